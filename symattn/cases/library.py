@@ -1,0 +1,64 @@
+"""The bundled walkthroughs, and how a case is found by name or path."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from symattn.cases.case import Case
+from symattn.cases.file import read_case
+from symattn.errors import Malformed
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@lru_cache(maxsize=1)
+def folder() -> Path:
+    """Where the bundled walkthroughs are: inside an installed package, or
+    beside it in a checkout."""
+    for place in (_PACKAGE / "derivations", _PACKAGE.parent / "derivations"):
+        if place.is_dir():
+            return place
+    raise Malformed("the bundled walkthroughs are missing: install symattn again")
+
+
+def names() -> tuple[str, ...]:
+    """The names of the bundled walkthroughs, sorted.
+
+    >>> "cat-sat-mat" in names()
+    True
+    """
+    return tuple(sorted(path.stem for path in folder().glob("*.toml")))
+
+
+def find(name: str) -> Path:
+    """The file of a bundled walkthrough, or ``name`` itself if it is a path.
+
+    >>> find("cat-sat-mat").name
+    'cat-sat-mat.toml'
+    """
+    if name in names():
+        return folder() / f"{name}.toml"
+    if name.endswith(".toml"):
+        return Path(name)
+    raise Malformed(
+        f"unknown case {name if len(name) < 60 else name[:57] + '...'!r}: expected the path of a "
+        f".toml file or one of {', '.join(names())}"
+    )
+
+
+def load(name: str | Path) -> Case:
+    """The case of that name or path.
+
+    Raises :class:`Malformed` with every fault of the file.
+
+    >>> load("cat-sat-mat").tokens
+    ('cat', 'sat', 'mat')
+    """
+    path = find(str(name))
+
+    def beside(other: str) -> Path:
+        # A file may extend a bundled walkthrough or a file beside itself.
+        return find(other) if other in names() else path.parent / find(other)
+
+    return read_case(path, beside)

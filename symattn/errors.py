@@ -1,0 +1,84 @@
+"""What symattn says when it can't go on.
+
+Bad input is one exception that lists every fault with its place; a wrong
+published figure is not an error but a :class:`~symattn.verdicts.Verdict`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with an input, and where.
+
+    ``where`` is a path inside the input (``given.X[1]``, ``steps.S``), empty
+    where the input has no parts.
+
+    >>> print(Fault("given.X[1]", "expected 3 numbers, found 2"))
+    given.X[1]: expected 3 numbers, found 2
+    """
+
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}" if self.where else self.message
+
+    def inside(self, prefix: str) -> Fault:
+        """The same fault seen from the outside of ``prefix``.
+
+        >>> print(Fault("[0]", "not a number").inside("upstream"))
+        upstream[0]: not a number
+        """
+        joint = "." if self.where and not self.where.startswith("[") else ""
+        return Fault(f"{prefix}{joint}{self.where}", self.message)
+
+
+class SymattnError(Exception):
+    """Everything symattn raises on purpose."""
+
+
+class Malformed(SymattnError):
+    """The input can't be understood; ``faults`` lists all that is wrong.
+
+    >>> print(Malformed([Fault("a", "missing"), Fault("b", "unknown")], source="x.toml"))
+    x.toml: 2 faults
+      a: missing
+      b: unknown
+    >>> print(Malformed("not a number"))
+    not a number
+    """
+
+    def __init__(self, faults: str | Fault | Iterable[Fault], source: str = "") -> None:
+        if isinstance(faults, str):
+            faults = Fault("", faults)
+        self.faults: tuple[Fault, ...] = (
+            (faults,) if isinstance(faults, Fault) else tuple(faults)
+        )
+        self.source = source
+        super().__init__(self.faults, source)
+
+    def __str__(self) -> str:
+        if len(self.faults) == 1:
+            prefix = f"{self.source}: " if self.source else ""
+            return prefix + str(self.faults[0])
+        head = f"{self.source}: " if self.source else ""
+        lines = [f"{head}{len(self.faults)} faults"]
+        lines += [f"  {fault}" for fault in self.faults]
+        return "\n".join(lines)
+
+
+class Undecided(SymattnError):
+    """The largest precision allowed does not settle a digit or a sign.
+
+    Only values outside the field of quotients of exponential sums (``log``,
+    nested roots, an exponential of an exponential) can end here; see
+    :mod:`symattn.numbers.values`.
+    """
+
+
+class EngineFailure(SymattnError):
+    """A TeX engine is missing, failed or ran out of time."""

@@ -1,0 +1,1 @@
+"""Exact numbers: reading them, computing with them, printing certain digits."""

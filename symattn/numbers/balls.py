@@ -1,0 +1,39 @@
+"""Working precision of ball arithmetic (Arb, through python-flint).
+
+Arb's precision is one global number; it is set and restored here and nowhere
+else, under a lock, so that threads don't change each other's.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flint import ctx
+
+#: Bits to start with; 96 certify float64 for ordinary inputs.
+FIRST = 128
+#: Bits at which a digit of an opaque number is given up as undecided.
+LAST = 1 << 14
+
+_lock = threading.RLock()
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Ball arithmetic at ``bits`` bits inside the block.
+
+    >>> from flint import arb
+    >>> with precision(200):
+    ...     close = arb(2).sqrt().rel_accuracy_bits() > 190
+    >>> close
+    True
+    """
+    with _lock:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before

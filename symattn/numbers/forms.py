@@ -1,0 +1,138 @@
+"""Closed forms of exact values, as formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from symattn import formulas as f
+from symattn.numbers import terms as sums
+from symattn.numbers.terms import Atoms, Exponent, Terms
+from symattn.numbers.values import Denominator, Normaliser, Value
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a normaliser is called: ``normaliser * unit = name``.
+
+    A sheet calls the sum over a row of exponentials ``Z_0``; the normaliser
+    that the value holds is that sum without the common factor ``unit``.
+    """
+
+    name: f.Formula
+    unit: Terms
+
+
+Names = Mapping[Normaliser, Named]
+
+
+def formula(value: Value, names: Names | None = None) -> f.Formula:
+    """The closed form of ``value``; normalisers in ``names`` appear by name.
+
+    >>> from symattn.numbers.reading import read
+    >>> f.text(formula(read("3*sqrt(2)/4") - read("1/2")))
+    '3*sqrt(2)/4 - 1/2'
+    """
+    pieces: list[f.Formula] = []
+    for denominator in sorted(value.parts, key=lambda d: tuple(n.order for n, _ in d)):
+        pieces += _part(value.parts[denominator], denominator, names or {})
+    if not pieces:
+        return f.Number("0")
+    return pieces[0] if len(pieces) == 1 else f.Sum(tuple(pieces))
+
+
+def _part(terms: Terms, denominator: Denominator, names: Names) -> list[f.Formula]:
+    below: list[f.Formula] = []
+    for normaliser, power in denominator:
+        named = names.get(normaliser)
+        if named is None:
+            shown = sum_formula(normaliser.terms)
+        else:
+            shown = named.name
+            for _ in range(power):
+                terms = sums.multiply(terms, named.unit)
+        below.append(shown if power == 1 else f.Power(shown, f.Number(str(power))))
+    if not below:
+        shown = sum_formula(terms)
+        return list(shown.terms) if isinstance(shown, f.Sum) else [shown]
+    factor = sums.content(terms)
+    if all(q < 0 for q in terms.values()):
+        factor = -factor
+    primitive = sums.scale(terms, 1 / factor)
+    above: list[f.Formula] = []
+    count = abs(int(factor.p))
+    if len(primitive) == 1:
+        key, q = next(iter(primitive.items()))
+        above.append(_absolute(key, q * count))
+    else:
+        if count != 1:
+            above.append(f.Number(str(count)))
+        above.append(sum_formula(primitive))
+    if factor.q != 1:
+        below.insert(0, f.Number(str(factor.q)))
+    quotient = f.Quotient(_product(above), _product(below))
+    return [f.Negated(quotient) if factor < 0 else quotient]
+
+
+def sum_formula(terms: Terms) -> f.Formula:
+    """An exponential sum, smallest exponent first.
+
+    >>> from symattn.numbers.reading import read
+    >>> f.text(sum_formula((read(1).exp() + read(2)).parts[()]))
+    '2 + e'
+    """
+    ordered = sorted(terms, key=sums.by_size)
+    # e - 1 rather than -1 + e.
+    first = next((key for key in ordered if terms[key] > 0), ordered[0])
+    ordered.remove(first)
+    shown = tuple(_term(key, terms[key]) for key in (first, *ordered))
+    return shown[0] if len(shown) == 1 else f.Sum(shown)
+
+
+def _term(key: sums.Monomial, q: fmpq) -> f.Formula:
+    shown = _absolute(key, abs(q))
+    return f.Negated(shown) if q < 0 else shown
+
+
+def _absolute(key: sums.Monomial, q: fmpq) -> f.Formula:
+    """``q * sqrt(m) * exp(r) * atoms`` for a positive ``q``."""
+    exponent, radicand, atoms = key
+    above: list[f.Formula] = []
+    if radicand != 1:
+        above.append(f.Root(f.Number(str(radicand))))
+    if exponent:
+        above.append(power_of_e(exponent))
+    above += [shown for shown in _atoms(atoms, positive=True)]
+    below = [shown for shown in _atoms(atoms, positive=False)]
+    if q.p != 1 or not above:
+        above.insert(0, f.Number(str(q.p)))
+    if q.q != 1:
+        below.insert(0, f.Number(str(q.q)))
+    upper = _product(above)
+    return f.Quotient(upper, _product(below)) if below else upper
+
+
+def _atoms(atoms: Atoms, positive: bool) -> list[f.Formula]:
+    shown: list[f.Formula] = []
+    for atom, power in atoms:
+        if (power > 0) is positive:
+            count = abs(power)
+            shown.append(
+                atom.formula if count == 1 else f.Power(atom.formula, f.Number(str(count)))
+            )
+    return shown
+
+
+def _product(factors: list[f.Formula]) -> f.Formula:
+    return factors[0] if len(factors) == 1 else f.Product(tuple(factors))
+
+
+def power_of_e(exponent: Exponent) -> f.Formula:
+    """``e``, ``sqrt(e)`` or ``e`` raised to the exponent."""
+    if exponent == ((1, 1, 1),):
+        return f.E
+    if exponent == ((1, 1, 2),):
+        return f.Root(f.E)
+    return f.Power(f.E, sum_formula(sums.terms_of(exponent)))

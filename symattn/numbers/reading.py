@@ -1,0 +1,171 @@
+"""Reading numbers exactly: text, integers, fractions and decimals.
+
+A Python float is refused: ``0.1`` is not one tenth. :func:`from_floats` is
+the one door for floats, and gives their exact binary values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from flint import fmpq, fmpz
+
+from symattn import syntax
+from symattn.errors import Malformed
+from symattn.numbers.values import Value, rational, symbol
+
+
+class Hidden:
+    """Minus infinity, the score of a position that is masked."""
+
+    def __str__(self) -> str:
+        return "-inf"
+
+    __repr__ = __str__
+
+
+HIDDEN = Hidden()
+
+
+def read(number: object, symbols: bool = False) -> Value:
+    """The exact value of an integer, fraction, decimal or text.
+
+    Text may use ``+ - * /``, brackets, ``sqrt`` and ``exp``; with ``symbols``
+    it may also name symbols. Raises :class:`~symattn.errors.Malformed`.
+
+    >>> print(read("1/3"), read("sqrt(8)"), read(Decimal("0.50")))
+    1/3 2*sqrt(2) 1/2
+    >>> read(0.1)
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: 0.1 is a float, not an exact number: write '0.1' as text, \
+Decimal('0.1') or a Fraction, or take its binary value with symattn.from_floats
+    """
+    if isinstance(number, Value):
+        return number
+    if isinstance(number, bool):
+        raise Malformed(f"expected a number, found {number}")
+    if isinstance(number, str):
+        return _read_text(number, symbols)
+    if isinstance(number, int | fmpz):
+        _bounded(number, number.bit_length())
+        return rational(fmpq(int(number)))
+    if isinstance(number, Fraction):
+        _bounded("a fraction", max(number.numerator.bit_length(), number.denominator.bit_length()))
+        return rational(fmpq(number.numerator, number.denominator))
+    if isinstance(number, fmpq):
+        return rational(number)
+    if isinstance(number, Decimal):
+        if not number.is_finite():
+            raise Malformed(f"expected a finite number, found {number}")
+        return _literal(_bounded_decimal(number))
+    if isinstance(number, float):
+        raise Malformed(_refusal(number))
+    return _read_foreign(number, symbols)
+
+
+def read_entry(number: object, symbols: bool = False) -> Value | Hidden:
+    """Like :func:`read`, but ``"-inf"`` is a masked score.
+
+    >>> read_entry("-inf")
+    -inf
+    """
+    if isinstance(number, Hidden):
+        return number
+    if isinstance(number, str) and number.strip().replace("−", "-") == "-inf":
+        return HIDDEN
+    if isinstance(number, Decimal | float) and number == -math.inf:
+        return HIDDEN
+    return read(number, symbols)
+
+
+def from_floats(array: Any) -> Any:
+    """The exact binary values of floats: nested lists of Fractions.
+
+    >>> from_floats([0.5, 0.1])
+    [Fraction(1, 2), Fraction(3602879701896397, 36028797018963968)]
+    """
+    if hasattr(array, "tolist"):
+        array = array.tolist()
+    if isinstance(array, Sequence) and not isinstance(array, str):
+        return [from_floats(item) for item in array]
+    if isinstance(array, float):
+        if array == -math.inf:
+            return HIDDEN
+        if not math.isfinite(array):
+            raise Malformed(f"expected a finite float, found {array}")
+        return Fraction(array)
+    if isinstance(array, int) and not isinstance(array, bool):
+        return Fraction(array)
+    raise Malformed(f"expected floats, found {type(array).__name__}")
+
+
+def _refusal(number: float) -> str:
+    if not math.isfinite(number):
+        return f"expected a finite number, found {number}"
+    return (
+        f"{number!r} is a float, not an exact number: write '{number!r}' as text, "
+        f"Decimal('{number!r}') or a Fraction, or take its binary value with symattn.from_floats"
+    )
+
+
+def _bounded(shown: object, bits: int) -> None:
+    if bits > 10 * syntax.MAX_DIGITS // 3:
+        raise Malformed(f"a number of about {bits * 3 // 10} digits; at most {syntax.MAX_DIGITS}")
+
+
+def _bounded_decimal(number: Decimal) -> str:
+    digits = len(number.as_tuple().digits)
+    if digits > syntax.MAX_DIGITS:
+        raise Malformed(f"a number of {digits} digits; at most {syntax.MAX_DIGITS}")
+    if number and abs(number.adjusted()) > syntax.MAX_EXPONENT:
+        raise Malformed(f"{number}: power of ten beyond {syntax.MAX_EXPONENT}")
+    return str(number)
+
+
+def _literal(text: str) -> Value:
+    number = Fraction(text)
+    return rational(fmpq(number.numerator, number.denominator))
+
+
+def _read_text(text: str, symbols: bool) -> Value:
+    if text.strip().lstrip("+-").lower() in ("nan", "inf", "infinity"):
+        raise Malformed(f"expected a finite number, found {text!r}")
+    return evaluate(syntax.parse(text), text, symbols)
+
+
+def evaluate(tree: syntax.Tree, text: str, symbols: bool = False) -> Value:
+    """The exact value of a parsed number."""
+    match tree:
+        case syntax.Literal(digits):
+            return _literal(digits)
+        case syntax.Negative(operand):
+            return -evaluate(operand, text, symbols)
+        case syntax.Binary(op, left, right) if op != "@":
+            a, b = evaluate(left, text, symbols), evaluate(right, text, symbols)
+            return a + b if op == "+" else a - b if op == "-" else a * b if op == "*" else a / b
+        case syntax.Call("sqrt", (operand,)):
+            return evaluate(operand, text, symbols).sqrt()
+        case syntax.Call("exp", (operand,)):
+            return evaluate(operand, text, symbols).exp()
+        case syntax.Name(name) if symbols:
+            return symbol(name)
+    what = "numbers, + - * /, sqrt(...) and exp(...)" + (" and symbols" if symbols else "")
+    raise Malformed(f"{text!r} is not an exact number: only {what} are read here")
+
+
+def _read_foreign(number: Any, symbols: bool) -> Value:
+    """NumPy integers and SymPy expressions, without importing either."""
+    home = type(number).__module__.partition(".")[0]
+    if home == "numpy":
+        if getattr(number, "ndim", 1) == 0 and getattr(number, "dtype", None) is not None:
+            return read(number.item(), symbols)
+    elif home == "sympy":
+        from symattn.numbers.sympy_bridge import from_sympy
+
+        return from_sympy(number, symbols)
+    raise Malformed(f"expected a number, found {type(number).__name__}")

@@ -1,0 +1,238 @@
+"""Correct rounding: decimals and floating-point formats.
+
+Rounding is monotone, so a digit is certain when both ends of an enclosure
+round alike. Where they don't, the precision grows (Ziv's strategy; A. Ziv,
+*Fast evaluation of elementary mathematical functions with correctly rounded
+last bit*, ACM TOMS 17, 1991); where a value seems to sit on a boundary, its
+normal form decides whether it does. A transcendental value never sits on one,
+so this ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from math import frexp, inf, ldexp, log
+from typing import Protocol
+
+from flint import arb, fmpq, fmpz
+
+from symattn.errors import Malformed, Undecided
+from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.values import Value, compare, rational
+from symattn.verdicts import Verdict
+
+
+def _floor(x: fmpq) -> int:
+    return int(x.p // x.q)
+
+
+def _half(x: fmpq, tie_up: Callable[[int], bool]) -> int:
+    """The nearest integer; on a tie the upper one where ``tie_up(lower)``."""
+    lower = _floor(x)
+    rest = x - lower
+    if rest == fmpq(1, 2):
+        return lower + 1 if tie_up(lower) else lower
+    return lower + 1 if rest > fmpq(1, 2) else lower
+
+
+#: Rounding modes by name: rational number to integer, all monotone.
+MODES: Mapping[str, Callable[[fmpq], int]] = {
+    "half-even": lambda x: _half(x, lambda lower: lower % 2 == 1),
+    "half-up": lambda x: _half(x, lambda lower: lower >= 0),
+    "half-down": lambda x: _half(x, lambda lower: lower < 0),
+    "down": lambda x: _floor(x) if x >= 0 else -_floor(-x),
+    "up": lambda x: -_floor(-x) if x >= 0 else _floor(x),
+    "floor": _floor,
+    "ceiling": lambda x: -_floor(-x),
+}
+
+#: Most decimal places that are printed.
+MAX_PLACES = 1000
+
+# Decimal.scaleb must not round: room for every digit there can be.
+_WIDE = Context(prec=5000)
+
+
+def mode_function(mode: str) -> Callable[[fmpq], int]:
+    """The rounding of that name; :class:`Malformed` names those there are.
+
+    >>> [mode_function("half-even")(fmpq(k, 2)) for k in (1, 3, -1)]
+    [0, 2, 0]
+    """
+    if mode not in MODES:
+        raise Malformed(f"unknown rounding {mode!r}: expected one of {', '.join(MODES)}")
+    return MODES[mode]
+
+
+class Real(Protocol):
+    """A real number by its enclosures, and by its exact value where those
+    don't settle a question. A :class:`Value` is one."""
+
+    def ball(self, bits: int) -> arb:
+        """An enclosure computed at ``bits`` bits."""
+        ...
+
+    @property
+    def value(self) -> Value:
+        """The exact value."""
+        ...
+
+
+def to_integer(real: Real, scale: fmpq, mode: str) -> int:
+    """``real * scale`` rounded to an integer."""
+    rounded = mode_function(mode)
+    bits = FIRST
+    while bits <= 4 * LAST:
+        with precision(bits):
+            scaled = real.ball(bits) * scale
+            lower, upper = scaled.lower(), scaled.upper()
+        if scaled.is_finite():
+            low, high = rounded(lower.fmpq()), rounded(upper.fmpq())
+            if low == high:
+                return low
+            if high - low <= 2 and bits > FIRST:
+                boundary = _boundary(lower.fmpq(), upper.fmpq(), rounded)
+                if compare(real.value, rational(boundary / scale)) is Verdict.HOLDS:
+                    return rounded(boundary)
+        bits *= 4
+    raise Undecided(f"a digit of {real.value} is not settled at {4 * LAST} bits")
+
+
+def _boundary(low: fmpq, high: fmpq, rounded: Callable[[fmpq], int]) -> fmpq:
+    """The whole or half number between two rationals where the rounding jumps."""
+    first = -_floor(-2 * low)
+    candidates = [fmpq(first + k, 2) for k in range(4) if fmpq(first + k, 2) <= high]
+    for candidate in candidates:
+        eps = fmpq(1, 8)
+        if rounded(candidate - eps) != rounded(candidate + eps):
+            return candidate
+        # Rounding away from zero jumps at 0 on both sides of 0 itself.
+        if rounded(candidate - eps) != rounded(candidate):
+            return candidate
+    return candidates[0] if candidates else low
+
+
+def decimal(real: Real, places: int, mode: str = "half-even") -> Decimal:
+    """``real`` to ``places`` decimal places, correctly rounded.
+
+    >>> from symattn.numbers.reading import read
+    >>> decimal(read("1/8"), 2), decimal(read("1/8"), 2, "half-up"), decimal(read(1).exp(), 6)
+    (Decimal('0.12'), Decimal('0.13'), Decimal('2.718282'))
+    """
+    if not 0 <= places <= MAX_PLACES:
+        raise Malformed(f"expected 0 to {MAX_PLACES} places, found {places}")
+    return Decimal(to_integer(real, fmpq(10**places), mode)).scaleb(-places, _WIDE)
+
+
+def significant(real: Real, digits: int, mode: str = "half-even") -> Decimal:
+    """``real`` to ``digits`` significant digits, correctly rounded.
+
+    >>> from symattn.numbers.reading import read
+    >>> significant(read(-12).exp(), 3)
+    Decimal('0.00000614')
+    """
+    magnitude = _magnitude(real, 10)
+    if magnitude is None:
+        return Decimal(0)
+    places = digits - 1 - magnitude
+    scale = fmpq(10) ** places if places >= 0 else 1 / fmpq(10) ** -places
+    return Decimal(to_integer(real, scale, mode)).scaleb(-places, _WIDE)
+
+
+def _magnitude(real: Real, base: int) -> int | None:
+    """``floor(log_base |real|)``; None for zero."""
+    bits = FIRST
+    while bits <= 4 * LAST:
+        ball = abs(real.ball(bits))
+        with precision(bits):
+            lower, upper = ball.lower(), ball.upper()
+        if ball.is_finite() and lower > 0:
+            low, high = (_floor_log(end.fmpq(), base) for end in (lower, upper))
+            if low == high:
+                return low
+            power = rational(fmpq(base) ** high)
+            size = real.value if real.value.sign() > 0 else -real.value
+            return high if (size - power).sign() >= 0 else low
+        if bits > FIRST and real.value.is_zero() is Verdict.HOLDS:
+            return None
+        bits *= 4
+    raise Undecided(f"the size of {real.value} is not settled at {4 * LAST} bits")
+
+
+def _floor_log(x: fmpq, base: int) -> int:
+    """``floor(log_base x)`` of a positive rational."""
+    p, q = int(x.p), int(x.q)
+    guess = int((p.bit_length() - q.bit_length()) * log(2) / log(base)) - 2
+    while fmpq(base) ** (guess + 1) <= x:
+        guess += 1
+    return guess
+
+
+@dataclass(frozen=True)
+class Format:
+    """A binary floating-point format: digits, and exponents of the smallest
+    and largest normal number (IEEE 754-2019, table 3.5)."""
+
+    name: str
+    digits: int
+    lowest: int
+    highest: int
+
+
+FORMATS: Mapping[str, Format] = {
+    "float64": Format("float64", 53, -1022, 1023),
+    "float32": Format("float32", 24, -126, 127),
+    "float16": Format("float16", 11, -14, 15),
+    "bfloat16": Format("bfloat16", 8, -126, 127),
+}
+
+
+def float_format(name: str) -> Format:
+    """The format of that name; :class:`Malformed` names those there are."""
+    if name not in FORMATS:
+        raise Malformed(f"unknown format {name!r}: expected one of {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def nearest(real: Real, form: Format) -> float:
+    """The number of the format nearest to ``real``, ties to even, as a float.
+
+    Underflow is gradual and overflow gives an infinity, as IEEE 754 has it.
+
+    >>> from symattn.numbers.reading import read
+    >>> nearest(read("1/3"), FORMATS["bfloat16"])
+    0.333984375
+    """
+    if form.digits == 53 and (quick := certified_float(real.ball(FIRST))) is not None:
+        return quick
+    magnitude = _magnitude(real, 2)
+    if magnitude is None:
+        return 0.0
+    step = max(magnitude, form.lowest) - form.digits + 1
+    scale = fmpq(1, fmpz(1) << step) if step >= 0 else fmpq(fmpz(1) << -step)
+    count = to_integer(real, scale, "half-even")
+    if abs(Fraction(count) * Fraction(2) ** step) >= Fraction(2) ** (form.highest + 1):
+        return inf if count > 0 else -inf
+    return ldexp(count, step)
+
+
+def certified_float(ball: arb) -> float | None:
+    """The float64 nearest to everything in ``ball``, if that is one number.
+
+    The middle is rounded first; it is certain when the whole ball stays
+    within half a unit in its last place. Only normal numbers that are no
+    power of two are settled here.
+    """
+    guess = float(ball)
+    size = abs(guess)
+    if not 1e-290 < size < 1e290:
+        return 0.0 if ball.is_zero() else None
+    gap = ldexp(1.0, _exponent(size) - 53)
+    return guess if size != ldexp(1.0, _exponent(size)) and abs(ball - guess) < gap else None
+
+
+def _exponent(size: float) -> int:
+    return frexp(size)[1] - 1

@@ -1,0 +1,97 @@
+"""Exact values to SymPy expressions and back; the only module that loads SymPy here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+from flint import fmpq
+
+from symattn import formulas as f
+from symattn.errors import Malformed
+from symattn.numbers.forms import formula
+from symattn.numbers.values import Value, rational, symbol
+
+
+def to_sympy(value: Value) -> Any:
+    """The closed form as a SymPy expression.
+
+    >>> from symattn.numbers.reading import read
+    >>> to_sympy(read(1).exp() / (read(1).exp() + read("1/2").exp() + read(1)))
+    E/(1 + exp(1/2) + E)
+    """
+    return _expression(formula(value))
+
+
+def _expression(tree: f.Formula) -> Any:
+    match tree:
+        case f.Number(digits):
+            return sympy.Integer(int(digits))
+        case f.Symbol("e"):
+            return sympy.E
+        case f.Symbol(name):
+            return sympy.Symbol(name)
+        case f.Negated(operand):
+            return -_expression(operand)
+        case f.Sum(terms):
+            return sympy.Add(*map(_expression, terms))
+        case f.Product(factors):
+            return sympy.Mul(*map(_expression, factors))
+        case f.Quotient(numerator, denominator):
+            return _expression(numerator) / _expression(denominator)
+        case f.Power(base, exponent):
+            return sympy.Pow(_expression(base), _expression(exponent))
+        case f.Root(operand):
+            return sympy.sqrt(_expression(operand))
+        case f.Function("exp", (operand,)):
+            return sympy.exp(_expression(operand))
+        case f.Function("log", (operand,)):
+            return sympy.log(_expression(operand))
+    raise AssertionError(f"no closed form contains {tree!r}")
+
+
+def from_sympy(expression: Any, symbols: bool = False) -> Value:
+    """The exact value of a SymPy expression made of rationals, roots,
+    exponentials and, with ``symbols``, symbols; else :class:`Malformed`.
+
+    >>> print(from_sympy(sympy.sqrt(2) / 3 + sympy.exp(1)))
+    sqrt(2)/3 + e
+    """
+    if isinstance(expression, sympy.Rational):
+        return rational(fmpq(int(expression.p), int(expression.q)))
+    if expression is sympy.E:
+        return rational(1).exp()
+    if isinstance(expression, sympy.Add):
+        result = rational(0)
+        for part in expression.args:
+            result = result + from_sympy(part, symbols)
+        return result
+    if isinstance(expression, sympy.Mul):
+        result = rational(1)
+        for part in expression.args:
+            result = result * from_sympy(part, symbols)
+        return result
+    if isinstance(expression, sympy.exp):
+        return from_sympy(expression.args[0], symbols).exp()
+    if isinstance(expression, sympy.log):
+        return from_sympy(expression.args[0], symbols).log()
+    if isinstance(expression, sympy.Pow):
+        return _power(from_sympy(expression.base, symbols), expression.exp)
+    if symbols and isinstance(expression, sympy.Symbol):
+        return symbol(expression.name)
+    kind = "float" if isinstance(expression, sympy.Float) else type(expression).__name__
+    raise Malformed(f"expected an exact number, found the SymPy {kind} {expression}")
+
+
+def _power(base: Value, exponent: Any) -> Value:
+    twice = 2 * exponent
+    if not isinstance(twice, sympy.Integer) or abs(int(twice)) > 64:
+        raise Malformed(f"a power {exponent} is not read: only whole and half powers up to 32")
+    if int(twice) % 2:
+        base = base.sqrt()
+    else:
+        twice = twice / 2
+    result = rational(1)
+    for _ in range(abs(int(twice))):
+        result = result * base
+    return result if int(twice) >= 0 else result.inverse()

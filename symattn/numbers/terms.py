@@ -1,0 +1,273 @@
+r"""Exponential sums: finite sums of ``q * sqrt(m) * exp(r) * atoms``.
+
+``q`` is rational, ``m`` a square-free positive integer, ``r`` a sum of
+rational multiples of such roots, and the atoms are symbols or opaque numbers
+(a logarithm, a nested root). A sum is a dictionary from the monomial
+``(r, m, atoms)`` to ``q`` without zero coefficients.
+
+Square roots of distinct square-free integers are linearly independent over
+the rationals, and exponentials of distinct algebraic numbers over the
+algebraic numbers (Lindemann-Weierstrass; A. Baker, *Transcendental Number
+Theory*, theorem 1.4). So a sum without opaque atoms is zero exactly when its
+dictionary is empty: that is what makes equality decidable.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import gcd, isqrt
+from typing import TYPE_CHECKING
+
+from flint import arb, fmpq, fmpz
+
+from symattn.errors import Malformed
+
+if TYPE_CHECKING:
+    from symattn.numbers.atoms import Atom
+
+#: ``((radicand, p, q), ...)``, the sum of ``p/q * sqrt(radicand)``, by radicand.
+Exponent = tuple[tuple[int, int, int], ...]
+#: Atoms with their powers, by key.
+Atoms = tuple[tuple["Atom", int], ...]
+Monomial = tuple[Exponent, int, Atoms]
+Terms = dict[Monomial, fmpq]
+
+UNIT: Monomial = ((), 1, ())
+
+#: Largest number under a root whose square factors are looked for.
+MAX_RADICAND = 10**24
+
+
+def constant(value: fmpq | int) -> Terms:
+    """The sum that is one rational number."""
+    return {UNIT: fmpq(value)} if value else {}
+
+
+def add(left: Terms, right: Terms) -> Terms:
+    """``left + right``."""
+    if len(left) < len(right):
+        left, right = right, left
+    result = dict(left)
+    accumulate(result, right)
+    return result
+
+
+def accumulate(target: Terms, extra: Terms) -> None:
+    """``target += extra``, in place."""
+    for monomial, coefficient in extra.items():
+        found = target.get(monomial)
+        if found is None:
+            target[monomial] = coefficient
+        else:
+            found = found + coefficient
+            if found:
+                target[monomial] = found
+            else:
+                del target[monomial]
+
+
+def scale(terms: Terms, factor: fmpq) -> Terms:
+    """``factor * terms``."""
+    return {monomial: q * factor for monomial, q in terms.items()} if factor else {}
+
+
+def multiply(left: Terms, right: Terms) -> Terms:
+    """``left * right``."""
+    if len(right) == 1 and UNIT in right:
+        return scale(left, right[UNIT])
+    if len(left) == 1 and UNIT in left:
+        return scale(right, left[UNIT])
+    result: Terms = {}
+    for (r, m, a), p in left.items():
+        for (s, n, b), q in right.items():
+            coefficient = p * q
+            if m == 1 or n == 1:
+                radicand = m * n
+            else:
+                shared = gcd(m, n)
+                radicand = (m // shared) * (n // shared)
+                coefficient *= shared
+            atoms = a if not b else b if not a else _merge(a, b)
+            monomial = (add_exponents(r, s), radicand, atoms)
+            found = result.get(monomial)
+            result[monomial] = coefficient if found is None else found + coefficient
+    result = {monomial: q for monomial, q in result.items() if q}
+    if any(atoms for _, _, atoms in result):
+        return _square_roots(result)
+    return result
+
+
+@lru_cache(maxsize=1 << 16)
+def add_exponents(left: Exponent, right: Exponent) -> Exponent:
+    """The sum of two exponents, in normal form."""
+    if not left:
+        return right
+    if not right:
+        return left
+    total = {m: (p, q) for m, p, q in left}
+    for m, p, q in right:
+        if m in total:
+            r, s = total[m]
+            p, q = p * s + r * q, q * s
+            shared = gcd(p, q)
+            p, q = p // shared, q // shared
+        total[m] = (p, q)
+    return tuple((m, p, q) for m, (p, q) in sorted(total.items()) if p)
+
+
+def negative(exponent: Exponent) -> Exponent:
+    """``-exponent``."""
+    return tuple((m, -p, q) for m, p, q in exponent)
+
+
+def _merge(left: Atoms, right: Atoms) -> Atoms:
+    powers = dict(left)
+    for atom, power in right:
+        powers[atom] = powers.get(atom, 0) + power
+    return tuple(sorted(((a, k) for a, k in powers.items() if k), key=lambda item: item[0].key))
+
+
+def _square_roots(terms: Terms) -> Terms:
+    """Even powers of nested roots replaced by what stands under the root."""
+    result: Terms = {}
+    for (r, m, atoms), q in terms.items():
+        for index, (atom, power) in enumerate(atoms):
+            if power > 1 and atom.radicand is not None:
+                rest = atoms[:index] + (((atom, power - 2),) if power > 2 else ())
+                product = multiply({(r, m, rest + atoms[index + 1 :]): q}, atom.radicand)
+                accumulate(result, product)
+                break
+        else:
+            accumulate(result, {(r, m, atoms): q})
+    return result
+
+
+def exponent_of(terms: Terms) -> Exponent | None:
+    """The sum as an exponent, if it is a sum of rational multiples of roots."""
+    if any(r or atoms for r, _, atoms in terms):
+        return None
+    return tuple(sorted((m, int(q.p), int(q.q)) for (_, m, _), q in terms.items()))
+
+
+def terms_of(exponent: Exponent) -> Terms:
+    """An exponent as a sum."""
+    return {((), m, ()): fmpq(p, q) for m, p, q in exponent}
+
+
+def root_of_rational(value: fmpq) -> Terms:
+    """``sqrt(value)`` of a non-negative rational: ``q * sqrt(m)``, m square-free.
+
+    >>> root_of_rational(fmpq(1, 2)) == {((), 2, ()): fmpq(1, 2)}
+    True
+    """
+    if not value:
+        return {}
+    under = int(value.p) * int(value.q)
+    root = isqrt(under)
+    if root * root == under:
+        return {UNIT: fmpq(root, value.q)}
+    if under > MAX_RADICAND:
+        raise Malformed(f"a root of a number beyond {MAX_RADICAND:.0e} is not read")
+    outside, inside = 1, 1
+    for prime, power in fmpz(under).factor():
+        outside *= int(prime) ** (power // 2)
+        inside *= int(prime) ** (power % 2)
+    return {((), inside, ()): fmpq(outside, value.q)}
+
+
+def invert_surd(terms: Terms) -> Terms:
+    """``1 / terms`` for a non-zero sum of rational multiples of roots.
+
+    Multiplies by the conjugate in one prime after the other until the
+    denominator is rational.
+    """
+    numerator, denominator = constant(1), terms
+    while True:
+        primes = {int(p) for _, m, _ in denominator for p, _ in fmpz(m).factor() if m > 1}
+        if not primes:
+            return scale(numerator, 1 / denominator[UNIT])
+        prime = max(primes)
+        conjugate = {key: (-q if key[1] % prime == 0 else q) for key, q in denominator.items()}
+        numerator = multiply(numerator, conjugate)
+        denominator = multiply(denominator, conjugate)
+
+
+def content(terms: Terms) -> fmpq:
+    """The positive rational whose removal leaves coprime integer coefficients."""
+    common, below = 0, 1
+    for q in terms.values():
+        common = gcd(common, int(q.p))
+        d = int(q.q)
+        below = below * d // gcd(below, d)
+    return fmpq(common, below)
+
+
+def exponent_ball(exponent: Exponent) -> arb:
+    """Enclosure of an exponent at the working precision."""
+    return sum((arb(fmpq(p, q)) * arb(m).sqrt() for m, p, q in exponent), arb(0))
+
+
+@lru_cache(maxsize=1 << 14)
+def size(exponent: Exponent) -> float:
+    """A float near the exponent, for sorting what is shown."""
+    return float(sum((fmpq(p, q) * fmpq(isqrt(m << 80), 1 << 40) for m, p, q in exponent), fmpq(0)))
+
+
+def by_size(monomial: Monomial) -> tuple[str, float, Exponent, int]:
+    """Sort key of what is shown: symbols first, then growing exponents."""
+    exponent, radicand, atoms = monomial
+    named = " ".join(f"{atom.key}^{power}" for atom, power in atoms)
+    return named, size(exponent), exponent, radicand
+
+
+def divide(numerator: Terms, denominator: Terms) -> Terms | None:
+    """``numerator / denominator`` if that is again a sum and found quickly.
+
+    Long division by the leading term in a lexicographic order of the
+    exponents' coordinates. A remainder, or a quotient longer than the
+    numerator, gives None: the quotient is then left as it stands.
+    """
+    order = _order(numerator, denominator)
+    lead, leading = _leading(denominator, order)
+    factor = invert_surd(leading)
+    quotient: Terms = {}
+    rest = numerator
+    for _ in range(len(numerator) + 1):
+        if not rest:
+            return quotient
+        top, coefficients = _leading(rest, order)
+        powers = dict(top[1])
+        for atom, power in lead[1]:
+            powers[atom] = powers.get(atom, 0) - power
+        atoms = tuple(
+            sorted(((a, k) for a, k in powers.items() if k), key=lambda item: item[0].key)
+        )
+        shift: Terms = {(add_exponents(top[0], negative(lead[0])), 1, atoms): fmpq(1)}
+        step = multiply(multiply(coefficients, factor), shift)
+        accumulate(quotient, step)
+        rest = add(rest, scale(multiply(step, denominator), fmpq(-1)))
+    return None
+
+
+def _order(*sums: Terms) -> tuple[list[int], list[str]]:
+    """The roots and atoms that serve as coordinates, in a fixed order."""
+    roots = {m for terms in sums for exponent, _, _ in terms for m, _, _ in exponent}
+    atoms = {atom.key for terms in sums for _, _, held in terms for atom, _ in held}
+    return sorted(roots), sorted(atoms)
+
+
+def _leading(
+    terms: Terms, order: tuple[list[int], list[str]]
+) -> tuple[tuple[Exponent, Atoms], Terms]:
+    """The largest (exponent, atoms) and its coefficient, a sum of roots."""
+
+    def coordinates(key: tuple[Exponent, Atoms]) -> list[fmpq]:
+        powers = {m: fmpq(p, q) for m, p, q in key[0]}
+        held = {atom.key: fmpq(power) for atom, power in key[1]}
+        zero = fmpq(0)
+        return [powers.get(m, zero) for m in order[0]] + [held.get(a, zero) for a in order[1]]
+
+    top = max({(exponent, atoms) for exponent, _, atoms in terms}, key=coordinates)
+    return top, {
+        ((), m, ()): q for (exponent, m, atoms), q in terms.items() if (exponent, atoms) == top
+    }

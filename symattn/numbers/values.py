@@ -1,0 +1,533 @@
+"""Exact values: quotients of exponential sums, in a readable normal form.
+
+A value is a sum of parts ``numerator / (D_1^k_1 D_2^k_2 ...)``. Every
+denominator is a :class:`Normaliser`, a primitive exponential sum such as
+``1 + sqrt(e) + e``, kept whole: what a softmax row divides by stays one named
+thing, through sums, products and gradients, instead of being multiplied out.
+
+Equality is decided (:func:`compare`): the difference over one common
+denominator is zero exactly when its numerator has no terms left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from flint import arb, ctx, fmpq
+
+from symattn.errors import Malformed, Undecided
+from symattn.formulas import Function, Root, Symbol, text
+from symattn.numbers import terms as sums
+from symattn.numbers.atoms import Atom
+from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.terms import UNIT, Terms
+from symattn.verdicts import Verdict
+
+#: Most products that are formed to bring a sum over one denominator.
+MAX_EXPANSION = 400_000
+
+
+class Normaliser:
+    """A denominator: a sum with several terms, smallest exponent 0,
+    coprime integer coefficients, the first one positive."""
+
+    __slots__ = ("_hash", "_key", "terms")
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._key = frozenset((m, int(q.p), int(q.q)) for m, q in terms.items())
+        self._hash = hash(self._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Normaliser) and self._key == other._key)
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Sort key of what is shown."""
+        ordered = sorted(self.terms, key=sums.by_size)
+        return len(ordered), *((sums.by_size(m), float(self.terms[m])) for m in ordered)
+
+
+#: Normalisers with their powers; empty for a value without denominator.
+Denominator = tuple[tuple[Normaliser, int], ...]
+Parts = dict[Denominator, Terms]
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """An exact number, or an exact linear form where symbols occur.
+
+    >>> from symattn.numbers.reading import read
+    >>> e = read("1").exp()
+    >>> print(e / (e + read("1/2").exp() + read(1)))
+    e/(1 + sqrt(e) + e)
+    >>> (read("sqrt(8)") - read("2*sqrt(2)")).is_zero() is Verdict.HOLDS
+    True
+    """
+
+    parts: Parts
+
+    # -- arithmetic ---------------------------------------------------------
+
+    def __add__(self, other: Value) -> Value:
+        return total((self, other))
+
+    def __neg__(self) -> Value:
+        return Value({d: sums.scale(t, fmpq(-1)) for d, t in self.parts.items()})
+
+    def __sub__(self, other: Value) -> Value:
+        return total((self, -other))
+
+    def __mul__(self, other: Value) -> Value:
+        return sum_of_products(((self, other),))
+
+    def __truediv__(self, other: Value) -> Value:
+        return self * other.inverse()
+
+    def inverse(self) -> Value:
+        """``1 / self``; :class:`Malformed` for zero."""
+        verdict = self.is_zero()
+        if verdict is Verdict.HOLDS:
+            raise Malformed("division by zero")
+        if verdict is Verdict.UNDECIDED:
+            raise Undecided(f"can't decide whether the divisor {self} is zero")
+        denominator, numerator = self.over_one_denominator()
+        upper = sums.constant(1)
+        for normaliser, power in denominator:
+            for _ in range(power):
+                upper = sums.multiply(upper, normaliser.terms)
+        unit, rest = _primitive(numerator)
+        return _simplify({rest: sums.multiply(upper, _inverse_unit(unit))})
+
+    def exp(self) -> Value:
+        """``e ** self``."""
+        if not self.parts:
+            return ONE
+        if len(self.parts) == 1 and () in self.parts:
+            held = self.parts[()]
+            exponent = sums.exponent_of(held)
+            if exponent is not None:
+                return Value({(): {(exponent, 1, ()): fmpq(1)}})
+            if inner := _only_atom(held, "log"):
+                return inner
+        if self.has_symbols:
+            raise Malformed("an exponential of a symbol is not supported")
+        return _opaque("exp", self)
+
+    def log(self) -> Value:
+        """The natural logarithm of a positive value."""
+        if self.sign() <= 0:
+            raise Malformed(f"the logarithm of {self}, which is not positive")
+        if monomial := self._only_monomial():
+            (exponent, radicand, atoms), q = monomial
+            if radicand == 1 and not atoms:
+                rest = ZERO if q == 1 else _opaque("log", Value({(): sums.constant(q)}))
+                return Value({(): sums.terms_of(exponent)} if exponent else {}) + rest
+        return _opaque("log", self)
+
+    def sqrt(self) -> Value:
+        """The square root of a non-negative value."""
+        sign = self.sign()
+        if sign < 0:
+            raise Malformed(f"the square root of {self}, which is negative")
+        if sign == 0:
+            return ZERO
+        if monomial := self._only_monomial():
+            (exponent, radicand, atoms), q = monomial
+            if radicand == 1 and not atoms:
+                half = tuple((m, *_halved(p, d)) for m, p, d in exponent)
+                root = sums.root_of_rational(q)
+                return Value({(): sums.multiply(root, {(half, 1, ()): fmpq(1)})})
+        denominator, numerator = self.over_one_denominator()
+        if not denominator:
+            return _denested(numerator) or _nested_root(numerator)
+        below = _expanded(denominator)
+        return _nested_root(sums.multiply(numerator, below)) / Value({(): below})
+
+    # -- questions ----------------------------------------------------------
+
+    def is_zero(self) -> Verdict:
+        """Whether the value is zero, decided by its normal form.
+
+        ``undecided`` only for values with opaque numbers in them.
+        """
+        if not self.parts:
+            return Verdict.HOLDS
+        if not self.has_symbols:
+            ball = self.ball(FIRST)
+            if not ball.contains(0):
+                return Verdict.REFUTED
+        if _expansion(self.parts) <= MAX_EXPANSION:
+            _, numerator = self.over_one_denominator()
+            if not numerator:
+                return Verdict.HOLDS
+            if not _opaque_atoms(numerator):
+                return Verdict.REFUTED
+        if self.has_symbols:
+            return Verdict.UNDECIDED
+        bits = FIRST
+        while bits < LAST:
+            bits *= 4
+            if not self.ball(bits).contains(0):
+                return Verdict.REFUTED
+        return Verdict.UNDECIDED
+
+    def sign(self) -> int:
+        """-1, 0 or 1."""
+        zero = self.is_zero()
+        if zero is Verdict.HOLDS:
+            return 0
+        bits = FIRST
+        while bits <= LAST:
+            ball = self.ball(bits)
+            if ball > 0:
+                return 1
+            if ball < 0:
+                return -1
+            bits *= 4
+        raise Undecided(f"can't decide the sign of {self}")
+
+    def rational(self) -> fmpq | None:
+        """The value as a rational number, if its normal form shows it is one."""
+        if not self.parts:
+            return fmpq(0)
+        if len(self.parts) == 1:
+            held = self.parts.get((), {})
+            if len(held) == 1 and UNIT in held:
+                return held[UNIT]
+        return None
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols that occur, sorted."""
+        atoms = {a for t in self.parts.values() for _, _, held in t for a, _ in held}
+        return tuple(sorted(a.key for a in atoms if a.ball is None))
+
+    @property
+    def has_symbols(self) -> bool:
+        """Whether the value is a form in symbols rather than a number."""
+        return bool(self.symbols)
+
+    def coefficient(self, symbol: str | None) -> Value:
+        """What stands before ``symbol`` in a linear form; None: the constant.
+
+        :class:`Malformed` if the value is not linear in its symbols.
+        """
+        result: Parts = {}
+        for denominator, held in self.parts.items():
+            for (exponent, radicand, atoms), q in held.items():
+                symbols = [(a, k) for a, k in atoms if a.ball is None]
+                if sum(k for _, k in symbols) > 1 or any(k < 0 for _, k in symbols):
+                    raise Malformed(f"{self} is not linear in its symbols")
+                if (symbols[0][0].key if symbols else None) == symbol:
+                    rest = tuple(item for item in atoms if item[0].ball is not None)
+                    sums.accumulate(
+                        result.setdefault(denominator, {}), {(exponent, radicand, rest): q}
+                    )
+        return _simplify(result)
+
+    # -- numbers ------------------------------------------------------------
+
+    @property
+    def value(self) -> Value:
+        """The value itself: it is a :class:`~symattn.numbers.rounding.Real`."""
+        return self
+
+    def ball(self, bits: int) -> arb:
+        """An enclosure computed at ``bits`` bits; :class:`Malformed` with symbols."""
+        if self.has_symbols:
+            raise Malformed(f"{self} has symbols in it and is not one number")
+        with precision(bits):
+            result = arb(0)
+            for denominator, held in self.parts.items():
+                part = _ball(held)
+                for normaliser, power in denominator:
+                    part /= _ball(normaliser.terms) ** power
+                result += part
+            return result
+
+    # -- form ---------------------------------------------------------------
+
+    def over_one_denominator(self) -> tuple[Denominator, Terms]:
+        """The value as one quotient."""
+        top: dict[Normaliser, int] = {}
+        for denominator in self.parts:
+            for normaliser, power in denominator:
+                top[normaliser] = max(power, top.get(normaliser, 0))
+        common = _sorted(top)
+        return common, _raised(self.parts, common)
+
+    def _only_monomial(self) -> tuple[sums.Monomial, fmpq] | None:
+        if len(self.parts) == 1 and len(held := self.parts.get((), {})) == 1:
+            return next(iter(held.items()))
+        return None
+
+    def __str__(self) -> str:
+        from symattn.numbers.forms import formula
+
+        return text(formula(self))
+
+    __repr__ = __str__
+
+
+ZERO = Value({})
+ONE = Value({(): sums.constant(1)})
+
+
+def rational(value: fmpq | int) -> Value:
+    """A rational number as a value."""
+    return Value({(): sums.constant(value)}) if value else ZERO
+
+
+def symbol(name: str) -> Value:
+    """A symbol as a value: algebraically independent of every number."""
+    return Value({(): {((), 1, ((Atom(name, Symbol(name)), 1),)): fmpq(1)}})
+
+
+def compare(left: Value, right: Value) -> Verdict:
+    """Whether two values are equal.
+
+    >>> compare(ONE.exp() * (-ONE).exp(), ONE)
+    <Verdict.HOLDS: 'holds'>
+    """
+    return (left - right).is_zero()
+
+
+def total(values: Iterable[Value]) -> Value:
+    """The sum of the values, brought to normal form once."""
+    parts: Parts = {}
+    for value in values:
+        for denominator, held in value.parts.items():
+            if denominator in parts:
+                sums.accumulate(parts[denominator], held)
+            else:
+                parts[denominator] = dict(held)
+    return _simplify(parts)
+
+
+def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
+    """``sum(a * b)``, brought to normal form once: an entry of a product."""
+    parts: Parts = {}
+    for left, right in pairs:
+        for d1, t1 in left.parts.items():
+            for d2, t2 in right.parts.items():
+                denominator = d1 if not d2 else d2 if not d1 else _joined(d1, d2)
+                product = sums.multiply(t1, t2)
+                if denominator in parts:
+                    sums.accumulate(parts[denominator], product)
+                else:
+                    parts[denominator] = dict(product)
+    return _simplify(parts)
+
+
+# -- normal form --------------------------------------------------------------
+
+
+def _joined(left: Denominator, right: Denominator) -> Denominator:
+    powers = dict(left)
+    for normaliser, power in right:
+        powers[normaliser] = powers.get(normaliser, 0) + power
+    return _sorted(powers)
+
+
+def _sorted(powers: dict[Normaliser, int]) -> Denominator:
+    held = [(n, k) for n, k in powers.items() if k]
+    return tuple(held if len(held) < 2 else sorted(held, key=lambda item: item[0].order))
+
+
+def _expanded(denominator: Denominator) -> Terms:
+    product = sums.constant(1)
+    for normaliser, power in denominator:
+        for _ in range(power):
+            product = sums.multiply(product, normaliser.terms)
+    return product
+
+
+def _raised(parts: Parts, common: Denominator) -> Terms:
+    """The numerator of the sum of the parts over a common denominator."""
+    result: Terms = {}
+    for denominator, held in parts.items():
+        powers = dict(denominator)
+        missing = tuple((n, k - powers.get(n, 0)) for n, k in common)
+        for normaliser, power in missing:
+            for _ in range(power):
+                held = sums.multiply(held, normaliser.terms)
+        sums.accumulate(result, held)
+    return result
+
+
+def _expansion(parts: Parts) -> int:
+    """About how many products :func:`_raised` over all denominators forms."""
+    top: dict[Normaliser, int] = {}
+    for denominator in parts:
+        for normaliser, power in denominator:
+            top[normaliser] = max(power, top.get(normaliser, 0))
+    factor = 1
+    for normaliser, power in top.items():
+        factor *= len(normaliser.terms) ** power
+    return factor * sum(len(held) for held in parts.values())
+
+
+def _simplify(parts: Parts) -> Value:
+    """Parts with the same normalisers joined, common factors cancelled."""
+    parts = {denominator: held for denominator, held in parts.items() if held}
+    if len(parts) > 1:
+        groups: dict[frozenset[Normaliser], Parts] = {}
+        for denominator, held in parts.items():
+            groups.setdefault(frozenset(n for n, _ in denominator), {})[denominator] = held
+        # 1 - e/Z reads better as one quotient; with several rows' normalisers
+        # the constant stays apart.
+        if len(groups) == 2 and (plain := groups.get(frozenset())) is not None:
+            del groups[frozenset()]
+            next(iter(groups.values())).update(plain)
+        parts = {}
+        for group in groups.values():
+            common, numerator = Value(group).over_one_denominator()
+            if numerator:
+                parts[common] = numerator
+    result: Parts = {}
+    for denominator, held in parts.items():
+        lowest, numerator = _cancelled(denominator, held) if denominator else ((), held)
+        if lowest in result:
+            sums.accumulate(result[lowest], numerator)
+        else:
+            result[lowest] = numerator
+    return Value({denominator: held for denominator, held in result.items() if held})
+
+
+def _cancelled(denominator: Denominator, numerator: Terms) -> tuple[Denominator, Terms]:
+    """The quotient with every normaliser divided out as often as it goes."""
+    powers = dict(denominator)
+    for normaliser in list(powers):
+        while powers[normaliser] and len(numerator) >= len(normaliser.terms):
+            quotient = sums.divide(numerator, normaliser.terms)
+            if quotient is None:
+                break
+            numerator = quotient
+            powers[normaliser] -= 1
+    return _sorted(powers), numerator
+
+
+def _primitive(terms: Terms) -> tuple[Terms, Denominator]:
+    """``terms`` as a unit, which can be inverted, times a normaliser."""
+    grouped = {(exponent, atoms) for exponent, _, atoms in terms}
+    if len(grouped) == 1:
+        return terms, ()
+    first = min(terms, key=sums.by_size)
+    factor = sums.content(terms)
+    if terms[first] < 0:
+        factor = -factor
+    shift = sums.negative(first[0])
+    rest = sums.multiply(sums.scale(terms, 1 / factor), {(shift, 1, ()): fmpq(1)})
+    return {(first[0], 1, ()): factor}, ((Normaliser(rest), 1),)
+
+
+def _inverse_unit(terms: Terms) -> Terms:
+    """``1 / terms`` where all terms share their exponential and their atoms."""
+    exponent, _, atoms = next(iter(terms))
+    surd = {((), m, ()): q for (_, m, _), q in terms.items()}
+    flipped = tuple((atom, -power) for atom, power in atoms)
+    return sums.multiply(
+        sums.invert_surd(surd), {(sums.negative(exponent), 1, flipped): fmpq(1)}
+    )
+
+
+def _halved(p: int, q: int) -> tuple[int, int]:
+    return (p // 2, q) if p % 2 == 0 else (p, 2 * q)
+
+
+# -- opaque numbers -------------------------------------------------------------
+
+
+def _ball(terms: Terms) -> arb:
+    result = arb(0)
+    for (exponent, radicand, atoms), q in terms.items():
+        part = arb(q)
+        if radicand != 1:
+            part *= arb(radicand).sqrt()
+        if exponent:
+            part *= sums.exponent_ball(exponent).exp()
+        for atom, power in atoms:
+            assert atom.ball is not None
+            part *= atom.ball() ** power
+        result += part
+    return result
+
+
+def _opaque_atoms(terms: Terms) -> bool:
+    return any(atom.ball is not None for _, _, held in terms for atom, _ in held)
+
+
+def _opaque(kind: str, argument: Value) -> Value:
+    """A value that the field does not hold, as an atom known by its argument."""
+    from symattn.numbers.forms import formula
+
+    if argument.has_symbols:
+        raise Malformed(f"{kind} of a value with symbols is not supported")
+    shown = Function(kind, (formula(argument),))
+    apply = arb.exp if kind == "exp" else arb.log
+    atom = OpaqueAtom(f"{kind}({argument})", shown, lambda: apply(argument.ball(ctx.prec)))
+    atom.argument = argument
+    return Value({(): {((), 1, ((atom, 1),)): fmpq(1)}})
+
+
+class OpaqueAtom(Atom):
+    """An atom that remembers what it is a function of."""
+
+    __slots__ = ("argument",)
+    argument: Value
+
+
+def _only_atom(terms: Terms, kind: str) -> Value | None:
+    """The argument, if ``terms`` is exactly one atom of that kind."""
+    if len(terms) != 1:
+        return None
+    ((exponent, radicand, atoms), q), *_ = terms.items()
+    if exponent or radicand != 1 or q != 1 or len(atoms) != 1 or atoms[0][1] != 1:
+        return None
+    atom = atoms[0][0]
+    is_kind = isinstance(atom, OpaqueAtom) and atom.key.startswith(f"{kind}(")
+    return atom.argument if is_kind and isinstance(atom, OpaqueAtom) else None
+
+
+def _denested(terms: Terms) -> Value | None:
+    """``sqrt(a + b sqrt(m))`` as a sum of two roots, where it is one.
+
+    It is exactly when ``a^2 - b^2 m`` is the square of a rational
+    (A. Borodin et al., *Decreasing the nesting depth of expressions
+    involving square roots*, 1985, theorem 1).
+    """
+    if any(exponent or atoms for exponent, _, atoms in terms) or len(terms) != 2:
+        return None
+    a = terms.get(UNIT)
+    if a is None:
+        return None
+    ((_, m, _), b), *_ = ((key, q) for key, q in terms.items() if key != UNIT)
+    inner = a * a - b * b * m
+    if inner < 0:
+        return None
+    root = sums.root_of_rational(inner)
+    if inner and UNIT not in root:
+        return None
+    half = root.get(UNIT, fmpq(0))
+    larger, smaller = (a + half) / 2, (a - half) / 2
+    if smaller < 0:
+        return None
+    second = sums.scale(sums.root_of_rational(smaller), fmpq(1 if b > 0 else -1))
+    return Value({(): sums.add(sums.root_of_rational(larger), second)})
+
+
+def _nested_root(terms: Terms) -> Value:
+    from symattn.numbers.forms import formula
+
+    under = Value({(): terms})
+    if under.has_symbols:
+        raise Malformed("the root of a value with symbols is not supported")
+    shown = Root(formula(under))
+    atom = Atom(f"sqrt({under})", shown, lambda: _ball(terms).sqrt(), radicand=terms)
+    return Value({(): {((), 1, ((atom, 1),)): fmpq(1)}})

@@ -1,0 +1,96 @@
+"""Programs as formulas: what a step computes, in terms of named quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from symattn import formulas as f
+from symattn.numbers.forms import formula as number_formula
+from symattn.programs.nodes import Node
+from symattn.programs.program import Program
+
+_SIGNS = {"add": "+", "subtract": "-"}
+
+
+def names(program: Program) -> dict[int, f.Formula]:
+    """What every named node is called: steps by name, gradients as dL/d(name)."""
+    shown: dict[int, f.Formula] = {}
+    for name, node in program.gradients.items():
+        shown[node.serial] = gradient_symbol(name)
+    for name, node in program.quantities.items():
+        shown[node.serial] = f.Symbol(name)
+    if program.upstream is not None:
+        output = next(n for n, g in program.gradients.items() if g is program.upstream)
+        shown[program.upstream.serial] = gradient_symbol(output)
+    return shown
+
+
+def gradient_symbol(name: str) -> f.Symbol:
+    r"""``dL/dQ``, typeset short as ``\mathrm{d}Q``.
+
+    >>> gradient_symbol("Q")
+    Symbol(text='dL/dQ', latex='\\mathrm{d}Q')
+    """
+    return f.Symbol(f"dL/d{name}", rf"\mathrm{{d}}{f.name_latex(name)}")
+
+
+def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
+    """What ``node`` computes, down to the named nodes it uses."""
+    x = [_shown(operand, named) for operand in node.operands]
+    match node.op:
+        case "given":
+            return f.Symbol(node.extra)
+        case "constant":
+            return number_formula(node.extra)
+        case "copy" | "reshape" | "spread":
+            return x[0]
+        case "transpose":
+            return f.Transpose(x[0])
+        case "negate":
+            return f.Negated(x[0])
+        case "add":
+            return f.Sum((*_terms(x[0]), *_terms(x[1])))
+        case "subtract":
+            return f.Sum((*_terms(x[0]), f.Negated(x[1])))
+        case "multiply":
+            scalar = any(o.grid == (1, 1) for o in node.operands)
+            return f.Product((x[0], x[1]), "*" if scalar else "o")
+        case "divide":
+            return f.Quotient(x[0], x[1])
+        case "matmul":
+            return f.Product((*_factors(x[0]), x[1]), "@")
+        case "sqrt":
+            return f.Root(x[0])
+        case "hide":
+            keep = node.operands[1]
+            return f.Function("causal", (x[0],)) if keep.op == "triangle" else f.Function(
+                "mask", (x[0], x[1])
+            )
+        case "triangle":
+            return f.Symbol("tril(1)", r"\mathrm{tril}(1)")
+        case "pick":
+            rows, columns = (_range(places) for places in node.extra)
+            return f.Entry(x[0], (rows, columns))
+        case "scatter":
+            return f.Function("scatter", (x[0],))
+        case _:
+            return f.Function(node.op, tuple(x))
+
+
+def _shown(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
+    return named[node.serial] if node.serial in named else formula(node, named)
+
+
+def _terms(shown: f.Formula) -> tuple[f.Formula, ...]:
+    return shown.terms if isinstance(shown, f.Sum) else (shown,)
+
+
+def _factors(shown: f.Formula) -> tuple[f.Formula, ...]:
+    return shown.factors if isinstance(shown, f.Product) and shown.sign == "@" else (shown,)
+
+
+def _range(places: range) -> str:
+    if len(places) == 1:
+        return str(places.start)
+    step = f":{places.step}" if places.step != 1 else ""
+    return f"{places.start}:{places.stop}{step}"

@@ -1,0 +1,209 @@
+"""Balls: certified enclosures of every entry, whole matrices at a time.
+
+The precision is that of the surrounding
+:func:`~symattn.numbers.balls.precision` block. An operation that is not
+defined on a ball (a division by one that contains zero) gives a ball without
+bound; the exact arithmetic then settles what the entry is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from flint import arb, arb_mat, ctx
+
+from symattn.errors import Malformed
+from symattn.numbers.reading import Hidden
+from symattn.numbers.values import Value
+from symattn.programs.nodes import Node
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """A matrix of balls; ``hidden`` are the flat places of masked scores."""
+
+    matrix: arb_mat
+    hidden: frozenset[int] = frozenset()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.matrix.nrows(), self.matrix.ncols()
+
+
+def enclose(rows: Sequence[Sequence[Value | Hidden]], bits: int) -> Enclosure:
+    """Balls around exact entries at ``bits`` bits."""
+    hidden = set()
+    flat = []
+    for entry in (entry for row in rows for entry in row):
+        if isinstance(entry, Hidden):
+            hidden.add(len(flat))
+            flat.append(arb(0))
+        else:
+            rational = entry.rational()
+            flat.append(entry.ball(bits) if rational is None else arb(rational))
+    return Enclosure(arb_mat(len(rows), len(rows[0]), flat), frozenset(hidden))
+
+
+class Balls:
+    """The operations on enclosures."""
+
+    def apply(self, node: Node, operands: list[Enclosure]) -> Enclosure:
+        """See :class:`~symattn.programs.running.Arithmetic`."""
+        if node.op in ("copy", "reshape"):
+            return operands[0]
+        if node.op == "transpose":
+            return _transposed(operands[0])
+        if node.op in ("multiply", "divide") and operands[1].shape == (1, 1):
+            return self._scaled(node, *operands)
+        if node.op in ("add", "subtract", "multiply", "divide", "hide", "spread"):
+            operands = [_spread(x, node.grid) for x in operands]
+        result = getattr(self, f"_{node.op}")(node, *operands)
+        return result if isinstance(result, Enclosure) else Enclosure(result)
+
+    def _constant(self, node: Node) -> arb_mat:
+        return arb_mat(1, 1, [node.extra.ball(ctx.prec)])
+
+    def _triangle(self, node: Node) -> arb_mat:
+        rows, columns = node.grid
+        return arb_mat(rows, columns, [int(j <= i) for i in range(rows) for j in range(columns)])
+
+    def _spread(self, node: Node, x: Enclosure) -> Enclosure:
+        return x
+
+    def _negate(self, node: Node, x: Enclosure) -> arb_mat:
+        return -_open(x)
+
+    def _add(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
+        return Enclosure(x.matrix + y.matrix, x.hidden | y.hidden)
+
+    def _subtract(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
+        return Enclosure(x.matrix - _open(y), x.hidden)
+
+    def _scaled(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
+        factor = _open(y)[0, 0]
+        _need_positive(x.hidden, [factor] * len(x.hidden))
+        scaled = x.matrix * factor if node.op == "multiply" else x.matrix / factor
+        return Enclosure(scaled, x.hidden)
+
+    def _multiply(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
+        left, right = x.matrix.entries(), y.matrix.entries()
+        _need_positive(x.hidden, [right[k] for k in x.hidden])
+        _need_positive(y.hidden, [left[k] for k in y.hidden])
+        flat = [a * b for a, b in zip(left, right, strict=True)]
+        return Enclosure(arb_mat(*node.grid, flat), x.hidden | y.hidden)
+
+    def _divide(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
+        divisors = _open(y).entries()
+        _need_positive(x.hidden, [divisors[k] for k in x.hidden])
+        flat = [a / b for a, b in zip(x.matrix.entries(), divisors, strict=True)]
+        return Enclosure(arb_mat(*node.grid, flat), x.hidden)
+
+    def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
+        return _open(x) * _open(y)
+
+    def _sqrt(self, node: Node, x: Enclosure) -> arb_mat:
+        return _each(arb.sqrt, x)
+
+    def _log(self, node: Node, x: Enclosure) -> arb_mat:
+        return _each(arb.log, x)
+
+    def _exp(self, node: Node, x: Enclosure) -> arb_mat:
+        powers = [entry.exp() for entry in x.matrix.entries()]
+        for place in x.hidden:
+            powers[place] = arb(0)
+        return arb_mat(*x.shape, powers)
+
+    def _softmax(self, node: Node, x: Enclosure) -> arb_mat:
+        rows, columns = x.shape
+        powers = self._exp(node, x).entries()
+        flat = []
+        for i in range(rows):
+            row = powers[i * columns : (i + 1) * columns]
+            normaliser = sum(row, arb(0))
+            flat += [entry / normaliser for entry in row]
+        return arb_mat(rows, columns, flat)
+
+    def _hide(self, node: Node, x: Enclosure, keep: Enclosure) -> Enclosure:
+        zeros = {k for k, entry in enumerate(keep.matrix.entries()) if entry.is_zero()}
+        return Enclosure(x.matrix, x.hidden | zeros)
+
+    def _concat(self, node: Node, *parts: Enclosure) -> Enclosure:
+        rows, columns = node.grid
+        tables = [_rows(part) for part in parts]
+        return _from_rows([sum((table[i] for table in tables), []) for i in range(rows)])
+
+    def _rowsum(self, node: Node, x: Enclosure) -> arb_mat:
+        rows, columns = x.shape
+        return _open(x) * arb_mat(columns, 1, [1] * columns)
+
+    def _colsum(self, node: Node, x: Enclosure) -> arb_mat:
+        rows, columns = x.shape
+        return arb_mat(1, rows, [1] * rows) * _open(x)
+
+    def _total(self, node: Node, x: Enclosure) -> arb_mat:
+        return arb_mat(1, 1, [sum(_open(x).entries(), arb(0))])
+
+    def _pick(self, node: Node, x: Enclosure) -> Enclosure:
+        rows, columns = node.extra
+        table = _rows(x)
+        return _from_rows([[table[i][j] for j in columns] for i in rows])
+
+    def _scatter(self, node: Node, x: Enclosure) -> arb_mat:
+        rows, columns = node.grid
+        flat = [arb(0)] * (rows * columns)
+        values = iter(_open(x).entries())
+        for i in node.extra[0]:
+            for j in node.extra[1]:
+                flat[i * columns + j] = next(values)
+        return arb_mat(rows, columns, flat)
+
+
+def _need_positive(hidden: frozenset[int], factors: list[arb]) -> None:
+    if hidden and not all(factor > 0 for factor in factors):
+        raise Malformed("a masked score (-inf) is scaled by a number that is not positive")
+
+
+def _each(function: Callable[[arb], arb], x: Enclosure) -> arb_mat:
+    return arb_mat(*x.shape, [function(entry) for entry in _open(x).entries()])
+
+
+def _open(x: Enclosure) -> arb_mat:
+    """The matrix, with no bound where a masked score stands."""
+    if not x.hidden:
+        return x.matrix
+    flat = x.matrix.entries()
+    for place in x.hidden:
+        flat[place] = arb.nan()
+    return arb_mat(*x.shape, flat)
+
+
+def _rows(x: Enclosure) -> list[list[arb | None]]:
+    rows, columns = x.shape
+    flat: list[arb | None] = list(x.matrix.entries())
+    for place in x.hidden:
+        flat[place] = None
+    return [flat[i * columns : (i + 1) * columns] for i in range(rows)]
+
+
+def _from_rows(table: list[list[arb | None]]) -> Enclosure:
+    flat = [entry for row in table for entry in row]
+    hidden = frozenset(k for k, entry in enumerate(flat) if entry is None)
+    known = [arb(0) if entry is None else entry for entry in flat]
+    return Enclosure(arb_mat(len(table), len(table[0]), known), hidden)
+
+
+def _transposed(x: Enclosure) -> Enclosure:
+    rows, columns = x.shape
+    hidden = frozenset(k % columns * rows + k // columns for k in x.hidden)
+    return Enclosure(x.matrix.transpose(), hidden)
+
+
+def _spread(x: Enclosure, grid: tuple[int, int]) -> Enclosure:
+    if x.shape == grid:
+        return x
+    rows, columns = grid
+    down, across = int(x.shape[0] > 1), int(x.shape[1] > 1)
+    table = _rows(x)
+    return _from_rows([[table[i * down][j * across] for j in range(columns)] for i in range(rows)])

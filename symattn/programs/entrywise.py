@@ -1,0 +1,306 @@
+"""Entry by entry: the arithmetic of exact values and of symbols.
+
+A :class:`Grid` computes an entry when it is asked for and keeps it, so one
+entry of a large gradient costs only what it depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+from symattn.errors import Malformed
+from symattn.numbers import values
+from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.values import Value
+from symattn.programs.nodes import Node
+
+S = TypeVar("S")
+
+
+class Scalars(Protocol[S]):
+    """Arithmetic of single entries."""
+
+    def constant(self, value: Value) -> S: ...
+    def total(self, items: Iterable[S]) -> S: ...
+    def sum_of_products(self, pairs: Iterable[tuple[S, S]]) -> S: ...
+    def negative(self, x: S) -> S: ...
+    def inverse(self, x: S) -> S: ...
+    def function(self, name: str, x: S) -> S: ...
+    def is_kept(self, x: S) -> bool: ...
+
+
+class Grid(Generic[S]):
+    """A matrix whose entries are computed on demand, once."""
+
+    __slots__ = ("columns", "compute", "entries", "rows")
+
+    def __init__(
+        self, rows: int, columns: int, compute: Callable[[int, int], S | Hidden] | None = None
+    ) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.compute = compute
+        self.entries: dict[tuple[int, int], S | Hidden] = {}
+
+    def at(self, i: int, j: int) -> S | Hidden:
+        """Entry (i, j), or :data:`HIDDEN` for a masked score."""
+        found = self.entries.get((i, j))
+        if found is None:
+            assert self.compute is not None
+            found = self.entries[i, j] = self.compute(i, j)
+        return found
+
+    def number(self, i: int, j: int) -> S:
+        """Entry (i, j), which must not be a masked score."""
+        found = self.at(i, j)
+        if isinstance(found, Hidden):
+            raise Malformed(
+                f"entry [{i}, {j}] is a masked score (-inf): only adding to it, scaling it by a "
+                "positive number, exp and softmax are defined"
+            )
+        return found
+
+
+def grid(rows: Sequence[Sequence[S | Hidden]]) -> Grid[S]:
+    """A grid of entries that are known."""
+    made: Grid[S] = Grid(len(rows), len(rows[0]))
+    made.entries = {(i, j): x for i, row in enumerate(rows) for j, x in enumerate(row)}
+    return made
+
+
+class Entrywise(Generic[S]):
+    """The operations over any scalars, each by the formula of its entry."""
+
+    def __init__(self, scalars: Scalars[S]) -> None:
+        self.scalars = scalars
+
+    def apply(self, node: Node, operands: list[Grid[S]]) -> Grid[S]:
+        """See :class:`~symattn.programs.running.Arithmetic`."""
+        compute = getattr(self, f"_{node.op}")(node, *operands)
+        return Grid(*node.grid, compute)
+
+    def _constant(self, node: Node) -> Any:
+        value = self.scalars.constant(node.extra)
+        return lambda i, j: value
+
+    def _triangle(self, node: Node) -> Any:
+        one, zero = (self.scalars.constant(v) for v in (values.ONE, values.ZERO))
+        return lambda i, j: one if j <= i else zero
+
+    def _copy(self, node: Node, x: Grid[S]) -> Any:
+        return x.at
+
+    def _reshape(self, node: Node, x: Grid[S]) -> Any:
+        return x.at
+
+    def _transpose(self, node: Node, x: Grid[S]) -> Any:
+        return lambda i, j: x.at(j, i)
+
+    def _negate(self, node: Node, x: Grid[S]) -> Any:
+        return lambda i, j: self.scalars.negative(x.number(i, j))
+
+    def _add(self, node: Node, x: Grid[S], y: Grid[S]) -> Any:
+        x, y = self._spread_to(node, x), self._spread_to(node, y)
+
+        def entry(i: int, j: int) -> S | Hidden:
+            a, b = x.at(i, j), y.at(i, j)
+            if isinstance(a, Hidden) or isinstance(b, Hidden):
+                return HIDDEN
+            return self.scalars.total((a, b))
+
+        return entry
+
+    def _subtract(self, node: Node, x: Grid[S], y: Grid[S]) -> Any:
+        x, y = self._spread_to(node, x), self._spread_to(node, y)
+
+        def entry(i: int, j: int) -> S | Hidden:
+            a, b = x.at(i, j), y.number(i, j)
+            if isinstance(a, Hidden):
+                return HIDDEN
+            return self.scalars.total((a, self.scalars.negative(b)))
+
+        return entry
+
+    def _multiply(self, node: Node, x: Grid[S], y: Grid[S]) -> Any:
+        x, y = self._spread_to(node, x), self._spread_to(node, y)
+
+        def entry(i: int, j: int) -> S | Hidden:
+            a, b = x.at(i, j), y.at(i, j)
+            if isinstance(a, Hidden) or isinstance(b, Hidden):
+                self._need_positive(b if isinstance(a, Hidden) else a)
+                return HIDDEN
+            return self.scalars.sum_of_products(((a, b),))
+
+        return entry
+
+    def _divide(self, node: Node, x: Grid[S], y: Grid[S]) -> Any:
+        inverse = Grid(y.rows, y.columns, lambda i, j: self.scalars.inverse(y.number(i, j)))
+        return self._multiply(node, x, inverse)
+
+    def _need_positive(self, factor: S | Hidden) -> None:
+        if isinstance(factor, Value) and factor.sign() > 0:
+            return
+        raise Malformed(f"a masked score (-inf) times {factor} is not defined")
+
+    def _spread_to(self, node: Node, x: Grid[S]) -> Grid[S]:
+        rows, columns = node.grid
+        if (x.rows, x.columns) == (rows, columns):
+            return x
+        down, across = int(x.rows > 1), int(x.columns > 1)
+        return Grid(rows, columns, lambda i, j: x.at(i * down, j * across))
+
+    def _spread(self, node: Node, x: Grid[S]) -> Any:
+        return self._spread_to(node, x).at
+
+    def _matmul(self, node: Node, x: Grid[S], y: Grid[S]) -> Any:
+        inner = range(x.columns)
+        return lambda i, j: self.scalars.sum_of_products(
+            (x.number(i, k), y.number(k, j)) for k in inner
+        )
+
+    def _sqrt(self, node: Node, x: Grid[S]) -> Any:
+        return lambda i, j: self.scalars.function("sqrt", x.number(i, j))
+
+    def _log(self, node: Node, x: Grid[S]) -> Any:
+        return lambda i, j: self.scalars.function("log", x.number(i, j))
+
+    def _exp(self, node: Node, x: Grid[S]) -> Any:
+        def entry(i: int, j: int) -> S:
+            score = x.at(i, j)
+            if isinstance(score, Hidden):
+                return self.scalars.constant(values.ZERO)
+            return self.scalars.function("exp", score)
+
+        return entry
+
+    def _softmax(self, node: Node, x: Grid[S]) -> Any:
+        powers = Grid(x.rows, x.columns, self._exp(node, x))
+
+        def normaliser(i: int, _: int) -> S:
+            if all(isinstance(x.at(i, k), Hidden) for k in range(x.columns)):
+                raise Malformed(f"row {i} is masked whole: nothing is left to attend to")
+            row = self.scalars.total(powers.number(i, k) for k in range(x.columns))
+            return self.scalars.inverse(row)
+
+        inverse = Grid(x.rows, 1, normaliser)
+        return lambda i, j: self.scalars.sum_of_products(
+            ((powers.number(i, j), inverse.number(i, 0)),)
+        )
+
+    def _hide(self, node: Node, x: Grid[S], keep: Grid[S]) -> Any:
+        keep = self._spread_to(node, keep)
+        return lambda i, j: x.at(i, j) if self.scalars.is_kept(keep.number(i, j)) else HIDDEN
+
+    def _concat(self, node: Node, *parts: Grid[S]) -> Any:
+        places = [(part, k) for part in parts for k in range(part.columns)]
+        return lambda i, j: places[j][0].at(i, places[j][1])
+
+    def _rowsum(self, node: Node, x: Grid[S]) -> Any:
+        return lambda i, j: self.scalars.total(x.number(i, k) for k in range(x.columns))
+
+    def _colsum(self, node: Node, x: Grid[S]) -> Any:
+        return lambda i, j: self.scalars.total(x.number(k, j) for k in range(x.rows))
+
+    def _total(self, node: Node, x: Grid[S]) -> Any:
+        return lambda i, j: self.scalars.total(
+            x.number(k, l) for k in range(x.rows) for l in range(x.columns)
+        )
+
+    def _pick(self, node: Node, x: Grid[S]) -> Any:
+        rows, columns = node.extra
+        return lambda i, j: x.at(rows[i], columns[j])
+
+    def _scatter(self, node: Node, x: Grid[S]) -> Any:
+        zero = self.scalars.constant(values.ZERO)
+        rows, columns = ({place: k for k, place in enumerate(axis)} for axis in node.extra)
+
+        def entry(i: int, j: int) -> S | Hidden:
+            return x.at(rows[i], columns[j]) if i in rows and j in columns else zero
+
+        return entry
+
+
+class ExactScalars:
+    """Exact values (:class:`~symattn.numbers.values.Value`)."""
+
+    def constant(self, value: Value) -> Value:
+        return value
+
+    def total(self, items: Iterable[Value]) -> Value:
+        return values.total(items)
+
+    def sum_of_products(self, pairs: Iterable[tuple[Value, Value]]) -> Value:
+        return values.sum_of_products(pairs)
+
+    def negative(self, x: Value) -> Value:
+        return -x
+
+    def inverse(self, x: Value) -> Value:
+        return x.inverse()
+
+    def function(self, name: str, x: Value) -> Value:
+        return x.sqrt() if name == "sqrt" else x.exp() if name == "exp" else x.log()
+
+    def is_kept(self, x: Value) -> bool:
+        rational = x.rational()
+        if rational != 0 and rational != 1:
+            raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {x}")
+        return bool(rational)
+
+
+class SymbolicScalars:
+    """SymPy expressions, for formulas at a concrete size."""
+
+    def __init__(self) -> None:
+        import sympy
+
+        self._sympy: Any = sympy
+
+    def constant(self, value: Value) -> Any:
+        from symattn.numbers.sympy_bridge import to_sympy
+
+        return to_sympy(value)
+
+    def total(self, items: Iterable[Any]) -> Any:
+        return self._sympy.Add(*items)
+
+    def sum_of_products(self, pairs: Iterable[tuple[Any, Any]]) -> Any:
+        return self._sympy.Add(*(a * b for a, b in pairs))
+
+    def negative(self, x: Any) -> Any:
+        return -x
+
+    def inverse(self, x: Any) -> Any:
+        return 1 / x
+
+    def function(self, name: str, x: Any) -> Any:
+        return getattr(self._sympy, name)(x)
+
+    def is_kept(self, x: Any) -> bool:
+        if x != 0 and x != 1:
+            raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {x}")
+        return bool(x == 1)
+
+
+def exact() -> Entrywise[Value]:
+    """The arithmetic of closed forms."""
+    return Entrywise(ExactScalars())
+
+
+def symbolic() -> Entrywise[Any]:
+    """The arithmetic of SymPy expressions."""
+    return Entrywise(SymbolicScalars())
+
+
+def symbols(name: str, rows: int, columns: int) -> Grid[Any]:
+    """A matrix of SymPy symbols ``name_i_j``.
+
+    >>> symbols("Q", 1, 2).at(0, 1)
+    Q_0_1
+    """
+    import sympy
+
+    return grid(
+        [[sympy.Symbol(f"{name}_{i}_{j}") for j in range(columns)] for i in range(rows)]
+    )

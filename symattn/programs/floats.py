@@ -1,0 +1,61 @@
+"""Floats: the quick arithmetic, for sizing things up; never for a printed digit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.programs.nodes import Node
+
+Matrix = npt.NDArray[np.float64]
+
+
+class Floats:
+    """The operations on NumPy arrays; a masked score is ``-inf``."""
+
+    def apply(self, node: Node, operands: list[Matrix]) -> Matrix:
+        """See :class:`~symattn.programs.running.Arithmetic`."""
+        with np.errstate(all="ignore"):
+            result: Matrix = _OPERATIONS[node.op](node, *operands)
+        return result
+
+
+def _softmax(node: Node, x: Matrix) -> Matrix:
+    powers = np.exp(x - x.max(axis=1, keepdims=True))
+    weights: Matrix = powers / powers.sum(axis=1, keepdims=True)
+    return weights
+
+
+def _scatter(node: Node, x: Matrix) -> Matrix:
+    result = np.zeros(node.grid)
+    result[np.ix_(*node.extra)] = x
+    return result
+
+
+_OPERATIONS: dict[str, Any] = {
+    "constant": lambda node: np.full((1, 1), float(node.extra.ball(64))),
+    "triangle": lambda node: np.tril(np.ones(node.grid)),
+    "copy": lambda node, x: x,
+    "reshape": lambda node, x: x,
+    "transpose": lambda node, x: x.T,
+    "negate": lambda node, x: -x,
+    "add": lambda node, x, y: x + y,
+    "subtract": lambda node, x, y: x - y,
+    "multiply": lambda node, x, y: x * y,
+    "divide": lambda node, x, y: x / y,
+    "matmul": lambda node, x, y: x @ y,
+    "sqrt": lambda node, x: np.sqrt(x),
+    "exp": lambda node, x: np.exp(x),
+    "log": lambda node, x: np.log(x),
+    "softmax": _softmax,
+    "hide": lambda node, x, keep: np.where(keep == 0, -np.inf, x),
+    "concat": lambda node, *parts: np.concatenate(parts, axis=1),
+    "rowsum": lambda node, x: x.sum(axis=1, keepdims=True),
+    "colsum": lambda node, x: x.sum(axis=0, keepdims=True),
+    "total": lambda node, x: x.sum(keepdims=True),
+    "pick": lambda node, x: x[np.ix_(*node.extra)],
+    "scatter": _scatter,
+    "spread": lambda node, x: np.broadcast_to(x, node.grid),
+}

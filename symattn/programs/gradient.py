@@ -1,0 +1,189 @@
+"""The gradient of a program is a program (reverse-mode differentiation).
+
+For every operation one rule says how the gradient of the result flows into
+its operands: the vector-Jacobian products that :mod:`symattn.theory` derives.
+The rules are written with the same operations, so the backward pass runs in
+every arithmetic and prints like any other step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import reduce
+
+from symattn.numbers.values import rational
+from symattn.programs import nodes
+from symattn.programs.nodes import Node
+from symattn.programs.program import Program, ancestors
+
+Flow = list[Node | None]
+#: (node, gradient of the node's result) -> gradient for each operand.
+Rule = Callable[[Node, Node], Flow]
+
+
+def _multiply(x: Node, y: Node) -> Node:
+    return nodes.elementwise("multiply", x, y)
+
+
+def _divide(x: Node, y: Node) -> Node:
+    return nodes.elementwise("divide", x, y)
+
+
+def _copy(node: Node, g: Node) -> Flow:
+    return [g]
+
+
+def _negate(node: Node, g: Node) -> Flow:
+    return [nodes.negate(g)]
+
+
+def _add(node: Node, g: Node) -> Flow:
+    x, y = node.operands
+    return [nodes.gathered(g, x.shape), nodes.gathered(g, y.shape)]
+
+
+def _subtract(node: Node, g: Node) -> Flow:
+    x, y = node.operands
+    return [nodes.gathered(g, x.shape), nodes.negate(nodes.gathered(g, y.shape))]
+
+
+def _product(node: Node, g: Node) -> Flow:
+    x, y = node.operands
+    return [nodes.gathered(_multiply(g, y), x.shape), nodes.gathered(_multiply(g, x), y.shape)]
+
+
+def _quotient(node: Node, g: Node) -> Flow:
+    x, y = node.operands
+    below = nodes.negate(_divide(_multiply(g, node), y))
+    return [nodes.gathered(_divide(g, y), x.shape), nodes.gathered(below, y.shape)]
+
+
+def _matmul(node: Node, g: Node) -> Flow:
+    x, y = node.operands
+    left = nodes.matmul(g, _turned(y))
+    right = nodes.matmul(_turned(x), g)
+    return [_shaped(left, x), _shaped(right, y)]
+
+
+def _turned(x: Node) -> Node:
+    """The transpose of the grid, which for a vector is a column."""
+    return nodes.transpose(x) if len(x.shape) == 2 else Node("transpose", (x,), x.grid[::-1])
+
+
+def _shaped(g: Node, x: Node) -> Node:
+    return g if g.shape == x.shape else Node("reshape", (g,), x.shape)
+
+
+def _transpose(node: Node, g: Node) -> Flow:
+    (x,) = node.operands
+    if g.op == "matmul":
+        # (Q^T dS)^T reads better as dS^T Q.
+        left, right = g.operands
+        return [_shaped(nodes.matmul(_turned(right), _turned(left)), x)]
+    return [_shaped(Node("transpose", (g,), g.grid[::-1]), x)]
+
+
+def _reshape(node: Node, g: Node) -> Flow:
+    return [_shaped(g, node.operands[0])]
+
+
+def _sqrt(node: Node, g: Node) -> Flow:
+    return [_divide(g, _multiply(nodes.constant(rational(2)), node))]
+
+
+def _exp(node: Node, g: Node) -> Flow:
+    return [_multiply(g, node)]
+
+
+def _log(node: Node, g: Node) -> Flow:
+    return [_divide(g, node.operands[0])]
+
+
+def _softmax(node: Node, g: Node) -> Flow:
+    """``dS = A o (dA - rowsum(A o dA))``, row by row."""
+    summed = Node("rowsum", (_multiply(node, g),), (node.grid[0], 1))
+    centre = summed if len(node.shape) == 2 else Node("reshape", (summed,), (1,))
+    return [_multiply(node, nodes.elementwise("subtract", g, centre))]
+
+
+def _hide(node: Node, g: Node) -> Flow:
+    """Nothing flows into a hidden score; the mask is no variable."""
+    return [_multiply(g, node.operands[1]), None]
+
+
+def _concat(node: Node, g: Node) -> Flow:
+    flows: Flow = []
+    start = 0
+    for part in node.operands:
+        rows, columns = part.grid
+        places = (range(rows), range(start, start + columns))
+        flows.append(_shaped(Node("pick", (g,), part.grid, places), part))
+        start += columns
+    return flows
+
+
+def _summed(node: Node, g: Node) -> Flow:
+    return [nodes.spread(g, node.operands[0].shape)]
+
+
+def _pick(node: Node, g: Node) -> Flow:
+    return [nodes.scatter(g, node.extra, node.operands[0].shape)]
+
+
+#: The backward rule of every operation that steps can contain.
+RULES: Mapping[str, Rule] = {
+    "copy": _copy,
+    "negate": _negate,
+    "add": _add,
+    "subtract": _subtract,
+    "multiply": _product,
+    "divide": _quotient,
+    "matmul": _matmul,
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "sqrt": _sqrt,
+    "exp": _exp,
+    "log": _log,
+    "softmax": _softmax,
+    "hide": _hide,
+    "concat": _concat,
+    "rowsum": _summed,
+    "colsum": _summed,
+    "total": _summed,
+    "pick": _pick,
+}
+
+
+def differentiate(forward: Program, output: str) -> Program:
+    """``forward`` with ``grad(name)`` for every quantity that ``output`` depends on.
+
+    The loss is ``L = total(upstream * output)``; ``upstream`` is a new given
+    quantity of the output's shape. The gradient with respect to a step is
+    taken as if the step were an input: through its uses only.
+
+    >>> from symattn.programs.program import program
+    >>> p = program({"Q": (2, 3), "K": (4, 3)}, {"S": "Q @ K.T", "A": "softmax(S)"})
+    >>> sorted(differentiate(p, "A").gradients)
+    ['A', 'K', 'Q', 'S']
+    """
+    target = forward.quantities[output]
+    upstream = nodes.given("upstream", target.shape)
+    flows: dict[int, list[Node]] = {target.serial: [upstream]}
+    gradients: dict[int, Node] = {}
+    for node in reversed(ancestors([target])):
+        arrived = flows.get(node.serial)
+        if not arrived:
+            continue
+        gradient = reduce(lambda x, y: nodes.elementwise("add", x, y), arrived)
+        gradients[node.serial] = gradient
+        if node.op in RULES:
+            for operand, flow in zip(node.operands, RULES[node.op](node, gradient), strict=True):
+                if flow is not None:
+                    flows.setdefault(operand.serial, []).append(flow)
+    named = {
+        name: gradients[node.serial]
+        for name, node in forward.quantities.items()
+        if node.serial in gradients
+    }
+    return replace(forward, gradients=named, upstream=upstream)

@@ -1,0 +1,244 @@
+"""The operations that programs are made of, and the shapes they take.
+
+A :class:`Node` is one operation on matrices. Its nominal shape follows NumPy:
+``()`` a scalar, ``(n,)`` a vector, ``(n, m)`` a matrix. Every arithmetic holds
+it as a grid of rows and columns: a scalar is 1 by 1, a vector one row.
+
+Each function below checks the shapes, says what doesn't fit, and returns the
+node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from symattn.errors import Malformed
+from symattn.numbers.values import Value
+from symattn.syntax import Key, Span
+
+Shape = tuple[int, ...]
+
+#: Most entries of one quantity.
+MAX_ENTRIES = 1 << 16
+
+_serial = count()
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One operation: what it does, to what, and the shape of the result.
+
+    ``extra`` is what the operation needs besides its operands: the name of an
+    input, the value of a constant, the keys of an index. Operands always have
+    smaller serial numbers, so sorting by them is an order of evaluation.
+    """
+
+    op: str
+    operands: tuple[Node, ...]
+    shape: Shape
+    extra: Any = None
+    serial: int = field(default_factory=lambda: next(_serial))
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns that the result is held in."""
+        if len(self.shape) == 2:
+            return self.shape[0], self.shape[1]
+        return 1, self.shape[0] if self.shape else 1
+
+
+def show(shape: Shape) -> str:
+    """A shape as messages print it: ``3x4``, ``vector of 4``, ``scalar``."""
+    if not shape:
+        return "a scalar"
+    return f"a vector of {shape[0]}" if len(shape) == 1 else f"{shape[0]}x{shape[1]}"
+
+
+def given(name: str, shape: Shape) -> Node:
+    """An input: its entries come from outside."""
+    if shape and not all(shape):
+        raise Malformed(f"{show(shape)} has no entries")
+    grid_size = 1
+    for length in shape:
+        grid_size *= length
+    if grid_size > MAX_ENTRIES:
+        raise Malformed(f"{show(shape)} is beyond {MAX_ENTRIES} entries")
+    return Node("given", (), shape, name)
+
+
+def constant(value: Value) -> Node:
+    """A number written in the program."""
+    return Node("constant", (), (), value)
+
+
+def copy(x: Node) -> Node:
+    """The same values as a quantity of its own (``Q = X``)."""
+    return Node("copy", (x,), x.shape)
+
+
+def negate(x: Node) -> Node:
+    """``-x``."""
+    return Node("negate", (x,), x.shape)
+
+
+def elementwise(op: str, x: Node, y: Node) -> Node:
+    """``add``, ``subtract``, ``multiply`` or ``divide``, with broadcasting."""
+    longer, shorter = sorted((x.shape, y.shape), key=len, reverse=True)
+    padded = (1,) * (len(longer) - len(shorter)) + shorter
+    if any(a != b and 1 not in (a, b) for a, b in zip(longer, padded, strict=True)):
+        raise Malformed(f"shapes don't fit: {show(x.shape)} and {show(y.shape)}")
+    return Node(op, (x, y), tuple(max(a, b) for a, b in zip(longer, padded, strict=True)))
+
+
+def matmul(x: Node, y: Node) -> Node:
+    """The matrix product; vectors as in NumPy."""
+    if not x.shape or not y.shape:
+        raise Malformed("'@' multiplies matrices or vectors, one side is a scalar: write '*'")
+    inner = x.shape[-1], y.shape[0]
+    if inner[0] != inner[1]:
+        hint = ""
+        if len(y.shape) == 2 and y.shape[1] == inner[0]:
+            hint = "; the right side transposed (.T) would fit"
+        raise Malformed(
+            f"shapes don't fit: {show(x.shape)} @ {show(y.shape)} needs the {inner[0]} columns "
+            f"on the left to meet as many rows on the right, found {inner[1]}{hint}"
+        )
+    shape = x.shape[:-1] + y.shape[1:]
+    if len(y.shape) == 1:
+        y = Node("transpose", (y,), (y.shape[0], 1))
+    if shape and shape[0] * shape[-1] > MAX_ENTRIES:
+        raise Malformed(f"the product {show(shape)} is beyond {MAX_ENTRIES} entries")
+    rows, columns = x.grid[0], y.grid[1]
+    product = Node("matmul", (x, y), (rows, columns))
+    return _as(product, shape)
+
+
+def _as(x: Node, shape: Shape) -> Node:
+    """The same entries under another nominal shape."""
+    if x.shape == shape:
+        return x
+    target = Node("reshape", (x,), shape)
+    if target.grid == x.grid:
+        return target
+    return Node("reshape", (transpose(x),), shape)
+
+
+def transpose(x: Node) -> Node:
+    """``x.T``; a vector or a scalar is its own transpose, as in NumPy."""
+    if x.op == "transpose" and len(x.operands[0].shape) == 2:
+        return x.operands[0]
+    return Node("transpose", (x,), x.shape[::-1]) if len(x.shape) == 2 else x
+
+
+def apply(op: str, x: Node) -> Node:
+    """``sqrt``, ``exp`` or ``log`` of every entry."""
+    return Node(op, (x,), x.shape)
+
+
+def softmax(x: Node) -> Node:
+    """``exp(x_ij) / sum_k exp(x_ik)``, row by row."""
+    if not x.shape:
+        raise Malformed("softmax takes a row or a matrix of scores, found a scalar")
+    return Node("softmax", (x,), x.shape)
+
+
+def triangle(rows: int, columns: int) -> Node:
+    """1 on and below the diagonal, 0 above: what a causal mask keeps."""
+    return Node("triangle", (), (rows, columns))
+
+
+def causal(x: Node) -> Node:
+    """Scores of later positions (j > i) hidden."""
+    if len(x.shape) != 2:
+        raise Malformed(f"causal takes a matrix of scores, found {show(x.shape)}")
+    return Node("hide", (x, triangle(*x.shape)), x.shape)
+
+
+def mask(x: Node, keep: Node) -> Node:
+    """Scores where ``keep`` is 0 hidden, those where it is 1 kept."""
+    shape = elementwise("multiply", x, keep).shape
+    if shape != x.shape:
+        raise Malformed(f"a mask of {show(keep.shape)} doesn't fit scores of {show(x.shape)}")
+    return Node("hide", (x, keep), x.shape)
+
+
+def concat(parts: tuple[Node, ...]) -> Node:
+    """The parts side by side, along the last axis."""
+    if not parts or not all(part.shape for part in parts):
+        raise Malformed("concat takes matrices or vectors")
+    if len({part.shape[:-1] for part in parts}) > 1:
+        shapes = ", ".join(show(part.shape) for part in parts)
+        raise Malformed(f"concat needs as many rows in every part, found {shapes}")
+    width = sum(part.shape[-1] for part in parts)
+    return Node("concat", parts, (*parts[0].shape[:-1], width))
+
+
+def rowsum(x: Node) -> Node:
+    """The sum of each row, as a column."""
+    if len(x.shape) != 2:
+        raise Malformed(f"rowsum takes a matrix, found {show(x.shape)}: 'total' sums a vector")
+    return Node("rowsum", (x,), (x.shape[0], 1))
+
+
+def colsum(x: Node) -> Node:
+    """The sum of each column, as a row."""
+    if len(x.shape) != 2:
+        raise Malformed(f"colsum takes a matrix, found {show(x.shape)}: 'total' sums a vector")
+    return Node("colsum", (x,), (1, x.shape[1]))
+
+
+def total(x: Node) -> Node:
+    """The sum of all entries."""
+    return Node("total", (x,), ())
+
+
+def index(x: Node, keys: tuple[Key, ...]) -> Node:
+    """``x[keys]``: whole numbers and slices, as in NumPy."""
+    if len(keys) > len(x.shape):
+        raise Malformed(f"{len(keys)} indices into {show(x.shape)}")
+    shape: list[int] = []
+    picked: list[range] = []
+    for axis, length in enumerate(x.shape):
+        key = keys[axis] if axis < len(keys) else Span(None, None, None)
+        if isinstance(key, Span):
+            chosen = range(length)[slice(key.start, key.stop, key.step)]
+            if not chosen:
+                raise Malformed(f"an empty slice of axis {axis} of {show(x.shape)}")
+            shape.append(len(chosen))
+        else:
+            if not -length <= key < length:
+                raise Malformed(
+                    f"index {key} is outside axis {axis} of {show(x.shape)}: "
+                    f"expected {-length} to {length - 1}"
+                )
+            chosen = range(key % length, key % length + 1)
+        picked.append(chosen)
+    places = (range(1),) * (2 - len(picked)) + tuple(picked)
+    result = Node("pick", (x,), tuple(len(chosen) for chosen in places), places)
+    return _as(result, tuple(shape))
+
+
+def scatter(x: Node, places: tuple[range, range], shape: Shape) -> Node:
+    """Zeros of ``shape`` with ``x`` at ``places``: the reverse of an index."""
+    return Node("scatter", (x,), shape, places)
+
+
+def spread(x: Node, shape: Shape) -> Node:
+    """``x`` repeated to ``shape``: the reverse of a sum."""
+    return x if x.shape == shape else Node("spread", (x,), shape)
+
+
+def gathered(x: Node, shape: Shape) -> Node:
+    """``x`` summed down to ``shape``: the reverse of broadcasting."""
+    if x.shape == shape:
+        return x
+    rows, columns = Node("given", (), shape).grid
+    if rows < x.grid[0] and columns < x.grid[1]:
+        x = total(x)
+    elif rows < x.grid[0]:
+        x = Node("colsum", (x,), (1, x.grid[1]))
+    elif columns < x.grid[1]:
+        x = Node("rowsum", (x,), (x.grid[0], 1))
+    return x if x.shape == shape else Node("reshape", (x,), shape)

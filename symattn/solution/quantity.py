@@ -1,0 +1,277 @@
+"""A quantity of a solved case: exact, rounded, and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from flint import arb
+
+from symattn import formulas as f
+from symattn.errors import Malformed
+from symattn.numbers import rounding
+from symattn.numbers.forms import Names, formula
+from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.values import Value, compare
+from symattn.programs.nodes import Shape, show
+from symattn.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_MINUS_INFINITY = Decimal("-Infinity")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry: by enclosures first, exactly where those leave a doubt."""
+
+    quantity: Quantity
+    i: int
+    j: int
+
+    @property
+    def value(self) -> Value:
+        """The exact value; see :class:`~symattn.numbers.rounding.Real`."""
+        value = self.quantity.entry(self.i, self.j)
+        assert isinstance(value, Value)
+        return value
+
+    def ball(self, bits: int) -> arb:
+        """An enclosure computed at ``bits`` bits."""
+        near = self.quantity.enclosure(bits, self.i, self.j)
+        return self.value.ball(bits) if near is None else near
+
+
+class Quantity:
+    """A scalar, vector or matrix of exact entries.
+
+    ``entry`` gives the exact entry of the grid (a vector is one row);
+    ``enclosure`` a ball around it, or None where only the exact value tells.
+
+    >>> from symattn.solution.solution import solve
+    >>> A = solve("cat-sat-mat")["A"]
+    >>> A.shape, A.decimal(4)[0]
+    ((3, 3), (Decimal('0.5065'), Decimal('0.1863'), Decimal('0.3072')))
+    >>> print(A.at(0, 0))
+    e/(1 + sqrt(e) + e)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        shape: Shape,
+        entry: Callable[[int, int], Value | Hidden],
+        enclosure: Callable[[int, int, int], arb | None] = lambda bits, i, j: None,
+        rounding: str = "half-even",
+    ) -> None:
+        self.name = name
+        self.shape = shape
+        self.entry = entry
+        self.enclosure = enclosure
+        self.rounding = rounding
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of the entries; a vector is one row."""
+        if len(self.shape) == 2:
+            return self.shape[0], self.shape[1]
+        return 1, self.shape[0] if self.shape else 1
+
+    @cached_property
+    def rows(self) -> tuple[tuple[Value | Hidden, ...], ...]:
+        """All exact entries, by rows of the grid; HIDDEN is a masked score."""
+        rows, columns = self.grid
+        return tuple(tuple(self.entry(i, j) for j in range(columns)) for i in range(rows))
+
+    def values(self) -> Iterator[Value]:
+        """The exact entries that are numbers, row by row."""
+        return (value for row in self.rows for value in row if isinstance(value, Value))
+
+    def at(self, *place: int) -> Value | Hidden:
+        """The exact entry at as many indices as the shape has; negative ones
+        count from the end, as in NumPy. :class:`Malformed` outside."""
+        if len(place) != len(self.shape):
+            raise Malformed(
+                f"{self.name} is {show(self.shape)}: expected {len(self.shape)} indices, "
+                f"found {len(place)}"
+            )
+        for k, length in zip(place, self.shape, strict=True):
+            if not -length <= k < length:
+                raise Malformed(
+                    f"index {k} is outside {self.name}, {show(self.shape)}: "
+                    f"expected {-length} to {length - 1}"
+                )
+        wrapped = [k % length for k, length in zip(place, self.shape, strict=True)]
+        return self.entry(*([0] * (2 - len(wrapped)) + wrapped))
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols that the entries are linear forms in; empty for numbers."""
+        return tuple(sorted({name for value in self.values() for name in value.symbols}))
+
+    def coefficient(self, symbol: str) -> Quantity:
+        """What stands before ``symbol`` in every entry; ``"1"`` for the rest."""
+        key = None if symbol == "1" else symbol
+
+        def entry(i: int, j: int) -> Value | Hidden:
+            value = self.entry(i, j)
+            return value if isinstance(value, Hidden) else value.coefficient(key)
+
+        return Quantity(
+            f"{self.name} [{symbol}]", self.shape, entry, rounding=self.rounding
+        )
+
+    # -- numbers ------------------------------------------------------------
+
+    @cached_property
+    def exact(self) -> Any:
+        """The closed forms: a ``sympy.ImmutableDenseMatrix``; a vector is one
+        row, a masked score ``-oo``.
+
+        >>> from symattn.solution.solution import solve
+        >>> solve("cat-sat-mat")["A"].exact[0, 0]
+        E/(1 + exp(1/2) + E)
+        """
+        import sympy
+
+        from symattn.numbers.sympy_bridge import to_sympy
+
+        return sympy.ImmutableDenseMatrix(
+            [
+                [-sympy.oo if isinstance(value, Hidden) else to_sympy(value) for value in row]
+                for row in self.rows
+            ]
+        )
+
+    def decimal(self, places: int = 4, rounding: str | None = None) -> Any:
+        """Every entry correctly rounded to ``places`` decimals, as nested
+        tuples of Decimals in the quantity's shape.
+
+        ``rounding`` is one of half-even, half-up, half-down, down, up, floor,
+        ceiling; the case's own unless given. A masked score is -Infinity.
+        """
+        mode = rounding or self.rounding
+        return self._each(lambda entry: rounding_of(entry, places, mode), _MINUS_INFINITY)
+
+    def significant(self, digits: int = 6, rounding: str | None = None) -> Any:
+        """Like :meth:`decimal`, to significant digits."""
+        mode = rounding or self.rounding
+        return self._each(lambda e: _significant(e, digits, mode), _MINUS_INFINITY)
+
+    def nearest(self, name: str = "float64") -> npt.NDArray[Any]:
+        """Every entry as the nearest number of ``float64``, ``float32``,
+        ``float16`` or ``bfloat16``: a NumPy array of that type.
+
+        NumPy has no bfloat16: those are held, exactly, in a float32 array.
+        """
+        import numpy as np
+
+        form = rounding.float_format(name)
+        self._need_numbers()
+        held = self._each(lambda entry: rounding.nearest(entry, form), float("-inf"))
+        with np.errstate(over="ignore"):
+            return np.array(held, dtype="float32" if name == "bfloat16" else name)
+
+    def _each(self, convert: Callable[[Entry], Any], hidden: Any) -> Any:
+        """``convert`` of every entry, nested in the quantity's shape."""
+        rows, columns = self.grid
+        table = tuple(
+            tuple(
+                hidden if self.is_hidden(i, j) else convert(Entry(self, i, j))
+                for j in range(columns)
+            )
+            for i in range(rows)
+        )
+        return table if len(self.shape) == 2 else table[0] if self.shape else table[0][0]
+
+    def is_hidden(self, i: int, j: int) -> bool:
+        """Whether entry (i, j) of the grid is a masked score."""
+        return (
+            self.enclosure(rounding.FIRST, i, j) is None and self.entry(i, j) is HIDDEN
+        )
+
+    def _need_numbers(self) -> None:
+        if self.symbols:
+            raise Malformed(
+                f"{self.name} is a linear form in {', '.join(self.symbols)}: ask for "
+                f"coefficient({self.symbols[0]!r}), whose entries are numbers"
+            )
+
+    def equals(self, other: Quantity) -> Verdict:
+        """Whether all entries are equal, decided exactly; shapes must agree."""
+        if self.shape != other.shape:
+            return Verdict.REFUTED
+        found = Verdict.HOLDS
+        for ours, theirs in zip(self.rows, other.rows, strict=True):
+            for a, b in zip(ours, theirs, strict=True):
+                if isinstance(a, Hidden) or isinstance(b, Hidden):
+                    verdict = Verdict.HOLDS if a is b else Verdict.REFUTED
+                else:
+                    verdict = compare(a, b)
+                if verdict is Verdict.REFUTED:
+                    return verdict
+                if verdict is Verdict.UNDECIDED:
+                    found = verdict
+        return found
+
+    # -- display ------------------------------------------------------------
+
+    def latex(self, names: Names | None = None) -> str:
+        """The closed forms as a LaTeX matrix."""
+        cells = [
+            [
+                r"-\infty" if isinstance(value, Hidden) else f.latex(formula(value, names))
+                for value in row
+            ]
+            for row in self.rows
+        ]
+        return f.latex_matrix(cells) if self.shape else cells[0][0]
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {show(self.shape)}>"
+
+    def __str__(self) -> str:
+        lines = ["[" + ", ".join(map(str, row)) + "]" for row in self.rows]
+        return "\n".join(lines) if self.shape else lines[0][1:-1]
+
+
+def rounding_of(entry: Entry, places: int, mode: str) -> Any:
+    """One entry rounded: a Decimal, or for a linear form its text."""
+    if entry.quantity.enclosure(rounding.FIRST, entry.i, entry.j) is None:
+        value = entry.value
+        if value.has_symbols:
+            return rounded_form(value, lambda c: rounding.decimal(c, places, mode))
+    return rounding.decimal(entry, places, mode)
+
+
+def _significant(entry: Entry, digits: int, mode: str) -> Any:
+    if entry.value.has_symbols:
+        return rounded_form(entry.value, lambda c: rounding.significant(c, digits, mode))
+    return rounding.significant(entry, digits, mode)
+
+
+def rounded_form(value: Value, rounded: Callable[[Value], Decimal]) -> str:
+    """A linear form with rounded coefficients, as text.
+
+    >>> from symattn.numbers.reading import read
+    >>> rounded_form(read("g1/3 - 2*g2", True), lambda c: rounding.decimal(c, 2))
+    '0.33*g1 - 2.00*g2'
+    """
+    terms: list[f.Formula] = []
+    for symbol in (None, *value.symbols):
+        coefficient = value.coefficient(symbol)
+        if coefficient.is_zero() is Verdict.HOLDS:
+            continue
+        number = rounded(coefficient)
+        shown: f.Formula = f.Number(format(abs(number), "f"))
+        if symbol is not None:
+            shown = f.Product((shown, f.Symbol(symbol)))
+        terms.append(f.Negated(shown) if number < 0 else shown)
+    return f.text(f.Sum(tuple(terms)))

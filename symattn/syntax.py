@@ -1,0 +1,343 @@
+"""The one grammar of symattn: numbers, steps and statements as trees.
+
+Text is split into tokens and parsed by precedence climbing; nothing that was
+read is ever executed. Meaning (shapes, names, values) is given to the trees
+by the floors above.
+
+Grammar, loosest binding first::
+
+    statement  = comparison ("and" comparison)*
+    comparison = sum (("==" | "<" | "<=" | ">" | ">=") sum)*
+    sum        = product (("+" | "-") product)*
+    product    = unary (("*" | "/" | "@") unary)*
+    unary      = ("+" | "-") unary | postfix
+    postfix    = atom ("." "T" | "[" keys "]" | "(" arguments ")")*
+    atom       = number | name | "(" statement ("," statement)* ")"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from symattn.errors import Malformed
+
+#: Longest text of one expression, and deepest nesting, that is read.
+MAX_LENGTH = 4000
+MAX_DEPTH = 60
+#: Most tokens in one expression: trees stay shallow enough to walk by recursion.
+MAX_TOKENS = 400
+#: Longest single number, and largest power of ten it may be multiplied by.
+MAX_DIGITS = 400
+MAX_EXPONENT = 400
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A number as written; its digits are kept."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Name:
+    """A quantity or a symbol."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Negative:
+    """``-operand``."""
+
+    operand: Tree
+
+
+@dataclass(frozen=True)
+class Binary:
+    """``left op right`` with op one of ``+ - * / @``."""
+
+    op: str
+    left: Tree
+    right: Tree
+
+
+@dataclass(frozen=True)
+class Call:
+    """``function(arguments)``."""
+
+    function: str
+    arguments: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Transposed:
+    """``operand.T``."""
+
+    operand: Tree
+
+
+@dataclass(frozen=True)
+class Span:
+    """A slice ``start:stop:step`` inside an index."""
+
+    start: int | None
+    stop: int | None
+    step: int | None
+
+
+Key = int | Span
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """``operand[keys]``."""
+
+    operand: Tree
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``a < b <= c``: operands with the relations between them."""
+
+    operands: tuple[Tree, ...]
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """``a and b and ...``."""
+
+    parts: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """``(a, b, ...)``, only on one side of a comparison."""
+
+    items: tuple[Tree, ...]
+
+
+Tree = (
+    Literal
+    | Name
+    | Negative
+    | Binary
+    | Call
+    | Transposed
+    | Indexed
+    | Comparison
+    | Conjunction
+    | Sequence
+)
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<sign>\*\*|//|==|<=|>=|!=|[-+*/@()\[\],.:<>]))"
+)
+_BINARY = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2}
+_RELATIONS = ("==", "<", "<=", ">", ">=")
+_UNKNOWN = {
+    "**": "there is no power operator: write a product, as in 'X * X'",
+    "//": "there is no whole division: write '/'",
+    "!=": "there is no '!=': state what does hold, with == < <= > >=",
+}
+#: Typographic signs that authors paste from documents.
+_SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
+
+
+def parse(text: str) -> Tree:
+    """The tree of ``text``; :class:`~symattn.errors.Malformed` says what is wrong.
+
+    >>> parse("Q @ K.T")
+    Binary(op='@', left=Name(name='Q'), right=Transposed(operand=Name(name='K')))
+    >>> parse("().__class__")
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: '().__class__': expected a value at character 2, found ')'
+    """
+    if len(text) > MAX_LENGTH:
+        raise Malformed(f"expression of {len(text)} characters; at most {MAX_LENGTH} are read")
+    return _Parser(text).whole()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = list(self._split(text.translate(_SIGNS)))
+        if len(self.tokens) > MAX_TOKENS:
+            self._fail(f"more than {MAX_TOKENS} symbols", self.tokens[MAX_TOKENS][2])
+        self.position = 0
+        self.depth = 0
+
+    def _split(self, text: str) -> Iterator[tuple[str, str, int]]:
+        place = 0
+        while text[place:].strip():
+            match = _TOKEN.match(text, place)
+            if match is None:
+                start = place + len(text[place:]) - len(text[place:].lstrip())
+                self._fail(f"unexpected {text[start]!r}", start)
+            kind = match.lastgroup or ""
+            yield kind, match[kind], match.start(kind)
+            place = match.end()
+        yield "end", "", len(text)
+
+    def _fail(self, message: str, place: int, found: str = "") -> NoReturn:
+        shown = self.text if len(self.text) <= 60 else self.text[:57] + "..."
+        raise Malformed(f"{shown!r}: {message} at character {place + 1}{found}")
+
+    @property
+    def sign(self) -> str:
+        """The current token if it is a sign or a word of the grammar, else ''."""
+        kind, token, _ = self.tokens[self.position]
+        return token if kind == "sign" or token == "and" else ""
+
+    def advance(self) -> str:
+        token = self.tokens[self.position][1]
+        self.position += 1
+        return token
+
+    def expect(self, sign: str) -> None:
+        if self.sign != sign:
+            self.unexpected(repr(sign))
+        self.advance()
+
+    def unexpected(self, wanted: str) -> NoReturn:
+        kind, token, place = self.tokens[self.position]
+        if token in _UNKNOWN:
+            self._fail(_UNKNOWN[token], place)
+        found = "the end" if kind == "end" else repr(token)
+        self._fail(f"expected {wanted}", place, f", found {found}")
+
+    def whole(self) -> Tree:
+        tree = self.statement()
+        if self.tokens[self.position][0] != "end":
+            self.unexpected("an operator or the end")
+        return tree
+
+    def statement(self) -> Tree:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self._fail(f"nested deeper than {MAX_DEPTH}", self.tokens[self.position][2])
+        parts = [self.comparison()]
+        while self.sign == "and":
+            self.advance()
+            parts.append(self.comparison())
+        self.depth -= 1
+        return parts[0] if len(parts) == 1 else Conjunction(tuple(parts))
+
+    def comparison(self) -> Tree:
+        operands = [self.binary(1)]
+        relations = []
+        while self.sign in _RELATIONS:
+            relations.append(self.advance())
+            operands.append(self.binary(1))
+        return Comparison(tuple(operands), tuple(relations)) if relations else operands[0]
+
+    def binary(self, level: int) -> Tree:
+        if level > 2:
+            return self.unary()
+        left = self.binary(level + 1)
+        while _BINARY.get(self.sign) == level:
+            op = self.advance()
+            left = Binary(op, left, self.binary(level + 1))
+        return left
+
+    def unary(self) -> Tree:
+        negative = False
+        while self.sign in ("+", "-"):
+            negative ^= self.advance() == "-"
+        tree = self.postfix()
+        return Negative(tree) if negative else tree
+
+    def postfix(self) -> Tree:
+        tree = self.atom()
+        while True:
+            if self.sign == ".":
+                self.advance()
+                if self.tokens[self.position][1] != "T":
+                    self.unexpected("'T' after '.', the transpose, the only attribute there is,")
+                self.advance()
+                tree = Transposed(tree)
+            elif self.sign == "[":
+                self.advance()
+                tree = Indexed(tree, self.keys())
+            elif self.sign == "(" and isinstance(tree, Name):
+                self.advance()
+                arguments = () if self.sign == ")" else self.items()
+                self.expect(")")
+                tree = Call(tree.name, arguments)
+            else:
+                return tree
+
+    def atom(self) -> Tree:
+        kind, token, place = self.tokens[self.position]
+        if kind == "number":
+            self.advance()
+            return Literal(_bounded(token, self.text))
+        if kind == "name" and token != "and":
+            self.advance()
+            return Name(token)
+        if self.sign == "(":
+            self.advance()
+            items = self.items()
+            self.expect(")")
+            return items[0] if len(items) == 1 else Sequence(items)
+        self.unexpected("a value")
+
+    def items(self) -> tuple[Tree, ...]:
+        items = [self.statement()]
+        while self.sign == ",":
+            self.advance()
+            items.append(self.statement())
+        return tuple(items)
+
+    def keys(self) -> tuple[Key, ...]:
+        keys = [self.key()]
+        while self.sign == ",":
+            self.advance()
+            keys.append(self.key())
+        self.expect("]")
+        return tuple(keys)
+
+    def key(self) -> Key:
+        bounds = [self.whole_number()]
+        while self.sign == ":" and len(bounds) < 3:
+            self.advance()
+            bounds.append(self.whole_number())
+        if len(bounds) == 1:
+            if bounds[0] is None:
+                self.unexpected("a whole number or a slice")
+            return bounds[0]
+        if bounds[2:] == [0]:
+            self._fail("a slice can't step by 0", self.tokens[self.position][2])
+        return Span(bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else None)
+
+    def whole_number(self) -> int | None:
+        negative = self.sign == "-"
+        if negative:
+            self.advance()
+        kind, token, _ = self.tokens[self.position]
+        if kind != "number":
+            if negative:
+                self.unexpected("a whole number")
+            return None
+        if not token.isdigit() or len(token) > 9:
+            self.unexpected("a whole number")
+        self.advance()
+        return -int(token) if negative else int(token)
+
+
+def _bounded(token: str, text: str) -> str:
+    """``token`` itself if it is a number of a size that is read."""
+    mantissa, _, exponent = token.lower().partition("e")
+    shown = token if len(token) <= 40 else token[:37] + "..."
+    if len(mantissa) > MAX_DIGITS:
+        raise Malformed(f"{shown}: a number of {len(mantissa)} digits; at most {MAX_DIGITS}")
+    if exponent and (len(exponent) > 6 or abs(int(exponent)) > MAX_EXPONENT):
+        raise Malformed(f"{shown}: power of ten beyond {MAX_EXPONENT}")
+    return token
