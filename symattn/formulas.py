@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,17 @@ Formula = (
 )
 
 E = Symbol("e")
+
+
+def decimal(number: Decimal) -> Formula:
+    """A decimal with the places it has.
+
+    >>> text(decimal(Decimal("-0.50")))
+    '-0.50'
+    """
+    shown = Number(format(abs(number), "f"))
+    return Negated(shown) if number < 0 else shown
+
 
 # How tightly each kind binds, in text; LaTeX differs only where a fraction,
 # a root or a superscript brackets by its shape.
@@ -223,7 +235,8 @@ def _latex_product(factors: tuple[Formula, ...], sign: str) -> str:
     for left, right, factor in zip(shown, shown[1:], factors[1:], strict=False):
         # Two numbers side by side would read as one.
         touching = left[-1:].isdigit() and right[:1].isdigit()
-        apart = touching or isinstance(factor, Number) or right.startswith(r"\frac")
+        signed = isinstance(factor, Negated) and isinstance(factor.operand, Number)
+        apart = touching or signed or isinstance(factor, Number) or right.startswith(r"\frac")
         product += (r" \cdot " if apart else r"\,") + right
     return product
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -35,12 +35,38 @@ def formula(value: Value, names: Names | None = None) -> f.Formula:
     >>> f.text(formula(read("3*sqrt(2)/4") - read("1/2")))
     '3*sqrt(2)/4 - 1/2'
     """
+    if value.is_linear_form:
+        return linear_form(value, lambda coefficient: formula(coefficient, names))
     pieces: list[f.Formula] = []
     for denominator in sorted(value.parts, key=lambda d: tuple(n.order for n, _ in d)):
         pieces += _part(value.parts[denominator], denominator, names or {})
     if not pieces:
         return f.Number("0")
     return pieces[0] if len(pieces) == 1 else f.Sum(tuple(pieces))
+
+
+def linear_form(value: Value, shown_as: Callable[[Value], f.Formula]) -> f.Formula:
+    """Coefficient times symbol, one symbol after the other.
+
+    >>> from symattn.numbers.reading import read
+    >>> f.text(linear_form(read("g1/3 - 2*g2 + 1", True), formula))
+    '1 + 1/3*g1 - 2*g2'
+    """
+    terms: list[f.Formula] = []
+    for symbol in (None, *value.symbols):
+        coefficient = value.coefficient(symbol)
+        if not coefficient.parts:
+            continue
+        shown = shown_as(coefficient)
+        negative = isinstance(shown, f.Negated)
+        inner = shown.operand if isinstance(shown, f.Negated) else shown
+        if symbol is not None:
+            if inner == f.Number("1"):
+                inner = f.Symbol(symbol)
+            else:
+                inner = f.Product((inner, f.Symbol(symbol)))
+        terms.append(f.Negated(inner) if negative else inner)
+    return terms[0] if len(terms) == 1 else f.Sum(tuple(terms))
 
 
 def _part(terms: Terms, denominator: Denominator, names: Names) -> list[f.Formula]:

@@ -213,18 +213,25 @@ class Value:
         """Whether the value is a form in symbols rather than a number."""
         return bool(self.symbols)
 
+    @property
+    def is_linear_form(self) -> bool:
+        """Whether symbols occur, and at most one in each term."""
+        terms = [atoms for held in self.parts.values() for _, _, atoms in held]
+        powers = [[k for a, k in atoms if a.ball is None] for atoms in terms]
+        return any(powers) and all(held in ([], [1]) for held in powers)
+
     def coefficient(self, symbol: str | None) -> Value:
         """What stands before ``symbol`` in a linear form; None: the constant.
 
         :class:`Malformed` if the value is not linear in its symbols.
         """
+        if self.has_symbols and not self.is_linear_form:
+            raise Malformed(f"{self} is not linear in its symbols")
         result: Parts = {}
         for denominator, held in self.parts.items():
             for (exponent, radicand, atoms), q in held.items():
-                symbols = [(a, k) for a, k in atoms if a.ball is None]
-                if sum(k for _, k in symbols) > 1 or any(k < 0 for _, k in symbols):
-                    raise Malformed(f"{self} is not linear in its symbols")
-                if (symbols[0][0].key if symbols else None) == symbol:
+                symbols = [a.key for a, _ in atoms if a.ball is None]
+                if (symbols[0] if symbols else None) == symbol:
                     rest = tuple(item for item in atoms if item[0].ball is not None)
                     sums.accumulate(
                         result.setdefault(denominator, {}), {(exponent, radicand, rest): q}

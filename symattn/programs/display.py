@@ -53,6 +53,8 @@ def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
         case "subtract":
             return f.Sum((*_terms(x[0]), f.Negated(x[1])))
         case "multiply":
+            if node.operands[1].op == "triangle":
+                return f.Function("tril", (x[0],))
             scalar = any(o.grid == (1, 1) for o in node.operands)
             return f.Product((x[0], x[1]), "*" if scalar else "o")
         case "divide":
@@ -66,8 +68,6 @@ def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
             return f.Function("causal", (x[0],)) if keep.op == "triangle" else f.Function(
                 "mask", (x[0], x[1])
             )
-        case "triangle":
-            return f.Symbol("tril(1)", r"\mathrm{tril}(1)")
         case "pick":
             rows, columns = (_range(places) for places in node.extra)
             return f.Entry(x[0], (rows, columns))

@@ -100,7 +100,7 @@ def attention(
     >>> print(a.weights.at(0, 0), a.output.decimal(4), sep=", ")
     e/(1 + e), ((Decimal('0.8655'),),)
     >>> print(a.backward([["g"]]).dV.at(1, 0))
-    g/(1 + e)
+    1/(1 + e)*g
     """
     given = {"Q": Q, "K": K, "V": V}
     _need_matrices(given)

@@ -13,7 +13,7 @@ from flint import arb
 from symattn import formulas as f
 from symattn.errors import Malformed
 from symattn.numbers import rounding
-from symattn.numbers.forms import Names, formula
+from symattn.numbers.forms import Names, formula, linear_form
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, compare
 from symattn.programs.nodes import Shape, show
@@ -247,31 +247,23 @@ def rounding_of(entry: Entry, places: int, mode: str) -> Any:
     if entry.quantity.enclosure(rounding.FIRST, entry.i, entry.j) is None:
         value = entry.value
         if value.has_symbols:
-            return rounded_form(value, lambda c: rounding.decimal(c, places, mode))
+            return f.text(rounded_form(value, lambda c: rounding.decimal(c, places, mode)))
     return rounding.decimal(entry, places, mode)
 
 
 def _significant(entry: Entry, digits: int, mode: str) -> Any:
     if entry.value.has_symbols:
-        return rounded_form(entry.value, lambda c: rounding.significant(c, digits, mode))
+        return f.text(
+            rounded_form(entry.value, lambda c: rounding.significant(c, digits, mode))
+        )
     return rounding.significant(entry, digits, mode)
 
 
-def rounded_form(value: Value, rounded: Callable[[Value], Decimal]) -> str:
-    """A linear form with rounded coefficients, as text.
+def rounded_form(value: Value, rounded: Callable[[Value], Decimal]) -> f.Formula:
+    """A linear form with rounded coefficients.
 
     >>> from symattn.numbers.reading import read
-    >>> rounded_form(read("g1/3 - 2*g2", True), lambda c: rounding.decimal(c, 2))
+    >>> f.text(rounded_form(read("g1/3 - 2*g2", True), lambda c: rounding.decimal(c, 2)))
     '0.33*g1 - 2.00*g2'
     """
-    terms: list[f.Formula] = []
-    for symbol in (None, *value.symbols):
-        coefficient = value.coefficient(symbol)
-        if coefficient.is_zero() is Verdict.HOLDS:
-            continue
-        number = rounded(coefficient)
-        shown: f.Formula = f.Number(format(abs(number), "f"))
-        if symbol is not None:
-            shown = f.Product((shown, f.Symbol(symbol)))
-        terms.append(f.Negated(shown) if number < 0 else shown)
-    return f.text(f.Sum(tuple(terms)))
+    return linear_form(value, lambda coefficient: f.decimal(rounded(coefficient)))

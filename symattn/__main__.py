@@ -1,0 +1,5 @@
+"""``python -m symattn``."""
+
+from symattn.cli import main
+
+main()

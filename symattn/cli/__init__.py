@@ -1,0 +1,7 @@
+"""The command line: ``symattn --help``."""
+
+from __future__ import annotations
+
+from symattn.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,73 @@
+"""The commands, and how errors reach the user.
+
+Everything heavy is imported inside the commands: ``symattn --version`` and
+``--help`` load neither SymPy nor NumPy.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+
+import click
+
+from symattn import __version__
+from symattn.errors import SymattnError
+
+#: Exit codes: a check failed; the input or its use is wrong.
+CHECK_FAILED, BAD_INPUT = 1, 2
+
+#: Each command with the module that holds it.
+_COMMANDS: Mapping[str, str] = {
+    "list": "symattn.cli.listing",
+    "sheet": "symattn.cli.sheet",
+    "show": "symattn.cli.show",
+    "verify": "symattn.cli.verify",
+}
+
+
+class _Lazy(click.Group):
+    """A group whose commands are imported when they are used."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command = importlib.import_module(_COMMANDS[name]).command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
+    epilog="Exit codes: 0 fine, 1 a check failed, 2 bad usage or input.",
+)
+@click.version_option(__version__, prog_name="symattn")
+def _group() -> None:
+    """Compute attention exactly and show the work.
+
+    A CASE is the name of a bundled walkthrough (symattn list) or the path of a
+    .toml file; without one, commands take all bundled walkthroughs.
+
+    \b
+      symattn sheet cat-sat-mat               a worked-solution sheet
+      symattn show cat-sat-mat A              closed forms and certain digits
+      symattn show cat-sat-mat dL/dV --at 0,1
+      symattn verify                          every figure against NumPy
+    """
+
+
+def main() -> None:
+    """Run a command; bad input ends with one message on standard error and exit code 2."""
+    try:
+        _group(prog_name="symattn", standalone_mode=True)
+    except SymattnError as error:
+        click.echo(f"symattn: {error}", err=True)
+        sys.exit(BAD_INPUT)
+    except RecursionError:
+        click.echo("symattn: the input is nested deeper than can be computed", err=True)
+        sys.exit(BAD_INPUT)

@@ -1,0 +1,127 @@
+"""``symattn show``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symattn.errors import Malformed
+
+if TYPE_CHECKING:
+    from symattn.solution.quantity import Quantity
+
+
+@click.command("show")
+@click.argument("case")
+@click.argument("quantity")
+@click.option("--at", metavar="I,J", help="One entry: its indices, counted from 0.")
+@click.option("--places", default=6, show_default=True, help="Decimal places.")
+@click.option("--rounding", help="half-even, half-up, half-down, down, up, floor or ceiling.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "latex", "json"]),
+    default="text",
+    show_default=True,
+)
+def command(
+    case: str, quantity: str, at: str | None, places: int, rounding: str | None, form: str
+) -> None:
+    """Closed form and correctly rounded decimals of a QUANTITY of a CASE.
+
+    A QUANTITY is a step (A), a gradient (dL/dQ) or an expression over them.
+
+    \b
+      symattn show cat-sat-mat A --places 10
+      symattn show cat-sat-mat "A[0] @ V"
+      symattn show length-4-causal dL/dQ --at 3,0 --format latex
+      symattn show cat-sat-mat "grad(V)[0, 1] - Y[0, 1]" --format json
+    """
+    from symattn.solution.solution import solve
+
+    solution = solve(case)
+    found = solution[quantity]
+    place = None
+    if at is not None:
+        place = _indices(at)
+        found.at(*place)
+        found = solution[f"({quantity})[{', '.join(map(str, place))}]"]
+    mode = rounding or solution.case.rounding
+    decimal = _texts(found.decimal(places, mode))
+    if form == "json":
+        exact, latex = _nested(found, str), _nested(found, _latex)
+        content = {
+            "case": solution.case.name,
+            "quantity": quantity,
+            "at": place,
+            "shape": list(found.shape),
+            "exact": exact,
+            "latex": latex,
+            "decimal": decimal,
+            "places": places,
+            "rounding": mode,
+        }
+        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    elif form == "latex":
+        click.echo(found.latex())
+    else:
+        shown = quantity if place is None else f"{quantity}[{', '.join(map(str, place))}]"
+        _print(shown, found, decimal, f"{places} places, {mode}")
+
+
+def _indices(at: str) -> list[int]:
+    try:
+        return [int(part) for part in at.split(",")]
+    except ValueError:
+        raise Malformed(f"--at: expected indices such as 0,1, found {at!r}") from None
+
+
+def _nested(quantity: Quantity, convert: Any) -> Any:
+    """``convert`` of every exact entry, nested in the quantity's shape."""
+    table = [[convert(entry) for entry in row] for row in quantity.rows]
+    return table if len(quantity.shape) == 2 else table[0] if quantity.shape else table[0][0]
+
+
+def _latex(entry: Any) -> str:
+    from symattn import formulas
+    from symattn.numbers.forms import formula
+    from symattn.numbers.reading import Hidden
+
+    return r"-\infty" if isinstance(entry, Hidden) else formulas.latex(formula(entry))
+
+
+def _texts(decimals: Any) -> Any:
+    if isinstance(decimals, tuple):
+        return [_texts(item) for item in decimals]
+    if isinstance(decimals, str):
+        return decimals
+    return "-inf" if decimals.is_infinite() else format(decimals, "f")
+
+
+def _print(name: str, quantity: Quantity, decimal: Any, how: str) -> None:
+    from symattn.programs.nodes import show
+
+    exact = _nested(quantity, str)
+    if not quantity.shape:
+        equal = "=" if exact == decimal else "\N{ALMOST EQUAL TO}"
+        click.echo(f"{name} = {exact}" + (f" {equal} {decimal}" if exact != decimal else ""))
+        return
+    click.echo(f"{name}, {show(quantity.shape)}, exact:")
+    _columns(exact if len(quantity.shape) == 2 else [exact])
+    click.echo(f"\N{ALMOST EQUAL TO} {how}:")
+    _columns(decimal if len(quantity.shape) == 2 else [decimal])
+
+
+def _columns(table: list[list[str]]) -> None:
+    """Rows with their columns lined up; very wide entries one on a line."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    if sum(widths) + 2 * len(widths) > 160:
+        for i, row in enumerate(table):
+            for j, entry in enumerate(row):
+                click.echo(f"  [{i}, {j}] {entry}")
+        return
+    for row in table:
+        cells = (entry.rjust(size) for entry, size in zip(row, widths, strict=True))
+        click.echo("  " + "  ".join(cells))

@@ -1,0 +1,1 @@
+"""Sheets: content as blocks, and their printers."""

@@ -1,0 +1,124 @@
+"""What a sheet is made of, without markup.
+
+A sheet is a sequence of blocks; printers such as
+:mod:`symattn.sheets.latex` turn them into a document. Mathematics is carried
+as LaTeX, the one notation that every printer knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Math:
+    """Mathematics inside a line of text."""
+
+    latex: str
+
+
+@dataclass(frozen=True)
+class Code:
+    """A command or a name, set as it is typed."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Strong:
+    """Words that are stressed."""
+
+    text: str
+
+
+#: A line of text: plain words with mathematics, code and stress in between.
+Line = tuple[str | Math | Code | Strong, ...]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading; level 1 is a section."""
+
+    text: Line
+    level: int = 1
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph."""
+
+    text: Line
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Displayed lines ``left &= right``, aligned at the relation.
+
+    Each line is (left, relation, right); an empty left continues the line
+    above.
+    """
+
+    lines: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix of cells with what stands before it (``S =``), and labels."""
+
+    before: str
+    cells: tuple[tuple[str, ...], ...]
+    row_labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """Matrices side by side, as many on a line as fit."""
+
+    items: tuple[Matrix, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; ``align`` has one of l, c, r for each column."""
+
+    header: tuple[Line, ...]
+    rows: tuple[tuple[Line, ...], ...]
+    align: str
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A matrix of numbers from 0 to 1 as shades, with the figures inside."""
+
+    title: Line
+    shades: tuple[tuple[float, ...], ...]
+    figures: tuple[tuple[str, ...], ...]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class HeatMaps:
+    """Heat maps side by side."""
+
+    items: tuple[HeatMap, ...]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Commands to type, one a line."""
+
+    lines: tuple[str, ...]
+
+
+Block = Heading | Paragraph | Equations | Matrices | Table | HeatMaps | Listing
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A document: its head and its blocks."""
+
+    name: str
+    title: str
+    subtitle: Line
+    blocks: tuple[Block, ...]

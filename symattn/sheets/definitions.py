@@ -1,0 +1,148 @@
+r"""The definition of an operation, in the letters of a walkthrough.
+
+The formulas are latexify's reading of the functions that the cross-check runs
+(:mod:`symattn.crosscheck.definitions`); here their letters are replaced by the
+quantities' names and their sizes by numbers, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from symattn import formulas as f
+from symattn.crosscheck.definitions import formula as definition_formula
+from symattn.programs.nodes import Node
+from symattn.programs.program import Program
+
+Named = Mapping[int, f.Formula]
+
+_LETTER = re.compile(r"(?<![A-Za-z\\])([A-Z])_\{")
+_SIZE = re.compile(r"\^\{([nmd]) - 1\}")
+_DERIVATIVE = re.compile(r"\\frac\{\\partial L\}\{\\partial ([A-Z])_\{([^}]*)\}\}")
+_SUMMAND = re.compile(r"\\mathopen\{\}\\left\(\{((?:[^+\-]|\{[^{}]*\})*?)\}\\mathclose\{\}\\right\)")
+
+
+def in_letters(name: str, letters: Mapping[str, str], sizes: Mapping[str, int]) -> str:
+    r"""The definition ``name`` with its letters and sizes replaced.
+
+    >>> in_letters("score", {"S": "S", "Q": "X", "K": "X"}, {"d": 4})
+    'S_{i, j} = \\sum_{c = 0}^{3} X_{i, c} X_{j, c}'
+    """
+    shown = definition_formula(name)
+    shown = _DERIVATIVE.sub(lambda m: f"D_{m[1]}_{{{m[2]}}}", shown)
+    shown = _SIZE.sub(lambda m: f"^{{{sizes[m[1]] - 1}}}" if m[1] in sizes else m[0], shown)
+    shown = _SUMMAND.sub(r"\1", shown)
+    # Two passes, so that a new name is not taken for a letter.
+    shown = re.sub(r"D_([A-Z])_\{", lambda m: f"\x00d{m[1]}\x01_{{", shown)
+    shown = _LETTER.sub(lambda m: f"\x00{m[1]}\x01_{{", shown)
+    shown = shown.replace(r"\sqrt{ d }", "\\sqrt{\x00w\x01}")
+    shown = re.sub("\x00(d?[A-Z])\x01", lambda m: _grouped(letters.get(m[1], m[1])), shown)
+    shown = shown.replace("\x00w\x01", letters.get("d", "d"))
+    return shown.replace(r"\exp ", r"\exp\, ")
+
+
+def _grouped(name: str) -> str:
+    return name if len(name) == 1 else f"({name})" if "_" in name else f"{{{name}}}"
+
+
+def of_step(node: Node, named: Named) -> list[str]:
+    """The definitions that a step uses, as equations; none for a step that
+    is put together from several operations."""
+    result = _name(node, named)
+    match node.op, node.operands:
+        case "matmul", (x, y) if _is_named(x, named) and _turned(y, named):
+            (key,) = y.operands
+            letters = {"S": result, "Q": _name(x, named), "K": _name(key, named)}
+            return [in_letters("score", letters, {"d": x.grid[1]})]
+        case "matmul", (x, y) if _is_named(x, named) and _is_named(y, named):
+            letters = {"C": result, "A": _name(x, named), "B": _name(y, named)}
+            return [in_letters("product", letters, {"d": x.grid[1]})]
+        case "divide", (x, y) if _is_named(x, named) and y.op == "sqrt" and not y.shape:
+            width = _name(y.operands[0], named)
+            return [in_letters("scaled_score", {"T": result, "S": _name(x, named), "d": width}, {})]
+        case "softmax", (x,) if _is_named(x, named):
+            letters = {"S": _name(x, named), "A": result}
+            sizes = {"m": x.grid[1]}
+            return [in_letters(name, letters, sizes) for name in ("normaliser", "softmax")]
+        case "hide", (x, keep) if _is_named(x, named):
+            letters = {"T": result, "S": _name(x, named)}
+            if keep.op == "triangle":
+                return [in_letters("causal", letters, {})]
+            if _is_named(keep, named):
+                return [in_letters("mask", {**letters, "M": _name(keep, named)}, {})]
+        case "add" | "subtract" | "multiply" | "divide", (x, y) if (
+            x.shape == y.shape == node.shape and _is_named(x, named) and _is_named(y, named)
+        ):
+            kind = {"add": "addition", "subtract": "subtraction", "multiply": "times"}
+            letters = {"C": result, "A": _name(x, named), "B": _name(y, named)}
+            return [in_letters(kind.get(node.op, "quotient"), letters, {})]
+    return []
+
+
+def of_gradient(program: Program, name: str, named: Named) -> list[str]:
+    """The definitions of the flow into a quantity that one step uses directly."""
+    node = program.quantities[name]
+    users = [
+        (user, place)
+        for user in program.quantities.values()
+        for place, operand in enumerate(user.operands)
+        if operand is node or (operand.op == "transpose" and operand.operands[0] is node)
+    ]
+    if len(users) != 1:
+        return []
+    user, place = users[0]
+    gradients = {program.quantities[n].serial: g for n, g in program.gradients.items()}
+    if user.serial not in gradients:
+        return []
+    flow = _short(named, gradients[user.serial])
+    target = _short(named, program.gradients[name])
+    match user.op, user.operands:
+        case "softmax", _:
+            letters = {"dS": target, "A": _name(user, named), "G": flow}
+            return [in_letters("softmax_gradient", letters, {"m": user.grid[1]})]
+        case "divide", (_, y) if place == 0 and y.op == "sqrt" and not y.shape:
+            width = _name(y.operands[0], named)
+            return [in_letters("scaled_score_gradient", {"dS": target, "G": flow, "d": width}, {})]
+        case "hide", (_, keep) if place == 0 and keep.op == "triangle":
+            return [in_letters("causal_gradient", {"dS": target, "G": flow}, {})]
+        case "matmul", (x, y) if place == 0 and y.op == "transpose" and _is_named(
+            y.operands[0], named
+        ):
+            letters = {"dQ": target, "G": flow, "K": _name(y.operands[0], named)}
+            return [in_letters("score_query_gradient", letters, {"m": user.grid[1]})]
+        case "matmul", (x, y) if place == 1 and y.op == "transpose" and _is_named(x, named):
+            letters = {"dK": target, "G": flow, "Q": _name(x, named)}
+            return [in_letters("score_key_gradient", letters, {"n": user.grid[0]})]
+        case "matmul", (x, y) if place == 0 and _is_named(y, named):
+            letters = {"dA": target, "G": flow, "B": _name(y, named)}
+            return [in_letters("product_left_gradient", letters, {"m": user.grid[1]})]
+        case "matmul", (x, y) if place == 1 and _is_named(x, named):
+            letters = {"dB": target, "G": flow, "A": _name(x, named)}
+            return [in_letters("product_right_gradient", letters, {"n": user.grid[0]})]
+    return []
+
+
+def jacobian(node: Node, named: Named) -> str:
+    """The definition of an entry of the softmax Jacobian."""
+    weights, scores = _name(node, named), _name(node.operands[0], named)
+    shown = definition_formula("softmax_jacobian")
+    shown = shown.replace("S_{i, k}", f"{_grouped(scores)}_{{i, k}}")
+    shown = re.sub(r"A_\{", lambda _: f"{_grouped(weights)}_{{", shown)
+    return _SUMMAND.sub(r"\1", shown)
+
+
+def _is_named(node: Node, named: Named) -> bool:
+    return node.serial in named and len(node.shape) == 2
+
+
+def _turned(node: Node, named: Named) -> bool:
+    return node.op == "transpose" and _is_named(node.operands[0], named)
+
+
+def _name(node: Node, named: Named) -> str:
+    return f.latex(named[node.serial]) if node.serial in named else r"\cdot"
+
+
+def _short(named: Named, gradient: Node) -> str:
+    return f.latex(named[gradient.serial])

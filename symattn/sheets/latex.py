@@ -1,0 +1,323 @@
+r"""Sheets as LaTeX documents.
+
+Only packages of Debian's ``texlive-latex-recommended``, ``texlive-pictures``
+and ``lmodern``. Text that pdflatex's fonts can't show (Greek, Cyrillic, CJK,
+emoji) makes the document one for lualatex with fallback fonts; the first line
+says which engine is meant.
+"""
+
+from __future__ import annotations
+
+import re
+
+from symattn.sheets import blocks as b
+from symattn.sheets.layout import TEXT, width
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "%": r"\%", "#": r"\#",
+    "_": r"\_", "&": r"\&", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+}  # fmt: skip
+#: Typography that LaTeX's fonts have under other names.
+_TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "’": "'", "“": "``", "”": "''"}
+
+_SHARED = r"""
+\usepackage[a4paper,margin=22mm,top=20mm,bottom=22mm]{geometry}
+\usepackage[fleqn]{amsmath}
+\usepackage{microtype}
+\usepackage{booktabs}
+\usepackage{longtable}
+\usepackage{xcolor}
+\usepackage{tikz}
+\setcounter{MaxMatrixCols}{64}
+\allowdisplaybreaks
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{4pt plus 2pt}
+\setlength{\jot}{4pt}
+\setlength{\mathindent}{6mm}
+\AtBeginDocument{\abovedisplayskip=5pt plus 2pt \belowdisplayskip=5pt plus 2pt
+  \abovedisplayshortskip=4pt \belowdisplayshortskip=4pt}
+\definecolor{ink}{HTML}{1F3A5F}
+\definecolor{heat}{HTML}{2B6CB0}
+\addtokomafont{disposition}{\rmfamily\color{ink}}
+\RedeclareSectionCommand[beforeskip=14pt plus 4pt,afterskip=4pt]{section}
+\RedeclareSectionCommand[beforeskip=10pt plus 3pt,afterskip=2pt]{subsection}
+\hyphenpenalty=500
+\emergencystretch=2em
+"""
+
+_PDFLATEX = r"""\pdfinfoomitdate=1
+\pdftrailerid{}
+\pdfsuppressptexinfo=-1
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{textcomp}
+\usepackage{lmodern}"""
+
+#: Fonts that are tried, where they are installed, for letters Latin Modern lacks.
+_FALLBACKS = (
+    "DejaVu Serif", "FreeSerif", "Noto Serif", "Noto Serif CJK SC", "Noto Sans CJK SC",
+    "Source Han Serif", "WenQuanYi Zen Hei", "Droid Sans Fallback", "DejaVu Sans",
+    "Noto Sans Symbols2", "Noto Emoji", "Noto Color Emoji", "Symbola",
+)  # fmt: skip
+
+_LUALATEX = "\n".join(
+    [
+        r"\pdfvariable suppressoptionalinfo 1023\relax",
+        r"\usepackage{fontspec}",
+        r"\directlua{symattn_fonts = {}}",
+        *(
+            rf"\IfFontExistsTF{{{name}}}{{\directlua{{table.insert(symattn_fonts, "
+            rf'"{name}:mode=harf;")}}}}{{}}'
+            for name in _FALLBACKS
+        ),
+        r'\directlua{luaotfload.add_fallback("symattn", symattn_fonts)}',
+        r"\setmainfont{Latin Modern Roman}[RawFeature={fallback=symattn}]",
+        r"\setmonofont{Latin Modern Mono}[RawFeature={fallback=symattn}]",
+    ]
+)
+
+
+def escape(text: str) -> str:
+    r"""Text made safe for LaTeX: it prints as it is.
+
+    >>> escape(r"50% of \input{x}")
+    '50\\% of \\textbackslash{}input\\{x\\}'
+    """
+    shown = []
+    for character in text:
+        if character in _TYPOGRAPHY:
+            shown.append(_TYPOGRAPHY[character])
+        elif character.isprintable():
+            shown.append(_ESCAPES.get(character, character))
+        else:
+            shown.append(" ")
+    return _breakable("".join(shown))
+
+
+#: Letters after which a word without spaces may break.
+_LONG_WORD = re.compile(r"[^\s\\{}]{24,}")
+
+
+def _breakable(shown: str) -> str:
+    """Long words, such as addresses, get places where they may break."""
+    return _LONG_WORD.sub(lambda m: re.sub(r"(.{12})", r"\1\\allowbreak{}", m[0]), shown)
+
+
+def engine_for(text: str) -> str:
+    """``pdflatex`` where its fonts have every letter, else ``lualatex``.
+
+    >>> engine_for("déjà vu"), engine_for("猫")
+    ('pdflatex', 'lualatex')
+    """
+    known = all(ord(c) < 0x180 or c in _TYPOGRAPHY or not c.isprintable() for c in text)
+    return "pdflatex" if known else "lualatex"
+
+
+def document(sheet: b.Sheet) -> str:
+    """The LaTeX document of a sheet."""
+    body = _joined(sheet.blocks)
+    head = (
+        rf"{{\LARGE\bfseries\color{{ink}}\raggedright {escape(sheet.title)}\par}}"
+        + "\n"
+        + rf"{{\large\itshape\color{{ink}} {_line(sheet.subtitle)}\par}}"
+        + "\n\\smallskip{\\color{ink}\\hrule height .6pt}\\medskip"
+    )
+    engine = engine_for(head + body)
+    preamble = _PDFLATEX if engine == "pdflatex" else _LUALATEX
+    return "\n".join(
+        [
+            f"% !TeX program = {engine}",
+            f"% Written by symattn from the walkthrough '{escape(sheet.name)}'.",
+            r"\documentclass[fontsize=10pt,paper=a4]{scrartcl}",
+            preamble + _SHARED,
+            r"\begin{document}",
+            head,
+            "",
+            body,
+            r"\end{document}",
+            "",
+        ]
+    )
+
+
+def _joined(blocks: tuple[b.Block, ...]) -> str:
+    """The blocks; a display belongs to the paragraph above it."""
+    shown = ""
+    for place, block in enumerate(blocks):
+        display = isinstance(block, b.Equations | b.Matrices)
+        if place:
+            shown += "\n" if display else "\n\n"
+        shown += _block(block)
+    return shown
+
+
+def _line(line: b.Line) -> str:
+    shown = []
+    for piece in line:
+        match piece:
+            case b.Math(latex):
+                shown.append(f"${latex}$")
+            case b.Code(text):
+                shown.append(_typed(text))
+            case b.Strong(text):
+                shown.append(rf"\textbf{{{escape(text)}}}")
+            case _:
+                shown.append(escape(piece))
+    return "".join(shown)
+
+
+def _typed(text: str) -> str:
+    # Two hyphens would be drawn as one dash, and a quote as a curly one.
+    shown = escape(text).replace("-", "-{}").replace("'", r"\textquotesingle{}")
+    return rf"\texttt{{{shown}}}"
+
+
+def _block(block: b.Block) -> str:
+    match block:
+        case b.Heading(text, level):
+            return rf"\{'sub' * (level - 1)}section*{{{_line(text)}}}"
+        case b.Paragraph(text):
+            return _line(text)
+        case b.Equations(lines):
+            return _equations(lines)
+        case b.Matrices(items):
+            return "\n".join(_shelf(shelf) for shelf in _shelves(items))
+        case b.Table():
+            return _table(block)
+        case b.HeatMaps(items):
+            return _heat_maps(items)
+        case b.Listing(lines):
+            shown = r"\\".join(map(_typed, lines))
+            return rf"\begin{{quote}}{shown}\end{{quote}}"
+
+
+def _equations(lines: tuple[tuple[str, str, str], ...]) -> str:
+    shown = []
+    for left, relation, right in lines:
+        indent = "" if relation else r"\quad "
+        shown.append(rf"{left} &{relation or '{}'} {indent}{right}".strip())
+    body = " \\\\\n".join(shown)
+    return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
+
+
+# -- matrices -------------------------------------------------------------------
+
+
+def matrix_width(matrix: b.Matrix) -> float:
+    """Estimated width of a matrix with its name and labels, in em."""
+    columns = [max(map(width, column)) for column in zip(*matrix.cells, strict=True)]
+    labels = max((0.55 * len(label) + 1 for label in matrix.row_labels), default=0.0)
+    return width(matrix.before) + labels + sum(columns) + len(columns) + 1.5
+
+
+def _shelves(items: tuple[b.Matrix, ...]) -> list[list[b.Matrix]]:
+    """Matrices as they fit side by side; one that is too wide is cut in columns."""
+    shelves: list[list[b.Matrix]] = []
+    room = 0.0
+    for item in (piece for matrix in items for piece in _cut(matrix)):
+        needed = matrix_width(item) + 2
+        if not shelves or needed > room:
+            shelves.append([])
+            room = TEXT + 2
+        shelves[-1].append(item)
+        room -= needed
+    return shelves
+
+
+def _cut(matrix: b.Matrix) -> list[b.Matrix]:
+    """The matrix, or pieces of it with as many columns as fit."""
+    count = len(matrix.cells[0])
+    if matrix_width(matrix) <= TEXT or count == 1:
+        return [matrix]
+    pieces: list[b.Matrix] = []
+    start = 0
+    while start < count:
+        stop = count
+        while stop > start + 1 and matrix_width(_columns(matrix, start, stop)) > TEXT:
+            stop -= 1
+        pieces.append(_columns(matrix, start, stop))
+        start = stop
+    return pieces
+
+
+def _columns(matrix: b.Matrix, start: int, stop: int) -> b.Matrix:
+    named = matrix.before.rstrip()
+    name, sign = (named[:-1].rstrip(), "=") if named.endswith("=") else (named, "")
+    if named.endswith(r"\approx"):
+        name, sign = named[: -len(r"\approx")].rstrip(), r"\approx"
+    which = str(start) if stop == start + 1 else rf"{start}\text{{--}}{stop - 1}"
+    cells = tuple(row[start:stop] for row in matrix.cells)
+    return b.Matrix(rf"({name})_{{\cdot,\,{which}}} {sign}", cells, matrix.row_labels)
+
+
+def _shelf(items: list[b.Matrix]) -> str:
+    return "\\[\n" + " \\qquad\n".join(_matrix(item) for item in items) + "\n\\]"
+
+
+def _matrix(matrix: b.Matrix) -> str:
+    tall = any(r"\frac" in cell for row in matrix.cells for cell in row)
+    gap = "[7pt]" if tall else ""
+    table = [[cell.replace(r"\frac", r"\dfrac") for cell in row] for row in matrix.cells]
+    cells = f" \\\\{gap}\n".join(" & ".join(row) for row in table)
+    # Fractions and sums are centred; figures and short entries line up right.
+    columns = "c" if tall else "r"
+    spec = columns * len(matrix.cells[0])
+    inner = rf"\left[\begin{{array}}{{@{{\,}}{spec}@{{\,}}}}" + f"\n{cells}\n" + r"\end{array}\right]"
+    if not matrix.row_labels:
+        return f"{matrix.before} {inner}"
+    side = f" \\\\{gap}\n".join(
+        rf"\textit{{\small {escape(label)}}}"
+        + (r"\vphantom{" + "".join(row) + "}" if tall else "")
+        for label, row in zip(matrix.row_labels, table, strict=True)
+    )
+    labels = rf"\begin{{array}}{{r@{{}}}}" + f"\n{side}\n" + r"\end{array}"
+    return f"{matrix.before} {labels}{inner}"
+
+
+# -- tables and heat maps --------------------------------------------------------
+
+
+def _table(table: b.Table) -> str:
+    header = " & ".join(rf"\textbf{{{_line(cell)}}}" for cell in table.header)
+    rows = "\n".join(" & ".join(map(_line, row)) + r" \\" for row in table.rows)
+    return (
+        rf"\begin{{longtable}}[l]{{@{{\hspace{{6mm}}}}{table.align}@{{}}}}"
+        f"\n\\toprule\n{header} \\\\\n\\midrule\n\\endhead\n{rows}\n\\bottomrule\n\\end{{longtable}}"
+    )
+
+
+def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
+    pictures = "\\hspace{8mm}\n".join(_heat_map(item) for item in items)
+    return f"\\par\\hspace*{{8mm}}{pictures}\\par"
+
+
+def _heat_map(heat: b.HeatMap) -> str:
+    columns = len(heat.columns)
+    cell = 13.0 if columns <= 6 else max(6.0, 80.0 / columns)
+    side = rf"x={cell:g}mm,y={min(cell, 9.0):g}mm"
+    lines = [rf"\begin{{tikzpicture}}[{side},baseline=(current bounding box.center)]"]
+    for i, (shades, figures) in enumerate(zip(heat.shades, heat.figures, strict=True)):
+        for j, (shade, figure) in enumerate(zip(shades, figures, strict=True)):
+            percent = round(100 * min(max(shade, 0.0), 1.0))
+            ink = "white" if percent > 55 else "black"
+            lines.append(
+                rf"\fill[heat!{percent}!white,draw=white,line width=.6pt] ({j},{-i}) "
+                rf"rectangle ({j + 1},{-i - 1});"
+            )
+            lines.append(
+                rf"\node[text={ink},font=\footnotesize] at ({j}.5,{-i}-.5) {{{figure}}};"
+            )
+    for i, label in enumerate(heat.rows):
+        lines.append(rf"\node[left,font=\small\itshape] at (0,{-i}-.5) {{{escape(label)}}};")
+    angle = "rotate=45,anchor=south west" if max(map(len, heat.columns)) > 7 else "above"
+    for j, label in enumerate(heat.columns):
+        lines.append(rf"\node[{angle},font=\small\itshape] at ({j}.5,0) {{{escape(label)}}};")
+    if heat.title:
+        lines.append(
+            rf"\node[below,font=\small] at ({columns / 2:g},{-len(heat.rows)}) "
+            rf"{{{_line(heat.title)}}};"
+        )
+    lines.append(r"\end{tikzpicture}")
+    return "\n".join(lines)

@@ -1,0 +1,138 @@
+r"""How wide mathematics gets, and where it may break.
+
+TeX does not break displayed formulas. Widths are estimated from the LaTeX
+text, in em of the main font, rather too large than too small; a sum that does
+not fit is broken before its signs.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from symattn import formulas as f
+
+#: Width of the text on a sheet (A4, 10 pt), in em.
+TEXT = 44.0
+
+_GROUP = re.compile(r"\\[A-Za-z]+|\\.|[{}^_]|\s+|.", re.DOTALL)
+_RELATIONS = frozenset("=+-<>") | {r"\approx", r"\cdot", r"\odot", r"\leq", r"\times", r"\to"}
+_NOTHING = frozenset(
+    {r"\left", r"\right", r"\mathrm", r"\mathit", r"\operatorname", r"\displaystyle", r"\text"}
+    | {r"\mathbf", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr", r"\limits"}
+)
+_WIDE = {r"\sum": 1.5, r"\quad": 1.0, r"\qquad": 2.0, r"\,": 0.2, r"\!": -0.2, r"\;": 0.3}
+
+
+@lru_cache(maxsize=1 << 14)
+def width(latex: str) -> float:
+    r"""Estimated width in em of displayed mathematics.
+
+    >>> round(width(r"\frac{e}{1 + \sqrt{e} + e}"), 1)
+    5.4
+    """
+    return _measure(_GROUP.findall(latex), 0)[0]
+
+
+def _measure(tokens: list[str], place: int) -> tuple[float, int]:
+    """Width of a group from ``place`` to its closing brace, and where it ends."""
+    total = 0.0
+    while place < len(tokens):
+        token = tokens[place]
+        place += 1
+        if token == "}":
+            break
+        if token == "{":
+            inner, place = _measure(tokens, place)
+            total += inner
+        elif token in ("^", "_"):
+            inner, place = _argument(tokens, place)
+            total += 0.75 * inner
+        elif token == r"\frac":
+            above, place = _argument(tokens, place)
+            below, place = _argument(tokens, place)
+            total += max(above, below) + 0.3
+        elif token == r"\sqrt":
+            inner, place = _argument(tokens, place)
+            total += inner + 0.85
+        elif token in _RELATIONS:
+            total += 1.3
+        elif token in _WIDE:
+            total += _WIDE[token]
+        elif token in _NOTHING or token.isspace():
+            continue
+        else:
+            total += 0.42 if token in "()[],.:;|!" else 0.55
+    return total, place
+
+
+def _argument(tokens: list[str], place: int) -> tuple[float, int]:
+    while place < len(tokens) and tokens[place].isspace():
+        place += 1
+    if place < len(tokens) and tokens[place] == "{":
+        return _measure(tokens, place + 1)
+    return (0.55, place + 1)
+
+
+def broken(formula: f.Formula, room: float) -> list[str]:
+    """The formula as lines that fit into ``room`` em where it can be broken.
+
+    >>> broken(f.Sum((f.Symbol("a"), f.Negated(f.Symbol("b")))), 2.0)
+    ['a', '- b']
+    """
+    whole = f.latex(formula)
+    if width(whole) <= room:
+        return [whole]
+    match formula:
+        case f.Sum(terms):
+            return _filled(terms, room)
+        case f.Negated(f.Quotient(numerator, denominator)):
+            return _fraction("-", numerator, denominator, room)
+        case f.Quotient(numerator, denominator):
+            return _fraction("", numerator, denominator, room)
+        case f.Product((f.Quotient(numerator, denominator), factor)):
+            lines = _fraction("", numerator, denominator, room)
+            return [*lines[:-1], rf"{lines[-1]}\,{f.latex(factor)}"]
+        case f.Product((*front, f.Sum(terms))):
+            head = f.latex(f.Product(tuple(front)) if len(front) > 1 else front[0])
+            return _bracketed(rf"{head}\,", terms, room)
+    return [whole]
+
+
+def _fraction(sign: str, numerator: f.Formula, denominator: f.Formula, room: float) -> list[str]:
+    """A wide fraction as one over its denominator times a broken sum."""
+    factor: tuple[f.Formula, ...] = ()
+    if isinstance(numerator, f.Product) and isinstance(numerator.factors[-1], f.Sum):
+        *front, numerator = numerator.factors
+        factor = tuple(front)
+    if not isinstance(numerator, f.Sum):
+        return [sign + f.latex(f.Quotient(numerator, denominator))]
+    above = "1" if not factor else f.latex(f.Product(factor) if len(factor) > 1 else factor[0])
+    return _bracketed(rf"{sign}\frac{{{above}}}{{{f.latex(denominator)}}}", numerator.terms, room)
+
+
+def _bracketed(head: str, terms: tuple[f.Formula, ...], room: float) -> list[str]:
+    lines = _filled(terms, room - width(head) - 1.0)
+    lines[0] = rf"{head}\Bigl({lines[0]}"
+    lines[-1] = rf"{lines[-1]}\Bigr)"
+    return lines
+
+
+def _filled(terms: tuple[f.Formula, ...], room: float) -> list[str]:
+    """Terms of a sum, as many on a line as fit."""
+    pieces: list[str] = []
+    for place, term in enumerate(terms):
+        negative = isinstance(term, f.Negated)
+        inner = term.operand if isinstance(term, f.Negated) else term
+        # Breaking inside a term only where the term alone is too wide.
+        lines = broken(inner, room - 1.5)
+        sign = "-" if negative else "+" if place else ""
+        lines[0] = f"{sign} {lines[0]}".strip()
+        pieces += lines
+    result = [pieces[0]]
+    for piece in pieces[1:]:
+        if width(result[-1]) + width(piece) + 0.5 <= room:
+            result[-1] += f" {piece}"
+        else:
+            result.append(piece)
+    return result

@@ -1,0 +1,241 @@
+"""How the numbers of a solution are written on a sheet.
+
+Row normalisers get names (``Z_0``) and closed forms use them; decimals are
+correctly rounded, and a number too small for its places is written with a
+power of ten instead of as zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from flint import fmpq
+
+from symattn import formulas as f
+from symattn.numbers import rounding
+from symattn.numbers.forms import Named, formula, linear_form
+from symattn.numbers.reading import Hidden
+from symattn.numbers.terms import constant
+from symattn.numbers.values import Normaliser, Value, total
+from symattn.programs.display import names as display_names
+from symattn.programs.nodes import Node
+from symattn.programs.program import ancestors
+from symattn.sheets import worked
+from symattn.sheets.layout import width
+from symattn.solution.quantity import Entry, Quantity
+from symattn.solution.solution import Solution
+
+#: Widest closed form, in em, that is put in place of an entry's name.
+NARROW = 7.0
+
+#: Places up to which a rational number is written as a decimal.
+SHORT = 6
+
+#: Significant digits of a number that its places would show as zero.
+_SMALL_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class RowNormaliser:
+    """What row i of a softmax divides by: its exponentials and their sum."""
+
+    label: f.Formula
+    powers: tuple[f.Formula | None, ...]
+    value: Value
+
+
+class Presentation:
+    """The numbers of one solution, as formulas."""
+
+    def __init__(self, solution: Solution, places: int) -> None:
+        self.solution = solution
+        self.places = places
+        self.rounding = solution.case.rounding
+        self.named = display_names(solution.program)
+        self._quantities: dict[int, Quantity] = {}
+        self.normalisers = self._find_normalisers()
+        self._common: dict[Normaliser, Named] = {}
+        self._by_row: dict[int, dict[Normaliser, Named]] = {}
+        for rows in self.normalisers.values():
+            for i, row in enumerate(rows):
+                if (held := _as_named(row)) is not None:
+                    self._common.setdefault(*held)
+                    self._by_row.setdefault(i, {})[held[0]] = held[1]
+
+    def quantity(self, node: Node) -> Quantity:
+        """The quantity of a node."""
+        if node.serial not in self._quantities:
+            self._quantities[node.serial] = self.solution.quantity(node, "")
+        return self._quantities[node.serial]
+
+    # -- softmax rows ---------------------------------------------------------
+
+    def _find_normalisers(self) -> dict[int, tuple[RowNormaliser, ...]]:
+        """The rows of every softmax of the forward steps, by node."""
+        program = self.solution.program
+        steps = ancestors(program.quantities[name] for name in program.steps)
+        found = [node for node in steps if node.op == "softmax"]
+        return {
+            node.serial: tuple(
+                self._row(node, i, "" if len(found) == 1 else self._mark(node, found))
+                for i in range(node.grid[0])
+            )
+            for node in found
+        }
+
+    def _mark(self, node: Node, found: list[Node]) -> str:
+        named = self.named.get(node.serial)
+        return f.latex(named) if named is not None else str(found.index(node) + 1)
+
+    def _row(self, node: Node, i: int, mark: str) -> RowNormaliser:
+        scores = self.quantity(node.operands[0])
+        entries = [scores.entry(i, k) for k in range(node.grid[1])]
+        kept = [score.exp() for score in entries if isinstance(score, Value)]
+        powers = tuple(
+            formula(score.exp()) if isinstance(score, Value) else None for score in entries
+        )
+        above = f"^{{({mark})}}" if mark else ""
+        label = f.Symbol(f"Z{mark}[{i}]", f"Z{above}_{{{i}}}")
+        return RowNormaliser(label, powers, total(kept))
+
+    # -- numbers ----------------------------------------------------------------
+
+    def exact(self, node: Node, i: int, j: int) -> f.Formula:
+        """The closed form of an entry, its own row's normaliser by name."""
+        return self.value(self.quantity(node).entry(i, j), i)
+
+    def value(self, value: Value | Hidden, row: int | None = None) -> f.Formula:
+        """The closed form of a value; short decimals stay decimals."""
+        if isinstance(value, Hidden):
+            return worked.HIDDEN
+        if (number := value.rational()) is not None:
+            return rational_formula(number, max(self.places, SHORT))
+        if value.is_linear_form:
+            return linear_form(value, lambda coefficient: self.value(coefficient, row))
+        names = {**self._common, **self._by_row.get(-1 if row is None else row, {})}
+        return formula(value, names)
+
+    def is_plain(self, node: Node) -> bool:
+        """Whether all entries are short decimals, so that exact is rounded."""
+        rows, columns = node.grid
+        quantity = self.quantity(node)
+        for i in range(rows):
+            for j in range(columns):
+                value = quantity.entry(i, j)
+                if isinstance(value, Value):
+                    number = value.rational()
+                    if number is None or _decimal_places(number, self.places) is None:
+                        return False
+        return True
+
+    def decimal(self, node: Node, i: int, j: int) -> f.Formula:
+        """An entry correctly rounded to the sheet's places."""
+        quantity = self.quantity(node)
+        value = quantity.entry(i, j)
+        if isinstance(value, Hidden):
+            return worked.HIDDEN
+        if value.has_symbols:
+            return linear_form(value, self.rounded)
+        if not value.parts:
+            return f.Number("0")
+        return self.rounded(Entry(quantity, i, j))
+
+    def approximate(self, node: Node, i: int, j: int) -> f.Formula | None:
+        """The rounded entry, or None where the closed form shows it already."""
+        value = self.quantity(node).entry(i, j)
+        if isinstance(value, Hidden):
+            return None
+        number = value.rational()
+        if number is not None and _decimal_places(number, self.places) is not None:
+            return None
+        return self.decimal(node, i, j)
+
+    def rounded(self, real: rounding.Real) -> f.Formula:
+        """A number to the sheet's places, or with a power of ten where those
+        would show it as zero."""
+        number = rounding.decimal(real, self.places, self.rounding)
+        if not number and real.value.sign() != 0:
+            return scientific(rounding.significant(real, _SMALL_DIGITS, self.rounding))
+        return f.decimal(number)
+
+    # -- worked entries -----------------------------------------------------------
+
+    def substituted(self, node: Node, i: int, j: int) -> f.Formula:
+        """Entry (i, j) of a step with the numbers of what it uses put in;
+        an entry with a wide closed form appears by its name."""
+        # A fraction over a fraction is hard to read: divide its name instead.
+        narrow = 0.0 if node.op == "divide" else NARROW
+
+        def leaf(x: Node, row: int, column: int) -> f.Formula:
+            shown = self.exact(x, row, column)
+            fits = width(f.latex(shown)) <= narrow or isinstance(shown, f.Number)
+            signed = isinstance(shown, f.Negated) and isinstance(shown.operand, f.Number)
+            if not self._is_named(x) or fits or signed:
+                return shown
+            return self.entry_name(x, row, column)
+
+        return worked.entry(node, i, j, leaf, self._is_named)
+
+    def _is_named(self, node: Node) -> bool:
+        return node.serial in self.named
+
+    def entry_name(self, node: Node, i: int, j: int) -> f.Formula:
+        """``A_{i,j}``: the name of an entry of a named quantity."""
+        name = self.named[node.serial]
+        if len(node.shape) == 0:
+            return name
+        keys = (str(i), str(j)) if len(node.shape) == 2 else (str(j),)
+        shown = f.latex(name)
+        base = f"({shown})" if "_" in shown else f"{{{shown}}}"
+        return f.Symbol(f"{f.text(name)}[{', '.join(keys)}]", rf"{base}_{{{','.join(keys)}}}")
+
+
+def _as_named(row: RowNormaliser) -> tuple[Normaliser, Named] | None:
+    """The normaliser inside a row's sum, with what makes it the whole sum."""
+    for denominator in row.value.inverse().parts:
+        if len(denominator) == 1 and denominator[0][1] == 1:
+            unit = row.value * Value({denominator: constant(1)})
+            return denominator[0][0], Named(row.label, unit.parts[()])
+    return None
+
+
+def rational_formula(number: fmpq, places: int) -> f.Formula:
+    """A rational number: as a decimal where that is exact and short, else as
+    a fraction.
+
+    >>> f.text(rational_formula(fmpq(-3, 8), 4)), f.text(rational_formula(fmpq(1, 3), 4))
+    ('-0.375', '1/3')
+    """
+    size = abs(number)
+    needed = _decimal_places(size, places)
+    if needed is None:
+        shown: f.Formula = f.Quotient(f.Number(str(size.p)), f.Number(str(size.q)))
+    else:
+        scaled = Decimal(int(size * 10**needed)).scaleb(-needed)
+        shown = f.Number(format(scaled, "f"))
+    return f.Negated(shown) if number < 0 else shown
+
+
+def _decimal_places(number: fmpq, most: int) -> int | None:
+    """How many decimal places show the number exactly, if at most ``most``."""
+    for places in range(most + 1):
+        if (number * 10**places).q == 1:
+            return places
+    return None
+
+
+def scientific(number: Decimal) -> f.Formula:
+    """A decimal as digits times a power of ten.
+
+    >>> f.text(scientific(Decimal("0.0000123")))
+    '1.23*10^(-5)'
+    """
+    sign, digits, _ = number.as_tuple()
+    exponent = number.adjusted()
+    lead = "".join(map(str, digits))
+    mantissa = f.Number(lead[0] + (f".{lead[1:]}" if lead[1:] else ""))
+    power = f.Number(str(abs(exponent)))
+    raised = f.Power(f.Number("10"), f.Negated(power) if exponent < 0 else power)
+    shown = f.Product((mantissa, raised))
+    return f.Negated(shown) if sign else shown

@@ -1,0 +1,175 @@
+"""A solution held against the independent NumPy recomputation.
+
+:mod:`symattn.crosscheck` computes every quantity a second time, in float64
+with bounds on its own error, and every gradient twice: by its definition and
+by complex steps. Here the exact values are compared with all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+from flint import arb
+
+from symattn.crosscheck.recomputation import PLAIN, Figures, Gradient, Loss, recompute
+from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.reading import Hidden
+from symattn.solution.quantity import Quantity
+from symattn.solution.solution import Solution
+from symattn.verdicts import Verdict
+
+#: Quantities with more entries are compared by their enclosures; below, by
+#: their closed forms.
+CLOSED_FORMS = 400
+
+#: Complex steps add up roundings in another order than the bound is derived
+#: for; a slip is many orders larger.
+STEP_ALLOWANCE = 64.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """How far floats are from the exact value, over all entries of a quantity.
+
+    ``max_ulp`` is the largest error in units in the last place of float64 (at
+    an exact zero: of the sum of the magnitudes of its terms); ``scaled_ulp``
+    the largest error divided by the recomputation's own bound, the running
+    sum of magnitudes of the terms times 2**-53: it holds up to 1.
+    ``worst`` is the place of the largest scaled error.
+    """
+
+    quantity: str
+    max_ulp: float
+    scaled_ulp: float
+    verdict: Verdict
+    worst: tuple[int, int] | None = None
+    entries: int = 0
+
+    def as_dict(self) -> dict[str, float | str]:
+        """The figures for JSON."""
+        return {
+            "max_ulp": float(f"{self.max_ulp:.3g}"),
+            "scaled_ulp": float(f"{self.scaled_ulp:.3g}"),
+            "verdict": str(self.verdict),
+        }
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The checks of one case; ``probed`` of ``probes`` gradient entries were
+    also differentiated by complex steps."""
+
+    case: str
+    checks: tuple[Check, ...]
+    probed: int
+    probes: int
+
+    @property
+    def verdict(self) -> Verdict:
+        """``refuted`` if any check is, else ``undecided`` if any is."""
+        found = {check.verdict for check in self.checks}
+        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
+            if verdict in found:
+                return verdict
+        return Verdict.HOLDS
+
+
+def verify(solution: Solution) -> Verification:
+    """Every quantity forward and backward against the recomputation.
+
+    >>> from symattn.solution.solution import solve
+    >>> verification = verify(solve("cat-sat-mat"))
+    >>> verification.verdict
+    <Verdict.HOLDS: 'holds'>
+    """
+    case = solution.case
+    # The recomputation reads text itself; a solution made from other exact
+    # numbers (Fractions, SymPy) hands them over as text.
+    given = {name: _as_text(data) for name, data in case.raw.items()}
+    upstream = _as_text(case.raw_upstream)
+    loss = Loss(case.output, upstream, case.wrt)
+    found = recompute(given, case.steps, loss)
+    checks = [
+        _check(name, [(solution[name], figures)]) for name, figures in found.quantities.items()
+    ]
+    for name, parts in found.gradients.items():
+        exact = solution[name]
+        pairs = [
+            (exact.coefficient(part) if exact.symbols else exact, gradient)
+            for part, gradient in parts.items()
+            if exact.symbols or part == PLAIN
+        ]
+        checks.append(_check(f"dL/d{name[5:-1]}", pairs))
+    return Verification(case.name, tuple(checks), found.probed, found.probes)
+
+
+def _as_text(data: object) -> object:
+    """Nested numbers as the kinds that the recomputation reads."""
+    if data is None or isinstance(data, int | str | Decimal):
+        return data
+    if hasattr(data, "tolist"):
+        data = data.tolist()
+        return _as_text(data) if isinstance(data, list) else data
+    if isinstance(data, list | tuple):
+        return [_as_text(item) for item in data]
+    return str(data)
+
+
+def _check(name: str, pairs: list[tuple[Quantity, Figures]]) -> Check:
+    worst, place, largest, undecided, count = 0.0, None, 0.0, False, 0
+    with precision(FIRST):
+        for quantity, figures in pairs:
+            for i, j, exact, bound, candidates in _entries(quantity, figures):
+                count += 1
+                for value, allowance in candidates:
+                    error, limit = abs(exact - value), bound * allowance
+                    ulp, scaled = _relative(error, limit, exact, bound)
+                    largest = max(largest, ulp)
+                    if not scaled <= worst:
+                        worst, place = scaled, (i, j)
+                undecided |= math.isinf(bound)
+    verdict = Verdict.HOLDS if worst <= 1 else Verdict.REFUTED
+    if verdict is Verdict.HOLDS and undecided:
+        verdict = Verdict.UNDECIDED
+    return Check(name, largest, worst, verdict, place, count)
+
+
+def _entries(
+    quantity: Quantity, figures: Figures
+) -> Iterator[tuple[int, int, arb, float, list[tuple[float, float]]]]:
+    """Place, exact value, bound, and floats with what they may be off by."""
+    rows, columns = quantity.grid
+    values, bounds = (np.reshape(x, (rows, columns)) for x in (figures.value, figures.bound))
+    steps = figures.step.reshape(rows, columns) if isinstance(figures, Gradient) else None
+    closed = rows * columns <= CLOSED_FORMS
+    for i in range(rows):
+        for j in range(columns):
+            near = None if closed else quantity.enclosure(FIRST, i, j)
+            exact = quantity.entry(i, j) if near is None else None
+            value, bound = float(values[i, j]), float(bounds[i, j])
+            if isinstance(exact, Hidden):
+                same = value == -math.inf
+                yield i, j, arb(0), 0.0, [(0.0 if same else math.inf, 1.0)]
+                continue
+            ball = near if exact is None else exact.ball(FIRST)
+            assert ball is not None
+            candidates = [(value, 1.0)]
+            if steps is not None and not math.isnan(step := float(steps[i, j])):
+                candidates.append((step, STEP_ALLOWANCE))
+            yield i, j, ball, bound, candidates
+
+
+def _relative(error: arb, limit: float, exact: arb, bound: float) -> tuple[float, float]:
+    """An error in units in the last place, and as a multiple of its limit."""
+    size = float(abs(exact).upper())
+    distance = float(error.upper())
+    if error.contains(0) or distance == 0.0:
+        return 0.0, 0.0
+    if not math.isfinite(distance) or math.isinf(limit):
+        return (0.0, 0.0) if math.isinf(limit) else (math.inf, math.inf)
+    unit = math.ulp(size) if not exact.contains(0) else math.ulp(bound * 2.0**53)
+    return distance / unit, distance / limit if limit else math.inf
