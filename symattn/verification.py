@@ -8,7 +8,7 @@ by complex steps. Here the exact values are compared with all of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -119,7 +119,7 @@ def _as_text(data: object) -> object:
     return str(data)
 
 
-def _check(name: str, pairs: list[tuple[Quantity, Figures]]) -> Check:
+def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]]) -> Check:
     worst, place, largest, undecided, count = 0.0, None, 0.0, False, 0
     with precision(FIRST):
         for quantity, figures in pairs:
@@ -145,10 +145,10 @@ def _entries(
     rows, columns = quantity.grid
     values, bounds = (np.reshape(x, (rows, columns)) for x in (figures.value, figures.bound))
     steps = figures.step.reshape(rows, columns) if isinstance(figures, Gradient) else None
-    closed = rows * columns <= CLOSED_FORMS
+    held = None if rows * columns <= CLOSED_FORMS else quantity.balls(FIRST)
     for i in range(rows):
         for j in range(columns):
-            near = None if closed else quantity.enclosure(FIRST, i, j)
+            near = None if held is None else held[i * columns + j]
             exact = quantity.entry(i, j) if near is None else None
             value, bound = float(values[i, j]), float(bounds[i, j])
             if isinstance(exact, Hidden):

@@ -1,0 +1,332 @@
+"""Three passes over a tape, all by the same definitions.
+
+:func:`forward` computes every line in tracked floats, :func:`reverse` sends a
+gradient back through the lines, and :func:`complex_step` runs the lines again
+on complex vectors, one component for each entry that is perturbed, which gives
+derivatives without any gradient definition (W. Squire and G. Trapp, *Using
+complex variables to estimate derivatives of real functions*, 1998).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.crosscheck import definitions
+from symattn.crosscheck.scalars import Scalar, Tracked
+from symattn.crosscheck.tape import Line, Tape
+from symattn.errors import Fault, Malformed
+
+Rows = list[list[Any]]
+Tracks = list[list[Tracked]]
+
+#: How far an entry is moved along the imaginary axis: about 1e-200, and a power
+#: of 2, so that multiplying by it and dividing by it rounds nothing.
+STEP = 2.0**-664
+#: Beyond this a row of scores is shifted before softmax, so that exp can't overflow.
+_STEEP = 600.0
+
+#: For each operation: what its definition calls the operands, the gradient
+#: definition for each (none: no gradient flows), what those call the result.
+_RULES: Mapping[str, tuple[str, tuple[str | None, ...]]] = {
+    "product": ("AB", ("product_left_gradient", "product_right_gradient")),
+    "score": ("QK", ("score_query_gradient", "score_key_gradient")),
+    "scaled_score": ("Sd", ("scaled_score_gradient", "scaled_score_width_gradient")),
+    "addition": ("AB", ("addition_gradient", "addition_gradient")),
+    "subtraction": ("AB", ("addition_gradient", "subtraction_right_gradient")),
+    "times": ("AB", ("times_left_gradient", "times_right_gradient")),
+    "quotient": ("AB", ("quotient_numerator_gradient", "quotient_denominator_gradient")),
+    "negation": ("A", ("negation_gradient",)),
+    "transpose": ("A", ("transpose_gradient",)),
+    "exponential": ("A", ("exponential_gradient",)),
+    "logarithm": ("A", ("logarithm_gradient",)),
+    "square_root": ("A", ("square_root_gradient",)),
+    "softmax": ("S", ("softmax_gradient",)),
+    "causal": ("S", ("causal_gradient",)),
+    "mask": ("SM", ("mask_gradient", None)),
+    "concat": ("AB", ("concat_left_gradient", "concat_right_gradient")),
+    "rowsum": ("A", ("rowsum_gradient",)),
+    "colsum": ("A", ("colsum_gradient",)),
+    "total": ("A", ("total_gradient",)),
+}
+_NO_VALUE = {
+    "quotient": "division by zero",
+    "scaled_score": "division by the square root of a number that is not above 0",
+    "logarithm": "logarithm of a number that is not above 0",
+    "square_root": "square root of a negative number",
+}
+
+
+@cache
+def _parameters(function: Callable[..., Scalar]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
+
+
+def _entries(name: str, bindings: Mapping[str, Any], grid: tuple[int, int]) -> Rows:
+    """All entries of a definition; parameters that are not bound are indices, row first."""
+    function = definitions.definition(name)
+    parameters = _parameters(function)
+    fixed = [bindings[parameter] for parameter in parameters if parameter in bindings]
+    indices = parameters[len(fixed) :]
+    rows, columns = range(grid[0]), range(grid[1])
+    if len(indices) == 2:
+        return [[function(*fixed, i, j) for j in columns] for i in rows]
+    if indices == ("i",):
+        return [[function(*fixed, i)] for i in rows]
+    if indices == ("j",):
+        return [[function(*fixed, j) for j in columns]]
+    return [[function(*fixed)]]
+
+
+def _bindings(line: Line, operands: Sequence[Rows]) -> dict[str, Any]:
+    """The sizes and operands under the names that the definitions give them.
+
+    A small letter stands for a number, a capital for a matrix.
+    """
+    bound: dict[str, Any] = {
+        "n": len(operands[0]),
+        "d": len(operands[0][0]),
+        "m": line.grid[1],
+    }
+    for name, rows in zip(_RULES[line.operation][0], operands, strict=True):
+        bound[name] = rows if name.isupper() else rows[0][0]
+    return bound
+
+
+def _values(rows: Sequence[Sequence[Tracked]]) -> list[list[float]]:
+    return [[entry.value for entry in row] for row in rows]
+
+
+def _run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks]) -> Rows:
+    """The entries of a line; ``known`` are the operands in tracked floats.
+
+    Masks and the shift of steep rows are decided by the known values, which
+    keeps them the same for every scalar.
+    """
+    match line.operation:
+        case "copy":
+            return [list(row) for row in operands[0]]
+        case "spread":
+            (rows, columns), source = line.grid, operands[0]
+            down, across = int(len(source) > 1), int(len(source[0]) > 1)
+            return [[source[i * down][j * across] for j in range(columns)] for i in range(rows)]
+        case "selection":
+            return [[operands[0][i][j] for i, j in row] for row in line.picks]
+    bound = _bindings(line, operands)
+    if line.operation == "mask":
+        bound["M"] = _values(known[1])
+    elif line.operation == "softmax":
+        # Softmax stays the same when a constant is taken off a row.
+        tops = [max(row) for row in _values(known[0])]
+        bound["S"] = [
+            [entry - top for entry in row] if abs(top) > _STEEP else row
+            for row, top in zip(operands[0], tops, strict=True)
+        ]
+        bound["Z"] = [row[0] for row in _entries("normaliser", bound, line.grid)]
+    return _entries(line.operation, bound, line.grid)
+
+
+def forward(tape: Tape) -> list[Tracks]:
+    """Every line of the tape in tracked floats.
+
+    Raises :class:`~symattn.errors.Malformed` where an entry has no value: a
+    division by zero, a row with nothing left to attend to, a mask that holds
+    more than 0 and 1.
+    """
+    lines: list[Tracks] = []
+    for line in tape.lines:
+        if line.operation == "entries":
+            lines.append([list(row) for row in line.entries])
+            continue
+        operands = [lines[operand] for operand in line.operands]
+        _check_operands(line, operands)
+        result = _tracks(_run(line, operands, operands))
+        for i, row in enumerate(result):
+            for j, entry in enumerate(row):
+                if entry.value != entry.value and entry.error == 0.0:
+                    why = _NO_VALUE.get(line.operation, "-inf where only a number has a meaning")
+                    raise Malformed(Fault(line.where, f"entry [{i}, {j}] has no value: {why}"))
+        lines.append(result)
+    return lines
+
+
+def _tracks(rows: Rows) -> Tracks:
+    """Definitions may give plain numbers, as a mask's 0 and -inf."""
+    return [
+        [entry if entry.__class__ is Tracked else Tracked(float(entry)) for entry in row]
+        for row in rows
+    ]
+
+
+def _check_operands(line: Line, operands: Sequence[Tracks]) -> None:
+    if line.operation == "mask":
+        for i, row in enumerate(operands[1]):
+            for j, entry in enumerate(row):
+                if entry.value not in (0.0, 1.0):
+                    where = f"entry [{i}, {j}] of the mask"
+                    fault = f"{where}: expected 0 or 1, found {entry.value!r}"
+                    raise Malformed(Fault(line.where, fault))
+    elif line.operation == "softmax":
+        for i, row in enumerate(operands[0]):
+            if all(entry.value == -math.inf and entry.error == 0.0 for entry in row):
+                fault = f"row {i} is masked whole: nothing is left to attend to"
+                raise Malformed(Fault(line.where, fault))
+    elif line.operation in ("product", "score"):
+        if any(entry.value == -math.inf for x in operands for row in x for entry in row):
+            raise Malformed(Fault(line.where, "-inf in a matrix product has no meaning"))
+    elif line.operation == "times":
+        # Scalars take 0 * -inf for 0, which is right for gradients of masked scores only.
+        for i, pair in enumerate(zip(*operands, strict=True)):
+            for j, (a, b) in enumerate(zip(*pair, strict=True)):
+                if -math.inf in (a.value, b.value) and 0.0 in (a.value, b.value):
+                    raise Malformed(Fault(line.where, f"entry [{i}, {j}]: -inf times zero"))
+
+
+def reverse(
+    tape: Tape, lines: Sequence[Tracks], output: int, upstream: Tracks, wanted: Sequence[int]
+) -> dict[int, Tracks]:
+    """The gradients by the ``wanted`` lines of the sum of ``upstream`` times the output.
+
+    ``lines`` are the results of :func:`forward`. Lines that the output does
+    not depend on are not in the answer. Where a line holds -inf the gradient
+    is exactly 0: nothing flows into a masked score.
+    """
+    # Lines that a wanted line flows into: only there a gradient is of use.
+    useful: set[int] = set()
+    for place, line in enumerate(tape.lines):
+        if place in wanted or not useful.isdisjoint(line.operands):
+            useful.add(place)
+    arrived: dict[int, Tracks] = {output: upstream}
+    for place in range(output, -1, -1):
+        if place not in arrived or place not in useful:
+            continue
+        arrived[place] = gradient = [
+            [
+                Tracked(0.0) if entry.value == -math.inf else flow
+                for entry, flow in zip(*rows, strict=True)
+            ]
+            for rows in zip(lines[place], arrived[place], strict=True)
+        ]
+        line = tape.lines[place]
+        for index, operand in enumerate(line.operands):
+            if operand not in useful:
+                continue
+            flow = _flow(line, index, [lines[o] for o in line.operands], lines[place], gradient)
+            if flow is not None:
+                arrived[operand] = _added(arrived[operand], flow) if operand in arrived else flow
+    return {place: arrived[place] for place in wanted if place in arrived}
+
+
+def _added(left: Tracks, right: Tracks) -> Tracks:
+    grid = len(left), len(left[0])
+    return _entries("addition", {"A": left, "B": right}, grid)
+
+
+def _flow(
+    line: Line, index: int, operands: Sequence[Tracks], result: Tracks, gradient: Tracks
+) -> Tracks | None:
+    """What flows from a line's result into its operand number ``index``."""
+    operand = operands[index]
+    match line.operation:
+        case "copy":
+            return gradient
+        case "spread":
+            return _gathered(gradient, len(operand), len(operand[0]))
+        case "selection":
+            spot: Tracks = [[Tracked(0.0)] * len(operand[0]) for _ in operand]
+            for picks, flows in zip(line.picks, gradient, strict=True):
+                for (i, j), flow in zip(picks, flows, strict=True):
+                    spot[i][j] = flow
+            return spot
+    name = _RULES[line.operation][1][index]
+    if name is None:
+        return None
+    bound = _bindings(line, operands) | {"G": gradient}
+    if line.operation == "softmax":
+        bound["A"] = result
+    elif line.operation == "mask":
+        bound["M"] = _values(operands[1])
+    return _tracks(_entries(name, bound, (len(operand), len(operand[0]))))
+
+
+def _gathered(gradient: Tracks, rows: int, columns: int) -> Tracks:
+    """The gradient summed over the axes that broadcasting has repeated."""
+    if rows < len(gradient):
+        sizes = {"A": gradient, "n": len(gradient)}
+        gradient = _entries("colsum", sizes, (1, len(gradient[0])))
+    if columns < len(gradient[0]):
+        sizes = {"A": gradient, "d": len(gradient[0])}
+        gradient = _entries("rowsum", sizes, (len(gradient), 1))
+    return _tracks(gradient)
+
+
+def complex_step(
+    tape: Tape,
+    lines: Sequence[Tracks],
+    output: int,
+    probes: Sequence[tuple[int, int, int]],
+) -> npt.NDArray[np.float64]:
+    """The derivatives of the output's entries by each probed entry.
+
+    A probe is a line with a row and a column; the answer has the shape
+    (probes, rows of the output, columns of the output). All probes share one
+    run: each is a component of the complex vectors that stand for entries.
+    """
+    perturbed: dict[int, list[tuple[int, int, int]]] = {}
+    for component, (place, i, j) in enumerate(probes):
+        perturbed.setdefault(place, []).append((component, i, j))
+    slopes = np.zeros((len(probes), *tape.lines[output].grid))
+    try:
+        with np.errstate(all="ignore"):
+            result = _perturbed_run(tape, lines, output, perturbed, len(probes))
+            for i, row in enumerate(result):
+                for j, entry in enumerate(row):
+                    if isinstance(entry, np.ndarray):
+                        slopes[:, i, j] = entry.imag / STEP
+    except (ArithmeticError, ValueError):
+        # A plain float has left its range or domain, where tracked floats go to infinity.
+        slopes[:] = math.nan
+    return slopes
+
+
+def _perturbed_run(
+    tape: Tape,
+    lines: Sequence[Tracks],
+    output: int,
+    perturbed: Mapping[int, Sequence[tuple[int, int, int]]],
+    components: int,
+) -> Rows:
+    """The output's entries: complex vectors where a perturbation reaches them, else floats."""
+    runs: dict[int, Rows] = {}
+    for place in sorted(tape.uses(output)):
+        line, values = tape.lines[place], _values(lines[place])
+        rows: Rows = values
+        if any(operand in runs for operand in line.operands):
+            known = [lines[operand] for operand in line.operands]
+            operands = [
+                runs[operand] if operand in runs else _values(lines[operand])
+                for operand in line.operands
+            ]
+            rows = [
+                # Complex arithmetic makes NaN of -inf; masked scores stay plain.
+                [
+                    -math.inf if value == -math.inf else entry
+                    for entry, value in zip(*pair, strict=True)
+                ]
+                for pair in zip(_run(line, operands, known), values, strict=True)
+            ]
+        elif place not in perturbed:
+            continue
+        for component, i, j in perturbed.get(place, ()):
+            if values[i][j] != -math.inf:
+                bump = np.zeros(components, complex)
+                bump[component] = 1j * STEP
+                rows[i][j] = rows[i][j] + bump
+        runs[place] = rows
+    return runs.get(output, [])

@@ -1,0 +1,223 @@
+"""A walkthrough computed a second time, in floats with their error bounds.
+
+Every figure comes with a bound on its error, every gradient in two ways: by
+the gradient definitions, with a bound, and by complex steps, which use none of
+them. A figure that lies outside its bound, or a gradient on which the two ways
+disagree, means that somebody computed it wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.crosscheck import passes, reader
+from symattn.crosscheck.passes import Tracks
+from symattn.crosscheck.scalars import UNIT, Tracked
+from symattn.crosscheck.tape import Line, Tape
+from symattn.crosscheck.tape import tape as laid_out
+from symattn.errors import Fault, Malformed
+
+Floats = npt.NDArray[np.float64]
+
+#: Most entries that are perturbed in one complex-step run.
+MAX_PROBES = 512
+#: Most complex numbers that such a run may hold; larger cases perturb fewer entries.
+_MAX_HELD = 1 << 22
+#: Makes up for the roundings inside the bounds' own arithmetic.
+_SLACK = 1.0 + 2.0**-20
+#: The part of a gradient that no symbol multiplies.
+PLAIN = "1"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What is differentiated: the sum of ``upstream`` times the ``output``, entry by entry.
+
+    ``upstream`` is nested like the output; its entries are numbers, or sums of
+    multiples of symbols (``"g1"``, ``"-2*g1 + 1"``); absent, all ones. ``wrt``
+    names the quantities to differentiate by; absent, every vector and matrix
+    that the output depends on, the output included.
+    """
+
+    output: str
+    upstream: object | None = None
+    wrt: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Float64 values with bounds on their errors, both of the quantity's shape.
+
+    The true value lies within ``bound`` of ``value``; masked scores are -inf
+    with bound 0; an infinite bound means that float64 can't tell.
+    """
+
+    value: Floats
+    bound: Floats
+
+
+@dataclass(frozen=True)
+class Gradient(Figures):
+    """A gradient by its definitions, and again by complex steps.
+
+    ``step`` is NaN where the entry was not perturbed; its own rounding error
+    is of the size of ``bound``, but ``bound`` is not proved for it.
+    """
+
+    step: Floats
+
+
+@dataclass(frozen=True)
+class Recomputation:
+    """The quantities by name, the gradients by ``grad(name)`` and part of the upstream.
+
+    A part is ``"1"``, without symbols, or a symbol that is set to 1 while all
+    else is 0; a gradient is the sum of its parts, each times its symbol.
+    ``probed`` of ``probes`` entries were perturbed.
+    """
+
+    quantities: Mapping[str, Figures]
+    gradients: Mapping[str, Mapping[str, Gradient]] = field(default_factory=dict)
+    probed: int = 0
+    probes: int = 0
+
+
+def recompute(
+    given: Mapping[str, object],
+    steps: Mapping[str, str],
+    loss: Loss | None = None,
+    max_probes: int = MAX_PROBES,
+) -> Recomputation:
+    """Compute every quantity, and the gradients if there is a loss.
+
+    ``given`` holds numbers, vectors (lists) and matrices (lists of rows) of
+    exact numbers, ``steps`` the text of each step, in order. Raises
+    :class:`~symattn.errors.Malformed`, listing all faults that can be found.
+
+    >>> found = recompute({"x": ["1/2", 0]}, {"A": "softmax(x)"}, Loss("A", [1, "g1"]))
+    >>> found.quantities["A"].value.round(4)
+    array([0.6225, 0.3775])
+    >>> found.gradients["grad(x)"]["g1"].value.round(4)
+    array([-0.235,  0.235])
+    """
+    tape = laid_out(given, steps)
+    wanted, parts = _read_loss(tape, loss) if loss else ((), {})
+    lines = passes.forward(tape)
+    quantities = {
+        name: Figures(*_figures(lines[place], tape.lines[place]))
+        for name, place in tape.places.items()
+    }
+    if not loss:
+        return Recomputation(quantities)
+    output = tape.places[loss.output]
+    places = [tape.places[name] for name in wanted]
+    probes, possible = _probes(tape, places, output, max_probes)
+    slopes = passes.complex_step(tape, lines, output, probes)
+    gradients: dict[str, dict[str, Gradient]] = {f"grad({name})": {} for name in wanted}
+    for part, upstream in parts.items():
+        flows = passes.reverse(tape, lines, output, upstream, places)
+        weights = np.array([[entry.value for entry in row] for row in upstream])
+        with np.errstate(all="ignore"):
+            derivatives = np.tensordot(slopes, weights, 2)
+        for name, place in zip(wanted, places, strict=True):
+            line = tape.lines[place]
+            rows, columns = line.grid
+            flow = flows.get(place, [[Tracked(0.0)] * columns] * rows)
+            step = _steps(tape, output, place, probes, derivatives)
+            gradients[f"grad({name})"][part] = Gradient(*_figures(flow, line), step)
+    return Recomputation(quantities, gradients, len(probes), possible)
+
+
+def _figures(rows: Tracks, line: Line) -> tuple[Floats, Floats]:
+    values = np.array([entry.value for row in rows for entry in row])
+    errors = np.array([entry.error for row in rows for entry in row])
+    errors[np.isnan(values)] = math.inf
+    return values.reshape(line.shape), (UNIT * _SLACK * errors).reshape(line.shape)
+
+
+def _steps(
+    tape: Tape,
+    output: int,
+    place: int,
+    probes: Sequence[tuple[int, int, int]],
+    derivatives: Floats,
+) -> Floats:
+    """The complex-step derivatives by one quantity; 0 where it is no input of the output."""
+    line = tape.lines[place]
+    if place not in tape.uses(output):
+        return np.zeros(line.shape)
+    step = np.full(line.grid, math.nan)
+    for (owner, i, j), derivative in zip(probes, derivatives, strict=True):
+        if owner == place:
+            step[i, j] = derivative
+    return step.reshape(line.shape)
+
+
+def _read_loss(tape: Tape, loss: Loss) -> tuple[tuple[str, ...], dict[str, Tracks]]:
+    """The quantities to differentiate by, and the upstream gradient in parts."""
+    faults: list[Fault] = []
+    if loss.output not in tape.places:
+        raise Malformed(Fault("loss.output", f"unknown name {loss.output!r}"))
+    output = tape.places[loss.output]
+    uses = tape.uses(output)
+    whole = (name for name, at in tape.places.items() if at in uses and tape.lines[at].shape)
+    wanted = tuple(whole if loss.wrt is None else loss.wrt)
+    faults += [
+        Fault("loss.wrt", f"unknown name {name!r}") for name in wanted if name not in tape.places
+    ]
+    line = tape.lines[output]
+    rows, columns = line.grid
+    terms: list[list[dict[str, Tracked]]] = [[{PLAIN: Tracked(1.0)}] * columns] * rows
+    if loss.upstream is not None:
+        try:
+            shape, terms = reader.nested(loss.upstream, reader.linear)
+            if shape != line.shape:
+                faults.append(
+                    Fault("loss.upstream", f"expected the shape {line.shape}, found {shape}")
+                )
+        except Malformed as malformed:
+            faults += [fault.inside("loss.upstream") for fault in malformed.faults]
+    if faults:
+        raise Malformed(faults)
+    symbols = dict.fromkeys(symbol for row in terms for entry in row for symbol in entry)
+    zero = Tracked(0.0)
+    return wanted, {
+        part: [[entry.get(part, zero) for entry in row] for row in terms]
+        for part in dict.fromkeys((PLAIN, *symbols))
+    }
+
+
+def _probes(
+    tape: Tape, places: Sequence[int], output: int, most: int
+) -> tuple[list[tuple[int, int, int]], int]:
+    """The entries to perturb, taken in turn from each quantity, and how many there are.
+
+    A sample is always the same. It walks through a quantity in strides near the
+    golden section, so that it meets all rows and columns evenly.
+    """
+    uses = tape.uses(output)
+    waiting = [place for place in dict.fromkeys(places) if place in uses]
+    held = sum(math.prod(tape.lines[place].grid) for place in uses)
+    most = max(min(most, _MAX_HELD // held), len(waiting))
+    walks = {}
+    for place in waiting:
+        rows, columns = tape.lines[place].grid
+        size = rows * columns
+        stride = round(size * 0.618)
+        while math.gcd(stride, size) != 1:
+            stride += 1
+        walks[place] = [divmod(k * stride % size, columns) for k in range(size)]
+    possible = sum(map(len, walks.values()))
+    turns = (
+        (place, *walks[place][turn])
+        for turn in range(max(map(len, walks.values()), default=0))
+        for place in waiting
+        if turn < len(walks[place])
+    )
+    return sorted(islice(turns, most)), possible

@@ -1,0 +1,225 @@
+"""The scalars that the definitions run in.
+
+The same definition is run on three kinds of scalar: Python's ``float``,
+:class:`Tracked` (a float with a bound on its error) and complex NumPy vectors
+(one component per perturbed entry). :func:`exp`, :func:`log` and :func:`sqrt`
+are the only functions that have to know which one they are given.
+
+The running error analysis is that of J. H. Wilkinson; see N. J. Higham,
+*Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+# The three kinds of scalar share their operators, not a base class.
+Scalar: TypeAlias = Any
+Matrix: TypeAlias = Sequence[Sequence[Any]]
+
+#: The unit roundoff of float64: one rounding errs by at most ``UNIT * abs(result)``.
+UNIT = 2.0**-53
+#: What underflow can add to an error, in units of ``UNIT``: the smallest subnormal.
+TINY = 2.0**-1021
+_INFINITE = math.inf
+
+
+class Tracked:
+    """A float with a bound on its error, in units of :data:`UNIT`.
+
+    The true value lies within ``UNIT * error`` of ``value``. An error of 0
+    means exact; an infinite error means that nothing is known (overflow, a
+    divisor that may be zero). The value NaN with error 0 is certain to have no
+    value, such as ``1 / 0``. Products by an exact 0 are an exact 0.
+
+    >>> third = Tracked(1.0) / Tracked(3.0)
+    >>> third.value, round(third.error, 3)
+    (0.3333333333333333, 0.333)
+    >>> (third * Tracked(0.0)).error
+    0.0
+    """
+
+    __slots__ = ("error", "value")
+
+    def __init__(self, value: float, error: float = 0.0) -> None:
+        self.value = value
+        self.error = error
+
+    def __repr__(self) -> str:
+        return f"Tracked({self.value!r}, {self.error!r})"
+
+    def __add__(self, other: Any) -> Tracked:
+        if other.__class__ is not Tracked:
+            other = Tracked(float(other))
+        right: Tracked = other
+        if right.value == 0.0 and right.error == 0.0:
+            return self
+        if self.value == 0.0 and self.error == 0.0:
+            return right
+        value = self.value + right.value
+        error = self.error + right.error + abs(value)
+        if error < _INFINITE:
+            return Tracked(value, error)
+        return _at_infinity(value, self, right)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Tracked:
+        return Tracked(-self.value, self.error)
+
+    def __sub__(self, other: Any) -> Tracked:
+        return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> Tracked:
+        return self.__neg__().__add__(other)
+
+    def __mul__(self, other: Any) -> Tracked:
+        if other.__class__ is not Tracked:
+            other = Tracked(float(other))
+        left, left_error, right, right_error = self.value, self.error, other.value, other.error
+        if (left == 0.0 and left_error == 0.0) or (right == 0.0 and right_error == 0.0):
+            return Tracked(0.0)
+        value = left * right
+        # The last two terms make the bound rigorous, not only of first order.
+        error = (
+            abs(left) * right_error
+            + abs(right) * left_error
+            + abs(value)
+            + UNIT * left_error * right_error
+            + TINY
+        )
+        if error < _INFINITE:
+            return Tracked(value, error)
+        return _at_infinity(value, self, other, factors=True)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Tracked:
+        if other.__class__ is not Tracked:
+            other = Tracked(float(other))
+        divisor = other.value
+        # The least magnitude that the true divisor can have.
+        least = abs(divisor) - UNIT * other.error
+        if not least > 0.0:
+            return Tracked(math.nan, 0.0 if divisor == 0.0 and other.error == 0.0 else _INFINITE)
+        if self.value == 0.0 and self.error == 0.0:
+            return self
+        value = self.value / divisor
+        error = (self.error + abs(value) * other.error) / least + abs(value) + TINY
+        if error < _INFINITE:
+            return Tracked(value, error)
+        return _at_infinity(value, self, other)
+
+    def __rtruediv__(self, other: Any) -> Tracked:
+        return Tracked(float(other)) / self
+
+    def __pow__(self, exponent: int) -> Tracked:
+        """The square, the only power that the definitions use."""
+        if exponent != 2:
+            return NotImplemented
+        return self * self
+
+    def exp(self) -> Tracked:
+        """The exponential; 2 units are the last place of the C library's result."""
+        if self.value == -_INFINITE and self.error == 0.0:
+            return Tracked(0.0)
+        try:
+            value = math.exp(self.value)
+            spread = math.expm1(UNIT * self.error) / UNIT
+        except OverflowError:
+            return Tracked(_INFINITE, _INFINITE)
+        error = value * (spread + 2.0) + TINY
+        return Tracked(value, error if error < _INFINITE else _INFINITE)
+
+    def log(self) -> Tracked:
+        """The natural logarithm; NaN outside its domain."""
+        least = self.value - UNIT * self.error
+        if not least > 0.0:
+            return self._outside(self.value + UNIT * self.error <= 0.0)
+        if self.value == _INFINITE:
+            return Tracked(_INFINITE, self.error)
+        value = math.log(self.value)
+        spread = -math.log1p(-UNIT * self.error / self.value) / UNIT
+        return Tracked(value, spread + 2.0 * abs(value) + TINY)
+
+    def sqrt(self) -> Tracked:
+        """The square root; NaN outside its domain."""
+        least = self.value - UNIT * self.error
+        if self.value == 0.0 and self.error == 0.0:
+            return self
+        if not least >= 0.0:
+            return self._outside(self.value + UNIT * self.error < 0.0)
+        value = math.sqrt(self.value)
+        # |sqrt(x) - sqrt(t)| = |x - t| / (sqrt(x) + sqrt(t)), and t is at least `least`.
+        return Tracked(value, self.error / (value + math.sqrt(least)) + value + TINY)
+
+    def _outside(self, certain: bool) -> Tracked:
+        return Tracked(math.nan, 0.0 if certain else _INFINITE)
+
+
+def _at_infinity(value: float, left: Tracked, right: Tracked, *, factors: bool = False) -> Tracked:
+    """The result of an operation where something is infinite or NaN.
+
+    It is exact where only exact infinities (masked scores) made it so; of
+    ``factors``, the sign of the finite one must be certain too. Otherwise
+    nothing is known.
+    """
+    exact = not (math.isfinite(left.value) and math.isfinite(right.value))
+    for operand in (left, right):
+        if not math.isfinite(operand.value):
+            exact = exact and operand.error == 0.0
+        else:
+            room = abs(operand.value) if factors else _INFINITE
+            exact = exact and room > UNIT * operand.error
+    return Tracked(value, 0.0 if exact else _INFINITE)
+
+
+def tracked(number: Fraction) -> Tracked:
+    """The float nearest to an exact rational, marked exact where it is.
+
+    >>> tracked(Fraction(1, 4)), tracked(Fraction(1, 3))
+    (Tracked(0.25, 0.0), Tracked(0.3333333333333333, 0.3333333333333333))
+    """
+    try:
+        value = float(number)
+    except OverflowError:
+        return Tracked(_INFINITE if number > 0 else -_INFINITE, _INFINITE)
+    return Tracked(value) if Fraction(value) == number else Tracked(value, abs(value) + TINY)
+
+
+def exp(x: Any) -> Any:
+    """The exponential of a float, a :class:`Tracked` or a complex vector.
+
+    >>> exp(0.0), exp(Tracked(-math.inf)).error
+    (1.0, 0.0)
+    """
+    if x.__class__ is Tracked:
+        return x.exp()
+    return np.exp(x) if isinstance(x, np.ndarray) else math.exp(x)
+
+
+def log(x: Any) -> Any:
+    """The natural logarithm of a float, a :class:`Tracked` or a complex vector.
+
+    >>> log(1.0)
+    0.0
+    """
+    if x.__class__ is Tracked:
+        return x.log()
+    return np.log(x) if isinstance(x, np.ndarray) else math.log(x)
+
+
+def sqrt(x: Any) -> Any:
+    """The square root of a float, a :class:`Tracked` or a complex vector.
+
+    >>> sqrt(4.0), sqrt(Tracked(4.0)).value
+    (2.0, 2.0)
+    """
+    if x.__class__ is Tracked:
+        return x.sqrt()
+    return np.sqrt(x) if isinstance(x, np.ndarray) else math.sqrt(x)

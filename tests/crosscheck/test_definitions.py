@@ -1,0 +1,86 @@
+"""The definitions, and the formulas that latexify makes of them."""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from symattn.crosscheck import definitions, gradients, passes
+from symattn.crosscheck.recomputation import Loss, recompute
+
+
+def functions(module: ModuleType) -> set[str]:
+    return {
+        name
+        for name, item in vars(module).items()
+        if inspect.isfunction(item) and item.__module__ == module.__name__
+    }
+
+
+def test_every_definition_has_a_formula():
+    """No definition is left out of the table of formulas, and none is invented."""
+    tools = {"names", "definition", "formula"}
+    assert functions(definitions) - tools | functions(gradients) == set(definitions.names())
+
+
+def test_every_definition_is_run():
+    """What the sheet prints is what the check runs; the Jacobian is tested below."""
+    run = {"normaliser"}
+    for operation, (_, flows) in passes._RULES.items():
+        run |= {operation, *flows} - {None}
+    assert set(definitions.names()) - run == {"softmax_jacobian"}
+
+
+@pytest.mark.parametrize("name", definitions.names())
+def test_formulas_have_no_leftovers(name):
+    """Every formula is an equation in symbols: no function call, no Python name."""
+    formula = definitions.formula(name)
+    left, _, right = formula.partition(" = ")
+    assert left
+    assert right
+    braces = formula.replace(r"\{", "")
+    assert braces.count("{") == braces.count("}")
+    for leftover in ("mathrm{inf", "mathrm{d", "range", "sum(", "[", "]"):
+        assert leftover not in formula
+
+
+@pytest.mark.parametrize(
+    ("name", "formula"),
+    [
+        ("softmax", r"A_{i, j} = \frac{\exp S_{i, j}}{Z_{i}}"),
+        ("scaled_score", r"T_{i, j} = \frac{S_{i, j}}{\sqrt{ d }}"),
+        (
+            "score",
+            r"S_{i, j} = \sum_{c = 0}^{d - 1} \mathopen{}\left({Q_{i, c} K_{j, c}}"
+            r"\mathclose{}\right)",
+        ),
+        (
+            "causal",
+            r"T_{i, j} = \left\{ \begin{array}{ll} S_{i, j}, & \mathrm{if} \ j \le i \\ "
+            r"-\infty, & \mathrm{otherwise} \end{array} \right.",
+        ),
+        (
+            "softmax_gradient",
+            r"\frac{\partial L}{\partial S_{i, j}} = A_{i, j} \cdot \mathopen{}\left( G_{i, j} - "
+            r"\sum_{k = 0}^{m - 1} \mathopen{}\left({A_{i, k} G_{i, k}}\mathclose{}\right) "
+            r"\mathclose{}\right)",
+        ),
+    ],
+)
+def test_formula(name, formula):
+    """The formulas that sheets use most, letter by letter."""
+    assert definitions.formula(name) == formula
+
+
+def test_softmax_jacobian_is_the_derivative():
+    """``A_ij (delta_jk - A_ik)`` agrees with the complex steps of softmax."""
+    found = recompute({"S": [["1/2", -1, 2]]}, {"A": "softmax(S)"}, Loss("A", [["g0", "g1", "g2"]]))
+    weights = found.quantities["A"].value
+    for j in range(3):
+        gradient = found.gradients["grad(S)"][f"g{j}"]
+        jacobian = [definitions.softmax_jacobian(weights, np.eye(3), 0, j, k) for k in range(3)]
+        assert gradient.step[0] == pytest.approx(jacobian, rel=1e-14)
+        assert gradient.value[0] == pytest.approx(jacobian, rel=1e-14)

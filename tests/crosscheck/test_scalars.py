@@ -1,0 +1,160 @@
+"""Tracked floats: the true value lies within the bound, and zeros stay exact."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import gmpy2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.crosscheck.scalars import UNIT, Tracked, exp, log, sqrt, tracked
+
+rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=1000)
+scales = st.integers(-60, 60).map(lambda k: Fraction(2) ** k)
+
+
+def distance(found: Tracked, truth: object) -> Fraction:
+    """How far a tracked value is from the truth, exactly (to 300 bits)."""
+    return abs(Fraction(found.value) - Fraction(*truth.as_integer_ratio()))
+
+
+def allowed(found: Tracked) -> Fraction:
+    """The bound, with room for the roundings inside its own arithmetic."""
+    return Fraction(found.error) * Fraction(UNIT) * (1 + Fraction(1, 2**20))
+
+
+def holds(found: Tracked, truth: object) -> bool:
+    return found.error == math.inf or distance(found, truth) <= allowed(found)
+
+
+@given(st.lists(st.tuples(rationals, scales), min_size=2, max_size=12), st.data())
+def test_arithmetic_encloses(numbers, data):
+    """Any sequence of + - * / on rationals stays within its bound."""
+    first = numbers[0][0] * numbers[0][1]
+    truth, found = first, tracked(first)
+    for number, scale in numbers[1:]:
+        other = number * scale
+        sign = data.draw(st.sampled_from("+-*/"))
+        match sign:
+            case "+":
+                truth, found = truth + other, found + tracked(other)
+            case "-":
+                truth, found = other - truth, tracked(other) - found
+            case "*":
+                truth, found = truth * other, found * tracked(other)
+            case "/" if other:
+                truth, found = truth / other, found / tracked(other)
+        assert holds(found, truth)
+
+
+@given(rationals, rationals, scales)
+def test_functions_enclose(a, b, scale):
+    """exp, log and sqrt of an inexact number stay within their bounds."""
+    argument = a / 3 + b * scale
+    inexact = tracked(a) / 3 + tracked(b * scale)
+    with gmpy2.context(gmpy2.get_context(), precision=300):
+        exact = gmpy2.mpfr(gmpy2.mpq(argument))
+        if abs(argument) < 500:
+            assert holds(exp(inexact), gmpy2.exp(exact))
+        if argument > 0:
+            assert holds(log(inexact), gmpy2.log(exact))
+            assert holds(sqrt(inexact), gmpy2.sqrt(exact))
+
+
+@given(rationals, rationals)
+def test_bounds_are_of_the_size_of_the_terms(a, b):
+    """A bound is not idle: a sum's is a few roundings of its terms."""
+    found = tracked(a) * 3 + tracked(b)
+    assert UNIT * found.error <= 8 * UNIT * (abs(3 * a) + abs(b)) + 1e-300
+
+
+@pytest.mark.parametrize("end", [-1, 1])
+def test_an_inexact_divisor(end):
+    """The quotient by either end of the divisor's range lies within the bound."""
+    found = Tracked(3.0) / Tracked(2.0, 2.0**50)
+    assert holds(found, 3 / (2 + end * Fraction(1, 8)))
+    assert UNIT * found.error < 0.11
+
+
+@pytest.mark.parametrize("end", [-1, 1])
+def test_inexact_factors(end):
+    """The product of both ends of the factors' ranges lies within the bound."""
+    found = Tracked(1.0, 2.0**51) * Tracked(1.0, 2.0**51)
+    assert holds(found, (1 + end * Fraction(1, 4)) ** 2)
+    assert UNIT * found.error < 0.57
+
+
+def test_underflow_is_bounded():
+    """A product that underflows to 0 is not an exact 0."""
+    tiny = Tracked(1e-200) * Tracked(1e-200)
+    assert tiny.value == 0
+    assert UNIT * tiny.error > 0
+    assert UNIT * exp(Tracked(-800.0)).error > 0
+
+
+@pytest.mark.parametrize("other", [Tracked(3.0, 5.0), Tracked(math.inf, math.inf)])
+def test_products_by_an_exact_zero(other):
+    """They are an exact zero on both sides, whatever the other factor is."""
+    for product in (Tracked(0.0) * other, other * Tracked(0.0), 0 * other):
+        assert (product.value, product.error) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "masked",
+    [
+        Tracked(-math.inf) + Tracked(1e-17, 2.0),
+        Tracked(3.0, 3.0) + Tracked(-math.inf),
+        Tracked(-math.inf) - Tracked(1.0, 1.0),
+        Tracked(-math.inf) / Tracked(2.0, 2.0),
+        Tracked(-math.inf) * Tracked(2.0, 2.0),
+    ],
+)
+def test_masked_scores_stay_exact(masked):
+    """-inf shifted or scaled by a positive number is still an exact -inf."""
+    assert (masked.value, masked.error) == (-math.inf, 0.0)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        Tracked(-math.inf) * Tracked(1e-17, 2.0),
+        Tracked(1.0) / Tracked(1e-17, 2.0),
+        Tracked(1e300) * Tracked(1e300),
+        Tracked(1e308) + Tracked(1e308),
+        exp(Tracked(1000.0)),
+        exp(Tracked(1.0, 1e300)),
+        exp(Tracked(1e300) * Tracked(1e300)),
+        log(Tracked(1e-17, 2.0)),
+        sqrt(Tracked(-1e-17, 2.0)),
+    ],
+)
+def test_what_float64_cant_tell_has_no_bound(unknown):
+    """Overflow, and a divisor or argument whose sign is lost, are unknown, not wrong."""
+    assert unknown.error == math.inf
+
+
+@pytest.mark.parametrize(
+    "undefined",
+    [
+        Tracked(1.0) / Tracked(0.0),
+        1 / Tracked(0.0),
+        log(Tracked(0.0)),
+        log(Tracked(-1.0, 1.0)),
+        sqrt(Tracked(-1.0, 1.0)),
+        Tracked(-math.inf) - Tracked(-math.inf),
+    ],
+)
+def test_what_has_no_value_is_certain_about_it(undefined):
+    """A certain division by zero is NaN with error 0."""
+    assert math.isnan(undefined.value)
+    assert undefined.error == 0.0
+
+
+def test_only_squares():
+    """The definitions need no other power."""
+    assert (Tracked(3.0) ** 2).value == 9.0
+    with pytest.raises(TypeError):
+        Tracked(3.0) ** 3
