@@ -1,0 +1,170 @@
+"""The red-pen sheet: a document's figures with the wrong ones struck through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from symattn import formulas as f
+from symattn import syntax
+from symattn.auditing.judgement import Audit, Figure
+from symattn.auditing.reports import grouped, summary_line
+from symattn.programs.display import formula, names
+from symattn.sheets import blocks as b
+from symattn.sheets.latex import escape
+from symattn.verdicts import Verdict
+
+
+def sheet(audit: Audit) -> b.Sheet:
+    """The red-pen sheet of an audited document.
+
+    >>> from symattn.auditing.judgement import audit
+    >>> sheet(audit("cat-sat-mat-unscaled")).name
+    'cat-sat-mat-unscaled-audit'
+    """
+    blocks = [*_summary(audit), *_marked(audit), *_statements(audit), *_unchecked(audit)]
+    title = f"{audit.case.title}: red pen"
+    return b.Sheet(f"{audit.case.name}-audit", title, (_subtitle(audit),), tuple(blocks))
+
+
+def _subtitle(audit: Audit) -> str:
+    return audit.case.source or audit.case.name
+
+
+def _summary(audit: Audit) -> Iterator[b.Block]:
+    yield b.Paragraph((f"{summary_line(audit)}. {audit.habit}".strip(),))
+    if not audit.count(Verdict.REFUTED):
+        yield b.Paragraph(("Nothing to correct.",))
+        return
+    yield b.Paragraph(
+        (
+            "A struck figure is wrong at its printed places; beside it stands the right one. "
+            "A root is wrong in itself; a carried figure comes out once its roots are corrected.",
+        )
+    )
+    yield b.Heading(("Roots",))
+    rows: list[tuple[b.Line, ...]] = []
+    for root, carried in grouped(audit):
+        follow = str(len(carried)) if carried else ""
+        line: tuple[b.Line, ...] = (
+            (root.claim.where,),
+            (label(audit, root),),
+            (b.Math(struck(root)),),
+            (root.reason,),
+            (follow,),
+        )
+        rows.append(line)
+    header: tuple[b.Line, ...] = (("where",), ("quantity",), ("figure",), ("why",), ("carried",))
+    yield b.Table(header, tuple(rows), "P{26mm}P{36mm}lP{46mm}r")
+
+
+def _marked(audit: Audit) -> Iterator[b.Block]:
+    """Every printed matrix, row or number with a wrong figure in it."""
+    heading = True
+    for _, group in groupby(audit.figures, key=lambda figure: id(figure.claim)):
+        figures = list(group)
+        if all(figure.verdict is Verdict.HOLDS for figure in figures):
+            continue
+        if heading:
+            yield b.Heading(("As printed",))
+            heading = False
+        rows = [list(row) for _, row in groupby(figures, key=lambda x: x.at[:-1])]
+        cells = tuple(tuple(struck(figure) for figure in row) for row in rows)
+        notes: dict[b.Line, None] = dict.fromkeys(
+            (f"{figure.cause}: {figure.reason}",)
+            for figure in figures
+            if figure.verdict is Verdict.REFUTED
+        )
+        before = f"{_expression(audit, figures[0].claim.of)} ="
+        if figures[0].at:
+            shown = b.Matrix(before, cells)
+        else:
+            shown = b.Matrix(f"{before} {cells[0][0]}", ())
+        yield b.Marked(figures[0].claim.where, shown, tuple(notes))
+
+
+def _statements(audit: Audit) -> Iterator[b.Block]:
+    wrong = [s for s in audit.statements if s.verdict is not Verdict.HOLDS]
+    if wrong:
+        yield b.Heading(("Statements",))
+        rows: list[tuple[b.Line, ...]] = [
+            ((s.claim.where,), (b.Code(s.claim.holds),), (str(s.verdict),)) for s in wrong
+        ]
+        yield b.Table((("where",), ("statement",), ("verdict",)), tuple(rows), "P{40mm}P{85mm}l")
+
+
+def _unchecked(audit: Audit) -> Iterator[b.Block]:
+    if audit.unchecked:
+        yield b.Heading(("Not checked",))
+        rows: list[tuple[b.Line, ...]] = [
+            ((item.where,), (item.what,), (item.reason,)) for item in audit.unchecked
+        ]
+        yield b.Table((("where",), ("what",), ("why not",)), tuple(rows), "P{32mm}P{62mm}P{55mm}")
+
+
+def differences(audit: Audit) -> Iterator[b.Block]:
+    """Where the document differs: a section of the worked-solution sheet."""
+    if not audit.figures and not audit.statements:
+        return
+    yield b.Heading(("Where the document differs",))
+    yield b.Paragraph((f"{summary_line(audit)}.",))
+    rows: list[tuple[b.Line, ...]] = []
+    for root, carried in grouped(audit):
+        why = root.reason
+        if carried:
+            why += f" ({len(carried)} more carried from it)"
+        rows.append(
+            (
+                (root.claim.where,),
+                (label(audit, root),),
+                (b.Math(struck(root)),),
+                (why,),
+            )
+        )
+    if rows:
+        header: tuple[b.Line, ...] = (("where",), ("quantity",), ("figure",), ("why",))
+        yield b.Table(header, tuple(rows), "P{30mm}P{40mm}lP{55mm}")
+    yield from _statements_list(audit)
+
+
+def _statements_list(audit: Audit) -> Iterator[b.Block]:
+    for statement in audit.statements:
+        if statement.verdict is Verdict.REFUTED:
+            yield b.Paragraph(
+                (f"{statement.claim.where}: ", b.Code(statement.claim.holds), " does not hold.")
+            )
+
+
+def struck(figure: Figure) -> str:
+    r"""A figure in LaTeX; a wrong one struck through with the right one beside."""
+    printed = _number(figure.text)
+    if figure.verdict is Verdict.HOLDS:
+        return printed
+    if figure.verdict is Verdict.UNDECIDED:
+        return rf"{printed}\,(?)"
+    return rf"\struck{{{printed}}}\;\correct{{{_number(figure.correct)}}}"
+
+
+def _number(text: str) -> str:
+    if text in ("-inf", "−inf"):
+        return r"-\infty"
+    plain = text.replace("−", "-")
+    return plain if set(plain) <= set("0123456789.-+") else rf"\text{{{escape(text)}}}"
+
+
+def label(audit: Audit, figure: Figure) -> b.Math | b.Code:
+    """What a figure is of: ``A_{0,2}`` where it is one entry, else its text."""
+    if figure.term.op == "entry":
+        name, i, j = figure.term.parts
+        shape = audit.case.program.quantities[name].shape if not name.startswith("grad(") else ()
+        keys = f"{i},{j}" if len(shape) != 1 else str(j)
+        base = f.name_latex(name)
+        return b.Math(rf"({base})_{{{keys}}}" if "_" in base else rf"{{{base}}}_{{{keys}}}")
+    return b.Code(figure.label)
+
+
+def _expression(audit: Audit, of: str) -> str:
+    program = audit.case.program
+    if isinstance(syntax.parse(of), syntax.Name):
+        return f.name_latex(of)
+    return f.latex(formula(program.lower(of), names(program)))
