@@ -1,0 +1,108 @@
+"""``symattn derive``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from symattn.cli import cases as case_arguments
+from symattn.cli.main import CHECK_FAILED
+from symattn.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symattn.theory.derivation import Derivation
+
+
+@click.command("derive")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "tex", "pdf", "json"]),
+    default="text",
+    show_default=True,
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where files go: for tex and pdf 'derivations-out' unless given.",
+)
+@click.option(
+    "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
+)
+def command(names: tuple[str, ...], form: str, output: Path | None, strict: bool) -> None:
+    """Derivations for any size, proved line by line.
+
+    Without a NAME: what there is, and how it was checked. Exits with 1 if a
+    line is refuted or left undecided.
+
+    \b
+      symattn derive
+      symattn derive softmax-jacobian
+      symattn derive attention-gradients --format pdf -o out
+    """
+    from symattn.theory import THEORY
+
+    listing = not names and form == "text" and output is None
+    derivations = [THEORY[name] for name in names or THEORY]
+    if listing:
+        _list(derivations)
+    elif form == "json":
+        content = [item.to_dict() for item in derivations]
+        _emit(json.dumps(content, indent=2, ensure_ascii=False), "derivations.json", output)
+    elif form == "text":
+        for item in derivations:
+            _emit(item.to_text() + "\n", f"{item.name}.txt", output)
+    else:
+        from symattn.cli.sheet import write
+        from symattn.sheets.derivation import sheet
+        from symattn.sheets.latex import document
+        from symattn.sheets.writing import prepare_folder
+
+        folder = output or Path("derivations-out")
+        prepare_folder(folder)
+        documents = {item.name: document(sheet(item)) for item in derivations}
+        if code := write(documents, folder, form, strict):
+            sys.exit(code)
+    if not all(item.proved for item in derivations):
+        sys.exit(CHECK_FAILED)
+
+
+def _emit(text: str, name: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text)
+        return
+    from symattn.sheets.writing import prepare_folder, write_whole
+
+    prepare_folder(output)
+    write_whole(output / name, (text.rstrip("\n") + "\n").encode())
+
+
+def _list(derivations: list[Derivation]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from symattn.theory.printing import prose
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("name", "statement", "checked"):
+        table.add_column(heading, no_wrap=heading == "name")
+    refuted = False
+    for item in derivations:
+        report = item.check()
+        refuted |= report.verdict is Verdict.REFUTED
+        good = item.proved and report.verdict is Verdict.HOLDS
+        table.add_row(
+            Text(item.name, style="cyan"),
+            Text(prose(item.statement)),
+            Text(f"{report.verdict}: {item.summary()}", style="green" if good else "red"),
+        )
+    case_arguments.console().print(table)
+    if refuted:
+        sys.exit(CHECK_FAILED)

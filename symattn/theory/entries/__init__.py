@@ -1,0 +1,1 @@
+"""The derivations, one file each."""
