@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from symattn.auditing.judgement import Audit, audit
     from symattn.cases.case import Case
     from symattn.cases.library import load, names
     from symattn.errors import Fault, Malformed, SymattnError, Undecided
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Audit": "symattn.auditing.judgement",
     "Attention": "symattn.solution.attention",
     "Case": "symattn.cases.case",
     "Fault": "symattn.errors",
@@ -36,6 +38,7 @@ _HOMES = {
     "Undecided": "symattn.errors",
     "Verdict": "symattn.verdicts",
     "attention": "symattn.solution.attention",
+    "audit": "symattn.auditing.judgement",
     "from_floats": "symattn.numbers.reading",
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
@@ -44,6 +47,7 @@ _HOMES = {
 
 __all__ = [
     "Attention",
+    "Audit",
     "Case",
     "Fault",
     "Malformed",
@@ -54,6 +58,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "attention",
+    "audit",
     "from_floats",
     "load",
     "names",

@@ -10,6 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
+def visible(text: str) -> str:
+    r"""Text as one line that can't steer a terminal: control characters by their codes.
+
+    >>> print(visible("red \x1b[31m"))
+    red \x1b[31m
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing that is wrong with an input, and where.
@@ -25,7 +34,7 @@ class Fault:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.message}" if self.where else self.message
+        return visible(f"{self.where}: {self.message}" if self.where else self.message)
 
     def inside(self, prefix: str) -> Fault:
         """The same fault seen from the outside of ``prefix``.
@@ -55,17 +64,14 @@ class Malformed(SymattnError):
     def __init__(self, faults: str | Fault | Iterable[Fault], source: str = "") -> None:
         if isinstance(faults, str):
             faults = Fault("", faults)
-        self.faults: tuple[Fault, ...] = (
-            (faults,) if isinstance(faults, Fault) else tuple(faults)
-        )
+        self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
         self.source = source
         super().__init__(self.faults, source)
 
     def __str__(self) -> str:
+        head = f"{visible(self.source)}: " if self.source else ""
         if len(self.faults) == 1:
-            prefix = f"{self.source}: " if self.source else ""
-            return prefix + str(self.faults[0])
-        head = f"{self.source}: " if self.source else ""
+            return f"{head}{self.faults[0]}"
         lines = [f"{head}{len(self.faults)} faults"]
         lines += [f"  {fault}" for fault in self.faults]
         return "\n".join(lines)
@@ -78,6 +84,10 @@ class Undecided(SymattnError):
     nested roots, an exponential of an exponential) can end here; see
     :mod:`symattn.numbers.values`.
     """
+
+
+class Refuted(SymattnError):
+    """A check refutes figures that were to be printed as checked."""
 
 
 class EngineFailure(SymattnError):

@@ -218,7 +218,10 @@ def _latex(formula: Formula) -> tuple[str, int]:
         case Transpose(operand):
             return rf"{_brace(_latex(operand), _ATOM)}^{{\top}}", _POSTFIX
         case Entry(operand, keys):
-            return f"{_brace(_latex(operand), _ATOM)}_{{{','.join(keys)}}}", _POSTFIX
+            shown = _brace(_latex(operand), _ATOM)
+            # TeX refuses a second subscript on W_{Q}.
+            shown = f"{{{shown}}}" if "_{" in shown else shown
+            return f"{shown}_{{{','.join(keys)}}}", _POSTFIX
 
 
 def _brace(shown: tuple[str, int], level: int) -> str:

@@ -275,7 +275,7 @@ class _Parser:
                 return tree
 
     def atom(self) -> Tree:
-        kind, token, place = self.tokens[self.position]
+        kind, token, _ = self.tokens[self.position]
         if kind == "number":
             self.advance()
             return Literal(_bounded(token, self.text))

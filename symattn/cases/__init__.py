@@ -1,0 +1,1 @@
+"""Cases: the walkthrough file, its checks, the bundled library."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from symattn.errors import Fault, Malformed
+from symattn.errors import Fault, Malformed, SymattnError
 from symattn.numbers.reading import Hidden, read, read_entry
 from symattn.numbers.values import Value
 from symattn.programs.gradient import differentiate
@@ -43,6 +43,7 @@ class Unchecked:
 class Case:
     """One walkthrough. Made by :func:`make`, which checks it.
 
+    ``base`` is the file of the case that this one extends.
     ``raw`` holds the given numbers and the upstream gradient as they were
     written: the independent cross-check reads those itself.
     """
@@ -67,6 +68,8 @@ class Case:
     rounding: str = "half-even"
     tolerance: str = ""
     path: Path | None = field(default=None, compare=False)
+    #: The file of the case that this one extends.
+    base: Path | None = field(default=None, compare=False)
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
@@ -95,14 +98,14 @@ def shape_of(data: Any) -> Shape:
     if not any(_is_list(row) for row in data):
         return (len(data),)
     faults = []
-    widths = [len(row) if _is_list(row) else -1 for row in data]
-    usual = max(set(widths), key=lambda width: (widths.count(width), -widths.index(width)))
-    for i, (row, width) in enumerate(zip(data, widths, strict=True)):
-        if width < 0:
+    widths = [len(row) for row in data if _is_list(row)]
+    usual = max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
+    for i, row in enumerate(data):
+        if not _is_list(row):
             faults.append(Fault(f"[{i}]", "expected a row of numbers, found a single value"))
-        elif width != usual:
+        elif len(row) != usual:
             faults.append(
-                Fault(f"[{i}]", f"expected {usual} numbers as in the other rows, found {width}")
+                Fault(f"[{i}]", f"expected {usual} numbers as in the other rows, found {len(row)}")
             )
         else:
             faults += [
@@ -148,6 +151,8 @@ def read_rows(data: Any, symbols: bool = False) -> tuple[Shape, Rows]:
                 entries.append(read_entry(entry, symbols))
             except Malformed as error:
                 faults += [Fault(place, fault.message) for fault in error.faults]
+            except SymattnError as error:
+                faults.append(Fault(place, str(error)))
         table.append(tuple(entries))
     if faults:
         raise Malformed(faults)
@@ -182,8 +187,15 @@ def make(
                 faults.append(Fault(f"given.{key}", bad))
     if not steps:
         faults.append(Fault("steps", "expected at least one step"))
+    texts = {key: step for key, step in steps.items() if isinstance(step, str)}
+    faults += [
+        Fault(f"steps.{key}", f"expected an expression as text, found {type(step).__name__}")
+        for key, step in steps.items()
+        if key not in texts
+    ]
     try:
-        forward = program(shapes, steps, unreadable=given.keys() - shapes.keys())
+        unreadable = (given.keys() - shapes.keys()) | (steps.keys() - texts.keys())
+        forward = program(shapes, texts, unreadable)
     except Malformed as error:
         faults += error.faults
     if faults:
@@ -221,11 +233,13 @@ def _loss(forward: Program, loss: dict[str, Any]) -> dict[str, Any]:
         faults.append(Fault("loss.wrt", f"expected a list of names, found {wrt!r}"))
         wrt = []
     for place, name in enumerate(wrt):
-        if name not in forward.quantities:
+        if not isinstance(name, str) or name not in forward.quantities:
             known = ", ".join(forward.quantities)
             faults.append(
                 Fault(f"loss.wrt[{place}]", f"unknown name {name!r}: expected one of {known}")
             )
+        elif name in wrt[:place]:
+            faults.append(Fault(f"loss.wrt[{place}]", f"{name} is named twice"))
         elif name not in full.gradients:
             faults.append(Fault(f"loss.wrt[{place}]", f"{output} does not depend on {name}"))
     if faults:
@@ -253,6 +267,8 @@ def _upstream(raw: Any, shape: Shape, full: Program) -> Rows:
             if isinstance(entry, Hidden):
                 faults.append(Fault(f"[{i}][{j}]", "expected a finite number, found -inf"))
                 continue
+            if entry.has_symbols and not entry.is_linear_form:
+                faults.append(Fault(f"[{i}][{j}]", f"{entry} is not linear in its symbols"))
             for symbol in entry.symbols:
                 bad = name_fault(symbol) or (
                     f"the symbol {symbol!r} is a quantity's name"

@@ -55,10 +55,9 @@ def load(name: str | Path) -> Case:
     >>> load("cat-sat-mat").tokens
     ('cat', 'sat', 'mat')
     """
-    path = find(str(name))
+    return read_case(find(str(name)), _beside)
 
-    def beside(other: str) -> Path:
-        # A file may extend a bundled walkthrough or a file beside itself.
-        return find(other) if other in names() else path.parent / find(other)
 
-    return read_case(path, beside)
+def _beside(name: str, path: Path) -> Path:
+    """What the file at ``path`` extends: a bundled walkthrough or a file beside itself."""
+    return find(name) if name in names() else path.parent / find(name)

@@ -24,6 +24,8 @@ _COMMANDS: Mapping[str, str] = {
     "sheet": "symattn.cli.sheet",
     "show": "symattn.cli.show",
     "verify": "symattn.cli.verify",
+    "audit": "symattn.cli.audit",
+    "derive": "symattn.cli.derive",
 }
 
 
@@ -58,6 +60,8 @@ def _group() -> None:
       symattn show cat-sat-mat A              closed forms and certain digits
       symattn show cat-sat-mat dL/dV --at 0,1
       symattn verify                          every figure against NumPy
+      symattn audit please-study-man          which printed figures are wrong, and why
+      symattn derive softmax-jacobian         a derivation for any size, line by line
     """
 
 

@@ -35,8 +35,7 @@ def command(cases: tuple[str, ...], form: str) -> None:
     found = [verify(solution) for solution in case_arguments.solutions(cases)]
     if form == "json":
         content = {
-            item.case: {check.quantity: check.as_dict() for check in item.checks}
-            for item in found
+            item.case: {check.quantity: check.as_dict() for check in item.checks} for item in found
         }
         click.echo(json.dumps(content, indent=2))
     else:

@@ -130,8 +130,8 @@ def _absolute(key: sums.Monomial, q: fmpq) -> f.Formula:
         above.append(f.Root(f.Number(str(radicand))))
     if exponent:
         above.append(power_of_e(exponent))
-    above += [shown for shown in _atoms(atoms, positive=True)]
-    below = [shown for shown in _atoms(atoms, positive=False)]
+    above += _atoms(atoms, positive=True)
+    below = _atoms(atoms, positive=False)
     if q.p != 1 or not above:
         above.insert(0, f.Number(str(q.p)))
     if q.q != 1:

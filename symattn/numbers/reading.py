@@ -78,7 +78,10 @@ def read_entry(number: object, symbols: bool = False) -> Value | Hidden:
         return number
     if isinstance(number, str) and number.strip().replace("−", "-") == "-inf":
         return HIDDEN
-    if isinstance(number, Decimal | float) and number == -math.inf:
+    # Comparing a signalling NaN raises.
+    if isinstance(number, Decimal) and number.is_infinite() and number < 0:
+        return HIDDEN
+    if isinstance(number, float) and number == -math.inf:
         return HIDDEN
     return read(number, symbols)
 
@@ -107,9 +110,11 @@ def from_floats(array: Any) -> Any:
 def _refusal(number: float) -> str:
     if not math.isfinite(number):
         return f"expected a finite number, found {number}"
+    # NumPy's own float64 is a float too, and would show itself with its type.
+    shown = repr(float(number))
     return (
-        f"{number!r} is a float, not an exact number: write '{number!r}' as text, "
-        f"Decimal('{number!r}') or a Fraction, or take its binary value with symattn.from_floats"
+        f"{shown} is a float, not an exact number: write '{shown}' as text, "
+        f"Decimal('{shown}') or a Fraction, or take its binary value with symattn.from_floats"
     )
 
 
@@ -162,8 +167,10 @@ def _read_foreign(number: Any, symbols: bool) -> Value:
     """NumPy integers and SymPy expressions, without importing either."""
     home = type(number).__module__.partition(".")[0]
     if home == "numpy":
-        if getattr(number, "ndim", 1) == 0 and getattr(number, "dtype", None) is not None:
-            return read(number.item(), symbols)
+        item = number.item() if getattr(number, "ndim", 1) == 0 else number
+        # A longdouble has no Python number that it could become.
+        if type(item) is not type(number):
+            return read(item, symbols)
     elif home == "sympy":
         from symattn.numbers.sympy_bridge import from_sympy
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from math import frexp, inf, ldexp, log
-from typing import Protocol
+from math import frexp, inf, ldexp
+from typing import Any, Protocol
 
-from flint import arb, fmpq, fmpz
+from flint import arb, arb_mat, fmpq, fmpz
 
 from symattn.errors import Malformed, Undecided
 from symattn.numbers.balls import FIRST, LAST, precision
@@ -52,8 +52,14 @@ MODES: Mapping[str, Callable[[fmpq], int]] = {
 #: Most decimal places that are printed.
 MAX_PLACES = 1000
 
+#: Largest power of ten, either way, of a number given in significant digits.
+MAX_MAGNITUDE = 100_000
+
 # Decimal.scaleb must not round: room for every digit there can be.
-_WIDE = Context(prec=5000)
+_WIDE = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+# Below this size every mode rounds as it does at this size.
+_TINY = fmpq(1, 1 << 64)
 
 
 def mode_function(mode: str) -> Callable[[fmpq], int]:
@@ -89,16 +95,29 @@ def to_integer(real: Real, scale: fmpq, mode: str) -> int:
         with precision(bits):
             scaled = real.ball(bits) * scale
             lower, upper = scaled.lower(), scaled.upper()
-        if scaled.is_finite():
-            low, high = rounded(lower.fmpq()), rounded(upper.fmpq())
+            # A larger number is not settled at these bits; e^(10^12) written
+            # out as a rational would only fill the memory.
+            bounded = abs(scaled) < arb(2) ** bits
+        if bounded:
+            first, last = _rational(lower), _rational(upper)
+            low, high = rounded(first), rounded(last)
             if low == high:
                 return low
             if high - low <= 2 and bits > FIRST:
-                boundary = _boundary(lower.fmpq(), upper.fmpq(), rounded)
+                boundary = _boundary(first, last, rounded)
                 if compare(real.value, rational(boundary / scale)) is Verdict.HOLDS:
                     return rounded(boundary)
         bits *= 4
+    if (whole := real.value.rational()) is not None:
+        return rounded(whole * scale)
     raise Undecided(f"a digit of {real.value} is not settled at {4 * LAST} bits")
+
+
+def _rational(end: arb) -> fmpq:
+    """An end of an enclosure, or a rational that rounds alike where it is tiny."""
+    if abs(end) >= arb(_TINY):
+        return end.fmpq()
+    return _TINY if end > 0 else -_TINY if end < 0 else fmpq(0)
 
 
 def _boundary(low: fmpq, high: fmpq, rounded: Callable[[fmpq], int]) -> fmpq:
@@ -130,45 +149,47 @@ def decimal(real: Real, places: int, mode: str = "half-even") -> Decimal:
 def significant(real: Real, digits: int, mode: str = "half-even") -> Decimal:
     """``real`` to ``digits`` significant digits, correctly rounded.
 
+    :class:`Malformed` for numbers beyond ``10**MAX_MAGNITUDE`` either way.
+
     >>> from symattn.numbers.reading import read
     >>> significant(read(-12).exp(), 3)
     Decimal('0.00000614')
     """
+    if not 1 <= digits <= MAX_PLACES:
+        raise Malformed(f"expected 1 to {MAX_PLACES} significant digits, found {digits}")
     magnitude = _magnitude(real, 10)
     if magnitude is None:
         return Decimal(0)
+    if abs(magnitude) > MAX_MAGNITUDE:
+        raise Malformed(f"a number of size 10^{magnitude}: beyond 10^{MAX_MAGNITUDE}")
     places = digits - 1 - magnitude
     scale = fmpq(10) ** places if places >= 0 else 1 / fmpq(10) ** -places
-    return Decimal(to_integer(real, scale, mode)).scaleb(-places, _WIDE)
+    count = to_integer(real, scale, mode)
+    if abs(count) == 10**digits:
+        # 9.996 is 10.0 to three digits, not 10.00.
+        count, places = count // 10, places - 1
+    return Decimal(count).scaleb(-places, _WIDE)
 
 
 def _magnitude(real: Real, base: int) -> int | None:
     """``floor(log_base |real|)``; None for zero."""
     bits = FIRST
     while bits <= 4 * LAST:
-        ball = abs(real.ball(bits))
         with precision(bits):
-            lower, upper = ball.lower(), ball.upper()
-        if ball.is_finite() and lower > 0:
-            low, high = (_floor_log(end.fmpq(), base) for end in (lower, upper))
+            ball = abs(real.ball(bits)).log() / arb(base).log()
+            ends = ball.lower().floor(), ball.upper().floor()
+        if ball.is_finite():
+            low, high = (int(end.fmpq()) for end in ends)
             if low == high:
                 return low
-            power = rational(fmpq(base) ** high)
-            size = real.value if real.value.sign() > 0 else -real.value
-            return high if (size - power).sign() >= 0 else low
-        if bits > FIRST and real.value.is_zero() is Verdict.HOLDS:
+            if high - low == 1 and abs(high) <= 4 * MAX_MAGNITUDE:
+                power = rational(fmpq(base) ** high)
+                size = real.value if real.value.sign() > 0 else -real.value
+                return high if (size - power).sign() >= 0 else low
+        elif bits > FIRST and real.value.is_zero() is Verdict.HOLDS:
             return None
         bits *= 4
     raise Undecided(f"the size of {real.value} is not settled at {4 * LAST} bits")
-
-
-def _floor_log(x: fmpq, base: int) -> int:
-    """``floor(log_base x)`` of a positive rational."""
-    p, q = int(x.p), int(x.q)
-    guess = int((p.bit_length() - q.bit_length()) * log(2) / log(base)) - 2
-    while fmpq(base) ** (guess + 1) <= x:
-        guess += 1
-    return guess
 
 
 @dataclass(frozen=True)
@@ -211,12 +232,30 @@ def nearest(real: Real, form: Format) -> float:
     magnitude = _magnitude(real, 2)
     if magnitude is None:
         return 0.0
+    if magnitude > form.highest:
+        return inf if real.value.sign() > 0 else -inf
     step = max(magnitude, form.lowest) - form.digits + 1
     scale = fmpq(1, fmpz(1) << step) if step >= 0 else fmpq(fmpz(1) << -step)
     count = to_integer(real, scale, "half-even")
     if abs(Fraction(count) * Fraction(2) ** step) >= Fraction(2) ** (form.highest + 1):
         return inf if count > 0 else -inf
     return ldexp(count, step)
+
+
+def certified_floats(balls: list[arb]) -> tuple[Any, Any]:
+    """:func:`certified_float` of many balls at once: the floats, and which
+    of them are certain (NumPy arrays)."""
+    import numpy as np
+
+    floats = np.array([float(ball) for ball in balls])
+    with precision(FIRST):
+        # Exact at this precision up to the balls' own radii, all in one call.
+        rest = arb_mat(1, len(balls), balls) - arb_mat(1, len(balls), floats.tolist())
+        errors = np.array([float(x.abs_upper()) for x in rest.entries()])
+    size = np.abs(floats)
+    settled = (errors < np.spacing(size) / 2) & (np.frexp(size)[0] != 0.5)
+    settled &= (size > 1e-290) & (size < 1e290)
+    return floats, settled | np.array([ball.is_zero() for ball in balls])
 
 
 def certified_float(ball: arb) -> float | None:

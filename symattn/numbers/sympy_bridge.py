@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import sympy
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from symattn import formulas as f
 from symattn.errors import Malformed
@@ -26,7 +26,8 @@ def to_sympy(value: Value) -> Any:
 def _expression(tree: f.Formula) -> Any:
     match tree:
         case f.Number(digits):
-            return sympy.Integer(int(digits))
+            # Through fmpz: Python limits the digits that int() reads.
+            return sympy.Integer(int(fmpz(digits)))
         case f.Symbol("e"):
             return sympy.E
         case f.Symbol(name):

@@ -208,12 +208,13 @@ def exponent_ball(exponent: Exponent) -> arb:
 
 
 @lru_cache(maxsize=1 << 14)
-def size(exponent: Exponent) -> float:
-    """A float near the exponent, for sorting what is shown."""
-    return float(sum((fmpq(p, q) * fmpq(isqrt(m << 80), 1 << 40) for m, p, q in exponent), fmpq(0)))
+def size(exponent: Exponent) -> fmpq:
+    """A rational near the exponent, for sorting what is shown; a float would
+    overflow."""
+    return sum((fmpq(p, q) * fmpq(isqrt(m << 80), 1 << 40) for m, p, q in exponent), fmpq(0))
 
 
-def by_size(monomial: Monomial) -> tuple[str, float, Exponent, int]:
+def by_size(monomial: Monomial) -> tuple[str, fmpq, Exponent, int]:
     """Sort key of what is shown: symbols first, then growing exponents."""
     exponent, radicand, atoms = monomial
     named = " ".join(f"{atom.key}^{power}" for atom, power in atoms)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import isqrt
 
 from flint import arb, ctx, fmpq
 
@@ -33,10 +34,11 @@ class Normaliser:
     """A denominator: a sum with several terms, smallest exponent 0,
     coprime integer coefficients, the first one positive."""
 
-    __slots__ = ("_hash", "_key", "terms")
+    __slots__ = ("_hash", "_key", "symbols", "terms")
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
+        self.symbols = _symbols_of(terms)
         self._key = frozenset((m, int(q.p), int(q.q)) for m, q in terms.items())
         self._hash = hash(self._key)
 
@@ -50,7 +52,7 @@ class Normaliser:
     def order(self) -> tuple[object, ...]:
         """Sort key of what is shown."""
         ordered = sorted(self.terms, key=sums.by_size)
-        return len(ordered), *((sums.by_size(m), float(self.terms[m])) for m in ordered)
+        return len(ordered), *((sums.by_size(m), self.terms[m]) for m in ordered)
 
 
 #: Normalisers with their powers; empty for a value without denominator.
@@ -147,6 +149,10 @@ class Value:
         if not denominator:
             return _denested(numerator) or _nested_root(numerator)
         below = _expanded(denominator)
+        if Value({(): below}).sign() < 0:
+            # What the root is divided by must be positive: 1 - e is not.
+            below = sums.scale(below, fmpq(-1))
+            numerator = sums.scale(numerator, fmpq(-1))
         return _nested_root(sums.multiply(numerator, below)) / Value({(): below})
 
     # -- questions ----------------------------------------------------------
@@ -197,16 +203,19 @@ class Value:
         if not self.parts:
             return fmpq(0)
         if len(self.parts) == 1:
-            held = self.parts.get((), {})
-            if len(held) == 1 and UNIT in held:
-                return held[UNIT]
+            held = self.parts.get(())
+            if held is not None and len(held) == 1:
+                return held.get(UNIT)
         return None
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The symbols that occur, sorted."""
-        atoms = {a for t in self.parts.values() for _, _, held in t for a, _ in held}
-        return tuple(sorted(a.key for a in atoms if a.ball is None))
+        found = {name for held in self.parts.values() for name in _symbols_of(held)}
+        for denominator in self.parts:
+            for normaliser, _ in denominator:
+                found |= normaliser.symbols
+        return tuple(sorted(found))
 
     @property
     def has_symbols(self) -> bool:
@@ -215,7 +224,9 @@ class Value:
 
     @property
     def is_linear_form(self) -> bool:
-        """Whether symbols occur, and at most one in each term."""
+        """Whether symbols occur, at most one in each term and none below."""
+        if any(normaliser.symbols for d in self.parts for normaliser, _ in d):
+            return False
         terms = [atoms for held in self.parts.values() for _, _, atoms in held]
         powers = [[k for a, k in atoms if a.ball is None] for atoms in terms]
         return any(powers) and all(held in ([], [1]) for held in powers)
@@ -437,11 +448,9 @@ def _primitive(terms: Terms) -> tuple[Terms, Denominator]:
 def _inverse_unit(terms: Terms) -> Terms:
     """``1 / terms`` where all terms share their exponential and their atoms."""
     exponent, _, atoms = next(iter(terms))
-    surd = {((), m, ()): q for (_, m, _), q in terms.items()}
+    surd: Terms = {((), m, ()): q for (_, m, _), q in terms.items()}
     flipped = tuple((atom, -power) for atom, power in atoms)
-    return sums.multiply(
-        sums.invert_surd(surd), {(sums.negative(exponent), 1, flipped): fmpq(1)}
-    )
+    return sums.multiply(sums.invert_surd(surd), {(sums.negative(exponent), 1, flipped): fmpq(1)})
 
 
 def _halved(p: int, q: int) -> tuple[int, int]:
@@ -464,6 +473,12 @@ def _ball(terms: Terms) -> arb:
             part *= atom.ball() ** power
         result += part
     return result
+
+
+def _symbols_of(terms: Terms) -> frozenset[str]:
+    return frozenset(
+        atom.key for _, _, held in terms if held for atom, _ in held if atom.ball is None
+    )
 
 
 def _opaque_atoms(terms: Terms) -> bool:
@@ -516,12 +531,10 @@ def _denested(terms: Terms) -> Value | None:
         return None
     ((_, m, _), b), *_ = ((key, q) for key, q in terms.items() if key != UNIT)
     inner = a * a - b * b * m
-    if inner < 0:
+    under = int(inner.p) * int(inner.q)
+    if under < 0 or (whole := isqrt(under)) ** 2 != under:
         return None
-    root = sums.root_of_rational(inner)
-    if inner and UNIT not in root:
-        return None
-    half = root.get(UNIT, fmpq(0))
+    half = fmpq(whole, inner.q)
     larger, smaller = (a + half) / 2, (a - half) / 2
     if smaller < 0:
         return None

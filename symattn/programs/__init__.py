@@ -1,0 +1,1 @@
+"""Programs: named steps, their shapes, the arithmetics they run in, their gradients."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from symattn import formulas as f
 from symattn.numbers.forms import formula as number_formula
 from symattn.programs.nodes import Node
-from symattn.programs.program import Program
+from symattn.programs.program import Program, ancestors
 
 _SIGNS = {"add": "+", "subtract": "-"}
 
@@ -36,7 +36,15 @@ def gradient_symbol(name: str) -> f.Symbol:
 
 def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
     """What ``node`` computes, down to the named nodes it uses."""
-    x = [_shown(operand, named) for operand in node.operands]
+    shown = dict(named)
+    shown.pop(node.serial, None)
+    # One after the other, operands first: a long chain is too deep for recursion.
+    for needed in ancestors([node], stop=shown):
+        shown[needed.serial] = _operation(needed, [shown[x.serial] for x in needed.operands])
+    return shown[node.serial]
+
+
+def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
     match node.op:
         case "given":
             return f.Symbol(node.extra)
@@ -65,20 +73,19 @@ def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
             return f.Root(x[0])
         case "hide":
             keep = node.operands[1]
-            return f.Function("causal", (x[0],)) if keep.op == "triangle" else f.Function(
-                "mask", (x[0], x[1])
+            return (
+                f.Function("causal", (x[0],))
+                if keep.op == "triangle"
+                else f.Function("mask", (x[0], x[1]))
             )
         case "pick":
-            rows, columns = (_range(places) for places in node.extra)
-            return f.Entry(x[0], (rows, columns))
+            keys = tuple(_range(places) for places in node.extra)
+            # A vector is held as one row, which its own keys don't name.
+            return f.Entry(x[0], keys[2 - len(node.operands[0].shape) :])
         case "scatter":
             return f.Function("scatter", (x[0],))
         case _:
             return f.Function(node.op, tuple(x))
-
-
-def _shown(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
-    return named[node.serial] if node.serial in named else formula(node, named)
 
 
 def _terms(shown: f.Formula) -> tuple[f.Formula, ...]:
@@ -93,4 +100,6 @@ def _range(places: range) -> str:
     if len(places) == 1:
         return str(places.start)
     step = f":{places.step}" if places.step != 1 else ""
-    return f"{places.start}:{places.stop}{step}"
+    # Down to the first entry there is no number to stop at: -1 is the last one.
+    stop = "" if places.stop < 0 else places.stop
+    return f"{places.start}:{stop}{step}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat, ctx, fmpq
 
 from symattn.errors import Malformed
 from symattn.numbers.reading import Hidden
@@ -35,14 +35,15 @@ class Enclosure:
 def enclose(rows: Sequence[Sequence[Value | Hidden]], bits: int) -> Enclosure:
     """Balls around exact entries at ``bits`` bits."""
     hidden = set()
-    flat = []
-    for entry in (entry for row in rows for entry in row):
-        if isinstance(entry, Hidden):
-            hidden.add(len(flat))
-            flat.append(arb(0))
-        else:
-            rational = entry.rational()
-            flat.append(entry.ball(bits) if rational is None else arb(rational))
+    flat: list[arb | fmpq] = []
+    for row in rows:
+        for entry in row:
+            if isinstance(entry, Hidden):
+                hidden.add(len(flat))
+                flat.append(fmpq(0))
+            else:
+                rational = entry.rational()
+                flat.append(entry.ball(bits) if rational is None else rational)
     return Enclosure(arb_mat(len(rows), len(rows[0]), flat), frozenset(hidden))
 
 
@@ -64,6 +65,9 @@ class Balls:
 
     def _constant(self, node: Node) -> arb_mat:
         return arb_mat(1, 1, [node.extra.ball(ctx.prec)])
+
+    def _table(self, node: Node) -> Enclosure:
+        return enclose(node.extra, ctx.prec)
 
     def _triangle(self, node: Node) -> arb_mat:
         rows, columns = node.grid
@@ -126,20 +130,26 @@ class Balls:
         return arb_mat(rows, columns, flat)
 
     def _hide(self, node: Node, x: Enclosure, keep: Enclosure) -> Enclosure:
-        zeros = {k for k, entry in enumerate(keep.matrix.entries()) if entry.is_zero()}
-        return Enclosure(x.matrix, x.hidden | zeros)
+        flat, hidden = x.matrix.entries(), set(x.hidden)
+        for k, entry in enumerate(keep.matrix.entries()):
+            if entry.is_zero():
+                hidden.add(k)
+            elif not (entry - 1).is_zero():
+                # Only the exact entry tells whether it is 0, 1 or no mask at all.
+                flat[k] = arb.nan()
+        return Enclosure(arb_mat(*x.shape, flat), frozenset(hidden))
 
     def _concat(self, node: Node, *parts: Enclosure) -> Enclosure:
-        rows, columns = node.grid
         tables = [_rows(part) for part in parts]
-        return _from_rows([sum((table[i] for table in tables), []) for i in range(rows)])
+        joined = zip(*tables, strict=True)
+        return _from_rows([[entry for row in rows for entry in row] for rows in joined])
 
     def _rowsum(self, node: Node, x: Enclosure) -> arb_mat:
-        rows, columns = x.shape
+        columns = x.shape[1]
         return _open(x) * arb_mat(columns, 1, [1] * columns)
 
     def _colsum(self, node: Node, x: Enclosure) -> arb_mat:
-        rows, columns = x.shape
+        rows = x.shape[0]
         return arb_mat(1, rows, [1] * rows) * _open(x)
 
     def _total(self, node: Node, x: Enclosure) -> arb_mat:

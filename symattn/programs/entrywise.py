@@ -17,37 +17,61 @@ from symattn.programs.nodes import Node
 
 S = TypeVar("S")
 
+#: Most operations that one entry waits for: each is a few calls deep, so the
+#: entries of a longer program are computed now and then without being asked for.
+MAX_DEPTH = 50
+
 
 class Scalars(Protocol[S]):
     """Arithmetic of single entries."""
 
-    def constant(self, value: Value) -> S: ...
-    def total(self, items: Iterable[S]) -> S: ...
-    def sum_of_products(self, pairs: Iterable[tuple[S, S]]) -> S: ...
-    def negative(self, x: S) -> S: ...
-    def inverse(self, x: S) -> S: ...
-    def function(self, name: str, x: S) -> S: ...
-    def is_kept(self, x: S) -> bool: ...
+    def constant(self, value: Value) -> S:
+        """A number of the program."""
+        ...
+
+    def total(self, items: Iterable[S]) -> S:
+        """The sum of the items."""
+        ...
+
+    def sum_of_products(self, pairs: Iterable[tuple[S, S]]) -> S:
+        """``sum(a * b)`` over the pairs."""
+        ...
+
+    def negative(self, x: S) -> S:
+        """``-x``."""
+        ...
+
+    def inverse(self, x: S) -> S:
+        """``1 / x``."""
+        ...
+
+    def function(self, name: str, x: S) -> S:
+        """``sqrt``, ``exp`` or ``log`` of x."""
+        ...
+
+    def is_kept(self, x: S) -> bool:
+        """Whether a mask's entry keeps (1) or hides (0)."""
+        ...
 
 
 class Grid(Generic[S]):
     """A matrix whose entries are computed on demand, once."""
 
-    __slots__ = ("columns", "compute", "entries", "rows")
+    __slots__ = ("columns", "compute", "depth", "entries", "rows")
 
     def __init__(
-        self, rows: int, columns: int, compute: Callable[[int, int], S | Hidden] | None = None
+        self, rows: int, columns: int, compute: Callable[[int, int], S | Hidden], depth: int = 0
     ) -> None:
         self.rows = rows
         self.columns = columns
         self.compute = compute
+        self.depth = depth
         self.entries: dict[tuple[int, int], S | Hidden] = {}
 
     def at(self, i: int, j: int) -> S | Hidden:
         """Entry (i, j), or :data:`HIDDEN` for a masked score."""
         found = self.entries.get((i, j))
         if found is None:
-            assert self.compute is not None
             found = self.entries[i, j] = self.compute(i, j)
         return found
 
@@ -64,9 +88,7 @@ class Grid(Generic[S]):
 
 def grid(rows: Sequence[Sequence[S | Hidden]]) -> Grid[S]:
     """A grid of entries that are known."""
-    made: Grid[S] = Grid(len(rows), len(rows[0]))
-    made.entries = {(i, j): x for i, row in enumerate(rows) for j, x in enumerate(row)}
-    return made
+    return Grid(len(rows), len(rows[0]), lambda i, j: rows[i][j])
 
 
 class Entrywise(Generic[S]):
@@ -78,11 +100,21 @@ class Entrywise(Generic[S]):
     def apply(self, node: Node, operands: list[Grid[S]]) -> Grid[S]:
         """See :class:`~symattn.programs.running.Arithmetic`."""
         compute = getattr(self, f"_{node.op}")(node, *operands)
-        return Grid(*node.grid, compute)
+        depth = 1 + max((x.depth for x in operands), default=0)
+        if depth <= MAX_DEPTH:
+            return Grid(*node.grid, compute, depth)
+        made = Grid(*node.grid, compute)
+        for i in range(made.rows):
+            for j in range(made.columns):
+                made.at(i, j)
+        return made
 
     def _constant(self, node: Node) -> Any:
         value = self.scalars.constant(node.extra)
         return lambda i, j: value
+
+    def _table(self, node: Node) -> Any:
+        return lambda i, j: self.scalars.constant(node.extra[i][j])
 
     def _triangle(self, node: Node) -> Any:
         one, zero = (self.scalars.constant(v) for v in (values.ONE, values.ZERO))
@@ -221,7 +253,7 @@ class Entrywise(Generic[S]):
         return entry
 
 
-class ExactScalars:
+class _Exact:
     """Exact values (:class:`~symattn.numbers.values.Value`)."""
 
     def constant(self, value: Value) -> Value:
@@ -249,7 +281,7 @@ class ExactScalars:
         return bool(rational)
 
 
-class SymbolicScalars:
+class _Symbolic:
     """SymPy expressions, for formulas at a concrete size."""
 
     def __init__(self) -> None:
@@ -285,12 +317,12 @@ class SymbolicScalars:
 
 def exact() -> Entrywise[Value]:
     """The arithmetic of closed forms."""
-    return Entrywise(ExactScalars())
+    return Entrywise(_Exact())
 
 
 def symbolic() -> Entrywise[Any]:
     """The arithmetic of SymPy expressions."""
-    return Entrywise(SymbolicScalars())
+    return Entrywise(_Symbolic())
 
 
 def symbols(name: str, rows: int, columns: int) -> Grid[Any]:
@@ -301,6 +333,4 @@ def symbols(name: str, rows: int, columns: int) -> Grid[Any]:
     """
     import sympy
 
-    return grid(
-        [[sympy.Symbol(f"{name}_{i}_{j}") for j in range(columns)] for i in range(rows)]
-    )
+    return grid([[sympy.Symbol(f"{name}_{i}_{j}") for j in range(columns)] for i in range(rows)])

@@ -36,6 +36,7 @@ def _scatter(node: Node, x: Matrix) -> Matrix:
 
 _OPERATIONS: dict[str, Any] = {
     "constant": lambda node: np.full((1, 1), float(node.extra.ball(64))),
+    "table": lambda node: np.array([[float(x.ball(64)) for x in row] for row in node.extra]),
     "triangle": lambda node: np.tril(np.ones(node.grid)),
     "copy": lambda node, x: x,
     "reshape": lambda node, x: x,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
+from math import prod
 from typing import Any
 
 from symattn.errors import Malformed
@@ -60,17 +61,23 @@ def given(name: str, shape: Shape) -> Node:
     """An input: its entries come from outside."""
     if shape and not all(shape):
         raise Malformed(f"{show(shape)} has no entries")
-    grid_size = 1
-    for length in shape:
-        grid_size *= length
-    if grid_size > MAX_ENTRIES:
-        raise Malformed(f"{show(shape)} is beyond {MAX_ENTRIES} entries")
+    _need_room(shape)
     return Node("given", (), shape, name)
+
+
+def _need_room(shape: Shape) -> None:
+    if prod(shape) > MAX_ENTRIES:
+        raise Malformed(f"{show(shape)} is beyond {MAX_ENTRIES} entries")
 
 
 def constant(value: Value) -> Node:
     """A number written in the program."""
     return Node("constant", (), (), value)
+
+
+def table(rows: tuple[tuple[Value, ...], ...], shape: Shape) -> Node:
+    """Exact values worked out elsewhere, by rows of the grid."""
+    return Node("table", (), shape, rows)
 
 
 def copy(x: Node) -> Node:
@@ -89,7 +96,9 @@ def elementwise(op: str, x: Node, y: Node) -> Node:
     padded = (1,) * (len(longer) - len(shorter)) + shorter
     if any(a != b and 1 not in (a, b) for a, b in zip(longer, padded, strict=True)):
         raise Malformed(f"shapes don't fit: {show(x.shape)} and {show(y.shape)}")
-    return Node(op, (x, y), tuple(max(a, b) for a, b in zip(longer, padded, strict=True)))
+    shape = tuple(max(a, b) for a, b in zip(longer, padded, strict=True))
+    _need_room(shape)
+    return Node(op, (x, y), shape)
 
 
 def matmul(x: Node, y: Node) -> Node:
@@ -108,8 +117,7 @@ def matmul(x: Node, y: Node) -> Node:
     shape = x.shape[:-1] + y.shape[1:]
     if len(y.shape) == 1:
         y = Node("transpose", (y,), (y.shape[0], 1))
-    if shape and shape[0] * shape[-1] > MAX_ENTRIES:
-        raise Malformed(f"the product {show(shape)} is beyond {MAX_ENTRIES} entries")
+    _need_room(shape)
     rows, columns = x.grid[0], y.grid[1]
     product = Node("matmul", (x, y), (rows, columns))
     return _as(product, shape)
@@ -171,8 +179,9 @@ def concat(parts: tuple[Node, ...]) -> Node:
     if len({part.shape[:-1] for part in parts}) > 1:
         shapes = ", ".join(show(part.shape) for part in parts)
         raise Malformed(f"concat needs as many rows in every part, found {shapes}")
-    width = sum(part.shape[-1] for part in parts)
-    return Node("concat", parts, (*parts[0].shape[:-1], width))
+    shape = (*parts[0].shape[:-1], sum(part.shape[-1] for part in parts))
+    _need_room(shape)
+    return Node("concat", parts, shape)
 
 
 def rowsum(x: Node) -> Node:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from symattn import syntax
-from symattn.errors import Fault, Malformed, SymattnError
+from symattn.errors import Fault, Malformed
 from symattn.numbers.reading import evaluate
 from symattn.numbers.values import rational
 from symattn.programs import nodes
@@ -16,7 +17,7 @@ from symattn.programs.nodes import Node, Shape
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 #: Functions of one operand, by the name they have in steps.
-_UNARY = {
+_UNARY: Mapping[str, Callable[[Node], Node]] = {
     "sqrt": lambda x: nodes.apply("sqrt", x),
     "exp": lambda x: nodes.apply("exp", x),
     "log": lambda x: nodes.apply("log", x),
@@ -29,6 +30,9 @@ _UNARY = {
     "cols": lambda x: nodes.constant(rational(_size(x, -1))),
 }
 _OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
+
+#: The node of a call that only some expressions know, or None.
+Special = Callable[[syntax.Call], Node | None]
 
 #: Names that quantities can't have.
 RESERVED = frozenset(
@@ -73,33 +77,40 @@ class Program:
         """
         return self.lower_tree(syntax.parse(text))
 
-    def lower_tree(self, tree: syntax.Tree) -> Node:
-        """The node of a parsed expression."""
+    def lower_tree(self, tree: syntax.Tree, special: Special = lambda call: None) -> Node:
+        """The node of a parsed expression; ``special`` may give the node of a
+        call that steps don't know."""
+
+        def lower(part: syntax.Tree) -> Node:
+            return self.lower_tree(part, special)
+
+        if isinstance(tree, syntax.Call) and (made := special(tree)) is not None:
+            return made
         match tree:
             case syntax.Literal():
                 return nodes.constant(evaluate(tree, tree.text))
             case syntax.Name(name):
                 return self._quantity(name)
             case syntax.Negative(operand):
-                return nodes.negate(self.lower_tree(operand))
+                return nodes.negate(lower(operand))
             case syntax.Binary(op, left, right):
-                x, y = self.lower_tree(left), self.lower_tree(right)
+                x, y = lower(left), lower(right)
                 try:
                     return nodes.matmul(x, y) if op == "@" else _elementwise(op, x, y)
                 except Malformed as error:
                     raise Malformed(f"{error}{self._bindings(tree)}") from None
             case syntax.Transposed(operand):
-                return nodes.transpose(self.lower_tree(operand))
+                return nodes.transpose(lower(operand))
             case syntax.Indexed(operand, keys):
-                return nodes.index(self.lower_tree(operand), keys)
+                return nodes.index(lower(operand), keys)
             case syntax.Call("grad", (syntax.Name(name),)):
                 return self._gradient(name)
             case syntax.Call("mask", (scores, keep)):
-                return nodes.mask(self.lower_tree(scores), self.lower_tree(keep))
+                return nodes.mask(lower(scores), lower(keep))
             case syntax.Call("concat", arguments):
-                return nodes.concat(tuple(self.lower_tree(item) for item in arguments))
+                return nodes.concat(tuple(lower(item) for item in arguments))
             case syntax.Call(function, (operand,)) if function in _UNARY:
-                return _UNARY[function](self.lower_tree(operand))
+                return _UNARY[function](lower(operand))
             case syntax.Call(function, arguments):
                 raise Malformed(_call_fault(function, len(arguments)))
         raise Malformed("a comparison or a list in brackets is no quantity: it has no value here")
@@ -180,14 +191,14 @@ left to meet as many rows on the right, found 3; the right side transposed (.T) 
     faults: list[Fault] = []
     quantities: dict[str, Node] = {}
     for name, shape in given.items():
-        _collect(faults, f"given.{name}", lambda n=name, s=shape: _add_given(quantities, n, s))
+        _collect(faults, f"given.{name}", partial(_add_given, quantities, name, shape))
     if len(steps) > MAX_STEPS:
         faults.append(Fault("steps", f"{len(steps)} steps; at most {MAX_STEPS} are read"))
         steps = {}
     broken: set[str] = {name for name in given if name not in quantities} | set(unreadable)
     for name, text in steps.items():
         made = Program(quantities, tuple(given), ())
-        _collect(faults, f"steps.{name}", lambda n=name, t=text, p=made: _add_step(p, n, t, broken))
+        _collect(faults, f"steps.{name}", partial(_add_step, made, name, text, broken))
         if name not in quantities:
             broken.add(name)
     if faults:
@@ -223,13 +234,14 @@ def _add_step(so_far: Program, name: str, text: str, broken: set[str]) -> None:
     so_far.quantities[name] = node
 
 
-def ancestors(targets: Iterable[Node]) -> list[Node]:
-    """All nodes that the targets need, themselves included, in order."""
+def ancestors(targets: Iterable[Node], stop: Container[int] = ()) -> list[Node]:
+    """All nodes that the targets need, themselves included, in order; not
+    those whose serial is in ``stop``, nor what only they need."""
     found: dict[int, Node] = {}
     waiting = list(targets)
     while waiting:
         node = waiting.pop()
-        if node.serial not in found:
+        if node.serial not in found and node.serial not in stop:
             found[node.serial] = node
             waiting.extend(node.operands)
     return [found[serial] for serial in sorted(found)]

@@ -63,7 +63,8 @@ class Equations:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A matrix of cells with what stands before it (``S =``), and labels."""
+    """A matrix of cells with what stands before it (``S =``), and labels;
+    without cells only what stands before."""
 
     before: str
     cells: tuple[tuple[str, ...], ...]
@@ -111,7 +112,16 @@ class Listing:
     lines: tuple[str, ...]
 
 
-Block = Heading | Paragraph | Equations | Matrices | Table | HeatMaps | Listing
+@dataclass(frozen=True)
+class Marked:
+    """Printed figures with corrections in them, and notes in the margin."""
+
+    where: str
+    matrix: Matrix
+    notes: tuple[Line, ...]
+
+
+Block = Heading | Paragraph | Equations | Matrices | Table | HeatMaps | Listing | Marked
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ Named = Mapping[int, f.Formula]
 _LETTER = re.compile(r"(?<![A-Za-z\\])([A-Z])_\{")
 _SIZE = re.compile(r"\^\{([nmd]) - 1\}")
 _DERIVATIVE = re.compile(r"\\frac\{\\partial L\}\{\\partial ([A-Z])_\{([^}]*)\}\}")
-_SUMMAND = re.compile(r"\\mathopen\{\}\\left\(\{((?:[^+\-]|\{[^{}]*\})*?)\}\\mathclose\{\}\\right\)")
+_SUMMAND = re.compile(
+    r"\\mathopen\{\}\\left\(\{((?:[^+\-]|\{[^{}]*\})*?)\}\\mathclose\{\}\\right\)"
+)
 
 
 def in_letters(name: str, letters: Mapping[str, str], sizes: Mapping[str, int]) -> str:
@@ -106,8 +108,8 @@ def of_gradient(program: Program, name: str, named: Named) -> list[str]:
             return [in_letters("scaled_score_gradient", {"dS": target, "G": flow, "d": width}, {})]
         case "hide", (_, keep) if place == 0 and keep.op == "triangle":
             return [in_letters("causal_gradient", {"dS": target, "G": flow}, {})]
-        case "matmul", (x, y) if place == 0 and y.op == "transpose" and _is_named(
-            y.operands[0], named
+        case "matmul", (x, y) if (
+            place == 0 and y.op == "transpose" and _is_named(y.operands[0], named)
         ):
             letters = {"dQ": target, "G": flow, "K": _name(y.operands[0], named)}
             return [in_letters("score_query_gradient", letters, {"m": user.grid[1]})]

@@ -68,6 +68,9 @@ def typeset(tex: str, limit: float = TIME_LIMIT) -> Document:
     with tempfile.TemporaryDirectory(prefix="symattn-") as folder:
         (Path(folder) / "sheet.tex").write_text(tex, encoding="utf-8")
         log = _run(engine, Path(folder), limit)
+        # Tables settle their widths in a second run.
+        if "Rerun" in log or "rerun" in log:
+            log = _run(engine, Path(folder), limit)
         pdf = Path(folder) / "sheet.pdf"
         if not pdf.is_file():
             raise EngineFailure(f"{name} made no PDF: {_first_error(log)}")
@@ -86,7 +89,13 @@ def _run(engine: str, folder: Path, limit: float) -> str:
         # Unwrapped log lines, so that complaints can be read.
         "max_print_line": "10000",
     }
-    command = [engine, "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "sheet.tex"]
+    command = [
+        engine,
+        "-no-shell-escape",
+        "-interaction=nonstopmode",
+        "-halt-on-error",
+        "sheet.tex",
+    ]
     name = Path(engine).name
     try:
         done = subprocess.run(  # noqa: S603 - the engine's own path and fixed arguments

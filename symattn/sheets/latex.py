@@ -26,6 +26,7 @@ _SHARED = r"""
 \usepackage[a4paper,margin=22mm,top=20mm,bottom=22mm]{geometry}
 \usepackage[fleqn]{amsmath}
 \usepackage{microtype}
+\usepackage{array}
 \usepackage{booktabs}
 \usepackage{longtable}
 \usepackage{xcolor}
@@ -40,6 +41,11 @@ _SHARED = r"""
   \abovedisplayshortskip=4pt \belowdisplayshortskip=4pt}
 \definecolor{ink}{HTML}{1F3A5F}
 \definecolor{heat}{HTML}{2B6CB0}
+\definecolor{pen}{HTML}{B3261E}
+\newcolumntype{P}[1]{>{\raggedright\arraybackslash}p{#1}}
+\newcommand{\struck}[1]{{\setbox0=\hbox{$#1$}%
+  \rlap{\color{pen}\raise.55ex\hbox{\vrule height.6pt width\wd0}}\box0}}
+\newcommand{\correct}[1]{{\color{pen}\mathbf{#1}}}
 \addtokomafont{disposition}{\rmfamily\color{ink}}
 \RedeclareSectionCommand[beforeskip=14pt plus 4pt,afterskip=4pt]{section}
 \RedeclareSectionCommand[beforeskip=10pt plus 3pt,afterskip=2pt]{subsection}
@@ -188,6 +194,8 @@ def _block(block: b.Block) -> str:
             return _table(block)
         case b.HeatMaps(items):
             return _heat_maps(items)
+        case b.Marked():
+            return _marked(block)
         case b.Listing(lines):
             shown = r"\\".join(map(_typed, lines))
             return rf"\begin{{quote}}{shown}\end{{quote}}"
@@ -226,16 +234,18 @@ def _shelves(items: tuple[b.Matrix, ...]) -> list[list[b.Matrix]]:
     return shelves
 
 
-def _cut(matrix: b.Matrix) -> list[b.Matrix]:
+def _cut(matrix: b.Matrix, room: float = TEXT) -> list[b.Matrix]:
     """The matrix, or pieces of it with as many columns as fit."""
+    if not matrix.cells:
+        return [matrix]
     count = len(matrix.cells[0])
-    if matrix_width(matrix) <= TEXT or count == 1:
+    if matrix_width(matrix) <= room or count == 1:
         return [matrix]
     pieces: list[b.Matrix] = []
     start = 0
     while start < count:
         stop = count
-        while stop > start + 1 and matrix_width(_columns(matrix, start, stop)) > TEXT:
+        while stop > start + 1 and matrix_width(_columns(matrix, start, stop)) > room:
             stop -= 1
         pieces.append(_columns(matrix, start, stop))
         start = stop
@@ -257,6 +267,8 @@ def _shelf(items: list[b.Matrix]) -> str:
 
 
 def _matrix(matrix: b.Matrix) -> str:
+    if not matrix.cells:
+        return matrix.before
     tall = any(r"\frac" in cell for row in matrix.cells for cell in row)
     gap = "[7pt]" if tall else ""
     table = [[cell.replace(r"\frac", r"\dfrac") for cell in row] for row in matrix.cells]
@@ -264,16 +276,31 @@ def _matrix(matrix: b.Matrix) -> str:
     # Fractions and sums are centred; figures and short entries line up right.
     columns = "c" if tall else "r"
     spec = columns * len(matrix.cells[0])
-    inner = rf"\left[\begin{{array}}{{@{{\,}}{spec}@{{\,}}}}" + f"\n{cells}\n" + r"\end{array}\right]"
+    inner = (
+        rf"\left[\begin{{array}}{{@{{\,}}{spec}@{{\,}}}}" + f"\n{cells}\n" + r"\end{array}\right]"
+    )
     if not matrix.row_labels:
         return f"{matrix.before} {inner}"
     side = f" \\\\{gap}\n".join(
-        rf"\textit{{\small {escape(label)}}}"
-        + (r"\vphantom{" + "".join(row) + "}" if tall else "")
+        rf"\textit{{\small {escape(label)}}}" + (r"\vphantom{" + "".join(row) + "}" if tall else "")
         for label, row in zip(matrix.row_labels, table, strict=True)
     )
-    labels = rf"\begin{{array}}{{r@{{}}}}" + f"\n{side}\n" + r"\end{array}"
+    labels = r"\begin{array}{r@{}}" + f"\n{side}\n" + r"\end{array}"
     return f"{matrix.before} {labels}{inner}"
+
+
+def _marked(marked: b.Marked) -> str:
+    """Figures on the left, what is said of them in red on the right."""
+    pieces = "\n\\par\n".join(
+        rf"$\displaystyle {_matrix(piece)}$" for piece in _cut(marked.matrix, 0.68 * TEXT)
+    )
+    notes = r"\par ".join(map(_line, marked.notes))
+    return (
+        rf"\par\noindent\begin{{minipage}}[c]{{.66\textwidth}}\raggedright"
+        rf"{{\small\itshape {escape(marked.where)}}}\par\smallskip {pieces}\end{{minipage}}\hfill"
+        rf"\begin{{minipage}}[c]{{.32\textwidth}}\raggedright\small\color{{pen}}{notes}\end{{minipage}}"
+        r"\par\medskip"
+    )
 
 
 # -- tables and heat maps --------------------------------------------------------
@@ -281,11 +308,21 @@ def _matrix(matrix: b.Matrix) -> str:
 
 def _table(table: b.Table) -> str:
     header = " & ".join(rf"\textbf{{{_line(cell)}}}" for cell in table.header)
-    rows = "\n".join(" & ".join(map(_line, row)) + r" \\" for row in table.rows)
+    rows = "\n".join(
+        " & ".join(map(_line, row)) + (r" \\[6pt]" if _is_tall(row) else r" \\")
+        for row in table.rows
+    )
     return (
         rf"\begin{{longtable}}[l]{{@{{\hspace{{6mm}}}}{table.align}@{{}}}}"
-        f"\n\\toprule\n{header} \\\\\n\\midrule\n\\endhead\n{rows}\n\\bottomrule\n\\end{{longtable}}"
+        f"\n\\toprule\n{header} \\\\\n\\midrule\n\\endhead\n{rows}\n\\bottomrule"
+        "\n\\end{longtable}"
     )
+
+
+def _is_tall(row: tuple[b.Line, ...]) -> bool:
+    """Whether displayed mathematics in a row needs air below."""
+    pieces = [piece for cell in row for piece in cell]
+    return any(isinstance(piece, b.Math) and r"\displaystyle" in piece.latex for piece in pieces)
 
 
 def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
@@ -306,9 +343,7 @@ def _heat_map(heat: b.HeatMap) -> str:
                 rf"\fill[heat!{percent}!white,draw=white,line width=.6pt] ({j},{-i}) "
                 rf"rectangle ({j + 1},{-i - 1});"
             )
-            lines.append(
-                rf"\node[text={ink},font=\footnotesize] at ({j}.5,{-i}-.5) {{{figure}}};"
-            )
+            lines.append(rf"\node[text={ink},font=\footnotesize] at ({j}.5,{-i}-.5) {{{figure}}};")
     for i, label in enumerate(heat.rows):
         lines.append(rf"\node[left,font=\small\itshape] at (0,{-i}-.5) {{{escape(label)}}};")
     angle = "rotate=45,anchor=south west" if max(map(len, heat.columns)) > 7 else "above"

@@ -18,7 +18,8 @@ TEXT = 44.0
 _GROUP = re.compile(r"\\[A-Za-z]+|\\.|[{}^_]|\s+|.", re.DOTALL)
 _RELATIONS = frozenset("=+-<>") | {r"\approx", r"\cdot", r"\odot", r"\leq", r"\times", r"\to"}
 _NOTHING = frozenset(
-    {r"\left", r"\right", r"\mathrm", r"\mathit", r"\operatorname", r"\displaystyle", r"\text"}
+    {r"\struck", r"\correct", r"\footnotesize", r"\texttt"}
+    | {r"\left", r"\right", r"\mathrm", r"\mathit", r"\operatorname", r"\displaystyle", r"\text"}
     | {r"\mathbf", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr", r"\limits"}
 )
 _WIDE = {r"\sum": 1.5, r"\quad": 1.0, r"\qquad": 2.0, r"\,": 0.2, r"\!": -0.2, r"\;": 0.3}
@@ -56,7 +57,8 @@ def _measure(tokens: list[str], place: int) -> tuple[float, int]:
             inner, place = _argument(tokens, place)
             total += inner + 0.85
         elif token in _RELATIONS:
-            total += 1.3
+            # A sign at the start is no operation: it stands close.
+            total += 1.3 if total else 0.8
         elif token in _WIDE:
             total += _WIDE[token]
         elif token in _NOTHING or token.isspace():
@@ -99,6 +101,25 @@ def broken(formula: f.Formula, room: float) -> list[str]:
     return [whole]
 
 
+def broken_text(latex: str, room: float) -> list[str]:
+    """LaTeX of a sum as lines that fit, broken before signs outside of groups.
+
+    >>> broken_text("a + b - c", 2.0)
+    ['a', '+ b', '- c']
+    """
+    if width(latex) <= room:
+        return [latex]
+    pieces, depth = [""], 0
+    for token in re.split(r"(\\left|\\right|[{}]| [+-] )", latex):
+        depth += token in ("{", "\\left")
+        depth -= token in ("}", "\\right")
+        if token in (" + ", " - ") and not depth:
+            pieces.append(token.lstrip())
+        else:
+            pieces[-1] += token
+    return _shelved(pieces, room)
+
+
 def _fraction(sign: str, numerator: f.Formula, denominator: f.Formula, room: float) -> list[str]:
     """A wide fraction as one over its denominator times a broken sum."""
     factor: tuple[f.Formula, ...] = ()
@@ -129,6 +150,11 @@ def _filled(terms: tuple[f.Formula, ...], room: float) -> list[str]:
         sign = "-" if negative else "+" if place else ""
         lines[0] = f"{sign} {lines[0]}".strip()
         pieces += lines
+    return _shelved(pieces, room)
+
+
+def _shelved(pieces: list[str], room: float) -> list[str]:
+    """Pieces put side by side, as many on a line as fit."""
     result = [pieces[0]]
     for piece in pieces[1:]:
         if width(result[-1]) + width(piece) + 0.5 <= room:

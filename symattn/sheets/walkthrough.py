@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn import formulas as f
+from symattn.auditing.judgement import audit
 from symattn.errors import Malformed
 from symattn.numbers.forms import formula as closed_form
 from symattn.numbers.reading import Hidden
@@ -22,6 +23,7 @@ from symattn.sheets import blocks as b
 from symattn.sheets import definitions
 from symattn.sheets.layout import TEXT, broken, width
 from symattn.sheets.presentation import NARROW, Presentation
+from symattn.sheets.redpen import differences
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
@@ -87,6 +89,7 @@ class _Builder:
             *self._forward(),
             *self._comparison(),
             *self._backward(),
+            *self._differences(),
             *self._check(),
             *self._reproduction(),
         ]
@@ -284,7 +287,9 @@ class _Builder:
             tuple(f.latex(entry(node, i, j)) for j in range(columns)) for i in range(count)
         )
         if count < node.grid[0]:
-            before = rf"({before.split()[0]})_{{0\text{{--}}{count - 1},\,\cdot}} {before.split()[1]}"
+            before = (
+                rf"({before.split()[0]})_{{0\text{{--}}{count - 1},\,\cdot}} {before.split()[1]}"
+            )
         labels = self._tokens(node, 0)[:count]
         return [b.Matrix(before, cells, labels if exact else ())]
 
@@ -366,9 +371,7 @@ class _Builder:
         needed = {x.serial for x in ancestors(gradients[name] for name in self.case.wrt)}
         order = [n for n in reversed(list(self.program.quantities)) if n in gradients]
         return [
-            name
-            for name in order
-            if gradients[name].serial in needed and name != self.case.output
+            name for name in order if gradients[name].serial in needed and name != self.case.output
         ]
 
     def _gradient_work(self, node: Node) -> Iterator[b.Block]:
@@ -420,7 +423,8 @@ class _Builder:
                     b.Math(rf"\displaystyle {definitions.jacobian(node, self.named)}"),
                     ", that is ",
                     b.Math(
-                        rf"J_i = \operatorname{{diag}}({weights}_i) - {weights}_i^{{\top}} {weights}_i"
+                        rf"J_i = \operatorname{{diag}}({weights}_i)"
+                        rf" - {weights}_i^{{\top}} {weights}_i"
                     ),
                     ". Each row and each column of ", b.Math("J_i"), " sums to 0.",
                 )
@@ -460,11 +464,9 @@ class _Builder:
 
     def _comparison(self) -> Iterator[b.Block]:
         """What changes against the walkthrough that this one extends."""
-        if not self.case.extends:
+        if self.case.base is None:
             return
-        base = solve(self.case.path.parent / f"{self.case.extends}.toml") if self._beside() else (
-            solve(self.case.extends)
-        )
+        base = solve(self.case.base)
         shared = [
             name
             for name in self.program.steps
@@ -521,9 +523,10 @@ class _Builder:
                 )
             )
 
-    def _beside(self) -> bool:
-        path = self.case.path
-        return path is not None and (path.parent / f"{self.case.extends}.toml").is_file()
+    def _differences(self) -> Iterator[b.Block]:
+        """Where the document's figures differ, if it prints any."""
+        if self.case.claims:
+            yield from differences(audit(self.solution))
 
     def _check(self) -> Iterator[b.Block]:
         verification = self.verification

@@ -37,8 +37,7 @@ def entry(node: Node, i: int, j: int, leaf: Leaf, is_leaf: Callable[[Node], bool
             case "add":
                 return _sum([spread(operands[0], i, j), spread(operands[1], i, j)])
             case "subtract":
-                left, right = spread(operands[0], i, j), spread(operands[1], i, j)
-                return _sum([left, f.Negated(right)])
+                return _sum([spread(operands[0], i, j), f.Negated(spread(operands[1], i, j))])
             case "multiply":
                 return f.Product((spread(operands[0], i, j), spread(operands[1], i, j)))
             case "divide":
@@ -98,5 +97,5 @@ def _sum(terms: list[f.Formula]) -> f.Formula:
 
 
 def _softmax(row: list[f.Formula], j: int) -> f.Formula:
-    powers = [f.Number("0") if x == HIDDEN else f.Power(f.E, x) for x in row]
+    powers: list[f.Formula] = [f.Number("0") if x == HIDDEN else f.Power(f.E, x) for x in row]
     return f.Quotient(powers[j], _sum(powers))

@@ -1,0 +1,1 @@
+"""A case solved: its quantities, exact and rounded; attention without a file."""

@@ -84,9 +84,7 @@ class Gradients:
         return self.solution.gradient("M")
 
 
-def attention(
-    Q: Any, K: Any, V: Any, mask: Any = None, scale: Any = None
-) -> Attention:
+def attention(Q: Any, K: Any, V: Any, mask: Any = None, scale: Any = None) -> Attention:
     """Exact attention of queries Q (n_q x d_k), keys K (n_k x d_k) and values
     V (n_k x d_v): ``softmax(scale * Q K^T) V`` (Vaswani et al., 2017, eq. 1).
 
@@ -107,6 +105,8 @@ def attention(
     if scale is None:
         given["d_k"] = shape_of(_plain(Q))[1]
     else:
+        if shape := shape_of(_plain(scale)):
+            raise Malformed(f"scale: expected a number, found {show(shape)}")
         given["scale"] = scale
     steps = {"S": "Q @ K.T", "T": "S / sqrt(d_k)" if scale is None else "S * scale", "M": "T"}
     if isinstance(mask, str) and mask == "causal":

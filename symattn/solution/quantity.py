@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flint import arb
 
 from symattn import formulas as f
 from symattn.errors import Malformed
 from symattn.numbers import rounding
+from symattn.numbers.balls import FIRST
 from symattn.numbers.forms import Names, formula, linear_form
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, compare
@@ -42,7 +43,8 @@ class Entry:
 
     def ball(self, bits: int) -> arb:
         """An enclosure computed at ``bits`` bits."""
-        near = self.quantity.enclosure(bits, self.i, self.j)
+        held = self.quantity.balls(bits)
+        near = None if held is None else held[self.i * self.quantity.grid[1] + self.j]
         return self.value.ball(bits) if near is None else near
 
 
@@ -50,7 +52,8 @@ class Quantity:
     """A scalar, vector or matrix of exact entries.
 
     ``entry`` gives the exact entry of the grid (a vector is one row);
-    ``enclosure`` a ball around it, or None where only the exact value tells.
+    ``balls`` the enclosures of all entries, row by row, or None where only
+    the exact values tell (and None for a masked score).
 
     >>> from symattn.solution.solution import solve
     >>> A = solve("cat-sat-mat")["A"]
@@ -65,14 +68,16 @@ class Quantity:
         name: str,
         shape: Shape,
         entry: Callable[[int, int], Value | Hidden],
-        enclosure: Callable[[int, int, int], arb | None] = lambda bits, i, j: None,
+        balls: Callable[[int], Sequence[arb | None] | None] = lambda bits: None,
         rounding: str = "half-even",
+        numeric: bool = False,
     ) -> None:
         self.name = name
         self.shape = shape
         self.entry = entry
-        self.enclosure = enclosure
+        self.balls = balls
         self.rounding = rounding
+        self._numeric = numeric
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -111,6 +116,8 @@ class Quantity:
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The symbols that the entries are linear forms in; empty for numbers."""
+        if self._numeric:
+            return ()
         return tuple(sorted({name for value in self.values() for name in value.symbols}))
 
     def coefficient(self, symbol: str) -> Quantity:
@@ -121,9 +128,7 @@ class Quantity:
             value = self.entry(i, j)
             return value if isinstance(value, Hidden) else value.coefficient(key)
 
-        return Quantity(
-            f"{self.name} [{symbol}]", self.shape, entry, rounding=self.rounding
-        )
+        return Quantity(f"{self.name} [{symbol}]", self.shape, entry, rounding=self.rounding)
 
     # -- numbers ------------------------------------------------------------
 
@@ -172,9 +177,17 @@ class Quantity:
 
         form = rounding.float_format(name)
         self._need_numbers()
-        held = self._each(lambda entry: rounding.nearest(entry, form), float("-inf"))
+        balls = self.balls(FIRST) if name == "float64" else None
+        if balls is not None and all(ball is not None and ball.is_finite() for ball in balls):
+            held, certain = rounding.certified_floats(cast("list[arb]", balls))
+            columns = self.grid[1]
+            for place in np.flatnonzero(~certain):
+                entry = Entry(self, *divmod(int(place), columns))
+                held[place] = rounding.nearest(entry, form)
+            return np.asarray(held).reshape(self.shape)
+        rounded = self._each(lambda entry: rounding.nearest(entry, form), float("-inf"))
         with np.errstate(over="ignore"):
-            return np.array(held, dtype="float32" if name == "bfloat16" else name)
+            return np.array(rounded, dtype="float32" if name == "bfloat16" else name)
 
     def _each(self, convert: Callable[[Entry], Any], hidden: Any) -> Any:
         """``convert`` of every entry, nested in the quantity's shape."""
@@ -190,9 +203,9 @@ class Quantity:
 
     def is_hidden(self, i: int, j: int) -> bool:
         """Whether entry (i, j) of the grid is a masked score."""
-        return (
-            self.enclosure(rounding.FIRST, i, j) is None and self.entry(i, j) is HIDDEN
-        )
+        held = self.balls(FIRST)
+        near = None if held is None else held[i * self.grid[1] + j]
+        return (near is None or near.is_nan()) and self.entry(i, j) is HIDDEN
 
     def _need_numbers(self) -> None:
         if self.symbols:
@@ -244,7 +257,7 @@ class Quantity:
 
 def rounding_of(entry: Entry, places: int, mode: str) -> Any:
     """One entry rounded: a Decimal, or for a linear form its text."""
-    if entry.quantity.enclosure(rounding.FIRST, entry.i, entry.j) is None:
+    if entry.quantity.symbols:
         value = entry.value
         if value.has_symbols:
             return f.text(rounded_form(value, lambda c: rounding.decimal(c, places, mode)))
@@ -253,9 +266,7 @@ def rounding_of(entry: Entry, places: int, mode: str) -> Any:
 
 def _significant(entry: Entry, digits: int, mode: str) -> Any:
     if entry.value.has_symbols:
-        return f.text(
-            rounded_form(entry.value, lambda c: rounding.significant(c, digits, mode))
-        )
+        return f.text(rounded_form(entry.value, lambda c: rounding.significant(c, digits, mode)))
     return rounding.significant(entry, digits, mode)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -66,14 +67,18 @@ class Solution:
         """The quantity of a node of the program."""
         plain = not self.case.symbols or self.program.upstream not in ancestors([node])
 
-        def enclosure(bits: int, i: int, j: int) -> arb | None:
+        @lru_cache(maxsize=4)
+        def balls(bits: int) -> list[arb | None] | None:
             if not plain or bits > _WHOLE:
                 return None
             held = self._enclosures(bits)[node]
-            flat = i * held.shape[1] + j
-            return None if flat in held.hidden else held.matrix[i, j]
+            flat: list[arb | None] = [*held.matrix.entries()]
+            for place in held.hidden:
+                flat[place] = None
+            return flat
 
-        return Quantity(name, node.shape, self._exact_entry(node), enclosure, self.case.rounding)
+        entry = self._exact_entry(node)
+        return Quantity(name, node.shape, entry, balls, self.case.rounding, numeric=plain)
 
     def _exact_entry(self, node: Node) -> Any:
         def entry(i: int, j: int) -> Value | Hidden:

@@ -1,0 +1,195 @@
+"""How fast, beside a peer in the same run; nothing here asserts a time.
+
+Each group puts symattn beside what one would use without it; the table's
+ratios are what documents quote.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+from flint import arb, arb_mat, ctx, fmpq
+
+from symattn import attention
+from symattn.cases.case import Case, make
+from symattn.solution.solution import Solution
+
+N = 4
+QUERIES = [[1, 0, 2, -1], [0, 1, 1, 1], [2, 1, 0, 1], [1, -1, 1, 0]]
+KEYS = [[1, 1, 0, 1], [0, 2, 1, -1], [1, 0, 1, 2], [-1, 1, 1, 0]]
+VALUES = [[1, 2, 0, 1], [0, 1, 1, 3], [2, 0, 1, 1], [1, 1, 1, 2]]
+UPSTREAM = [[1, 2, 1, 0], [0, 1, -1, 1], [1, 1, 2, 1], [2, 0, 1, 1]]
+
+STEPS = {"S": "Q @ K.T", "T": "S / sqrt(d_k)", "A": "softmax(T)", "Y": "A @ V"}
+
+
+def closed_forms() -> list[str]:
+    """Y, dQ, dK and dV as closed forms, as text."""
+    a = attention(QUERIES, KEYS, VALUES)
+    back = a.backward(UPSTREAM)
+    return [str(x) for q in (a.output, back.dQ, back.dK, back.dV) for x in q.values()]
+
+
+def sympy_forms() -> list[Any]:
+    """The same as SymPy matrices."""
+    a = attention(QUERIES, KEYS, VALUES)
+    back = a.backward(UPSTREAM)
+    return [q.exact for q in (a.output, back.dQ, back.dK, back.dV)]
+
+
+def elementwise(library: Any, only_dq: bool = False) -> list[Any]:
+    """Differentiate the expanded loss by every entry, then substitute."""
+    def letters(name: str) -> list[list[Any]]:
+        return [[library.Symbol(f"{name}{i}{j}") for j in range(N)] for i in range(N)]
+
+    q, k, v = letters("q"), letters("k"), letters("v")
+    outputs = []
+    for i in range(N):
+        scores = [sum(q[i][c] * k[j][c] for c in range(N)) / library.sqrt(N) for j in range(N)]
+        powers = [library.exp(score) for score in scores]
+        normaliser = sum(powers)
+        outputs.append(
+            [sum(powers[j] / normaliser * v[j][c] for j in range(N)) for c in range(N)]
+        )
+    loss = sum(UPSTREAM[i][j] * outputs[i][j] for i in range(N) for j in range(N))
+    values = {
+        letter[i][j]: library.Integer(table[i][j])
+        for letter, table in ((q, QUERIES), (k, KEYS), (v, VALUES))
+        for i, j in product(range(N), repeat=2)
+    }
+    wanted = [q] if only_dq else [q, k, v]
+    results = [] if only_dq else [x.subs(values) for row in outputs for x in row]
+    return results + [
+        loss.diff(letter[i][j]).subs(values)
+        for letter in wanted
+        for i, j in product(range(N), repeat=2)
+    ]
+
+
+@pytest.mark.benchmark(group="closed forms: Y, dQ, dK, dV, n = d = 4")
+def test_closed_forms(benchmark: Any) -> None:
+    """Ours, as text, and how many characters that is."""
+    benchmark.extra_info["characters"] = sum(map(len, benchmark(closed_forms)))
+
+
+@pytest.mark.benchmark(group="closed forms: Y, dQ, dK, dV, n = d = 4")
+def test_closed_forms_as_sympy(benchmark: Any) -> None:
+    """Ours, as SymPy matrices."""
+    benchmark(sympy_forms)
+
+
+@pytest.mark.benchmark(group="closed forms: Y, dQ, dK, dV, n = d = 4")
+def test_symengine(benchmark: Any) -> None:
+    """SymEngine, differentiating and substituting elementwise."""
+    symengine = pytest.importorskip("symengine", reason="SymEngine is the peer here")
+    found = benchmark(elementwise, symengine)
+    benchmark.extra_info["characters"] = sum(len(str(x)) for x in found)
+
+
+@pytest.mark.benchmark(group="closed forms: Y, dQ, dK, dV, n = d = 4")
+def test_sympy_dq_alone(benchmark: Any) -> None:
+    """SymPy, elementwise, for dQ alone, once."""
+    import sympy
+
+    found = benchmark.pedantic(elementwise, args=(sympy, True), rounds=1)
+    benchmark.extra_info["characters"] = sum(len(str(x)) for x in found)
+
+
+LARGE = 64
+
+
+def large(seed: int) -> list[list[Fraction]]:
+    """A matrix of reproducible three-digit decimals."""
+    return [
+        [Fraction((seed * 7919 + i * 104729 + j * 1299709) % 2003 - 1001, 1000)
+         for j in range(LARGE)]
+        for i in range(LARGE)
+    ]  # fmt: skip
+
+
+def large_case() -> Case:
+    """The case of four such matrices, read."""
+    given = {"Q": large(1), "K": large(2), "V": large(3), "d_k": LARGE}
+    return make("large", given, STEPS, {"output": "Y", "upstream": large(4)})
+
+
+def large_rationals() -> list[list[list[fmpq]]]:
+    """The same four matrices for the bare kernel."""
+    return [
+        [[fmpq(x.numerator, x.denominator) for x in row] for row in large(seed)]
+        for seed in (1, 2, 3, 4)
+    ]
+
+
+def rounded(case: Case) -> list[Any]:
+    """Forward and backward, every entry the nearest float64."""
+    solution = Solution(case)
+    names = ("Y", "grad(Q)", "grad(K)", "grad(V)")
+    return [solution[name].nearest("float64") for name in names]
+
+
+def kernel(tables: list[list[list[fmpq]]]) -> list[Any]:
+    """The bare products and exponentials in balls of 128 bits, unrounded."""
+    before, ctx.prec = ctx.prec, 128
+    try:
+        q, k, v, g = (arb_mat(table) for table in tables)
+        scale = arb(LARGE).sqrt()
+        weights = []
+        for row in (q * k.transpose() / scale).tolist():
+            powers = [x.exp() for x in row]
+            normaliser = sum(powers, arb(0))
+            weights.append([x / normaliser for x in powers])
+        a = arb_mat(weights)
+        da = (g * v.transpose()).tolist()
+        ds = []
+        for p, d in zip(weights, da, strict=True):
+            centre = sum((x * y for x, y in zip(p, d, strict=True)), arb(0))
+            ds.append([x * (y - centre) for x, y in zip(p, d, strict=True)])
+        s = arb_mat(ds) / scale
+        return [a * v, s * k, s.transpose() * q, a.transpose() * g]
+    finally:
+        ctx.prec = before
+
+
+@pytest.mark.benchmark(group="certified float64, forward and backward, n = d = 64")
+def test_rounded(benchmark: Any) -> None:
+    """Ours: Y, dQ, dK and dV, correctly rounded."""
+    benchmark(rounded, large_case())
+
+
+@pytest.mark.benchmark(group="certified float64, forward and backward, n = d = 64")
+def test_kernel(benchmark: Any) -> None:
+    """The bare Arb kernel at 128 bits, which rounds nothing."""
+    benchmark(kernel, large_rationals())
+
+
+def run(*command: str) -> None:
+    """A whole process."""
+    subprocess.run(
+        [sys.executable, *command], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ)
+    )
+
+
+@pytest.mark.benchmark(group="whole processes")
+def test_sheets(benchmark: Any, tmp_path: Any) -> None:
+    """All bundled sheets as LaTeX."""
+    command = ("-m", "symattn", "sheet", "--format", "tex", "-o", str(tmp_path))
+    benchmark.pedantic(run, args=command, rounds=3, warmup_rounds=1)
+
+
+@pytest.mark.benchmark(group="whole processes")
+def test_import_sympy(benchmark: Any) -> None:
+    """Importing SymPy, the unit that the others are quoted in."""
+    benchmark.pedantic(run, args=("-c", "import sympy"), rounds=5, warmup_rounds=1)
+
+
+@pytest.mark.benchmark(group="whole processes")
+def test_version(benchmark: Any) -> None:
+    """``symattn --version``."""
+    benchmark.pedantic(run, args=("-m", "symattn", "--version"), rounds=5, warmup_rounds=1)

@@ -1,0 +1,194 @@
+"""Closed forms are readable, and mean the value that they show."""
+
+from __future__ import annotations
+
+import mpmath
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn import formulas as f
+from symattn.errors import Malformed
+from symattn.numbers.forms import formula, linear_form
+from symattn.numbers.reading import read
+from symattn.numbers.sympy_bridge import to_sympy
+from symattn.numbers.values import ONE, compare
+from symattn.verdicts import Verdict
+
+from ..oracle import DIGITS, close, evaluate
+from ..strategies import field, field_texts, fractions, many, some
+
+CONSTANTS = {"E": mpmath.e, "e": mpmath.e}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("exp(1)/(exp(1) + exp(1/2) + 1)", "e/(1 + sqrt(e) + e)"),
+        ("exp(2)/(exp(2) + exp(1) + exp(1))", "e/(2 + e)"),
+        ("1/(1 + exp(-1))", "e/(1 + e)"),
+        ("exp(3/2)/exp(1/2)", "e"),
+        ("exp(-1/2)", "e^(-1/2)"),
+        ("exp(sqrt(2)/2)", "e^(sqrt(2)/2)"),
+        ("exp(2)*3/4", "3*e^2/4"),
+        ("3*sqrt(2)/4 - 1/2", "3*sqrt(2)/4 - 1/2"),
+        ("1/sqrt(2)", "sqrt(2)/2"),
+        ("sqrt(72)", "6*sqrt(2)"),
+        ("exp(1) - 1", "e - 1"),
+        ("1 - exp(1)", "1 - e"),
+        ("-exp(1)", "-e"),
+        ("-1/(1 + exp(1))", "-1/(1 + e)"),
+        ("(2 + 2*exp(1))/(1 + exp(1))", "2"),
+        ("(exp(2) - 1)/(exp(1) - 1)", "1 + e"),
+        ("1/(1 + exp(1))*(1/(1 + exp(1)))", "1/(1 + e)^2"),
+        ("1/(1 + exp(1))/(1 + exp(2))", "1/((1 + e)*(1 + e^2))"),
+        ("1 - exp(1)/(1 + exp(1))", "1/(1 + e)"),
+        ("exp(1)/(2 + 2*exp(1))", "e/(2*(1 + e))"),
+        ("0*exp(1)", "0"),
+        ("1/3 + 1/6", "1/2"),
+    ],
+)
+def test_known_closed_forms(text, shown):
+    """Known values have the form that a textbook gives them."""
+    assert str(read(text)) == shown
+
+
+@many
+@given(field_texts)
+def test_the_text_of_a_closed_form_is_its_value(text):
+    """The printed form, read by Python's parser and mpmath at 60 digits, is the
+    value; so is the SymPy expression's text."""
+    value = read(text)
+    with mpmath.workdps(DIGITS):
+        for shown in (str(value), str(to_sympy(value))):
+            assert close(value.ball(300), evaluate(shown, CONSTANTS), 40)
+
+
+@some
+@given(field)
+def test_the_latex_of_a_closed_form_is_its_value(value):
+    """The printed LaTeX, turned back into plain text, is the same value."""
+    with mpmath.workdps(DIGITS):
+        assert close(value.ball(300), evaluate(plain(f.latex(formula(value))), CONSTANTS), 40)
+
+
+def plain(latex):
+    r"""LaTeX of a closed form as text: \frac{a}{b} is ((a)/(b))."""
+    latex = latex.replace(r"\left(", "(").replace(r"\right)", ")")
+    latex = latex.replace(r"\,", "*").replace(r"\cdot", "*")
+    while r"\frac" in latex:
+        start = latex.rindex(r"\frac")
+        over, rest = braced(latex, start + 5)
+        below, end = braced(latex, rest)
+        latex = f"{latex[:start]}(({over})/({below})){latex[end:]}"
+    return latex.replace(r"\sqrt{", "sqrt{").replace("{", "(").replace("}", ")")
+
+
+def braced(text, start):
+    """What stands in the braces at ``start``, and the place after them."""
+    depth = 0
+    for place in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if not depth:
+            return text[start + 1 : place], place + 1
+    raise AssertionError(text)
+
+
+@some
+@given(field)
+def test_a_form_is_stable(value):
+    """Multiplying by one and changing the sign twice leave the form alone."""
+    assert str(value * ONE) == str(value)
+    negative = -value
+    assert str(-negative) == str(value)
+
+
+@pytest.mark.parametrize("scale", ["2", "1/3", "exp(1)", "exp(-5/2)", "-7"])
+def test_common_factors_cancel(scale):
+    """A weight looks the same whatever all its exponentials were multiplied by."""
+    powers = [read(f"{scale}*exp({k}/2)") for k in range(3)]
+    weight = powers[2] / (powers[0] + powers[1] + powers[2])
+    assert str(weight) == "e/(1 + sqrt(e) + e)"
+
+
+linear = st.lists(st.tuples(fractions, st.sampled_from(["g1", "g2", "h"])), max_size=4)
+
+
+@some
+@given(field, linear)
+def test_linear_forms_are_read_by_coefficient(constant, terms):
+    """coefficient() gives what was put before each symbol, None the constant."""
+    form = constant
+    for q, name in terms:
+        form = form + read(q) * read(name, symbols=True)
+    for name in ("g1", "g2", "h", "absent"):
+        expected = read(sum(q for q, symbol in terms if symbol == name))
+        assert compare(form.coefficient(name), expected) is Verdict.HOLDS
+    assert compare(form.coefficient(None), constant) is Verdict.HOLDS
+
+
+@some
+@given(field, field)
+def test_linear_forms_follow_the_field(a, b):
+    """a (g + b h) - a g - a b h is zero, and (a g)/a is g where a is not zero."""
+    g, h = (read(name, symbols=True) for name in "gh")
+    assert (a * (g + b * h) - a * g - a * b * h).is_zero() is Verdict.HOLDS
+    if a.sign():
+        assert compare(a * g / a, g) is Verdict.HOLDS
+        assert compare(a * g, h) is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("g1/3 - 2*g2 + 1", "1 + 1/3*g1 - 2*g2"),
+        ("-g", "-g"),
+        ("g - g", "0"),
+        ("exp(1)*g/(1 + exp(1)) - g", "-1/(1 + e)*g"),
+        ("(1 - exp(1))*g", "(1 - e)*g"),
+        ("sqrt(2)*g2 + g1", "g1 + sqrt(2)*g2"),
+    ],
+)
+def test_linear_forms_are_shown_symbol_by_symbol(text, shown):
+    """A linear form reads as coefficient times symbol."""
+    assert f.text(formula(read(text, symbols=True))) == shown
+
+
+def test_what_is_not_linear_has_no_coefficients():
+    """Products of symbols, and symbols below the line, are no linear forms."""
+    for text in ("g*h", "g*g", "1/(1 + g)", "g/(2 + g)"):
+        value = read(text, symbols=True)
+        assert not value.is_linear_form
+        with pytest.raises(Malformed, match="is not linear in its symbols"):
+            value.coefficient("g")
+
+
+def test_coefficients_may_be_shown_in_another_way():
+    """A linear form's coefficients are shown by the function that is handed in."""
+    form = read("g1/3 - 2*g2", symbols=True)
+    assert f.text(linear_form(form, lambda c: f.Symbol("c"))) == "c*g1 + c*g2"
+
+
+def test_sympy_gets_symbols_and_the_number_e():
+    """Symbols stay symbols, e is SymPy's E, and numbers of any size arrive."""
+    g = sympy.Symbol("g")
+    assert to_sympy(read("exp(1)*g", symbols=True)) == sympy.E * g
+    assert to_sympy(read("*".join(["1e400"] * 12))) == sympy.Integer(10) ** 4800
+
+
+@pytest.mark.parametrize(
+    ("tree", "shown"),
+    [
+        (f.Power(f.Quotient(f.E, f.Number("2")), f.Number("2")), r"\left(\frac{e}{2}\right)^{2}"),
+        (f.Product((f.Number("2"), f.Number("3"))), r"2 \cdot 3"),
+        (f.Product((f.Number("2"), f.Root(f.E))), r"2\,\sqrt{e}"),
+        (f.Negated(f.Sum((f.E, f.Number("1")))), r"-\left(e + 1\right)"),
+        (f.Transpose(f.Symbol("K")), r"K^{\top}"),
+        (f.Power(f.E, f.Quotient(f.Number("1"), f.Number("2"))), "e^{1/2}"),
+        (f.Entry(f.Symbol("W_Q"), ("0", "1")), "{W_{Q}}_{0,1}"),
+    ],
+)
+def test_latex_of_formulas(tree, shown):
+    """Trees become LaTeX with the brackets that they need and no more."""
+    assert f.latex(tree) == shown

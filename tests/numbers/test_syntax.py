@@ -1,0 +1,253 @@
+"""Expressions are read as Python reads them, and only expressions are read."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dataclasses
+import warnings
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn import syntax
+from symattn.errors import Malformed
+from symattn.syntax import (
+    Binary,
+    Call,
+    Comparison,
+    Conjunction,
+    Indexed,
+    Literal,
+    Name,
+    Negative,
+    Sequence,
+    Span,
+    Transposed,
+    parse,
+)
+
+from ..strategies import many
+
+_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
+_RELATIONS = {ast.Eq: "==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+def pythons(text):
+    """The tree that Python's own parser gives the text."""
+
+    def whole(node):
+        return None if node is None else ast.literal_eval(node)
+
+    def key(node):
+        if isinstance(node, ast.Slice):
+            return Span(whole(node.lower), whole(node.upper), whole(node.step))
+        return whole(node)
+
+    def tree(node):
+        match node:
+            case ast.Constant():
+                return Literal(ast.get_source_segment(text, node))
+            case ast.Name(name):
+                return Name(name)
+            case ast.UnaryOp(ast.UAdd(), operand):
+                return tree(operand)
+            case ast.UnaryOp(ast.USub(), operand):
+                return Negative(tree(operand))
+            case ast.BinOp(left, op, right):
+                return Binary(_OPERATORS[type(op)], tree(left), tree(right))
+            case ast.Attribute(operand, "T"):
+                return Transposed(tree(operand))
+            case ast.Call(ast.Name(name), arguments):
+                return Call(name, tuple(map(tree, arguments)))
+            case ast.Subscript(operand, ast.Tuple(keys)):
+                return Indexed(tree(operand), tuple(map(key, keys)))
+            case ast.Subscript(operand, only):
+                return Indexed(tree(operand), (key(only),))
+            case ast.Compare(first, relations, rest):
+                signs = tuple(_RELATIONS[type(relation)] for relation in relations)
+                return Comparison(tuple(map(tree, (first, *rest))), signs)
+            case ast.BoolOp(ast.And(), parts):
+                return Conjunction(tuple(map(tree, parts)))
+            case ast.Tuple(items):
+                return Sequence(tuple(map(tree, items)))
+        raise AssertionError(ast.dump(node))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "1and x" is legal, if odd
+        return tree(ast.parse(text, mode="eval").body)
+
+
+def plain(tree):
+    """The tree without double signs: '--x' is x, bracketed or not."""
+    if isinstance(tree, Negative) and isinstance(tree.operand, Negative):
+        return plain(tree.operand.operand)
+    if isinstance(tree, tuple):
+        return tuple(map(plain, tree))
+    if not dataclasses.is_dataclass(tree):
+        return tree
+    kept = {field.name: plain(getattr(tree, field.name)) for field in dataclasses.fields(tree)}
+    made = type(tree)(**kept)
+    return plain(made) if made != tree else made
+
+
+_keys = st.lists(
+    st.one_of(
+        st.integers(-3, 3).map(str), st.sampled_from([":", "1:", ":2", "0:2", "::2", "2::-1"])
+    ),
+    min_size=1,
+    max_size=2,
+).map(", ".join)
+
+
+def _grow(inner):
+    return st.one_of(
+        st.builds("{}{}{}".format, inner, st.sampled_from([" + ", "-", " * ", "/", " @ "]), inner),
+        st.builds("{}{}".format, st.sampled_from(["-", "+", "- "]), inner),
+        inner.map("({})".format),
+        inner.map("({}).T".format),
+        inner.map("f({})".format),
+        st.builds("concat({}, {})".format, inner, inner),
+        st.builds("({})[{}]".format, inner, _keys),
+    )
+
+
+_leaves = st.one_of(
+    st.sampled_from(["X", "W_Q", "d_k", "x1", "X.T", "K[0]", "_"]),
+    st.sampled_from(["2", "0.5", ".5", "1e-3", "12.25E2", "3."]),
+)
+_sums = st.recursive(_leaves, _grow, max_leaves=12)
+_comparisons = st.builds(
+    "{}{}{}".format, _sums, st.sampled_from([" == ", "<", " <= ", ">", ">="]), _sums
+)
+
+
+@many
+@given(_sums)
+def test_precedence_is_pythons(text):
+    """Any expression has the tree that Python's parser gives it."""
+    assert plain(parse(text)) == plain(pythons(text))
+
+
+@many
+@given(st.lists(_comparisons, min_size=1, max_size=3).map(" and ".join))
+def test_statements_are_pythons(text):
+    """Comparisons and 'and' bind as in Python."""
+    assert plain(parse(text)) == plain(pythons(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["a < b <= c", "a - b - c", "a / b / c", "a @ b @ c", "-a.T", "-a[0]", "- -a", "+a", "a @ b * c / d", "-a * b", "a * -b", "shape(X) == (3, 4)", "a == b and c == d and e1 > f"]
+)  # fmt: skip
+def test_chains_bind_to_the_left(text):
+    """Chains and signs group as Python groups them."""
+    assert plain(parse(text)) == plain(pythons(text))
+
+
+def test_signs_of_documents_are_read():
+    """Typographic minus, times and division signs mean what they look like."""
+    assert parse("2 × a − b ÷ 3") == parse("2 * a - b / 3")
+
+
+HOSTILE = [
+    ("9**9**9", "no power operator"),
+    ("().__class__", "expected a value at character 2"),
+    ("(1).__class__", "the transpose, the only attribute there is"),
+    ("X.real", "the transpose, the only attribute there is"),
+    ("lambda: 1", "expected an operator or the end"),
+    ("lambda x: x", "expected an operator or the end"),
+    ("[1 for x in X]", "expected a value"),
+    ("__import__('os')", "unexpected"),
+    ("f'{x}'", "unexpected"),
+    ("X if Y else Z", "expected an operator or the end"),
+    ("X[Y]", "expected a whole number or a slice"),
+    ("X[None]", "expected a whole number or a slice"),
+    ("X[0][1", "expected ']'"),
+    ("X[1.5]", "expected a whole number"),
+    ("X[1:2:3:4]", "expected ']'"),
+    ("X[::0]", "can't step by 0"),
+    ("X[9999999999]", "expected a whole number"),
+    ("X[-]", "expected a whole number"),
+    ("X[]", "expected a whole number or a slice"),
+    ("7 // 2", "no whole division"),
+    ("a != b", "there is no '!='"),
+    ("a = b", "unexpected '='"),
+    ("a := b", "unexpected '='"),
+    ("a; b", "unexpected ';'"),
+    ("a or b", "expected an operator or the end"),
+    ("not a", "expected an operator or the end"),
+    ("", "expected a value at character 1, found the end"),
+    ("   ", "found the end"),
+    ("1 +", "found the end"),
+    ("2 x", "expected an operator or the end"),
+    ("1_000", "expected an operator or the end"),
+    ("0x10", "expected an operator or the end"),
+    ("1j", "expected an operator or the end"),
+    ("f(a=1)", "unexpected '='"),
+    ("f(*a)", "expected a value"),
+    ("(f)(a)(b)", "expected an operator or the end"),
+    ("f(a,)", "expected a value"),
+    ("猫", "unexpected '猫'"),
+    ("a\x00b", "unexpected '\\x00'"),
+    ("１", "unexpected '１'"),
+    ("1" * 1_000_000, "expression of 1000000 characters"),
+    ("1" * 3999, "a number of 3999 digits"),
+    ("0." + "1" * 3000, "digits; at most 400"),
+    ("1e999999999", "power of ten beyond 400"),
+    ("1e-999999999", "power of ten beyond 400"),
+    ("1e401", "power of ten beyond 400"),
+    ("1e" + "9" * 3000, "power of ten beyond 400"),
+    ("(" * 150 + ")" * 150, "nested deeper than 60"),
+    ("f(" * 100 + "1" + ")" * 100, "nested deeper than 60"),
+    ("-" * 3999 + "1", "more than 400 symbols"),
+    ("+".join("1" * 1000), "more than 400 symbols"),
+    ("X" + ".T" * 1500, "more than 400 symbols"),
+    ("X" + "[0]" * 1000, "more than 400 symbols"),
+    ("==".join("1" * 1000), "more than 400 symbols"),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), HOSTILE, ids=[text[:20] for text, _ in HOSTILE])
+def test_hostile_text_is_refused(text, reason):
+    """Code, powers and oversized text are refused with a reason, shown short."""
+    with pytest.raises(Malformed) as caught:
+        parse(text)
+    message = str(caught.value)
+    assert reason in message
+    assert len(message) < 250
+
+
+@many
+@given(st.text(max_size=80))
+def test_any_text_is_read_or_refused(text):
+    """Arbitrary text gives a tree or Malformed, nothing else."""
+    with contextlib.suppress(Malformed):
+        parse(text)
+
+
+@many
+@given(
+    st.lists(
+        st.sampled_from(
+            ["X", "f", "1", "0.5", "1e5", "(", ")", "[", "]", ",", ":", ".", ".T", "+", "-", "*", "/", "@", "**", "//", "==", "!=", "<", ">=", "and", " ", "e", "'", "{", "_x"]
+        ),
+        max_size=60,
+    ).map("".join)
+)  # fmt: skip
+def test_any_tokens_are_read_or_refused(text):
+    """So does any jumble of the grammar's own signs; what is read, Python reads too."""
+    try:
+        tree = parse(text)
+    except Malformed:
+        return
+    assert plain(tree) == plain(pythons(text.strip()))
+
+
+@pytest.mark.parametrize(
+    "text", ["+".join("x" * 200), "-" * 398 + "x", "x" + ".T" * 199, "f(" * 59 + "x" + ")" * 59]
+)
+def test_the_longest_expressions_are_read(text):
+    """What is just within the limits is read: the limits are not in the way."""
+    assert len(text) < syntax.MAX_LENGTH
+    assert parse(text) is not None

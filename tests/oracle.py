@@ -1,0 +1,175 @@
+"""A second reading of the grammar: Python's own ``ast`` over mpmath numbers.
+
+It shares nothing with symattn: what it computes is the oracle of many tests.
+Matrices are object arrays, so NumPy does the shapes and mpmath the numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from fractions import Fraction
+
+import gmpy2
+import mpmath
+import numpy as np
+
+#: Digits that the oracle works with.
+DIGITS = 60
+
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.MatMult: operator.matmul,
+    ast.Pow: operator.pow,
+}
+
+
+def each(function):
+    """``function`` of every entry."""
+    return np.vectorize(function, otypes=[object])
+
+
+def _softmax(x):
+    x = np.asarray(x, dtype=object)
+    powers = each(mpmath.exp)(x)
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def _hide(x, keep):
+    rows, columns = x.shape
+    keep = np.broadcast_to(keep, (rows, columns))
+    hidden = -mpmath.inf
+    return np.array(
+        [[x[i, j] if keep[i, j] != 0 else hidden for j in range(columns)] for i in range(rows)],
+        dtype=object,
+    )
+
+
+FUNCTIONS = {
+    "sqrt": each(mpmath.sqrt),
+    "exp": each(mpmath.exp),
+    "log": each(mpmath.log),
+    "softmax": _softmax,
+    "causal": lambda x: _hide(x, np.tri(*x.shape, dtype=int)),
+    "mask": _hide,
+    "concat": lambda *parts: np.concatenate(parts, axis=-1),
+    "rowsum": lambda x: x.sum(axis=1, keepdims=True),
+    "colsum": lambda x: x.sum(axis=0, keepdims=True),
+    "total": lambda x: x.sum(),
+    "rows": lambda x: mpmath.mpf(x.shape[0]),
+    "cols": lambda x: mpmath.mpf(x.shape[-1]),
+}
+
+
+def evaluate(text, names=None):
+    """The value of an expression at the working precision of mpmath.
+
+    ``^`` is a power here, as closed forms are written.
+    """
+    source = text.replace("^", "**")
+    names = {} if names is None else names
+
+    def value(node):
+        match node:
+            case ast.Expression(body):
+                return value(body)
+            case ast.Constant():
+                # As written: the float that Python makes of it is not exact.
+                return mpmath.mpf(ast.get_source_segment(source, node))
+            case ast.Name(name):
+                return names[name]
+            case ast.UnaryOp(ast.USub(), operand):
+                return -value(operand)
+            case ast.UnaryOp(ast.UAdd(), operand):
+                return value(operand)
+            case ast.BinOp(left, op, right):
+                return _OPERATORS[type(op)](value(left), value(right))
+            case ast.Attribute(operand, "T"):
+                return value(operand).T
+            case ast.Subscript(operand, key):
+                return value(operand)[_key(key)]
+            case ast.Call(ast.Name(name), arguments):
+                return FUNCTIONS[name](*map(value, arguments))
+        raise AssertionError(ast.dump(node))
+
+    found = value(ast.parse(source, mode="eval"))
+    return found.item() if getattr(found, "shape", None) == () else found
+
+
+def _key(node):
+    match node:
+        case ast.Tuple(items):
+            return tuple(map(_key, items))
+        case ast.Slice(start, stop, step):
+            return slice(*(None if x is None else _key(x) for x in (start, stop, step)))
+        case ast.UnaryOp(ast.USub(), operand):
+            return -_key(operand)
+        case ast.Constant(number):
+            return number
+    raise AssertionError(ast.dump(node))
+
+
+def entry(raw):
+    """A given number, as files write it."""
+    if isinstance(raw, str):
+        return evaluate(raw)
+    if isinstance(raw, Fraction):
+        return mpmath.mpf(raw.numerator) / raw.denominator
+    return mpmath.mpf(str(raw))
+
+
+def matrix(raw):
+    """Given numbers as an object array; a scalar as a number."""
+    return each(entry)(np.array(raw, dtype=object)) if isinstance(raw, list) else entry(raw)
+
+
+def run(given, steps):
+    """All quantities of a program, by name."""
+    found = {name: matrix(raw) for name, raw in given.items()}
+    for name, text in steps.items():
+        found[name] = np.array(evaluate(text, found), dtype=object)
+    return found
+
+
+def close(ball, expected, digits=50):
+    """Whether an enclosure's middle is ``expected`` to so many digits."""
+    middle = mpmath.mpf(ball.mid().str(DIGITS + 10, radius=False))
+    return abs(middle - expected) <= mpmath.mpf(10) ** -digits * (1 + abs(expected))
+
+
+_MPFR = {"exp": gmpy2.exp, "sqrt": gmpy2.sqrt, "log": gmpy2.log}
+
+
+def mpfr(text):
+    """The value of a number's text in MPFR at 900 bits, as a Fraction."""
+
+    def value(node):
+        match node:
+            case ast.Constant():
+                digits = ast.get_source_segment(text, node)
+                return gmpy2.mpfr(gmpy2.mpq(Fraction(digits)))
+            case ast.UnaryOp(ast.USub(), operand):
+                return -value(operand)
+            case ast.UnaryOp(_, operand):
+                return value(operand)
+            case ast.BinOp(left, op, right):
+                a, b = value(left), value(right)
+                match op:
+                    case ast.Add():
+                        return a + b
+                    case ast.Sub():
+                        return a - b
+                    case ast.Mult():
+                        return a * b
+                    case ast.Div():
+                        return a / b
+            case ast.Call(ast.Name(name), [operand]):
+                return _MPFR[name](value(operand))
+        raise AssertionError(ast.dump(node))
+
+    with gmpy2.context(precision=900):
+        q = gmpy2.mpq(value(ast.parse(text.strip(), mode="eval").body))
+    return Fraction(int(q.numerator), int(q.denominator))
