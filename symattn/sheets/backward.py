@@ -1,0 +1,158 @@
+"""The backward half of a sheet: Jacobians, then the gradients by stages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symattn import formulas as f
+from symattn.numbers.values import ONE, ZERO, Value
+from symattn.programs.display import formula as step_formula
+from symattn.programs.nodes import Node
+from symattn.programs.program import ancestors
+from symattn.sheets import blocks as b
+from symattn.sheets import definitions
+from symattn.sheets.steps import Steps
+from symattn.verdicts import Verdict
+
+#: Jacobians are shown up to this many keys.
+MAX_KEYS = 6
+
+
+def backward(steps: Steps) -> Iterator[b.Block]:
+    """The upstream gradient, the softmax Jacobians and every gradient asked for."""
+    output = steps.case.output
+    shown_output = f.name_latex(output)
+    yield b.Heading(("Backward",))
+    upstream = steps.program.gradients[output]
+    intro: list[str | b.Math] = [
+        "Write ", b.Math(r"\mathrm{d}X"), " for ", b.Math(r"\partial L/\partial X"), ". ",
+    ]  # fmt: skip
+    if steps.case.raw_upstream is None:
+        why = "" if steps.case.states_loss else "The document has no loss. "
+        intro += [
+            why + "Differentiate the sum of all outputs, ",
+            b.Math(rf"L = \sum_{{i,j}} {shown_output}_{{i,j}}"),
+            ": the gradient that comes from above is all ones.",
+        ]
+    else:
+        intro += ["The gradient that comes from above is given:"]
+    yield b.Paragraph(tuple(intro))
+    yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{shown_output} =", exact=True)))
+    yield b.Paragraph(
+        (
+            "The rules used below are proved for any size by ",
+            b.Code("symattn derive attention-gradients softmax-backward masking"),
+            ".",
+        )
+    )
+    yield from _jacobians(steps)
+    wanted = _stages(steps)
+    for name in wanted:
+        node = steps.program.gradients[name]
+        short = steps.name(node)
+        formula = f"{short} = {f.slashed(step_formula(node, steps.named))}"
+        yield b.Heading((b.Math(formula),), 2)
+        yield from steps.definitions(definitions.of_gradient(steps.program, name, steps.named))
+        yield from _gradient_work(steps, node)
+
+
+def _stages(steps: Steps) -> list[str]:
+    """The gradients to show, from the output back: those asked for and
+    those on the way to them."""
+    gradients = steps.program.gradients
+    needed = {x.serial for x in ancestors(gradients[name] for name in steps.case.wrt)}
+    order = [n for n in reversed(list(steps.program.quantities)) if n in gradients]
+    return [
+        name for name in order if gradients[name].serial in needed and name != steps.case.output
+    ]
+
+
+def _gradient_work(steps: Steps, node: Node) -> Iterator[b.Block]:
+    if (equal := _equal_operand(steps, node)) is not None:
+        short, other = steps.name(node), steps.name(equal)
+        yield b.Paragraph(("Here ", b.Math(f"{short} = {other}"), ", entry for entry."))
+        return
+    if _is_zero(steps, node):
+        yield b.Equations(tuple(steps.worked_entry(node, 0, 0)))
+        yield b.Paragraph(("Every entry of ", b.Math(steps.name(node)), " is exactly 0."))
+        return
+    if steps.shown.quantity(node).symbols:
+        yield from steps.forms(node)
+        return
+    rows = range(node.grid[0]) if steps.full else range(1)
+    for i in rows:
+        yield b.Equations(tuple(steps.worked_row(node, i)))
+    yield from steps.values(node)
+
+
+def _equal_operand(steps: Steps, node: Node) -> Node | None:
+    """A gradient that only passes a mask, or is copied, and stays the same."""
+    for operand in node.operands[:1]:
+        if node.op in ("multiply", "copy") and operand.serial in steps.named:
+            same = steps.shown.quantity(node).equals(steps.shown.quantity(operand))
+            if same is Verdict.HOLDS:
+                return operand
+    return None
+
+
+def _is_zero(steps: Steps, node: Node) -> bool:
+    return all(
+        isinstance(value, Value) and value.rational() == 0
+        for row in steps.shown.quantity(node).rows
+        for value in row
+    )
+
+
+def _jacobians(steps: Steps) -> Iterator[b.Block]:
+    """The Jacobian of every softmax row at its point."""
+    for name in steps.program.steps:
+        node = steps.program.quantities[name]
+        if node.op != "softmax" or node.operands[0].serial not in steps.named:
+            continue
+        if name not in steps.program.gradients:
+            continue
+        weights = f.name_latex(name)
+        yield b.Heading((b.Math(weights), " by its scores: the softmax Jacobian"), 2)
+        yield b.Paragraph(
+            (
+                "A row of weights depends on its own row of scores only: ",
+                b.Math(rf"\displaystyle {definitions.jacobian(node, steps.named)}"),
+                ", that is ",
+                b.Math(
+                    rf"J_i = \operatorname{{diag}}({weights}_i)"
+                    rf" - {weights}_i^{{\top}} {weights}_i"
+                ),
+                ". Each row and each column of ", b.Math("J_i"), " sums to 0; for any size: ",
+                b.Code("symattn derive softmax-jacobian"), ".",
+            )
+        )  # fmt: skip
+        if node.grid[1] > MAX_KEYS:
+            yield b.Paragraph((f"With {node.grid[1]} keys the matrices are left out here.",))
+            continue
+        for i in range(steps.rows_shown(node)):
+            yield b.Matrices(tuple(_jacobian(steps, node, i)))
+
+
+def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
+    weights = [steps.shown.quantity(node).entry(i, k) for k in range(node.grid[1])]
+    values = [weight for weight in weights if isinstance(weight, Value)]
+    table = [
+        [p * ((ONE if j == k else ZERO) - q) for k, q in enumerate(values)]
+        for j, p in enumerate(values)
+    ]
+    before = f"J_{{{i}}} ="
+    above = table
+    row = steps.shown.normalisers[node.serial][i]
+    if len(row.value.parts[()]) > 1:
+        # All entries share the denominator Z_i^2.
+        square = row.value * row.value
+        above = [[value * square for value in line] for line in table]
+        before += rf" \frac{{1}}{{{f.latex(f.Power(row.label, f.Number('2')))}}}"
+    exact = tuple(tuple(f.latex(steps.shown.value(v, i)) for v in line) for line in above)
+    rounded = tuple(
+        tuple(f.latex(steps.shown.rounded(v)) if v.parts else "0" for v in line) for line in table
+    )
+    items = [b.Matrix(before, exact)]
+    if exact != rounded:
+        items.append(b.Matrix(r"\approx", rounded))
+    return items

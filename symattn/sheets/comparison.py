@@ -1,0 +1,74 @@
+"""A variant beside the walkthrough that it extends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symattn import formulas as f
+from symattn.numbers.reading import Hidden
+from symattn.numbers.values import compare
+from symattn.sheets import blocks as b
+from symattn.sheets.presentation import Presentation
+from symattn.sheets.steps import Steps
+from symattn.solution.solution import solve
+from symattn.verdicts import Verdict
+
+
+def comparison(steps: Steps) -> Iterator[b.Block]:
+    """What changes against the walkthrough that this one extends."""
+    if steps.case.base is None:
+        return
+    base = solve(steps.case.base)
+    shared = [
+        name
+        for name in steps.program.steps
+        if name in base.program.steps
+        and base.program.quantities[name].shape == steps.program.quantities[name].shape
+        and steps.program.quantities[name].op != "copy"
+    ]
+    if not shared:
+        return
+    yield b.Heading(("Compared with ", b.Code(steps.case.extends)))
+    other = Presentation(base, steps.places)
+    rows: list[tuple[b.Line, ...]] = []
+    changed = []
+    for name in shared:
+        ours, theirs = steps.solution[name], base[name]
+        same = ours.equals(theirs)
+        if same is Verdict.HOLDS:
+            rows.append(((b.Math(f.name_latex(name)),), ("equal, exactly",)))
+            continue
+        changed.append(name)
+        count = sum(
+            a is not c
+            if isinstance(a, Hidden) or isinstance(c, Hidden)
+            else compare(a, c) is not Verdict.HOLDS
+            for left, right in zip(ours.rows, theirs.rows, strict=True)
+            for a, c in zip(left, right, strict=True)
+        )
+        entries = len(ours.rows) * len(ours.rows[0])
+        rows.append(((b.Math(f.name_latex(name)),), (f"{count} of {entries} entries differ",)))
+    yield b.Table((("quantity",), ("against the base case",)), tuple(rows), "ll")
+    for name in changed:
+        node, was = steps.program.quantities[name], base.program.quantities[name]
+        if node.op == "softmax" and was.op == "softmax":
+            yield b.HeatMaps(
+                (
+                    steps.heat_map(other, was, (b.Math(f.name_latex(name)), ", base case"), node),
+                    steps.heat_map(steps.shown, node, (b.Math(f.name_latex(name)), ", here")),
+                )
+            )
+    if steps.case.output in changed:
+        node = steps.program.quantities[steps.case.output]
+        was = base.program.quantities[steps.case.output]
+        name = f.name_latex(steps.case.output)
+        before = tuple(
+            tuple(f.latex(other.decimal(was, i, j)) for j in range(was.grid[1]))
+            for i in range(steps.rows_shown(was))
+        )
+        yield b.Matrices(
+            (
+                b.Matrix(rf"{name}_{{\text{{base}}}} \approx", before),
+                *steps.whole(node, rf"{name}_{{\text{{here}}}} \approx", exact=False),
+            )
+        )

@@ -1,0 +1,247 @@
+"""How a step is shown: worked entries, closed forms, rounded values, shades.
+
+Forward and backward steps are programs alike, so one class shows both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symattn import formulas as f
+from symattn.numbers.forms import formula as closed_form
+from symattn.programs.axes import Axes
+from symattn.programs.nodes import Node
+from symattn.sheets import blocks as b
+from symattn.sheets.layout import TEXT, broken, width
+from symattn.sheets.presentation import NARROW, Presentation
+from symattn.solution.quantity import Entry
+from symattn.solution.solution import Solution
+
+#: Quantities with more entries are shown by their first rows only.
+MAX_ENTRIES = 256
+_FIRST_ROWS = 4
+#: Entries of a row that are worked in a brief sheet.
+_ENTRIES_WORKED = 8
+
+
+class Steps:
+    """Shows the steps of one solution; ``full`` works all rows of a product."""
+
+    def __init__(self, solution: Solution, full: bool, places: int) -> None:
+        self.solution = solution
+        self.case = solution.case
+        self.program = solution.program
+        self.full = full
+        self.places = places
+        self.shown = Presentation(solution, places)
+        self.named = self.shown.named
+        self.axes = Axes(solution.program)
+
+    def definitions(self, equations: list[str]) -> Iterator[b.Block]:
+        """The definitions that a step uses, entry by entry."""
+        if equations:
+            text: list[str | b.Math] = ["Entry by entry: "]
+            for equation in equations:
+                text += [b.Math(rf"\displaystyle {equation}"), ", \N{EM SPACE}"]
+            yield b.Paragraph((*text[:-1], "."))
+
+    def work(self, node: Node) -> Iterator[b.Block]:
+        """A step in full: worked entries, closed form, rounded value."""
+        if node.op == "softmax":
+            yield from self.softmax(node)
+        elif node.op != "hide":
+            rows = range(node.grid[0]) if self.full else range(1)
+            for i in rows:
+                yield b.Equations(tuple(self.worked_row(node, i)))
+        yield from self.values(node)
+        if node.op == "softmax":
+            yield b.HeatMaps((self.heat_map(self.shown, node, ()),))
+
+    def worked_row(self, node: Node, i: int) -> Iterator[tuple[str, str, str]]:
+        """The entries of row i, worked out."""
+        columns = node.grid[1]
+        for j in range(columns if self.full else min(columns, _ENTRIES_WORKED)):
+            yield from self.worked_entry(node, i, j)
+
+    def worked_entry(self, node: Node, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        """``S_00 = 1*1 + 0*0 = 1``: name, substitution, closed form, decimals."""
+        name = f.latex(self.shown.entry_name(node, i, j))
+        room = TEXT - width(name) - 3
+        stages = [broken(self.shown.substituted(node, i, j), room)]
+        exact = self.shown.exact(node, i, j)
+        if [f.latex(exact)] != stages[0]:
+            stages.append(broken(exact, room))
+        decimal = self.shown.approximate(node, i, j)
+        if decimal is not None:
+            stages.append(broken(decimal, room))
+        yield from _chained(name, stages, approximate=decimal is not None, room=room)
+
+    def softmax(self, node: Node) -> Iterator[b.Block]:
+        """Exponentials and the sum of each row, which gets a name."""
+        lines: list[tuple[str, str, str]] = []
+        for row in self.shown.normalisers[node.serial]:
+            terms = tuple(power for power in row.powers if power is not None)
+            added = f.Sum(terms) if len(terms) > 1 else terms[0]
+            name = f.latex(row.label)
+            room = TEXT - width(name) - 3
+            stages = [broken(added, room)]
+            exact = self.shown.value(row.value) if row.value.rational() else None
+            if exact is None:
+                simplified = f.latex(closed_form(row.value))
+                if simplified != f.latex(added) and len(row.value.parts[()]) < len(terms):
+                    stages.append(broken(closed_form(row.value), room))
+            elif f.latex(exact) != f.latex(added):
+                stages.append([f.latex(exact)])
+            approximate = exact is None
+            if approximate:
+                stages.append([f.latex(self.shown.rounded(row.value))])
+            lines += _chained(name, stages, approximate, room)
+        yield b.Paragraph(("Each row of exponentials has a sum; name it:",))
+        yield b.Equations(tuple(lines))
+
+    def values(self, node: Node) -> Iterator[b.Block]:
+        """Closed form and rounded value of a whole quantity."""
+        name = self.name(node)
+        if self.shown.is_plain(node):
+            yield b.Matrices(tuple(self.whole(node, f"{name} =", exact=True)))
+            return
+        exact = self.whole(node, f"{name} =", exact=True)
+        widest = max(width(cell) for matrix in exact for row in matrix.cells for cell in row)
+        decimal = self.whole(node, rf"{name} \approx", exact=False)
+        if widest <= 2 * NARROW and not self.shown.quantity(node).symbols:
+            yield b.Matrices((*exact, *decimal))
+            return
+        if self.shown.quantity(node).symbols:
+            yield from self.forms(node)
+            return
+        yield from self.listed(node)
+        yield b.Matrices(tuple(decimal))
+
+    def listed(self, node: Node) -> Iterator[b.Block]:
+        """Closed forms too wide for a matrix, entry by entry, but for the rows
+        that were worked out above."""
+        rows, columns = node.grid
+        worked = rows if self.full else 1 if columns <= _ENTRIES_WORKED else 0
+        for i in range(worked, self.rows_shown(node)):
+            lines: list[tuple[str, str, str]] = []
+            for j in range(columns):
+                name = f.latex(self.shown.entry_name(node, i, j))
+                room = TEXT - width(name) - 3
+                lines += _chained(name, [broken(self.shown.exact(node, i, j), room)], False, room)
+            yield b.Equations(tuple(lines))
+        if self.rows_shown(node) < rows:
+            yield b.Paragraph((f"Rows {self.rows_shown(node)} to {rows - 1} likewise.",))
+
+    def forms(self, node: Node) -> Iterator[b.Block]:
+        """Entries that are linear forms in symbols: exact, then rounded."""
+        for i in range(self.rows_shown(node)):
+            lines: list[tuple[str, str, str]] = []
+            zero = []
+            for j in range(node.grid[1]):
+                name = f.latex(self.shown.entry_name(node, i, j))
+                exact = self.shown.exact(node, i, j)
+                if exact == f.Number("0"):
+                    zero.append(name)
+                    continue
+                room = TEXT - width(name) - 3
+                stages = [broken(exact, room)]
+                decimal = self.shown.decimal(node, i, j)
+                approximate = not _is_short(exact)
+                if approximate:
+                    stages.append(broken(decimal, room))
+                lines += _chained(name, stages, approximate, room)
+            if lines:
+                yield b.Equations(tuple(lines))
+            if zero:
+                yield b.Paragraph((b.Math(" = ".join([*zero, "0"])), "."))
+
+    def whole(self, node: Node, before: str, exact: bool) -> list[b.Matrix]:
+        """The matrix of a quantity; of a large one its first rows."""
+        columns = node.grid[1]
+        entry = self.shown.exact if exact else self.shown.decimal
+        count = self.rows_shown(node)
+        cells = tuple(
+            tuple(f.latex(entry(node, i, j)) for j in range(columns)) for i in range(count)
+        )
+        if count < node.grid[0]:
+            before = (
+                rf"({before.split()[0]})_{{0\text{{--}}{count - 1},\,\cdot}} {before.split()[1]}"
+            )
+        labels = self.tokens(node, 0)[:count]
+        return [b.Matrix(before, cells, labels if exact else ())]
+
+    def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
+        """The tokens, if that axis runs over them as the output's rows do."""
+        tokens = self.case.tokens
+        output = self.program.quantities[self.case.output]
+        if node.grid[axis] != len(tokens) or not self.axes.same(node, axis, output, 0):
+            return ()
+        return tokens
+
+    def rows_shown(self, node: Node) -> int:
+        """How many rows of a quantity are shown."""
+        rows, columns = node.grid
+        return rows if rows * columns <= MAX_ENTRIES else min(rows, _FIRST_ROWS)
+
+    def name(self, node: Node) -> str:
+        """What a named node is called, in LaTeX."""
+        return f.latex(self.named[node.serial])
+
+    def heat_map(
+        self, shown: Presentation, node: Node, title: b.Line, like: Node | None = None
+    ) -> b.HeatMap:
+        """Weights as shades; ``like`` is the node of this case whose labels fit."""
+        rows, columns = node.grid
+        quantity = shown.quantity(node)
+        shades = tuple(
+            tuple(float(Entry(quantity, i, j).ball(64)) for j in range(columns))
+            for i in range(min(rows, 24))
+        )
+        figures = tuple(
+            tuple(
+                f.latex(shown.decimal(node, i, j)) if columns <= 8 else "" for j in range(columns)
+            )
+            for i in range(min(rows, 24))
+        )
+        figures = tuple(tuple(f"${cell}$" if cell else "" for cell in row) for row in figures)
+        sides = [
+            self.tokens(like or node, axis) or tuple(map(str, range(count)))
+            for axis, count in enumerate((rows, columns))
+        ]
+        return b.HeatMap(title, shades, figures, sides[0][:24], sides[1])
+
+
+def _chained(
+    name: str, stages: list[list[str]], approximate: bool, room: float
+) -> Iterator[tuple[str, str, str]]:
+    """``name = stage = stage ~ stage``, on as few lines as fit."""
+    left, line, used = name, "", 0.0
+    relation = "="
+    for place, stage in enumerate(stages):
+        sign = r"\approx" if approximate and place == len(stages) - 1 else "="
+        if place == 0:
+            relation, line = sign, stage[0]
+        elif len(stage) == 1 and used + width(stage[0]) + 2.5 <= room:
+            line += f" {sign} {stage[0]}"
+        else:
+            yield left, relation, line
+            left, relation, line = "", sign, stage[0]
+        for rest in stage[1:]:
+            yield left, relation, line
+            left, relation, line = "", "", rest
+        used = width(line)
+    yield left, relation, line
+
+
+def _is_short(shown: f.Formula) -> bool:
+    """Whether a linear form has only decimals as coefficients."""
+    match shown:
+        case f.Number() | f.Symbol():
+            return True
+        case f.Negated(operand):
+            return _is_short(operand)
+        case f.Sum(terms):
+            return all(map(_is_short, terms))
+        case f.Product(factors):
+            return all(map(_is_short, factors))
+    return False
