@@ -9,8 +9,9 @@ from flint import fmpq
 
 from symattn import formulas as f
 from symattn.numbers import terms as sums
+from symattn.numbers.quotients import Denominator, Normaliser
 from symattn.numbers.terms import Atoms, Exponent, Terms
-from symattn.numbers.values import Denominator, Normaliser, Value
+from symattn.numbers.values import Value
 
 
 @dataclass(frozen=True)

@@ -20,44 +20,16 @@ from flint import arb, ctx, fmpq
 
 from symattn.errors import Malformed, Undecided
 from symattn.formulas import Function, Root, Symbol, text
+from symattn.numbers import quotients
 from symattn.numbers import terms as sums
 from symattn.numbers.atoms import Atom
 from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.quotients import Denominator, Parts
 from symattn.numbers.terms import UNIT, Terms
 from symattn.verdicts import Verdict
 
 #: Most products that are formed to bring a sum over one denominator.
 MAX_EXPANSION = 400_000
-
-
-class Normaliser:
-    """A denominator: a sum with several terms, smallest exponent 0,
-    coprime integer coefficients, the first one positive."""
-
-    __slots__ = ("_hash", "_key", "symbols", "terms")
-
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
-        self.symbols = _symbols_of(terms)
-        self._key = frozenset((m, int(q.p), int(q.q)) for m, q in terms.items())
-        self._hash = hash(self._key)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Normaliser) and self._key == other._key)
-
-    @property
-    def order(self) -> tuple[object, ...]:
-        """Sort key of what is shown."""
-        ordered = sorted(self.terms, key=sums.by_size)
-        return len(ordered), *((sums.by_size(m), self.terms[m]) for m in ordered)
-
-
-#: Normalisers with their powers; empty for a value without denominator.
-Denominator = tuple[tuple[Normaliser, int], ...]
-Parts = dict[Denominator, Terms]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +71,11 @@ class Value:
         if verdict is Verdict.UNDECIDED:
             raise Undecided(f"can't decide whether the divisor {self} is zero")
         denominator, numerator = self.over_one_denominator()
-        upper = sums.constant(1)
-        for normaliser, power in denominator:
-            for _ in range(power):
-                upper = sums.multiply(upper, normaliser.terms)
-        unit, rest = _primitive(numerator)
-        return _simplify({rest: sums.multiply(upper, _inverse_unit(unit))})
+        upper = quotients.expanded(denominator)
+        unit, rest = quotients.primitive(numerator)
+        return Value(
+            quotients.simplified({rest: sums.multiply(upper, quotients.inverse_unit(unit))})
+        )
 
     def exp(self) -> Value:
         """``e ** self``."""
@@ -148,7 +119,7 @@ class Value:
         denominator, numerator = self.over_one_denominator()
         if not denominator:
             return _denested(numerator) or _nested_root(numerator)
-        below = _expanded(denominator)
+        below = quotients.expanded(denominator)
         if Value({(): below}).sign() < 0:
             # What the root is divided by must be positive: 1 - e is not.
             below = sums.scale(below, fmpq(-1))
@@ -168,7 +139,7 @@ class Value:
             ball = self.ball(FIRST)
             if not ball.contains(0):
                 return Verdict.REFUTED
-        if _expansion(self.parts) <= MAX_EXPANSION:
+        if quotients.expansion(self.parts) <= MAX_EXPANSION:
             _, numerator = self.over_one_denominator()
             if not numerator:
                 return Verdict.HOLDS
@@ -211,7 +182,7 @@ class Value:
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The symbols that occur, sorted."""
-        found = {name for held in self.parts.values() for name in _symbols_of(held)}
+        found = {name for held in self.parts.values() for name in quotients.symbols_of(held)}
         for denominator in self.parts:
             for normaliser, _ in denominator:
                 found |= normaliser.symbols
@@ -247,7 +218,7 @@ class Value:
                     sums.accumulate(
                         result.setdefault(denominator, {}), {(exponent, radicand, rest): q}
                     )
-        return _simplify(result)
+        return Value(quotients.simplified(result))
 
     # -- numbers ------------------------------------------------------------
 
@@ -263,9 +234,9 @@ class Value:
         with precision(bits):
             result = arb(0)
             for denominator, held in self.parts.items():
-                part = _ball(held)
+                part = quotients.ball(held)
                 for normaliser, power in denominator:
-                    part /= _ball(normaliser.terms) ** power
+                    part /= quotients.ball(normaliser.terms) ** power
                 result += part
             return result
 
@@ -273,12 +244,7 @@ class Value:
 
     def over_one_denominator(self) -> tuple[Denominator, Terms]:
         """The value as one quotient."""
-        top: dict[Normaliser, int] = {}
-        for denominator in self.parts:
-            for normaliser, power in denominator:
-                top[normaliser] = max(power, top.get(normaliser, 0))
-        common = _sorted(top)
-        return common, _raised(self.parts, common)
+        return quotients.over_one(self.parts)
 
     def _only_monomial(self) -> tuple[sums.Monomial, fmpq] | None:
         if len(self.parts) == 1 and len(held := self.parts.get((), {})) == 1:
@@ -325,7 +291,7 @@ def total(values: Iterable[Value]) -> Value:
                 sums.accumulate(parts[denominator], held)
             else:
                 parts[denominator] = dict(held)
-    return _simplify(parts)
+    return Value(quotients.simplified(parts))
 
 
 def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
@@ -334,123 +300,13 @@ def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
     for left, right in pairs:
         for d1, t1 in left.parts.items():
             for d2, t2 in right.parts.items():
-                denominator = d1 if not d2 else d2 if not d1 else _joined(d1, d2)
+                denominator = d1 if not d2 else d2 if not d1 else quotients.joined(d1, d2)
                 product = sums.multiply(t1, t2)
                 if denominator in parts:
                     sums.accumulate(parts[denominator], product)
                 else:
                     parts[denominator] = dict(product)
-    return _simplify(parts)
-
-
-# -- normal form --------------------------------------------------------------
-
-
-def _joined(left: Denominator, right: Denominator) -> Denominator:
-    powers = dict(left)
-    for normaliser, power in right:
-        powers[normaliser] = powers.get(normaliser, 0) + power
-    return _sorted(powers)
-
-
-def _sorted(powers: dict[Normaliser, int]) -> Denominator:
-    held = [(n, k) for n, k in powers.items() if k]
-    return tuple(held if len(held) < 2 else sorted(held, key=lambda item: item[0].order))
-
-
-def _expanded(denominator: Denominator) -> Terms:
-    product = sums.constant(1)
-    for normaliser, power in denominator:
-        for _ in range(power):
-            product = sums.multiply(product, normaliser.terms)
-    return product
-
-
-def _raised(parts: Parts, common: Denominator) -> Terms:
-    """The numerator of the sum of the parts over a common denominator."""
-    result: Terms = {}
-    for denominator, held in parts.items():
-        powers = dict(denominator)
-        missing = tuple((n, k - powers.get(n, 0)) for n, k in common)
-        for normaliser, power in missing:
-            for _ in range(power):
-                held = sums.multiply(held, normaliser.terms)
-        sums.accumulate(result, held)
-    return result
-
-
-def _expansion(parts: Parts) -> int:
-    """About how many products :func:`_raised` over all denominators forms."""
-    top: dict[Normaliser, int] = {}
-    for denominator in parts:
-        for normaliser, power in denominator:
-            top[normaliser] = max(power, top.get(normaliser, 0))
-    factor = 1
-    for normaliser, power in top.items():
-        factor *= len(normaliser.terms) ** power
-    return factor * sum(len(held) for held in parts.values())
-
-
-def _simplify(parts: Parts) -> Value:
-    """Parts with the same normalisers joined, common factors cancelled."""
-    parts = {denominator: held for denominator, held in parts.items() if held}
-    if len(parts) > 1:
-        groups: dict[frozenset[Normaliser], Parts] = {}
-        for denominator, held in parts.items():
-            groups.setdefault(frozenset(n for n, _ in denominator), {})[denominator] = held
-        # 1 - e/Z reads better as one quotient; with several rows' normalisers
-        # the constant stays apart.
-        if len(groups) == 2 and (plain := groups.get(frozenset())) is not None:
-            del groups[frozenset()]
-            next(iter(groups.values())).update(plain)
-        parts = {}
-        for group in groups.values():
-            common, numerator = Value(group).over_one_denominator()
-            if numerator:
-                parts[common] = numerator
-    result: Parts = {}
-    for denominator, held in parts.items():
-        lowest, numerator = _cancelled(denominator, held) if denominator else ((), held)
-        if lowest in result:
-            sums.accumulate(result[lowest], numerator)
-        else:
-            result[lowest] = numerator
-    return Value({denominator: held for denominator, held in result.items() if held})
-
-
-def _cancelled(denominator: Denominator, numerator: Terms) -> tuple[Denominator, Terms]:
-    """The quotient with every normaliser divided out as often as it goes."""
-    powers = dict(denominator)
-    for normaliser in list(powers):
-        while powers[normaliser] and len(numerator) >= len(normaliser.terms):
-            quotient = sums.divide(numerator, normaliser.terms)
-            if quotient is None:
-                break
-            numerator = quotient
-            powers[normaliser] -= 1
-    return _sorted(powers), numerator
-
-
-def _primitive(terms: Terms) -> tuple[Terms, Denominator]:
-    """``terms`` as a unit, which can be inverted, times a normaliser."""
-    grouped = {(exponent, atoms) for exponent, _, atoms in terms}
-    if len(grouped) == 1:
-        return terms, ()
-    first = min(terms, key=sums.by_size)
-    factor = sums.content(terms)
-    if terms[first] < 0:
-        factor = -factor
-    shift = sums.negative(first[0])
-    rest = sums.multiply(sums.scale(terms, 1 / factor), {(shift, 1, ()): fmpq(1)})
-    return {(first[0], 1, ()): factor}, ((Normaliser(rest), 1),)
-
-
-def _inverse_unit(terms: Terms) -> Terms:
-    """``1 / terms`` where all terms share their exponential and their atoms."""
-    exponent, _, atoms = next(iter(terms))
-    surd: Terms = {((), m, ()): q for (_, m, _), q in terms.items()}
-    flipped = tuple((atom, -power) for atom, power in atoms)
-    return sums.multiply(sums.invert_surd(surd), {(sums.negative(exponent), 1, flipped): fmpq(1)})
+    return Value(quotients.simplified(parts))
 
 
 def _halved(p: int, q: int) -> tuple[int, int]:
@@ -458,27 +314,6 @@ def _halved(p: int, q: int) -> tuple[int, int]:
 
 
 # -- opaque numbers -------------------------------------------------------------
-
-
-def _ball(terms: Terms) -> arb:
-    result = arb(0)
-    for (exponent, radicand, atoms), q in terms.items():
-        part = arb(q)
-        if radicand != 1:
-            part *= arb(radicand).sqrt()
-        if exponent:
-            part *= sums.exponent_ball(exponent).exp()
-        for atom, power in atoms:
-            assert atom.ball is not None
-            part *= atom.ball() ** power
-        result += part
-    return result
-
-
-def _symbols_of(terms: Terms) -> frozenset[str]:
-    return frozenset(
-        atom.key for _, _, held in terms if held for atom, _ in held if atom.ball is None
-    )
 
 
 def _opaque_atoms(terms: Terms) -> bool:
@@ -549,5 +384,5 @@ def _nested_root(terms: Terms) -> Value:
     if under.has_symbols:
         raise Malformed("the root of a value with symbols is not supported")
     shown = Root(formula(under))
-    atom = Atom(f"sqrt({under})", shown, lambda: _ball(terms).sqrt(), radicand=terms)
+    atom = Atom(f"sqrt({under})", shown, lambda: quotients.ball(terms).sqrt(), radicand=terms)
     return Value({(): {((), 1, ((atom, 1),)): fmpq(1)}})

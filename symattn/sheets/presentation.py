@@ -15,9 +15,10 @@ from flint import fmpq
 from symattn import formulas as f
 from symattn.numbers import rounding
 from symattn.numbers.forms import Named, formula, linear_form
+from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Hidden
 from symattn.numbers.terms import constant
-from symattn.numbers.values import Normaliser, Value, total
+from symattn.numbers.values import Value, total
 from symattn.programs.display import names as display_names
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors

@@ -35,6 +35,7 @@ def sheet(solution: Solution, detail: str = "brief", places: int = 4) -> b.Sheet
     :class:`Malformed` for other values, and if the cross-check refutes a
     figure: a sheet carries checked lines only.
 
+    >>> from symattn.solution.solution import solve
     >>> made = sheet(solve("cat-sat-mat"))
     >>> made.title
     'Three tiny vectors, no projections'

@@ -1,0 +1,185 @@
+"""Sums of quotients of exponential sums, and their normal form.
+
+The parts of a value: numerators by their denominators. A denominator is a
+product of powers of normalisers, which are kept whole.
+"""
+
+from __future__ import annotations
+
+from flint import arb, fmpq
+
+from symattn.numbers import terms as sums
+from symattn.numbers.terms import Terms
+
+
+class Normaliser:
+    """A denominator: a sum with several terms, smallest exponent 0,
+    coprime integer coefficients, the first one positive."""
+
+    __slots__ = ("_hash", "_key", "symbols", "terms")
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.symbols = symbols_of(terms)
+        self._key = frozenset((m, int(q.p), int(q.q)) for m, q in terms.items())
+        self._hash = hash(self._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Normaliser) and self._key == other._key)
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Sort key of what is shown."""
+        monomials = sorted(self.terms, key=sums.by_size)
+        return len(monomials), *((sums.by_size(m), self.terms[m]) for m in monomials)
+
+
+#: Normalisers with their powers; empty for a value without denominator.
+Denominator = tuple[tuple[Normaliser, int], ...]
+Parts = dict[Denominator, Terms]
+
+
+def joined(left: Denominator, right: Denominator) -> Denominator:
+    """The product of two denominators."""
+    powers = dict(left)
+    for normaliser, power in right:
+        powers[normaliser] = powers.get(normaliser, 0) + power
+    return ordered(powers)
+
+
+def ordered(powers: dict[Normaliser, int]) -> Denominator:
+    """Normalisers with their powers, in the order they are shown in."""
+    held = [(n, k) for n, k in powers.items() if k]
+    return tuple(held if len(held) < 2 else sorted(held, key=lambda item: item[0].order))
+
+
+def expanded(denominator: Denominator) -> Terms:
+    """A denominator multiplied out."""
+    product = sums.constant(1)
+    for normaliser, power in denominator:
+        for _ in range(power):
+            product = sums.multiply(product, normaliser.terms)
+    return product
+
+
+def over_one(parts: Parts) -> tuple[Denominator, Terms]:
+    """The sum of the parts as one quotient."""
+    top: dict[Normaliser, int] = {}
+    for denominator in parts:
+        for normaliser, power in denominator:
+            top[normaliser] = max(power, top.get(normaliser, 0))
+    common = ordered(top)
+    return common, raised(parts, common)
+
+
+def raised(parts: Parts, common: Denominator) -> Terms:
+    """The numerator of the sum of the parts over a common denominator."""
+    result: Terms = {}
+    for denominator, held in parts.items():
+        powers = dict(denominator)
+        missing = tuple((n, k - powers.get(n, 0)) for n, k in common)
+        for normaliser, power in missing:
+            for _ in range(power):
+                held = sums.multiply(held, normaliser.terms)
+        sums.accumulate(result, held)
+    return result
+
+
+def expansion(parts: Parts) -> int:
+    """About how many products :func:`raised` over all denominators forms."""
+    top: dict[Normaliser, int] = {}
+    for denominator in parts:
+        for normaliser, power in denominator:
+            top[normaliser] = max(power, top.get(normaliser, 0))
+    factor = 1
+    for normaliser, power in top.items():
+        factor *= len(normaliser.terms) ** power
+    return factor * sum(len(held) for held in parts.values())
+
+
+def simplified(parts: Parts) -> Parts:
+    """Parts with the same normalisers joined, common factors cancelled."""
+    parts = {denominator: held for denominator, held in parts.items() if held}
+    if len(parts) > 1:
+        groups: dict[frozenset[Normaliser], Parts] = {}
+        for denominator, held in parts.items():
+            groups.setdefault(frozenset(n for n, _ in denominator), {})[denominator] = held
+        # 1 - e/Z reads better as one quotient; with several rows' normalisers
+        # the constant stays apart.
+        if len(groups) == 2 and (plain := groups.get(frozenset())) is not None:
+            del groups[frozenset()]
+            next(iter(groups.values())).update(plain)
+        parts = {}
+        for group in groups.values():
+            common, numerator = over_one(group)
+            if numerator:
+                parts[common] = numerator
+    result: Parts = {}
+    for denominator, held in parts.items():
+        lowest, numerator = cancelled(denominator, held) if denominator else ((), held)
+        if lowest in result:
+            sums.accumulate(result[lowest], numerator)
+        else:
+            result[lowest] = numerator
+    return {denominator: held for denominator, held in result.items() if held}
+
+
+def cancelled(denominator: Denominator, numerator: Terms) -> tuple[Denominator, Terms]:
+    """The quotient with every normaliser divided out as often as it goes."""
+    powers = dict(denominator)
+    for normaliser in list(powers):
+        while powers[normaliser] and len(numerator) >= len(normaliser.terms):
+            quotient = sums.divide(numerator, normaliser.terms)
+            if quotient is None:
+                break
+            numerator = quotient
+            powers[normaliser] -= 1
+    return ordered(powers), numerator
+
+
+def primitive(terms: Terms) -> tuple[Terms, Denominator]:
+    """``terms`` as a unit, which can be inverted, times a normaliser."""
+    grouped = {(exponent, atoms) for exponent, _, atoms in terms}
+    if len(grouped) == 1:
+        return terms, ()
+    first = min(terms, key=sums.by_size)
+    factor = sums.content(terms)
+    if terms[first] < 0:
+        factor = -factor
+    shift = sums.negative(first[0])
+    rest = sums.multiply(sums.scale(terms, 1 / factor), {(shift, 1, ()): fmpq(1)})
+    return {(first[0], 1, ()): factor}, ((Normaliser(rest), 1),)
+
+
+def inverse_unit(terms: Terms) -> Terms:
+    """``1 / terms`` where all terms share their exponential and their atoms."""
+    exponent, _, atoms = next(iter(terms))
+    surd: Terms = {((), m, ()): q for (_, m, _), q in terms.items()}
+    flipped = tuple((atom, -power) for atom, power in atoms)
+    return sums.multiply(sums.invert_surd(surd), {(sums.negative(exponent), 1, flipped): fmpq(1)})
+
+
+def ball(terms: Terms) -> arb:
+    """An enclosure at the working precision."""
+    result = arb(0)
+    for (exponent, radicand, atoms), q in terms.items():
+        part = arb(q)
+        if radicand != 1:
+            part *= arb(radicand).sqrt()
+        if exponent:
+            part *= sums.exponent_ball(exponent).exp()
+        for atom, power in atoms:
+            assert atom.ball is not None
+            part *= atom.ball() ** power
+        result += part
+    return result
+
+
+def symbols_of(terms: Terms) -> frozenset[str]:
+    """The symbols that occur in a sum."""
+    return frozenset(
+        atom.key for _, _, held in terms if held for atom, _ in held if atom.ball is None
+    )
