@@ -118,7 +118,8 @@ def decimal(number: Decimal) -> Formula:
     >>> text(decimal(Decimal("-0.50")))
     '-0.50'
     """
-    shown = Number(format(abs(number), "f"))
+    # Not abs(): that rounds to the context's 28 digits.
+    shown = Number(format(number.copy_abs(), "f"))
     return Negated(shown) if number < 0 else shown
 
 

@@ -16,15 +16,19 @@ import numpy as np
 from flint import arb
 
 from symattn.crosscheck.recomputation import PLAIN, Figures, Gradient, Loss, recompute
+from symattn.errors import Malformed
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.reading import Hidden
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
-#: Quantities with more entries are compared by their enclosures; below, by
-#: their closed forms.
-CLOSED_FORMS = 400
+#: A case is compared by its closed forms while no quantity has more entries;
+#: above, by enclosures. A gradient's closed form grows with the scores' size.
+CLOSED_FORMS = 150
+
+#: A complex step is too small for derivatives whose bound is smaller than this.
+SMALLEST_STEP = 2.0**-300
 
 #: Complex steps add up roundings in another order than the bound is derived
 #: for; a slip is many orders larger.
@@ -49,13 +53,17 @@ class Check:
     worst: tuple[int, int] | None = None
     entries: int = 0
 
-    def as_dict(self) -> dict[str, float | str]:
-        """The figures for JSON."""
+    def as_dict(self) -> dict[str, float | str | None]:
+        """The figures for JSON, which has no infinity: None."""
         return {
-            "max_ulp": float(f"{self.max_ulp:.3g}"),
-            "scaled_ulp": float(f"{self.scaled_ulp:.3g}"),
+            "max_ulp": _short(self.max_ulp),
+            "scaled_ulp": _short(self.scaled_ulp),
             "verdict": str(self.verdict),
         }
+
+
+def _short(figure: float) -> float | None:
+    return float(f"{figure:.3g}") if math.isfinite(figure) else None
 
 
 @dataclass(frozen=True)
@@ -92,9 +100,14 @@ def verify(solution: Solution) -> Verification:
     given = {name: _as_text(data) for name, data in case.raw.items()}
     upstream = _as_text(case.raw_upstream)
     loss = Loss(case.output, upstream, case.wrt)
-    found = recompute(given, case.steps, loss)
+    try:
+        found = recompute(given, case.steps, loss)
+    except Malformed as error:
+        raise Malformed(error.faults, source=str(case.path or case.name)) from None
+    closed = max(figures.value.size for figures in found.quantities.values()) <= CLOSED_FORMS
     checks = [
-        _check(name, [(solution[name], figures)]) for name, figures in found.quantities.items()
+        _check(name, [(solution[name], figures)], closed)
+        for name, figures in found.quantities.items()
     ]
     for name, parts in found.gradients.items():
         exact = solution[name]
@@ -103,7 +116,7 @@ def verify(solution: Solution) -> Verification:
             for part, gradient in parts.items()
             if exact.symbols or part == PLAIN
         ]
-        checks.append(_check(f"dL/d{name[5:-1]}", pairs))
+        checks.append(_check(f"dL/d{name[5:-1]}", pairs, closed))
     return Verification(case.name, tuple(checks), found.probed, found.probes)
 
 
@@ -119,11 +132,11 @@ def _as_text(data: object) -> object:
     return str(data)
 
 
-def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]]) -> Check:
+def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]], closed: bool) -> Check:
     worst, place, largest, undecided, count = 0.0, None, 0.0, False, 0
     with precision(FIRST):
         for quantity, figures in pairs:
-            for i, j, exact, bound, candidates in _entries(quantity, figures):
+            for i, j, exact, bound, candidates in _entries(quantity, figures, closed):
                 count += 1
                 for value, allowance in candidates:
                     error, limit = abs(exact - value), bound * allowance
@@ -139,13 +152,13 @@ def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]]) -> Check:
 
 
 def _entries(
-    quantity: Quantity, figures: Figures
+    quantity: Quantity, figures: Figures, closed: bool
 ) -> Iterator[tuple[int, int, arb, float, list[tuple[float, float]]]]:
     """Place, exact value, bound, and floats with what they may be off by."""
     rows, columns = quantity.grid
     values, bounds = (np.reshape(x, (rows, columns)) for x in (figures.value, figures.bound))
     steps = figures.step.reshape(rows, columns) if isinstance(figures, Gradient) else None
-    held = None if rows * columns <= CLOSED_FORMS else quantity.balls(FIRST)
+    held = None if closed else quantity.balls(FIRST)
     for i in range(rows):
         for j in range(columns):
             near = None if held is None else held[i * columns + j]
@@ -158,7 +171,8 @@ def _entries(
             ball = near if exact is None else exact.ball(FIRST)
             assert ball is not None
             candidates = [(value, 1.0)]
-            if steps is not None and not math.isnan(step := float(steps[i, j])):
+            underflows = 0 < bound < SMALLEST_STEP
+            if steps is not None and not underflows and not math.isnan(step := float(steps[i, j])):
                 candidates.append((step, STEP_ALLOWANCE))
             yield i, j, ball, bound, candidates
 

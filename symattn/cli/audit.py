@@ -50,7 +50,7 @@ def command(cases: tuple[str, ...], form: str, output: Path | None, strict: bool
     """
     from symattn.auditing.judgement import audit
 
-    audits = [audit(solution) for solution in case_arguments.solutions(cases)]
+    audits = case_arguments.of_each(case_arguments.solutions(cases), audit)
     if form in ("tex", "pdf"):
         _red_pen(audits, form, output)
     elif form == "text" and output is None:

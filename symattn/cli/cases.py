@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from symattn.errors import Fault, Malformed
+from symattn.errors import Fault, Malformed, Undecided
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,29 +16,49 @@ if TYPE_CHECKING:
 
 argument = click.argument("cases", metavar="[CASE]...", nargs=-1)
 
+S = TypeVar("S")
+T = TypeVar("T")
+
 
 def solutions(cases: tuple[str, ...]) -> list[Solution]:
     """The solved cases; without a name all bundled ones.
 
-    The faults of all cases are raised together.
+    The faults of all cases are raised together. Results go by a case's name,
+    so two cases of one name are a fault.
     """
     from symattn.cases import library
     from symattn.solution.solution import solve
 
-    solved: list[Solution] = []
+    solved = each(cases or library.names(), str, solve)
+    names = [solution.case.name for solution in solved]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise Malformed(f"two cases are called {', '.join(twice)}: name one at a time")
+    return solved
+
+
+def of_each(solved: list[Solution], act: Callable[[Solution], T]) -> list[T]:
+    """``act`` of every solution; the faults of all are raised together."""
+    return each(solved, lambda solution: solution.case.name, act)
+
+
+def each(items: Iterable[S], name: Callable[[S], str], act: Callable[[S], T]) -> list[T]:
+    """``act`` of every item; the faults of all are raised together."""
+    results: list[T] = []
     messages: list[Malformed] = []
-    for name in cases or library.names():
+    for item in items:
         try:
-            solved.append(solve(name))
+            results.append(act(item))
         except Malformed as error:
             messages.append(error)
+        except Undecided as error:
+            messages.append(Malformed(str(error), source=name(item)))
     if len(messages) == 1:
         raise messages[0]
     if messages:
         raise Malformed(
             [Fault(error.source, str(fault)) for error in messages for fault in error.faults]
         )
-    return solved
+    return results
 
 
 def console(stderr: bool = False) -> Console:

@@ -7,13 +7,15 @@ Everything heavy is imported inside the commands: ``symattn --version`` and
 from __future__ import annotations
 
 import importlib
+import io
+import signal
 import sys
 from collections.abc import Mapping
 
 import click
 
 from symattn import __version__
-from symattn.errors import SymattnError
+from symattn.errors import Refuted, SymattnError
 
 #: Exit codes: a check failed; the input or its use is wrong.
 CHECK_FAILED, BAD_INPUT = 1, 2
@@ -67,10 +69,19 @@ def _group() -> None:
 
 def main() -> None:
     """Run a command; bad input ends with one message on standard error and exit code 2."""
+    if hasattr(signal, "SIGPIPE"):
+        # A reader that has seen enough, such as head, ends the run without a word.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that doesn't know a letter shows its code.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         _group(prog_name="symattn", standalone_mode=True)
     except SymattnError as error:
         click.echo(f"symattn: {error}", err=True)
+        sys.exit(CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)
+    except OSError as error:
+        click.echo(f"symattn: the output can't be written: {error.strerror or error}", err=True)
         sys.exit(BAD_INPUT)
     except RecursionError:
         click.echo("symattn: the input is nested deeper than can be computed", err=True)

@@ -13,10 +13,12 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli.main import BAD_INPUT, CHECK_FAILED
-from symattn.errors import EngineFailure, Malformed
+from symattn.errors import EngineFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from symattn.solution.solution import Solution
 
 
 @click.command("sheet")
@@ -67,15 +69,15 @@ def command(
     from symattn.sheets.writing import prepare_folder
 
     solved = case_arguments.solutions(cases)
-    names = [solution.case.name for solution in solved]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise Malformed(f"two cases would both be written as {', '.join(twice)}: name one a time")
     prepare_folder(output)
     with _progress(len(solved), "sheets") as advance:
-        documents = {}
-        for solution in solved:
-            documents[solution.case.name] = document(sheet(solution, detail, places))
+
+        def made(solution: Solution) -> tuple[str, str]:
+            tex = document(sheet(solution, detail, places))
             advance()
+            return solution.case.name, tex
+
+        documents = dict(case_arguments.of_each(solved, made))
     sys.exit(write(documents, output, form, strict))
 
 

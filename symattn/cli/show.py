@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,7 +49,7 @@ def command(
         place = _indices(at)
         found.at(*place)
         found = solution[f"({quantity})[{', '.join(map(str, place))}]"]
-    mode = rounding or solution.case.rounding
+    mode = solution.case.rounding if rounding is None else rounding
     decimal = _texts(found.decimal(places, mode))
     if form == "json":
         exact, latex = _nested(found, str), _nested(found, _latex)
@@ -67,7 +68,10 @@ def command(
     elif form == "latex":
         click.echo(found.latex())
     else:
-        shown = quantity if place is None else f"{quantity}[{', '.join(map(str, place))}]"
+        shown = quantity
+        if place is not None:
+            base = quantity if re.fullmatch(r"(dL/d)?\w+", quantity) else f"({quantity})"
+            shown = f"{base}[{', '.join(map(str, place))}]"
         _print(shown, found, decimal, f"{places} places, {mode}")
 
 
@@ -75,7 +79,7 @@ def _indices(at: str) -> list[int]:
     try:
         return [int(part) for part in at.split(",")]
     except ValueError:
-        raise Malformed(f"--at: expected indices such as 0,1, found {at!r}") from None
+        raise Malformed(f"--at: expected indices such as 0,1, found {at[:40]!r}") from None
 
 
 def _nested(quantity: Quantity, convert: Any) -> Any:

@@ -32,12 +32,12 @@ def command(cases: tuple[str, ...], form: str) -> None:
     """
     from symattn.verification import verify
 
-    found = [verify(solution) for solution in case_arguments.solutions(cases)]
+    found = case_arguments.of_each(case_arguments.solutions(cases), verify)
     if form == "json":
         content = {
             item.case: {check.quantity: check.as_dict() for check in item.checks} for item in found
         }
-        click.echo(json.dumps(content, indent=2))
+        click.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
     else:
         for item in found:
             _print(item)

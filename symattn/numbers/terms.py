@@ -15,7 +15,7 @@ dictionary is empty: that is what makes equality decidable.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import gcd, isqrt
+from math import gcd, isqrt, lcm
 from typing import TYPE_CHECKING
 
 from flint import arb, fmpq, fmpz
@@ -224,51 +224,78 @@ def by_size(monomial: Monomial) -> tuple[str, fmpq, Exponent, int]:
 def divide(numerator: Terms, denominator: Terms) -> Terms | None:
     """``numerator / denominator`` if that is again a sum and found quickly.
 
-    Long division by the leading term in a lexicographic order of the
-    exponents' coordinates. A remainder, or a quotient longer than the
-    numerator, gives None: the quotient is then left as it stands.
+    Long division by the leading term in the lexicographic order of the
+    exponents' coordinates. A quotient's last term is the quotient of the last
+    terms: a step below it, or a quotient longer than the numerator, gives
+    None, and the fraction is left as it stands.
     """
-    order = _order(numerator, denominator)
-    lead, leading = _leading(denominator, order)
-    factor = invert_surd(leading)
-    quotient: Terms = {}
-    rest = numerator
-    for _ in range(len(numerator) + 1):
-        if not rest:
-            return quotient
-        top, coefficients = _leading(rest, order)
-        powers = dict(top[1])
-        for atom, power in lead[1]:
-            powers[atom] = powers.get(atom, 0) - power
-        atoms = tuple(
-            sorted(((a, k) for a, k in powers.items() if k), key=lambda item: item[0].key)
-        )
-        shift: Terms = {(add_exponents(top[0], negative(lead[0])), 1, atoms): fmpq(1)}
-        step = multiply(multiply(coefficients, factor), shift)
-        accumulate(quotient, step)
-        rest = add(rest, scale(multiply(step, denominator), fmpq(-1)))
-    return None
+    lattice = _Lattice(numerator, denominator)
+    rest, below = lattice.points(numerator), lattice.points(denominator)
+    lead, last = max(below), min(below)
+    factor = invert_surd(below[lead])
+    lowest = tuple(a - b for a, b in zip(min(rest), last, strict=True))
+    quotient: dict[_Point, Terms] = {}
+    while rest:
+        top = max(rest)
+        shift = tuple(a - b for a, b in zip(top, lead, strict=True))
+        if shift < lowest or len(quotient) > len(numerator):
+            return None
+        step = quotient[shift] = multiply(rest[top], factor)
+        minus = scale(step, fmpq(-1))
+        for point, coefficient in below.items():
+            place = tuple(a + b for a, b in zip(point, shift, strict=True))
+            total = add(rest.get(place, {}), multiply(minus, coefficient))
+            if total:
+                rest[place] = total
+            else:
+                rest.pop(place, None)
+    return lattice.terms(quotient)
 
 
-def _order(*sums: Terms) -> tuple[list[int], list[str]]:
-    """The roots and atoms that serve as coordinates, in a fixed order."""
-    roots = {m for terms in sums for exponent, _, _ in terms for m, _, _ in exponent}
-    atoms = {atom.key for terms in sums for _, _, held in terms for atom, _ in held}
-    return sorted(roots), sorted(atoms)
+#: Whole coordinates of an exponent and of the atoms' powers.
+_Point = tuple[int, ...]
 
 
-def _leading(
-    terms: Terms, order: tuple[list[int], list[str]]
-) -> tuple[tuple[Exponent, Atoms], Terms]:
-    """The largest (exponent, atoms) and its coefficient, a sum of roots."""
+class _Lattice:
+    """Whole coordinates for the exponents and atoms of some sums."""
 
-    def coordinates(key: tuple[Exponent, Atoms]) -> list[fmpq]:
-        powers = {m: fmpq(p, q) for m, p, q in key[0]}
-        held = {atom.key: fmpq(power) for atom, power in key[1]}
-        zero = fmpq(0)
-        return [powers.get(m, zero) for m in order[0]] + [held.get(a, zero) for a in order[1]]
+    def __init__(self, *sums: Terms) -> None:
+        scales: dict[int, int] = {}
+        atoms: dict[str, Atom] = {}
+        for exponent, _, held in (key for terms in sums for key in terms):
+            for m, _, q in exponent:
+                scales[m] = lcm(scales.get(m, 1), q)
+            atoms.update((atom.key, atom) for atom, _ in held)
+        self.scales = sorted(scales.items())
+        self.atoms = [atoms[key] for key in sorted(atoms)]
 
-    top = max({(exponent, atoms) for exponent, _, atoms in terms}, key=coordinates)
-    return top, {
-        ((), m, ()): q for (exponent, m, atoms), q in terms.items() if (exponent, atoms) == top
-    }
+    def points(self, terms: Terms) -> dict[_Point, Terms]:
+        """The coefficient, a sum of roots, at each point."""
+        found: dict[_Point, Terms] = {}
+        for (exponent, radicand, held), q in terms.items():
+            powers = {m: (p, d) for m, p, d in exponent}
+            counts = {atom.key: power for atom, power in held}
+            scaled = [(*powers.get(m, (0, 1)), scale) for m, scale in self.scales]
+            point = (
+                *(p * (scale // d) for p, d, scale in scaled),
+                *(counts.get(atom.key, 0) for atom in self.atoms),
+            )
+            found.setdefault(point, {})[(), radicand, ()] = q
+        return found
+
+    def terms(self, points: dict[_Point, Terms]) -> Terms:
+        """The sum with these coefficients at these points."""
+        result: Terms = {}
+        for point, coefficient in points.items():
+            coordinates = zip(self.scales, point, strict=False)
+            exponent = tuple((m, *_lowest(p, scale)) for (m, scale), p in coordinates if p)
+            powers = zip(self.atoms, point[len(self.scales) :], strict=True)
+            held = tuple((atom, power) for atom, power in powers if power)
+            for (_, radicand, _), q in coefficient.items():
+                result[exponent, radicand, held] = q
+        return result
+
+
+def _lowest(p: int, q: int) -> tuple[int, int]:
+    shared = gcd(p, q)
+    return p // shared, q // shared

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from symattn import formulas as f
 from symattn.auditing.judgement import audit
-from symattn.errors import Malformed
+from symattn.errors import Malformed, Refuted
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.sheets import blocks as b
@@ -32,8 +32,8 @@ def sheet(solution: Solution, detail: str = "brief", places: int = 4) -> b.Sheet
 
     ``detail`` is ``brief`` (the first row of every product is worked) or
     ``full`` (all rows); ``places`` the decimal places. Raises
-    :class:`Malformed` for other values, and if the cross-check refutes a
-    figure: a sheet carries checked lines only.
+    :class:`Malformed` for other values, and :class:`Refuted` if the
+    cross-check refutes a figure: a sheet carries checked lines only.
 
     >>> from symattn.solution.solution import solve
     >>> made = sheet(solve("cat-sat-mat"))
@@ -47,7 +47,7 @@ def sheet(solution: Solution, detail: str = "brief", places: int = 4) -> b.Sheet
     verification = verify(solution)
     if verification.verdict is Verdict.REFUTED:
         wrong = [c.quantity for c in verification.checks if c.verdict is Verdict.REFUTED]
-        raise Malformed(
+        raise Refuted(
             f"{solution.case.name}: the cross-check refutes {', '.join(wrong)}; "
             "no sheet is written from figures that don't hold"
         )

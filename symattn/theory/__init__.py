@@ -34,7 +34,7 @@ A derivation reads like its proof. This one is complete but for the name of a fi
 ...         yield "G", found, derivation.values("G", {"A": softmax(S)})["G"][:, 0]
 ...     return proof.done(compare)
 >>> print(log_sum_exp().steps[2].text, "|", log_sum_exp().summary())
-G_k = A_k | 4 lines, 4 for all sizes
+G_k = A_k | 4 lines: 4 for all sizes
 
 To add one to the package, give it a file in ``entries`` and a line in ``ENTRIES``.
 """

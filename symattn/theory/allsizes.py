@@ -80,7 +80,7 @@ class AllSizes(Arithmetic[Value, Place]):
 
     def unknown(self, array: Array, at: tuple[Place, ...]) -> Value:
         """An entry of a given array."""
-        return terms.atom(("x", array.kind, array.name, *at))
+        return terms.atom(("x", array.kind, self.label(array), *at))
 
     def place(self, position: Position, env: Mapping[Index, Place]) -> Place:
         """Where a position lies."""
@@ -106,9 +106,9 @@ class AllSizes(Arithmetic[Value, Place]):
         """Kronecker's delta."""
         return _indicator(terms.delta(first, second))
 
-    def at_most(self, first: Place, second: Place) -> Value:
+    def at_most(self, first: Place, second: Place, axis: str) -> Value:
         """1 where the first place is not after the second, else 0."""
-        return _indicator(terms.at_most(first, second))
+        return _indicator(terms.at_most(first, second, axis))
 
     def scope(self) -> object:
         """How many sums lie around: their indices have names of that depth."""

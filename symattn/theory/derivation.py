@@ -240,8 +240,8 @@ class Derivation:
     def summary(self) -> str:
         """How many lines were confirmed for all sizes, and how many otherwise."""
         counts = self.confirmed
-        found = (f"{counts[how]} {HOW[how]}" for how in HOW if counts[how])
-        return f"{sum(counts.values())} lines, {', '.join(found)}"
+        found = [f"{counts[how]} {HOW[how]}" for how in HOW if counts[how]]
+        return f"{sum(counts.values())} lines: {', '.join(found)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The derivation as plain data, ready for JSON."""

@@ -6,7 +6,7 @@ captured) and sums the deltas (``deltasummation`` without ``Piecewise``). Only
 the last question, whether two sums are the same up to the names of their
 indices, is put to :mod:`symattn.theory.terms`: SymPy has no normal form for it.
 
-Limits, expected values and operation counts are not asked of SymPy here.
+Limits and expected values are not asked of SymPy here.
 
 >>> from symattn.theory.language import Size, exp, indices, partial, sum_over
 >>> from symattn.theory.matrices import Array
@@ -37,7 +37,7 @@ from symattn.theory.terms import Place, Value
 from symattn.verdicts import Verdict
 
 ORDER = sp.Function("at_most")
-"""1 where the first argument is at most the second, else 0."""
+"""1 where the first argument is at most the second, else 0; the third names their axis."""
 
 
 class Indexed(Arithmetic[Any, Any]):
@@ -94,9 +94,9 @@ class Indexed(Arithmetic[Any, Any]):
 
     def unknown(self, array: Array, at: tuple[Any, ...]) -> Any:
         """An entry of a given array."""
-        self._arrays[array.name] = array
+        self._arrays[self.label(array)] = array
         # A scalar is an entry as well, so that SymPy differentiates it alike.
-        return sp.IndexedBase(array.name)[at or (sp.Integer(0),)]
+        return sp.IndexedBase(self.label(array))[at or (sp.Integer(0),)]
 
     def place(self, position: Position, env: Mapping[Index, Any]) -> Any:
         """Where a position lies."""
@@ -115,9 +115,9 @@ class Indexed(Arithmetic[Any, Any]):
         """Kronecker's delta."""
         return sp.KroneckerDelta(first, second)
 
-    def at_most(self, first: Any, second: Any) -> Any:
+    def at_most(self, first: Any, second: Any, axis: str) -> Any:
         """1 where the first place is not after the second, else 0."""
-        return ORDER(first, second)
+        return ORDER(first, second, sp.Symbol(axis))
 
     def scope(self) -> object:
         """The array that is not to be unfolded."""
@@ -175,7 +175,7 @@ class Indexed(Arithmetic[Any, Any]):
         """The value with the array's entries replaced by their definition."""
         if array.body is None:
             return value
-        base = sp.IndexedBase(array.name)
+        base = sp.IndexedBase(self.label(array))
         found = [one for one in value.atoms(sp.Indexed) if one.base == base]
         return value.xreplace(
             {one: self.entry(array, one.indices[: len(array.axes)], None).value for one in found}
@@ -227,7 +227,9 @@ class Indexed(Arithmetic[Any, Any]):
             case sp.KroneckerDelta():
                 return into.same(*(self._place(one, names) for one in value.args))
         if value.func == ORDER:
-            return into.at_most(*(self._place(one, names) for one in value.args))
+            first, second, axis = value.args
+            here, there = self._place(first, names), self._place(second, names)
+            return into.at_most(here, there, axis.name)
         raise Undecidable(f"SymPy's {type(value).__name__}")
 
     def _place(self, value: Any, names: Mapping[Any, str]) -> Place:

@@ -246,13 +246,13 @@ class Mean(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Count(Expr):
-    """How many operations all entries of a defined array take, its inputs being at hand.
+    """How many operations all entries of defined arrays take, what they use being at hand.
 
     Each addition, multiplication, division, exponential and comparison is one;
     minus signs and reading an entry are free.
     """
 
-    array: Array
+    arrays: tuple[Array, ...]
 
 
 def expression(value: Scalar) -> Expr:
@@ -320,12 +320,28 @@ def at_most(first: Position, second: Position) -> Expr:
     return AtMost(first, second)
 
 
+def axis_of(place: Position) -> Size | None:
+    """The axis that a place lies on; None for the first place, which every axis has.
+
+    Raises Malformed for another number: at some sizes it lies beyond the end.
+    """
+    if isinstance(place, int):
+        if place != 1:
+            raise Malformed(f"place {place}: expected 1 or an index, not every axis goes so far")
+        return None
+    return place.size if isinstance(place, Index | Image) else place
+
+
 def _same_axis(what: str, first: Position, second: Position) -> None:
-    ends = [end.size if isinstance(end, Index | Image) else end for end in (first, second)]
-    names = {end.name for end in ends if isinstance(end, Size)}
+    names = sorted({axis.name for axis in map(axis_of, (first, second)) if axis})
     if len(names) > 1:
-        raise Malformed(f"{what}: indices up to {' and '.join(sorted(names))}, expected one range")
+        raise Malformed(f"{what}: indices up to {' and '.join(names)}, expected one range")
+
+
+def operations(*arrays: Array) -> Expr:
+    """How many operations all entries of defined arrays take together."""
+    return Count(arrays)
 
 
 image, partial, limit, mean = Image, Partial, Limit, Mean
-largest, operations, pair_sum, sqrt = Largest, Count, PairSum, Sqrt
+largest, pair_sum, sqrt = Largest, PairSum, Sqrt

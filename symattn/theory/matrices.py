@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from symattn.errors import Malformed
 from symattn.theory import language as scalar
-from symattn.theory.language import Expr, Image, Index, Position, Scalar, Size
+from symattn.theory.language import Expr, Index, Position, Scalar, Size
 
 Axis: TypeAlias = Size | None
 Values: TypeAlias = Mapping[str, Any]
@@ -169,8 +169,8 @@ class Array(Matrix):
         if len(places) != len(self.axes):
             raise Malformed(f"{self.name}: expected {len(self.axes)} indices, found {len(places)}")
         for place, axis in zip(places, self.axes, strict=True):
-            end = place.size if isinstance(place, Index | Image) else place
-            if isinstance(end, Size) and end != axis:
+            end = scalar.axis_of(place)
+            if end is not None and end != axis:
                 raise Malformed(
                     f"{self.name}: expected an index up to {axis.name}, found one up to {end.name}"
                 )

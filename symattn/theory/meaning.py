@@ -51,6 +51,7 @@ class Arithmetic(ABC, Generic[P, T]):
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Dual[P]] = {}
+        self._labels: dict[Array, str] = {}
 
     # What each arithmetic says for itself.
 
@@ -99,8 +100,8 @@ class Arithmetic(ABC, Generic[P, T]):
         """Kronecker's delta."""
 
     @abstractmethod
-    def at_most(self, first: T, second: T) -> P:
-        """1 where the first place is not after the second, else 0."""
+    def at_most(self, first: T, second: T, axis: str) -> P:
+        """1 where the first place is not after the second, else 0; ``axis`` if they share one."""
 
     @abstractmethod
     def total(
@@ -125,6 +126,15 @@ class Arithmetic(ABC, Generic[P, T]):
         """What besides its indices the value of an entry depends on."""
 
     # The walk.
+
+    def label(self, array: Array) -> str:
+        """A name for a given array; a second array of the same name gets a prime."""
+        if array not in self._labels:
+            name = array.name
+            while name in self._labels.values():
+                name += "'"
+            self._labels[array] = name
+        return self._labels[array]
 
     def evaluate(
         self, value: Expr, env: Mapping[Index, T], by: Variable[T] | None = None
@@ -181,7 +191,9 @@ class Arithmetic(ABC, Generic[P, T]):
             case term.Delta(first, second):
                 return Dual(self.same(self.place(first, env), self.place(second, env)))
             case term.AtMost(first, second):
-                return Dual(self.at_most(self.place(first, env), self.place(second, env)))
+                axes = {axis.name for axis in map(term.axis_of, (first, second)) if axis}
+                axis = axes.pop() if len(axes) == 1 else ""
+                return Dual(self.at_most(self.place(first, env), self.place(second, env), axis))
         if by is not None:
             raise Undecidable(f"the derivative of {type(value).__name__}")
         return Dual(self.special(value, env))
@@ -198,8 +210,8 @@ class Arithmetic(ABC, Generic[P, T]):
                 return self.limit(inside, self.evaluate(variable, env).value, target)
             case term.Mean(body):
                 return self.mean(self.evaluate(body, env).value)
-            case term.Count(array):
-                return self.evaluate(cost(array), env).value
+            case term.Count(arrays):
+                return self.evaluate(cost(*arrays), env).value
         raise Undecidable(f"the value of {type(value).__name__}")
 
     def entry(self, array: Array, at: tuple[T, ...], by: Variable[T] | None) -> Dual[P]:

@@ -18,7 +18,7 @@ from math import isqrt
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 from symattn.theory.matrices import Kind
-from symattn.theory.terms import shared_exponent
+from symattn.theory.quotients import shared_exponent
 
 Polynomial: TypeAlias = dict[int, Fraction | int]
 Frozen: TypeAlias = tuple[tuple[int, Fraction | int], ...]

@@ -220,8 +220,8 @@ def _scalar(value: Expr, to: Notation) -> tuple[str, int]:
             return to.limit.format(_scalar(variable, to)[0], end, _held(body, PRODUCT, to)), PRODUCT
         case scalar.Mean(body):
             return to.mean.format(_scalar(body, to)[0]), ATOM
-        case scalar.Count(array):
-            return to.count.format(_name(array.name, to)), ATOM
+        case scalar.Count(arrays):
+            return to.count.format(", ".join(_name(one.name, to) for one in arrays)), ATOM
     raise TypeError(f"no notation for {type(value).__name__}")
 
 

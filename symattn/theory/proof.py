@@ -51,7 +51,7 @@ class Proof:
     ) -> None:
         self._name, self._statement, self._source = name, statement, source
         self._assumptions = list(assumptions)
-        self._sizes = read_sizes(sizes, sizes[0])
+        self._sizes = read_sizes(sizes, sizes[0] if sizes else ())
         self._checker = Checker(self._sizes)
         self._definitions: list[Definition] = []
         self._steps: list[Step] = []

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from symattn.theory import terms
 from symattn.theory.terms import Atom, Normal, Term, Value
+
+
+def shared_exponent(exponents: Sequence[int]) -> int:
+    """The power that can be taken out of terms in which an atom has these exponents.
+
+    >>> shared_exponent([2, 3]), shared_exponent([-1, -2]), shared_exponent([-1, 0])
+    (2, -1, 0)
+    """
+    least, most = min(exponents), max(exponents)
+    return least if least > 0 else most if most < 0 else 0
 
 
 def is_switch(piece: Atom) -> bool:
@@ -27,7 +38,7 @@ def split(value: Value) -> tuple[dict[Atom, int], Fraction, Value]:
     for piece in every:
         if is_switch(piece) or any(terms.mentions(piece, one.bound) for one in opened):
             continue
-        exponent = terms.shared_exponent([one.factors.get(piece, 0) for one in opened])
+        exponent = shared_exponent([one.factors.get(piece, 0) for one in opened])
         if exponent:
             shared[piece] = exponent
     leading = form[0][1]

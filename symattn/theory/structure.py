@@ -27,7 +27,7 @@ def arrays(value: Expr) -> frozenset[Array]:
     """The arrays named in an expression (not those behind their definitions)."""
     found: set[Array] = set()
     for part in walk(value):
-        if isinstance(part, term.Entry | term.Count):
+        if isinstance(part, term.Entry):
             found.add(part.array)
     return frozenset(found)
 
@@ -82,11 +82,13 @@ def _collect(value: Expr, bound: frozenset[Index], found: dict[Index, None]) -> 
         _collect(part, bound, found)
 
 
-def cost(array: Array) -> Expr:
-    """The number of operations that all entries of a defined array take, as an expression."""
-    if array.body is None:
-        return term.expression(0)
-    return _over(array.params, _cost(array.body))
+def cost(*arrays: Array) -> Expr:
+    """The number of operations that all entries of defined arrays take, as an expression."""
+    found = term.expression(0)
+    for array in arrays:
+        if array.body is not None:
+            found = found + _over(array.params, _cost(array.body))
+    return found
 
 
 def _over(params: tuple[Index, ...], body: Expr) -> Expr:

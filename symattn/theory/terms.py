@@ -6,7 +6,7 @@ nested tuples, so that they can be compared, sorted and renamed:
 
     ("x", kind, name, place, ...)   an unknown entry
     ("d", place, place)             Kronecker's delta
-    ("m", place, place)             1 where the first place is at most the second
+    ("m", place, place, axis)       1 where the first place is at most the second
     ("s", name), ("r", name)        a size, and its root
     ("e", monomial, q)              the exponential of a monomial over the whole number q
     ("v", poly), ("g", poly)        one over a sum, and its logarithm
@@ -19,7 +19,7 @@ normal forms are equal values (the converse is tried, not promised).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from itertools import count, permutations, product
@@ -87,16 +87,6 @@ def power(value: Value, exponent: int) -> Value:
     return found
 
 
-def shared_exponent(exponents: Sequence[int]) -> int:
-    """The power that can be taken out of terms in which an atom has these exponents.
-
-    >>> shared_exponent([2, 3]), shared_exponent([-1, -2]), shared_exponent([-1, 0])
-    (2, -1, 0)
-    """
-    least, most = min(exponents), max(exponents)
-    return least if least > 0 else most if most < 0 else 0
-
-
 def bind(value: Value, name: str, size: str) -> Value:
     """The sum of a value over all places that ``name`` can take."""
     summed = (Term(c, factors, bound | {name: size}) for c, factors, bound in value)
@@ -114,11 +104,14 @@ def delta(first: Place, second: Place) -> Atom | int:
     return ("d", *sorted((first, second)))
 
 
-def at_most(first: Place, second: Place) -> Atom | int:
-    """1 where ``first <= second``, else 0; decided where a place is the first or last."""
-    if first == second or first == ("=1",) or (second[0][0] == "=" and second[0][1:].isalpha()):
+def at_most(first: Place, second: Place, axis: str) -> Atom | int:
+    """1 where ``first <= second``, else 0; decided where a place is the first or last.
+
+    ``axis`` is the size that both run to; empty where they run to different ones.
+    """
+    if first in (second, ("=1",)) or (axis and second == (f"={axis}",)):
         return 1
-    return delta(first, second) if second == ("=1",) else ("m", first, second)
+    return delta(first, second) if second == ("=1",) else ("m", first, second, axis)
 
 
 # Renaming.
@@ -159,7 +152,7 @@ def _rename_atom(one: Atom, names: Mapping[str, Place]) -> Atom | int:
         case "d":
             return delta(rename_place(one[1], names), rename_place(one[2], names))
         case "m":
-            return at_most(rename_place(one[1], names), rename_place(one[2], names))
+            return at_most(rename_place(one[1], names), rename_place(one[2], names), one[3])
         case "e":
             inside = normal([renamed(opened(one[1]), names)])
             return ("e", next(iter(inside)), one[2]) if inside else 1
@@ -225,14 +218,13 @@ def settle(one: Term) -> Term | None:
         piece = deltas[0]
         others = {other: e for other, e in one.factors.items() if other != piece}
         old, new = _direction(piece, one.bound)
-        rest = Term(one.coefficient, others, one.bound)
         if old is None:
             done.add(piece)
         elif old in one.bound:
             bound = {name: size for name, size in one.bound.items() if name != old}
             one = renamed(Term(one.coefficient, others, bound), {old: new})
         else:
-            moved = renamed(rest, {old: new})
+            moved = renamed(Term(one.coefficient, others, one.bound), {old: new})
             if moved.factors != others:
                 done.clear()
             done.add(piece)
@@ -328,15 +320,13 @@ def _numbered(one: Term) -> Monomial:
     groups: dict[Any, list[str]] = {}
     for name in one.bound:
         groups.setdefault(marks.get(name), []).append(name)
-    best: Monomial | None = None
+    found: list[Monomial] = []
     for orders in product(*(permutations(groups[mark]) for mark in sorted(groups))):
         order = [name for group in orders for name in group]
         numbering = {name: (f"@{h}.{number}",) for number, name in enumerate(order)}
         factors = tuple(sorted(renamed(one, numbering).factors.items()))
-        found = (tuple(one.bound[name] for name in order), factors)
-        best = found if best is None or found < best else best
-    assert best is not None
-    return best
+        found.append((tuple(one.bound[name] for name in order), factors))
+    return min(found)
 
 
 def _mark(one: Term, name: str) -> Any:

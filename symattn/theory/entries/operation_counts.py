@@ -55,14 +55,14 @@ def operation_counts() -> Derivation:
     proof.step(operations(T), n_q * n_k, "scaling: one multiplication an entry")
     proof.step(operations(S), n_q * n_k, "mask: one addition an entry")
     proof.step(
-        _total(m, E, Z, A),
+        operations(m, E, Z, A),
         n_q * (n_k - 1) + 2 * n_q * n_k + n_q * (n_k - 1) + n_q * n_k,
         "softmax: maximum; subtract and exponentiate; add up; divide",
     )
     proof.then(n_q * (5 * n_k - 2), "collect")
     proof.step(operations(Y), n_q * d_v * (2 * n_k - 1), PRODUCT)
     proof.step(
-        _total(*forward),
+        operations(*forward),
         n_q * n_k * (2 * d_k + 2 * d_v + 6) - n_q * (d_v + 2),
         "add up the forward pass",
     )
@@ -72,12 +72,12 @@ def operation_counts() -> Derivation:
     backward = dV, dA, D, dS, dR, dQ, dK = _backward(proof, n_q, n_k)
     proof.step(operations(dV), n_k * d_v * (2 * n_q - 1), PRODUCT)
     proof.step(operations(dA), n_q * n_k * (2 * d_v - 1), PRODUCT)
-    proof.step(_total(D, dS), n_q * (2 * n_k - 1) + 2 * n_q * n_k, "softmax-backward")
+    proof.step(operations(D, dS), n_q * (2 * n_k - 1) + 2 * n_q * n_k, "softmax-backward")
     proof.step(operations(dR), n_q * n_k, "the scale")
     proof.step(operations(dQ), n_q * d_k * (2 * n_k - 1), PRODUCT)
     proof.step(operations(dK), n_k * d_k * (2 * n_q - 1), PRODUCT)
     proof.step(
-        _total(*backward),
+        operations(*backward),
         n_q * n_k * (4 * d_k + 4 * d_v + 4) - n_q * (d_k + 1) - n_k * (d_k + d_v),
         "add up the backward pass",
     )
@@ -85,13 +85,13 @@ def operation_counts() -> Derivation:
 
     proof.part("Self-attention of n tokens")
     proof.step(
-        _total(*_forward(proof, n, n)),
+        operations(*_forward(proof, n, n)),
         2 * n**2 * (d_k + d_v + 3) - n * (d_v + 2),
         "forward, with n queries and n keys",
     )
     proof.conclude()
     proof.step(
-        _total(*_backward(proof, n, n)),
+        operations(*_backward(proof, n, n)),
         4 * n**2 * (d_k + d_v + 1) - n * (2 * d_k + d_v + 1),
         "backward, with n queries and n keys",
     )
@@ -131,13 +131,6 @@ def _backward(proof: Proof, rows: Size, columns: Size) -> tuple[Array, ...]:
 
 def _letters(rows: Size, columns: Size) -> tuple[tuple[str, Size], ...]:
     return ("i", rows), ("j", columns), ("c", d_k), ("u", d_v)
-
-
-def _total(first: Array, *rest: Array) -> Expr:
-    found: Expr = operations(first)
-    for one in rest:
-        found = found + operations(one)
-    return found
 
 
 class _Counted:
