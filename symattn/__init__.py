@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from symattn.cases.library import load, names
     from symattn.errors import Fault, Malformed, SymattnError, Undecided
     from symattn.numbers.reading import from_floats
+    from symattn.proofs import THEORY as theory
     from symattn.solution.attention import Attention, attention
     from symattn.solution.quantity import Quantity
     from symattn.solution.solution import Solution, solve
@@ -43,6 +44,7 @@ _HOMES = {
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
     "solve": "symattn.solution.solution",
+    "theory": "symattn.proofs",
 }
 
 __all__ = [
@@ -63,13 +65,15 @@ __all__ = [
     "load",
     "names",
     "solve",
+    "theory",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'symattn' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    # The derivations are a mapping, and a constant of their package.
+    value = getattr(import_module(_HOMES[name]), "THEORY" if name == "theory" else name)
     globals()[name] = value
     return value
 

@@ -14,7 +14,7 @@ from symattn.cli.main import CHECK_FAILED
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symattn.theory.derivation import Derivation
+    from symattn.proofs.derivation import Derivation
 
 
 @click.command("derive")
@@ -47,7 +47,7 @@ def command(names: tuple[str, ...], form: str, output: Path | None, strict: bool
       symattn derive softmax-jacobian
       symattn derive attention-gradients --format pdf -o out
     """
-    from symattn.theory import THEORY
+    from symattn.proofs import THEORY
 
     listing = not names and form == "text" and output is None
     derivations = [THEORY[name] for name in names or THEORY]
@@ -88,7 +88,7 @@ def _list(derivations: list[Derivation]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from symattn.theory.printing import prose
+    from symattn.proofs.printing import prose
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("name", "statement", "checked"):

@@ -11,6 +11,7 @@ from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 from symattn.sheets import blocks as b
 from symattn.sheets import definitions
+from symattn.sheets.presentation import indexed
 from symattn.sheets.steps import Steps
 from symattn.verdicts import Verdict
 
@@ -31,7 +32,7 @@ def backward(steps: Steps) -> Iterator[b.Block]:
         why = "" if steps.case.states_loss else "The document has no loss. "
         intro += [
             why + "Differentiate the sum of all outputs, ",
-            b.Math(rf"L = \sum_{{i,j}} {shown_output}_{{i,j}}"),
+            b.Math(_sum_of_outputs(steps.program.quantities[output], shown_output)),
             ": the gradient that comes from above is all ones.",
         ]
     else:
@@ -54,6 +55,11 @@ def backward(steps: Steps) -> Iterator[b.Block]:
         yield b.Heading((b.Math(formula),), 2)
         yield from steps.definitions(definitions.of_gradient(steps.program, name, steps.named))
         yield from _gradient_work(steps, node)
+
+
+def _sum_of_outputs(node: Node, name: str) -> str:
+    keys = ("", "i", "i,j")[len(node.shape)]
+    return rf"L = \sum_{{{keys}}} {indexed(name, keys)}" if keys else f"L = {name}"
 
 
 def _stages(steps: Steps) -> list[str]:
@@ -88,7 +94,8 @@ def _gradient_work(steps: Steps, node: Node) -> Iterator[b.Block]:
 def _equal_operand(steps: Steps, node: Node) -> Node | None:
     """A gradient that only passes a mask, or is copied, and stays the same."""
     for operand in node.operands[:1]:
-        if node.op in ("multiply", "copy") and operand.serial in steps.named:
+        large = steps.rows_shown(node) < node.grid[0]
+        if node.op in ("multiply", "copy") and operand.serial in steps.named and not large:
             same = steps.shown.quantity(node).equals(steps.shown.quantity(operand))
             if same is Verdict.HOLDS:
                 return operand
@@ -96,10 +103,12 @@ def _equal_operand(steps: Steps, node: Node) -> Node | None:
 
 
 def _is_zero(steps: Steps, node: Node) -> bool:
+    rows, columns = node.grid
+    entry = steps.shown.quantity(node).entry
     return all(
-        isinstance(value, Value) and value.rational() == 0
-        for row in steps.shown.quantity(node).rows
-        for value in row
+        isinstance(value := entry(i, j), Value) and value.rational() == 0
+        for i in range(rows)
+        for j in range(columns)
     )
 
 
@@ -112,16 +121,14 @@ def _jacobians(steps: Steps) -> Iterator[b.Block]:
         if name not in steps.program.gradients:
             continue
         weights = f.name_latex(name)
+        row = indexed(weights, "i")
         yield b.Heading((b.Math(weights), " by its scores: the softmax Jacobian"), 2)
         yield b.Paragraph(
             (
                 "A row of weights depends on its own row of scores only: ",
                 b.Math(rf"\displaystyle {definitions.jacobian(node, steps.named)}"),
                 ", that is ",
-                b.Math(
-                    rf"J_i = \operatorname{{diag}}({weights}_i)"
-                    rf" - {weights}_i^{{\top}} {weights}_i"
-                ),
+                b.Math(rf"J_i = \operatorname{{diag}}({row}) - {row}^{{\top}} {row}"),
                 ". Each row and each column of ", b.Math("J_i"), " sums to 0; for any size: ",
                 b.Code("symattn derive softmax-jacobian"), ".",
             )

@@ -8,7 +8,7 @@ from symattn import formulas as f
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import compare
 from symattn.sheets import blocks as b
-from symattn.sheets.presentation import Presentation
+from symattn.sheets.presentation import Presentation, indexed
 from symattn.sheets.steps import Steps
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
@@ -68,7 +68,7 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
         )
         yield b.Matrices(
             (
-                b.Matrix(rf"{name}_{{\text{{base}}}} \approx", before),
-                *steps.whole(node, rf"{name}_{{\text{{here}}}} \approx", exact=False),
+                b.Matrix(rf"{indexed(name, r'\text{base}')} \approx", before),
+                *steps.whole(node, rf"{indexed(name, r'\text{here}')} \approx", exact=False),
             )
         )

@@ -14,6 +14,7 @@ from symattn import formulas as f
 from symattn.crosscheck.definitions import formula as definition_formula
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
+from symattn.sheets.presentation import grouped
 
 Named = Mapping[int, f.Formula]
 
@@ -39,18 +40,15 @@ def in_letters(name: str, letters: Mapping[str, str], sizes: Mapping[str, int]) 
     shown = re.sub(r"D_([A-Z])_\{", lambda m: f"\x00d{m[1]}\x01_{{", shown)
     shown = _LETTER.sub(lambda m: f"\x00{m[1]}\x01_{{", shown)
     shown = shown.replace(r"\sqrt{ d }", "\\sqrt{\x00w\x01}")
-    shown = re.sub("\x00(d?[A-Z])\x01", lambda m: _grouped(letters.get(m[1], m[1])), shown)
+    shown = re.sub("\x00(d?[A-Z])\x01", lambda m: grouped(letters.get(m[1], m[1])), shown)
     shown = shown.replace("\x00w\x01", letters.get("d", "d"))
     return shown.replace(r"\exp ", r"\exp\, ")
 
 
-def _grouped(name: str) -> str:
-    return name if len(name) == 1 else f"({name})" if "_" in name else f"{{{name}}}"
-
-
-def of_step(node: Node, named: Named) -> list[str]:
+def of_step(node: Node, named: Named, row_sum: str = "Z_{i}") -> list[str]:
     """The definitions that a step uses, as equations; none for a step that
-    is put together from several operations."""
+    is put together from several operations. ``row_sum`` is what the sum over
+    row i of a softmax is called."""
     result = _name(node, named)
     match node.op, node.operands:
         case "matmul", (x, y) if _is_named(x, named) and _turned(y, named):
@@ -66,7 +64,8 @@ def of_step(node: Node, named: Named) -> list[str]:
         case "softmax", (x,) if _is_named(x, named):
             letters = {"S": _name(x, named), "A": result}
             sizes = {"m": x.grid[1]}
-            return [in_letters(name, letters, sizes) for name in ("normaliser", "softmax")]
+            shown = [in_letters(name, letters, sizes) for name in ("normaliser", "softmax")]
+            return [equation.replace("Z_{i}", row_sum) for equation in shown]
         case "hide", (x, keep) if _is_named(x, named):
             letters = {"T": result, "S": _name(x, named)}
             if keep.op == "triangle":
@@ -129,8 +128,8 @@ def jacobian(node: Node, named: Named) -> str:
     """The definition of an entry of the softmax Jacobian."""
     weights, scores = _name(node, named), _name(node.operands[0], named)
     shown = definition_formula("softmax_jacobian")
-    shown = shown.replace("S_{i, k}", f"{_grouped(scores)}_{{i, k}}")
-    shown = re.sub(r"A_\{", lambda _: f"{_grouped(weights)}_{{", shown)
+    shown = shown.replace("S_{i, k}", f"{grouped(scores)}_{{i, k}}")
+    shown = re.sub(r"A_\{", lambda _: f"{grouped(weights)}_{{", shown)
     return _SUMMAND.sub(r"\1", shown)
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from symattn.proofs.derivation import HOW, Derivation, Equation, Step
+from symattn.proofs.printing import latex, pieces
 from symattn.sheets import blocks as b
 from symattn.sheets.layout import TEXT, broken_text, width
-from symattn.theory.derivation import HOW, Derivation, Equation, Step
-from symattn.theory.printing import latex, pieces
 from symattn.verdicts import Verdict
 
 
 def sheet(derivation: Derivation) -> b.Sheet:
     """The sheet of a derivation, its lines and NumPy's check of it.
 
-    >>> from symattn.theory import THEORY
+    >>> from symattn.proofs import THEORY
     >>> sheet(THEORY["softmax-jacobian"]).title
     'Softmax Jacobian'
     """

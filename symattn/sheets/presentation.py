@@ -14,6 +14,7 @@ from flint import fmpq
 
 from symattn import formulas as f
 from symattn.numbers import rounding
+from symattn.numbers.balls import FIRST
 from symattn.numbers.forms import Named, formula, linear_form
 from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Hidden
@@ -26,6 +27,7 @@ from symattn.sheets import worked
 from symattn.sheets.layout import width
 from symattn.solution.quantity import Entry, Quantity
 from symattn.solution.solution import Solution
+from symattn.verdicts import Verdict
 
 #: Widest closed form, in em, that is put in place of an entry's name.
 NARROW = 7.0
@@ -33,8 +35,13 @@ NARROW = 7.0
 #: Places up to which a rational number is written as a decimal.
 SHORT = 6
 
-#: Significant digits of a number that its places would show as zero.
-_SMALL_DIGITS = 3
+#: Significant digits of a number that its places would show as zero, or that
+#: is larger than ``_LARGE``.
+_FEW_DIGITS = 3
+_LARGE = 10**12
+
+#: What the sum of a row of exponentials is called: the first that is free.
+_ROW_SUMS = ("Z", "N", "R", r"\mathcal{Z}")
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,8 @@ class Presentation:
         self.rounding = solution.case.rounding
         self.named = display_names(solution.program)
         self._quantities: dict[int, Quantity] = {}
+        self._marks: dict[int, str] = {}
+        self._letter = self._free_letter()
         self.normalisers = self._find_normalisers()
         self._common: dict[Normaliser, Named] = {}
         self._by_row: dict[int, dict[Normaliser, Named]] = {}
@@ -77,28 +86,33 @@ class Presentation:
         program = self.solution.program
         steps = ancestors(program.quantities[name] for name in program.steps)
         found = [node for node in steps if node.op == "softmax"]
+        for place, node in enumerate(found, 1):
+            named = self.named.get(node.serial, f.Symbol("", f"({place})"))
+            self._marks[node.serial] = "" if len(found) == 1 else f"{f.latex(named)},"
         return {
-            node.serial: tuple(
-                self._row(node, i, "" if len(found) == 1 else self._mark(node, found))
-                for i in range(node.grid[0])
-            )
-            for node in found
+            node.serial: tuple(self._row(node, i) for i in range(node.grid[0])) for node in found
         }
 
-    def _mark(self, node: Node, found: list[Node]) -> str:
-        named = self.named.get(node.serial)
-        return f.latex(named) if named is not None else str(found.index(node) + 1)
+    def row_label(self, node: Node, i: str) -> f.Symbol:
+        """What the sum over row i of a softmax is called: ``Z_i``, with
+        several softmaxes ``Z_{A,i}``."""
+        keys = f"{self._marks[node.serial]}{i}"
+        return f.Symbol(f"{self._letter}[{keys}]", f"{self._letter}_{{{keys}}}")
 
-    def _row(self, node: Node, i: int, mark: str) -> RowNormaliser:
+    def _free_letter(self) -> str:
+        """A letter for row sums that no quantity and no symbol has."""
+        names = (*self.solution.program.quantities, *self.solution.case.symbols)
+        taken = {f.name_latex(name).partition("_")[0] for name in names}
+        return next((x for x in _ROW_SUMS if x not in taken), _ROW_SUMS[-1])
+
+    def _row(self, node: Node, i: int) -> RowNormaliser:
         scores = self.quantity(node.operands[0])
         entries = [scores.entry(i, k) for k in range(node.grid[1])]
         kept = [score.exp() for score in entries if isinstance(score, Value)]
         powers = tuple(
             formula(score.exp()) if isinstance(score, Value) else None for score in entries
         )
-        above = f"^{{({mark})}}" if mark else ""
-        label = f.Symbol(f"Z{mark}[{i}]", f"Z{above}_{{{i}}}")
-        return RowNormaliser(label, powers, total(kept))
+        return RowNormaliser(self.row_label(node, str(i)), powers, total(kept))
 
     # -- numbers ----------------------------------------------------------------
 
@@ -155,10 +169,11 @@ class Presentation:
     def rounded(self, real: rounding.Real) -> f.Formula:
         """A number to the sheet's places, or with a power of ten where those
         would show it as zero."""
-        number = rounding.decimal(real, self.places, self.rounding)
-        if not number and real.value.sign() != 0:
-            return scientific(rounding.significant(real, _SMALL_DIGITS, self.rounding))
-        return f.decimal(number)
+        if not abs(real.ball(FIRST)) > _LARGE:
+            number = rounding.decimal(real, self.places, self.rounding)
+            if number or real.value.is_zero() is not Verdict.REFUTED:
+                return f.decimal(number)
+        return scientific(rounding.significant(real, _FEW_DIGITS, self.rounding))
 
     # -- worked entries -----------------------------------------------------------
 
@@ -187,9 +202,23 @@ class Presentation:
         if len(node.shape) == 0:
             return name
         keys = (str(i), str(j)) if len(node.shape) == 2 else (str(j),)
-        shown = f.latex(name)
-        base = f"({shown})" if "_" in shown else f"{{{shown}}}"
-        return f.Symbol(f"{f.text(name)}[{', '.join(keys)}]", rf"{base}_{{{','.join(keys)}}}")
+        return f.Symbol(
+            f"{f.text(name)}[{', '.join(keys)}]", indexed(f.latex(name), ",".join(keys))
+        )
+
+
+def indexed(name: str, keys: str) -> str:
+    r"""A name in LaTeX with indices, bracketed where it has a subscript of its own.
+
+    >>> indexed("S", "i,j"), indexed("W_{Q}", "0,1")
+    ('S_{i,j}', '(W_{Q})_{0,1}')
+    """
+    return f"{grouped(name)}_{{{keys}}}"
+
+
+def grouped(name: str) -> str:
+    """A name in LaTeX as one thing that takes an index."""
+    return name if len(name) == 1 else f"({name})" if "_" in name else f"{{{name}}}"
 
 
 def _as_named(row: RowNormaliser) -> tuple[Normaliser, Named] | None:
@@ -213,8 +242,9 @@ def rational_formula(number: fmpq, places: int) -> f.Formula:
     if needed is None:
         shown: f.Formula = f.Quotient(f.Number(str(size.p)), f.Number(str(size.q)))
     else:
-        scaled = Decimal(int(size * 10**needed)).scaleb(-needed)
-        shown = f.Number(format(scaled, "f"))
+        digits = str((size * 10**needed).p).rjust(needed + 1, "0")
+        point = len(digits) - needed
+        shown = f.Number(digits if not needed else f"{digits[:point]}.{digits[point:]}")
     return f.Negated(shown) if number < 0 else shown
 
 

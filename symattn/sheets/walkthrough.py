@@ -77,7 +77,8 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
         (
             "Every value after ", b.Math("="), " is exact. What follows ", b.Math(r"\approx"),
             f" is correctly rounded to {steps.places} decimal places "
-            f"({case.rounding.replace('-', ' ')}). Rows and columns are counted from 0. "
+            f"({case.rounding.replace('-', ' ')}); what those can't show, to significant digits. "
+            "Rows and columns are counted from 0. "
             "A factor whose closed form is long stands by its name, such as ",
             b.Math(r"A_{0,1}"), "; its value is given where that name is worked out.",
         )
@@ -116,7 +117,8 @@ def _forward(steps: Steps) -> Iterator[b.Block]:
         role = _role(node)
         formula = f"{f.name_latex(name)} = {f.slashed(step_formula(node, steps.named))}"
         yield b.Heading((b.Math(formula), f" \N{EN DASH} {role}" if role else ""), 2)
-        yield from steps.definitions(definitions.of_step(node, steps.named))
+        row_sum = f.latex(steps.shown.row_label(node, "i")) if node.op == "softmax" else ""
+        yield from steps.definitions(definitions.of_step(node, steps.named, row_sum))
         yield from steps.work(node)
     yield from _copies(steps, copies)
 
