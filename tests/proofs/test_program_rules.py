@@ -1,0 +1,152 @@
+"""The program's backward rules are the derived ones, so that neither can change alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symattn.programs import entrywise
+from symattn.programs.floats import Floats
+from symattn.programs.gradient import RULES, differentiate
+from symattn.programs.program import program
+from symattn.programs.running import Run
+from symattn.proofs import THEORY
+from symattn.proofs.rules import RULES as DERIVED
+from symattn.verdicts import Verdict
+
+# Step, derived rule, shapes of its operands, and what else the rule needs.
+CASES: dict[str, tuple[str, str, list[tuple[int, ...]], dict[str, Any]]] = {
+    "product": ("x0 @ x1", "matmul", [(2, 3), (3, 4)], {}),
+    "vector times matrix": ("x0 @ x1", "matmul", [(3,), (3, 2)], {}),
+    "matrix times vector": ("x0 @ x1", "matmul", [(2, 3), (3,)], {}),
+    "sum": ("x0 + x1", "add", [(2, 3), (2, 3)], {}),
+    "row added": ("x0 + x1", "add", [(2, 3), (1, 3)], {}),
+    "scalar added": ("x0 + x1", "add", [(), (2, 3)], {}),
+    "difference": ("x0 - x1", "sub", [(2, 3), (2, 1)], {}),
+    "entry by entry": ("x0 * x1", "mul", [(2, 3), (2, 3)], {}),
+    "scaled": ("x0 * x1", "mul", [(2, 3), ()], {}),
+    "quotient": ("x0 / x1", "div", [(2, 3), (2, 3)], {}),
+    "divided by a column": ("x0 / x1", "div", [(2, 3), (2, 1)], {}),
+    "divided by a scalar": ("x0 / x1", "div", [(2, 3), ()], {}),
+    "negative": ("-x0", "neg", [(2, 3)], {}),
+    "transpose": ("x0.T", "transpose", [(2, 3)], {}),
+    "root": ("sqrt(x0)", "sqrt", [(2, 3)], {}),
+    "exponential": ("exp(x0)", "exp", [(2, 3)], {}),
+    "logarithm": ("log(x0)", "log", [(2, 3)], {}),
+    "softmax": ("softmax(x0)", "softmax", [(2, 3)], {}),
+    "softmax of a vector": ("softmax(x0)", "softmax", [(3,)], {}),
+    "row sums": ("rowsum(x0)", "rowsum", [(2, 3)], {}),
+    "column sums": ("colsum(x0)", "colsum", [(2, 3)], {}),
+    "total": ("total(x0)", "total", [(2, 3)], {}),
+    "heads": ("concat(x0, x1)", "concat", [(2, 3), (2, 1)], {}),
+    "row": ("x0[1]", "index", [(2, 3)], {"key": 1}),
+    "column": ("x0[:, 0]", "index", [(2, 3)], {"key": (slice(None), 0)}),
+    "block": ("x0[:, 1:3]", "index", [(2, 4)], {"key": (slice(None), slice(1, 3))}),
+}
+
+
+def grid(entries: Any) -> Any:
+    """Symbols as the grid that programs hold them in."""
+    held = np.asarray(entries, dtype=object)
+    return entrywise.grid(held.reshape((1, -1) if held.ndim < 2 else held.shape).tolist())
+
+
+@pytest.mark.parametrize("label", CASES)
+def test_rule_is_the_derived_one(label: str) -> None:
+    """The gradient of one step, in symbols, is SymPy's derivative contracted with upstream."""
+    step, operation, shapes, options = CASES[label]
+    rule = DERIVED[operation](*shapes, **options)
+    given = {f"x{place}": shape for place, shape in enumerate(shapes)}
+    full = differentiate(program(given, {"y": step}), "y")
+    inputs = {f"x{place}": grid(x) for place, x in enumerate(rule.operands)}
+    run = Run(entrywise.symbolic(), {**inputs, "upstream": grid(rule.upstream)})
+    found = []
+    for name, shape in given.items():
+        node = full.gradients[name]
+        rows, columns = node.grid
+        flat = [run[node].at(i, j) for i in range(rows) for j in range(columns)]
+        found.append(np.array(flat, dtype=object).reshape(shape))
+    assert rule.compare(found) is Verdict.HOLDS
+
+
+def test_every_operation_is_held_against_a_derivation() -> None:
+    """No backward rule of a program goes unchecked; masks are checked below."""
+    checked = {"copy", "reshape", "hide"}
+    for step, _, shapes, _ in CASES.values():
+        given = {f"x{place}": shape for place, shape in enumerate(shapes)}
+        node = program(given, {"y": step}).quantities["y"]
+        waiting = [node]
+        while waiting:
+            one = waiting.pop()
+            checked.add(one.op)
+            waiting += one.operands
+    assert set(RULES) <= checked
+
+
+def floats(step: dict[str, str], data: dict[str, Any], output: str, upstream: Any) -> Any:
+    """The gradients of a program in floats, by name."""
+    shapes = {name: np.shape(value) for name, value in data.items()}
+    full = differentiate(program(shapes, step), output)
+    inputs = {name: np.atleast_2d(value) for name, value in data.items()}
+    run = Run(Floats(), {**inputs, "upstream": np.atleast_2d(upstream)})
+    return lambda name: run[full.gradients[name]], lambda name: run[full.quantities[name]]
+
+
+STEPS = {
+    "Q": "X @ W_Q",
+    "K": "X @ W_K",
+    "V": "X @ W_V",
+    "S": "Q @ K.T / sqrt(d_k)",
+    "A": "softmax(S)",
+    "Y": "A @ V",
+}
+
+
+def test_attention_is_the_derived_one() -> None:
+    """All gradients of attention are the matrix forms that the derivation concludes with."""
+    random = np.random.default_rng(7)
+    data = {
+        "X": random.normal(size=(4, 3)),
+        "W_Q": random.normal(size=(3, 2)),
+        "W_K": random.normal(size=(3, 2)),
+        "W_V": random.normal(size=(3, 5)),
+        "d_k": 2.0,
+    }
+    upstream = random.normal(size=(4, 5))
+    gradient, value = floats(STEPS, data, "Y", upstream)
+    given = {
+        **{name: value(name) for name in ("X", "Q", "K", "V", "A")},
+        **{f"W^{letter}": data[f"W_{letter}"] for letter in "QKV"},
+        "dY": upstream,
+        "d_k": 2.0,
+    }
+    names = "dV dA dS dQ dK dW^Q dW^K dW^V dX"
+    derived = THEORY["attention-gradients"].values(names, given)
+    for name in names.split():
+        np.testing.assert_allclose(gradient(name[1:].replace("^", "_")), derived[name], rtol=1e-12)
+
+
+def test_softmax_is_the_derived_one() -> None:
+    """The backward rule of softmax is the conclusion of its derivation."""
+    random = np.random.default_rng(8)
+    scores, upstream = random.normal(size=(2, 2, 3))
+    gradient, value = floats({"A": "softmax(S)"}, {"S": scores}, "A", upstream)
+    given = {"A": value("A"), "dA": upstream}
+    derived = THEORY["softmax-backward"].values("dS", given)["dS"]
+    np.testing.assert_allclose(gradient("S"), derived, rtol=1e-12)
+
+
+@pytest.mark.parametrize("step", ["causal(S)", "mask(S, P)"])
+def test_masks_are_the_derived_ones(step: str) -> None:
+    """A hidden score has weight and gradient exactly 0, as the derivation of masking says."""
+    random = np.random.default_rng(9)
+    data = {"S": random.normal(size=(3, 3)), "P": np.tri(3)}
+    gradient, value = floats({"T": step, "A": "softmax(T)"}, data, "A", random.normal(size=(3, 3)))
+    above = np.triu_indices(3, 1)
+    assert not value("A")[above].any()
+    assert not gradient("S")[above].any()
+    # In the first causal row one key is left, and nothing can change its weight.
+    assert gradient("S")[0].tolist() == [0.0, 0.0, 0.0]
+    assert THEORY["masking"].proved
