@@ -14,7 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symattn.auditing.judgement import Audit, audit
+    from symattn.auditing.findings import Audit
+    from symattn.auditing.judgement import audit
     from symattn.cases.case import Case
     from symattn.cases.library import load, names
     from symattn.errors import Fault, Malformed, SymattnError, Undecided
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Audit": "symattn.auditing.judgement",
+    "Audit": "symattn.auditing.findings",
     "Attention": "symattn.solution.attention",
     "Case": "symattn.cases.case",
     "Fault": "symattn.errors",

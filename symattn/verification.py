@@ -53,6 +53,15 @@ class Check:
     worst: tuple[int, int] | None = None
     entries: int = 0
 
+    @property
+    def texts(self) -> tuple[str, str]:
+        """``max_ulp`` and ``scaled_ulp`` as tables show them."""
+        ulp, scaled = (
+            format(x, f".{places}f" if x < 1000 else ".1e")
+            for x, places in ((self.max_ulp, 2), (self.scaled_ulp, 3))
+        )
+        return ulp, scaled
+
     def as_dict(self) -> dict[str, float | str | None]:
         """The figures for JSON, which has no infinity: None."""
         return {

@@ -16,6 +16,7 @@ some = settings(max_examples=40, **_CALM)
 many = settings(max_examples=100, **_CALM)
 
 fractions = st.builds(Fraction, st.integers(-40, 40), st.integers(1, 12))
+small = st.builds(Fraction, st.integers(-6, 6), st.integers(3, 5))
 wide_fractions = st.builds(
     lambda p, q, k: Fraction(p, q) * Fraction(10) ** k,
     st.integers(-(10**30), 10**30),
@@ -75,4 +76,6 @@ def matrices(rows, columns, entries=fractions):
     )
 
 
-sizes = st.integers(1, 4)
+def small_matrices(rows, columns, entries=small):
+    """The same with entries of at most 2, whose exponentials stay small too."""
+    return matrices(rows, columns, entries)

@@ -2,6 +2,7 @@
 
 :mod:`figures` reads printed numbers, :mod:`statements` decides statements,
 :mod:`dependence` recomputes figures from a document's own printed inputs,
-:mod:`slips` knows the usual mistakes, :mod:`judgement` puts it together and
-:mod:`reports` writes it down.
+:mod:`causes` tells why a figure is wrong, :mod:`slips` knows the usual
+mistakes and :mod:`diagnosis` names them; :mod:`judgement` puts it together as
+:mod:`findings`, and :mod:`reports` writes them down.
 """

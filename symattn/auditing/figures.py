@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from flint import arb, fmpq
@@ -17,14 +17,26 @@ from symattn.verdicts import Verdict
 
 _PRINTED = re.compile(
     r"\s*(?:≈|~|=)?\s*(?P<sign>[+-]?)\s*(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?"
-    r"(?:\s*(?:e|E|[x*]\s*10\^?\s*)\(?(?P<power>[+-]?[0-9]{1,3})\)?)?\s*(?P<percent>%?)\s*(?:\.\.\.)?\s*\Z"
+    r"(?P<after>(?:\s*(?:[eE]|[x*]\s*10\^?\s*)\(?(?P<power>[+-]?[0-9]{1,3})\)?)?"
+    r"\s*(?P<percent>%?))\s*(?:\.\.\.)?\s*\Z"
 )
-_SIGNS = str.maketrans({"−": "-", "–": "-", "×": "x", "·": "*", "…": "..."})
+#: What documents write for the signs of :data:`_PRINTED`, each as long as its
+#: sign, so that places in the text stay what they are.
+_SIGNS = str.maketrans({"−": "-", "–": "-", "×": "x", "·": "*"})
+
+#: Longest text of a printed figure.
+MAX_LENGTH = 80
+
+# Decimal.scaleb must not round.
+_WIDE = Context(prec=1000)
 
 
 @dataclass(frozen=True)
 class Printed:
     """A printed number: its value, and the value of a unit in its last place.
+
+    ``digits`` counts its significant digits, ``places`` those behind the
+    point; ``after`` is what follows them, a power of ten or a percent sign.
 
     >>> p = read_printed("-0.0500")
     >>> p.value, p.unit, p.digits
@@ -35,14 +47,21 @@ class Printed:
     value: fmpq
     unit: fmpq
     digits: int
+    places: int
+    after: str
 
-    def shown_as(self, number: Decimal) -> str:
-        """A number with this figure's places, in this figure's style."""
-        if "%" in self.text:
-            return f"{number * 100:f}".rstrip() + "%"
-        if re.search(r"[eE]|10", self.text.translate(_SIGNS)) and self.unit < fmpq(1, 10**6):
-            return f"{number:E}"
-        return format(number, "f")
+    @property
+    def count(self) -> int:
+        """The value in units of the last place."""
+        return int((self.value / self.unit).p)
+
+    def shown_as(self, count: int) -> str:
+        """So many units of the last place, in this figure's places and style.
+
+        >>> read_printed("4.2 %").shown_as(39), read_printed("1.25e-7").shown_as(-98)
+        ('3.9 %', '-0.98e-7')
+        """
+        return f"{Decimal(count).scaleb(-self.places, _WIDE):f}{self.after}"
 
 
 #: A masked score, printed as minus infinity.
@@ -58,31 +77,37 @@ def read_printed(raw: Any) -> Printed | None:
     >>> read_printed("50.7%").value, read_printed("1.2e-3").unit
     (507/1000, 1/10000)
     """
-    if isinstance(raw, bool) or not isinstance(raw, int | str | Decimal):
-        raise Malformed(f"expected a printed number, found {raw!r}")
-    if isinstance(raw, Decimal) and not raw.is_finite():
-        raw = str(raw).lower().replace("infinity", "inf")
-    text = (format(raw, "f") if _is_plain(raw) else str(raw)).strip().translate(_SIGNS)
+    shown = _as_text(raw)
+    text = shown.translate(_SIGNS).replace("…", "...")
     if text.lower().replace(" ", "") in (MINUS_INFINITY, "-∞"):
         return None
-    match = _PRINTED.match(text) if len(text) <= 80 else None
+    match = _PRINTED.match(text) if len(text) <= MAX_LENGTH else None
     if match is None or not (match["whole"] or match["part"]):
-        raise Malformed(f"expected a printed number, found {str(raw)[:60]!r}")
+        raise Malformed(f"expected a printed number, found {shown[:60]!r}")
     part = match["part"] or ""
-    power = int(match["power"] or 0) - (2 if match["percent"] else 0)
-    unit = (
-        fmpq(10) ** (power - len(part))
-        if power >= len(part)
-        else fmpq(1, 10 ** (len(part) - power))
-    )
+    power = int(match["power"] or 0) - (2 if match["percent"] else 0) - len(part)
+    unit = fmpq(10) ** power if power >= 0 else fmpq(1, 10**-power)
     count = int((match["whole"] or "0") + part)
     value = unit * (-count if match["sign"] == "-" else count)
-    return Printed(str(raw), value, unit, len(str(count)) if count else 0)
+    after = shown[match.start("after") : match.end("after")]
+    return Printed(shown, value, unit, len(str(count)) if count else 0, len(part), after)
 
 
-def _is_plain(raw: Any) -> bool:
-    """Whether a TOML number was printed without a power of ten."""
-    return isinstance(raw, Decimal) and -30 < raw.as_tuple().exponent <= 0  # type: ignore[operator]
+def _as_text(raw: Any) -> str:
+    """What a document printed, from a TOML value: text, or a number whose
+    digits TOML kept."""
+    if isinstance(raw, str):
+        return raw.strip()
+    if isinstance(raw, Decimal):
+        if not raw.is_finite():
+            return str(raw).lower().replace("infinity", "inf")
+        exponent = raw.as_tuple().exponent
+        assert isinstance(exponent, int)
+        return format(raw, "f") if -MAX_LENGTH < exponent <= 0 else str(raw)
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        # A number of many thousand digits has no text at all.
+        return str(raw) if raw.bit_length() < 4 * MAX_LENGTH else f"{raw.bit_length()} bits"
+    raise Malformed(f"expected a printed number, found {raw!r}")
 
 
 @dataclass(frozen=True)
@@ -104,8 +129,7 @@ class Standard:
                 return _within(real, printed.value, self.tolerance)
             if self.mode.startswith("half"):
                 return _within(real, printed.value, printed.unit / 2)
-            exact = rounding.to_integer(real, 1 / printed.unit, self.mode)
-            same = exact * printed.unit == printed.value
+            same = correct_count(real, printed, self.mode) == printed.count
             return Verdict.HOLDS if same else Verdict.REFUTED
         except Undecided:
             return Verdict.UNDECIDED
@@ -129,17 +153,14 @@ def _within(real: rounding.Real, centre: fmpq, distance: fmpq) -> Verdict:
     return Verdict.UNDECIDED
 
 
-def corrected(real: rounding.Real, printed: Printed, mode: str) -> Decimal:
-    """The exact value at the printed places, correctly rounded."""
-    count = rounding.to_integer(real, 1 / printed.unit, mode)
-    exponent = len(str(printed.unit.q)) - 1 if printed.unit < 1 else 1 - len(str(printed.unit.p))
-    return Decimal(count).scaleb(-exponent)
+def correct_count(real: rounding.Real, printed: Printed, mode: str) -> int:
+    """The exact value in units of the figure's last place, correctly rounded."""
+    return rounding.to_integer(real, 1 / printed.unit, mode)
 
 
 def is_truncated(real: rounding.Real, printed: Printed) -> bool:
     """Whether the figure is the exact value cut off behind its last place."""
-    count = rounding.to_integer(real, 1 / printed.unit, "down")
-    return count * printed.unit == printed.value
+    return correct_count(real, printed, "down") == printed.count
 
 
 def is_vacuous(value: Value, printed: Printed) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from symattn.auditing.judgement import Audit, Figure, Statement
+from symattn.auditing.findings import Audit, Figure, Statement
 from symattn.verdicts import Verdict
 
 #: What each rule of a SARIF log means; the identifiers are stable.

@@ -2,7 +2,7 @@
 
 A slip says what a step would have been computed as. It is named only when it
 gives the printed figures again; which ones it must give is decided in
-:mod:`symattn.auditing.judgement`.
+:mod:`symattn.auditing.diagnosis`.
 """
 
 from __future__ import annotations
@@ -54,19 +54,27 @@ class Slip:
     @property
     def sentence(self) -> str:
         """The slip in words."""
-        return SENTENCES[self.name].format(self.detail)
+        return " ".join(SENTENCES[self.name].format(self.detail).split())
 
 
-def step_slips(terms: Terms, name: str) -> Iterator[Slip]:
+def shown(terms: Terms, name: str, i: int, j: int) -> str:
+    """An entry of a quantity as text: ``A[0, 2]``, ``b[1]``, ``d_k``."""
+    shape = terms.nodes[name].shape if name in terms.nodes else (0, 0)
+    return f"{name}[{i}, {j}]" if len(shape) == 2 else f"{name}[{j}]" if shape else name
+
+
+# -- a whole step -----------------------------------------------------------------
+
+
+def step_slips(terms: Terms, node: Node) -> Iterator[Slip]:
     """Slips that change a whole step."""
-    node = terms.nodes[name]
     for slip, detail, changed in _edits(terms, node):
         if changed.grid == node.grid:
             yield Slip(slip, detail, partial(terms.work, _top(changed)))
     for other, candidate in _others(terms, node, node.serial):
         yield Slip("matrix-reused", other, partial(terms.at, candidate))
     if len(node.shape) == 2 and node.shape[0] == node.shape[1]:
-        yield Slip("result-transposed", "", lambda i, j: terms.at(node, j, i))
+        yield Slip("result-transposed", "", lambda i, j: terms.work(node, j, i))
     yield Slip("sign-flipped", "", lambda i, j: negative(terms.work(node, i, j)))
 
 
@@ -79,43 +87,67 @@ def _edits(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
     """A node with one thing changed, here or in an unnamed part of it."""
     yield from _local(terms, node)
     for place, operand in enumerate(node.operands):
+        if node.op == "hide" and place == 1:
+            continue  # what hides is no quantity like the others
         if operand.serial not in terms.names:
             for slip, detail, changed in _edits(terms, operand):
                 if changed.grid == operand.grid:
                     yield slip, detail, _with(node, place, changed)
             continue
-        if operand.op in ("divide", "multiply") and operand.operands[1].grid == (1, 1):
-            yield "scale-dropped", "", _with(node, place, operand.operands[0])
-        if operand.op == "hide":
-            yield "mask-forgotten", "", _with(node, place, operand.operands[0])
+        for slip, detail, changed in _passed_over(terms, operand):
+            yield slip, detail, _with(node, place, changed)
         for other, candidate in _others(terms, operand, node.serial):
             detail = f"{other} in place of {terms.names[operand.serial]}"
             yield "other-matrix", detail, _with(node, place, candidate)
 
 
+def _passed_over(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
+    """A named quantity as it would be if a step on the way to it were left out."""
+    if node.op not in ("divide", "multiply", "hide"):
+        return
+    inner = node.operands[0]
+    if node.op == "hide":
+        yield "mask-forgotten", "", inner
+    elif node.operands[1].grid == (1, 1):
+        yield "scale-dropped", _scale(terms, node), inner
+    for slip, detail, changed in _passed_over(terms, inner):
+        yield slip, detail, _with(node, 0, changed)
+
+
 def _others(terms: Terms, node: Node, before: int) -> Iterator[tuple[str, Node]]:
-    """Named quantities of the same shape that are known before a step."""
+    """Named quantities of the same shape that are known before a step; for a
+    gradient other gradients too."""
+    backward = terms.names.get(node.serial, "").startswith("grad(")
     for name, candidate in terms.nodes.items():
         own = terms.names.get(candidate.serial) == name and candidate.op != "copy"
         known = candidate.serial < before and candidate is not node
+        if name.startswith("grad(") and not backward:
+            continue
         if own and known and candidate.shape == node.shape != ():
             yield name, candidate
+
+
+def _scale(terms: Terms, node: Node) -> str:
+    """The number that a step scales by, as text: ``sqrt(d_k)``."""
+    number = node.operands[1]
+    inner = number.operands[0] if number.op == "sqrt" else number
+    name = terms.names.get(inner.serial, "")
+    return f"sqrt({name})" if name and inner is not number else name
 
 
 def _local(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
     x = node.operands
     match node.op:
         case "divide" | "multiply" if x[1].grid == (1, 1):
-            shown = terms.names.get(x[1].serial, "")
-            yield "scale-dropped", shown, x[0]
-            yield "scaled-twice", "", Node(node.op, (node, x[1]), node.shape)
+            yield "scale-dropped", _scale(terms, node), x[0]
             if x[1].op == "sqrt":
                 below = x[1].operands[0]
                 detail = terms.names.get(below.serial, "the number")
                 yield "scale-not-rooted", detail, Node(node.op, (x[0], below), node.shape)
+            yield "scaled-twice", "", Node(node.op, (_with(node, 0, x[0]), x[1]), node.shape)
         case "hide":
             yield "mask-forgotten", "", x[0]
-            if len(node.shape) == 2 and node.shape[0] == node.shape[1]:
+            if len(node.shape) == 2 and x[1].shape == node.shape == node.shape[::-1]:
                 flipped = nodes.transpose(x[1])
                 yield "mask-transposed", "", Node("hide", (x[0], flipped), node.shape)
         case "softmax" if len(node.shape) == 2:
@@ -145,99 +177,95 @@ def _with(node: Node, place: int, operand: Node) -> Node:
 # -- single entries ---------------------------------------------------------------
 
 
-def row_slips(terms: Terms, base: Callable[[int, int], Term], i: int, j: int) -> Iterator[Slip]:
-    """Another entry of a matrix used in place of the right one, all along a
-    row: ``base`` gives the right terms."""
-    for leaf in dict.fromkeys(_leaves(base(i, j))):
+def row_slips(terms: Terms, node: Node, i: int, j: int) -> Iterator[Slip]:
+    """Another entry of a matrix used in place of the right one, all along a row."""
+    for leaf in dict.fromkeys(_leaves(terms.work(node, i, j))):
         name, a, b = leaf.parts
-        node = terms.nodes[name]
-        if not node.operands:
+        source = terms.nodes[name]
+        if not source.operands:
             continue
-        rows, columns = node.grid
+        rows, columns = source.grid
         others = [(a, c) for c in range(columns) if c != b] + [
             (r, b) for r in range(rows) if r != a
         ]
         for place in others:
-            instead = Term("entry", (name, *place))
-            detail = f"{_shown(instead)} in place of {_shown(leaf)}"
-            yield Slip("score-copied", detail, partial(_in_row, base, i, leaf, instead))
+            detail = f"{shown(terms, name, *place)} in place of {shown(terms, name, a, b)}"
+            instead = terms.entry(name, *place)
+            yield Slip("score-copied", detail, partial(_copied, terms, node, i, leaf, instead))
 
 
-def _in_row(
-    base: Callable[[int, int], Term], i: int, leaf: Term, instead: Term, row: int, column: int
+def _copied(
+    terms: Terms, node: Node, i: int, leaf: Term, instead: Term, row: int, column: int
 ) -> Term | None:
-    return _replaced(base(row, column), leaf, instead) if row == i else None
+    return _replaced(terms.work(node, row, column), leaf, instead) if row == i else None
 
 
-def entry_slips(
-    terms: Terms, base: Callable[[int, int], Term], grid: tuple[int, int], i: int, j: int
-) -> Iterator[Slip]:
-    """Slips of one entry."""
-    rows, columns = grid
+def entry_slips(terms: Terms, node: Node, name: str, i: int, j: int) -> Iterator[Slip]:
+    """Slips of one entry of the quantity ``name``."""
+    rows, columns = node.grid
+    right = terms.work(node, i, j)
 
     def only(term: Term) -> Callable[[int, int], Term | None]:
         return lambda row, column: term if (row, column) == (i, j) else None
 
     near = [(i, c) for c in range(columns) if c != j] + [(r, j) for r in range(rows) if r != i]
     for a, b in near:
-        yield Slip("entry-copied", f"[{a}, {b}]", only(base(a, b)))
-    right = base(i, j)
+        yield Slip("entry-copied", shown(terms, name, a, b), only(terms.work(node, a, b)))
     for path, term in _sums(right):
         for k, part in enumerate(term.parts):
-            rest = term.parts[:k] + term.parts[k + 1 :]
-            shown = _term_text(part)
-            yield Slip("term-dropped", shown, only(_at_path(right, path, add(list(rest)))))
+            rest = [*term.parts[:k], *term.parts[k + 1 :]]
+            text = _term_text(terms, part)
+            yield Slip("term-dropped", text, only(_at_path(right, path, add(rest))))
             flipped = add([*rest, negative(part)])
-            yield Slip("term-sign", shown, only(_at_path(right, path, flipped)))
+            yield Slip("term-sign", text, only(_at_path(right, path, flipped)))
 
 
-def digit_slips(printed: int, correct: int) -> str:
-    """The slip of the pen between two figures in units of the last place."""
+def pen_slips(printed: int, correct: int) -> Iterator[tuple[str, int]]:
+    """Slips of the pen between two figures in units of the last place, each
+    with the number of figures that such a slip could have made of the right one."""
     if printed == -correct and correct:
-        return "sign-flipped"
-    for shift in (10, 100, 1000):
-        smaller = bool(printed) and abs(printed * shift - correct) <= shift // 2
-        if correct and (printed == correct * shift or smaller):
-            return "decimal-misplaced"
+        yield "sign-flipped", 1
+    shifts = (10, 100, 1000)
+    if any(correct and _is_shifted(printed, correct, shift) for shift in shifts):
+        yield "decimal-misplaced", 2 * len(shifts)
     a, b = str(abs(printed)), str(abs(correct))
     width = max(len(a), len(b))
     a, b = a.zfill(width), b.zfill(width)
     for k in range(width - 1):
         swapped = b[:k] + b[k + 1] + b[k] + b[k + 2 :]
-        if swapped == a and (printed < 0) == (correct < 0) and b[k] != b[k + 1]:
-            return "digits-transposed"
-    return ""
+        if swapped == a != b and (printed < 0) == (correct < 0):
+            yield "digits-transposed", width - 1
 
 
-def _shown(leaf: Term) -> str:
-    name, i, j = leaf.parts
-    return f"{name}[{i}, {j}]"
+def _is_shifted(printed: int, correct: int, shift: int) -> bool:
+    """Whether the right figure stands ``shift`` times too large or too small,
+    as far as its places show."""
+    return printed == correct * shift or abs(printed * shift - correct) * 2 <= shift
 
 
-def _term_text(term: Term) -> str:
+def _term_text(terms: Terms, term: Term) -> str:
     match term.op, term.parts:
-        case "entry", _:
-            return _shown(term)
-        case "number", (number,):
-            return f"{number:g}"
+        case "entry", (name, i, j):
+            return shown(terms, name, i, j)
+        case "number", (known,):
+            return f"{known:g}"
         case "neg", (part,):
-            return f"-{_term_text(part)}"
+            return f"-{_term_text(terms, part)}"
         case (("exp" | "sqrt" | "log"), (part,)):
-            return f"{term.op}({_term_text(part)})"
-    sign = {"+": " + ", "*": " * ", "/": " / "}[term.op]
-    return sign.join(map(_term_text, term.parts))
+            return f"{term.op}({_term_text(terms, part)})"
+    parts = [
+        f"({_term_text(terms, part)})" if part.op == "+" else _term_text(terms, part)
+        for part in term.parts
+    ]
+    return {"+": " + ", "*": " * ", "/": " / "}[term.op].join(parts)
 
 
 def _leaves(term: Term) -> Iterator[Term]:
-    if term.op == "entry":
-        yield term
-    elif term.op != "number":
-        for part in term.parts:
-            yield from _leaves(part)
+    return (part for part in term.inside() if part.op == "entry")
 
 
 def _replaced(term: Term, leaf: Term, instead: Term) -> Term:
-    if term == leaf:
+    if term is leaf:
         return instead
     if term.op in ("entry", "number"):
         return term

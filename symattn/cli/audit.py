@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from symattn.auditing.judgement import Audit, Figure
+    from symattn.auditing.findings import Audit, Figure
 
 _FORMATS = ("text", "json", "github", "sarif", "errata", "tex", "pdf")
 

@@ -29,7 +29,7 @@ def solutions(cases: tuple[str, ...]) -> list[Solution]:
     from symattn.cases import library
     from symattn.solution.solution import solve
 
-    solved = each(cases or library.names(), str, solve)
+    solved = _each(cases or library.names(), lambda name: "", solve)
     names = [solution.case.name for solution in solved]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise Malformed(f"two cases are called {', '.join(twice)}: name one at a time")
@@ -38,20 +38,18 @@ def solutions(cases: tuple[str, ...]) -> list[Solution]:
 
 def of_each(solved: list[Solution], act: Callable[[Solution], T]) -> list[T]:
     """``act`` of every solution; the faults of all are raised together."""
-    return each(solved, lambda solution: solution.case.name, act)
+    return _each(solved, lambda solution: str(solution.case.path), act)
 
 
-def each(items: Iterable[S], name: Callable[[S], str], act: Callable[[S], T]) -> list[T]:
-    """``act`` of every item; the faults of all are raised together."""
+def _each(items: Iterable[S], source: Callable[[S], str], act: Callable[[S], T]) -> list[T]:
     results: list[T] = []
     messages: list[Malformed] = []
     for item in items:
         try:
             results.append(act(item))
-        except Malformed as error:
-            messages.append(error)
-        except Undecided as error:
-            messages.append(Malformed(str(error), source=name(item)))
+        except (Malformed, Undecided) as error:
+            found = error if isinstance(error, Malformed) else Malformed(str(error))
+            messages.append(Malformed(found.faults, found.source or source(item)))
     if len(messages) == 1:
         raise messages[0]
     if messages:

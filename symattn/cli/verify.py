@@ -64,8 +64,7 @@ def _print(item: Verification) -> None:
         table.add_row(
             Text(check.quantity),
             str(check.entries),
-            f"{check.max_ulp:.2f}",
-            f"{check.scaled_ulp:.3f}",
+            *check.texts,
             Text(str(check.verdict), style=styles[check.verdict]),
         )
     out.print(table)

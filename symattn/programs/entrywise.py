@@ -53,6 +53,10 @@ class Scalars(Protocol[S]):
         """Whether a mask's entry keeps (1) or hides (0)."""
         ...
 
+    def is_positive(self, x: S) -> bool:
+        """Whether x is known to be positive."""
+        ...
+
 
 class Grid(Generic[S]):
     """A matrix whose entries are computed on demand, once."""
@@ -171,7 +175,7 @@ class Entrywise(Generic[S]):
         return self._multiply(node, x, inverse)
 
     def _need_positive(self, factor: S | Hidden) -> None:
-        if isinstance(factor, Value) and factor.sign() > 0:
+        if not isinstance(factor, Hidden) and self.scalars.is_positive(factor):
             return
         raise Malformed(f"a masked score (-inf) times {factor} is not defined")
 
@@ -280,6 +284,9 @@ class _Exact:
             raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {x}")
         return bool(rational)
 
+    def is_positive(self, x: Value) -> bool:
+        return x.sign() > 0
+
 
 class _Symbolic:
     """SymPy expressions, for formulas at a concrete size."""
@@ -313,6 +320,9 @@ class _Symbolic:
         if x != 0 and x != 1:
             raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {x}")
         return bool(x == 1)
+
+    def is_positive(self, x: Any) -> bool:
+        return bool(x.is_positive)
 
 
 def exact() -> Entrywise[Value]:

@@ -68,6 +68,9 @@ def _matmul(node: Node, g: Node) -> Flow:
 
 def _turned(x: Node) -> Node:
     """The transpose of the grid, which for a vector is a column."""
+    if x.op == "transpose" and len(x.operands[0].shape) == 2:
+        # Here K for K.T.T; not in steps, where a named K.T would lose a use.
+        return x.operands[0]
     return nodes.transpose(x) if len(x.shape) == 2 else Node("transpose", (x,), x.grid[::-1])
 
 

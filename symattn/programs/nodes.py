@@ -135,8 +135,6 @@ def _as(x: Node, shape: Shape) -> Node:
 
 def transpose(x: Node) -> Node:
     """``x.T``; a vector or a scalar is its own transpose, as in NumPy."""
-    if x.op == "transpose" and len(x.operands[0].shape) == 2:
-        return x.operands[0]
     return Node("transpose", (x,), x.shape[::-1]) if len(x.shape) == 2 else x
 
 

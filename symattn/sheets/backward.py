@@ -85,17 +85,15 @@ def _gradient_work(steps: Steps, node: Node) -> Iterator[b.Block]:
     if steps.shown.quantity(node).symbols:
         yield from steps.forms(node)
         return
-    rows = range(node.grid[0]) if steps.full else range(1)
-    for i in rows:
-        yield b.Equations(tuple(steps.worked_row(node, i)))
-    yield from steps.values(node)
+    yield from steps.worked_rows(node)
+    if node.shape:
+        yield from steps.values(node)
 
 
 def _equal_operand(steps: Steps, node: Node) -> Node | None:
     """A gradient that only passes a mask, or is copied, and stays the same."""
     for operand in node.operands[:1]:
-        large = steps.rows_shown(node) < node.grid[0]
-        if node.op in ("multiply", "copy") and operand.serial in steps.named and not large:
+        if node.op in ("multiply", "copy") and operand.serial in steps.named and not steps.large:
             same = steps.shown.quantity(node).equals(steps.shown.quantity(operand))
             if same is Verdict.HOLDS:
                 return operand
@@ -150,7 +148,7 @@ def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
     before = f"J_{{{i}}} ="
     above = table
     row = steps.shown.normalisers[node.serial][i]
-    if len(row.value.parts[()]) > 1:
+    if row.count > 1:
         # All entries share the denominator Z_i^2.
         square = row.value * row.value
         above = [[value * square for value in line] for line in table]

@@ -33,8 +33,8 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
     rows: list[tuple[b.Line, ...]] = []
     changed = []
     for name in shared:
-        ours, theirs = steps.solution[name], base[name]
-        same = ours.equals(theirs)
+        ours, was = steps.solution[name], base[name]
+        same = ours.equals(was)
         if same is Verdict.HOLDS:
             rows.append(((b.Math(f.name_latex(name)),), ("equal, exactly",)))
             continue
@@ -43,32 +43,33 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
             a is not c
             if isinstance(a, Hidden) or isinstance(c, Hidden)
             else compare(a, c) is not Verdict.HOLDS
-            for left, right in zip(ours.rows, theirs.rows, strict=True)
+            for left, right in zip(ours.rows, was.rows, strict=True)
             for a, c in zip(left, right, strict=True)
         )
         entries = len(ours.rows) * len(ours.rows[0])
         rows.append(((b.Math(f.name_latex(name)),), (f"{count} of {entries} entries differ",)))
     yield b.Table((("quantity",), ("against the base case",)), tuple(rows), "ll")
     for name in changed:
-        node, was = steps.program.quantities[name], base.program.quantities[name]
-        if node.op == "softmax" and was.op == "softmax":
+        node, old = steps.program.quantities[name], base.program.quantities[name]
+        if node.op == "softmax" and old.op == "softmax":
             yield b.HeatMaps(
                 (
-                    steps.heat_map(other, was, (b.Math(f.name_latex(name)), ", base case"), node),
+                    steps.heat_map(other, old, (b.Math(f.name_latex(name)), ", base case"), node),
                     steps.heat_map(steps.shown, node, (b.Math(f.name_latex(name)), ", here")),
                 )
             )
     if steps.case.output in changed:
         node = steps.program.quantities[steps.case.output]
-        was = base.program.quantities[steps.case.output]
+        old = base.program.quantities[steps.case.output]
         name = f.name_latex(steps.case.output)
         before = tuple(
-            tuple(f.latex(other.decimal(was, i, j)) for j in range(was.grid[1]))
-            for i in range(steps.rows_shown(was))
+            tuple(f.latex(other.decimal(old, i, j)) for j in range(old.grid[1]))
+            for i in range(steps.rows_shown(old))
         )
+        there, here = (indexed(name, rf"\text{{{side}}}") for side in ("base", "here"))
         yield b.Matrices(
             (
-                b.Matrix(rf"{indexed(name, r'\text{base}')} \approx", before),
-                *steps.whole(node, rf"{indexed(name, r'\text{here}')} \approx", exact=False),
+                b.Matrix(rf"{there} \approx", before),
+                *steps.whole(node, rf"{here} \approx", exact=False),
             )
         )

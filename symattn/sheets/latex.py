@@ -8,10 +8,11 @@ says which engine is meant.
 
 from __future__ import annotations
 
+import math
 import re
 
 from symattn.sheets import blocks as b
-from symattn.sheets.layout import TEXT, width
+from symattn.sheets.layout import TEXT, unbreakable, width
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "%": r"\%", "#": r"\#",
@@ -45,6 +46,9 @@ _SHARED = r"""
 \newcolumntype{P}[1]{>{\raggedright\arraybackslash}p{#1}}
 \newcommand{\struck}[1]{{\setbox0=\hbox{$#1$}%
   \rlap{\color{pen}\raise.55ex\hbox{\vrule height.6pt width\wd0}}\box0}}
+\newsavebox{\fitted}
+\newcommand{\fit}[2]{\sbox{\fitted}{$\displaystyle #2$}%
+  \ifdim\wd\fitted>#1\resizebox{#1}{!}{\usebox{\fitted}}\else\usebox{\fitted}\fi}
 \newcommand{\correct}[1]{{\color{pen}\mathbf{#1}}}
 \addtokomafont{disposition}{\rmfamily\color{ink}}
 \RedeclareSectionCommand[beforeskip=14pt plus 4pt,afterskip=4pt]{section}
@@ -91,24 +95,24 @@ def escape(text: str) -> str:
     >>> escape(r"50% of \input{x}")
     '50\\% of \\textbackslash{}input\\{x\\}'
     """
-    shown = []
-    for character in text:
-        if character in _TYPOGRAPHY:
-            shown.append(_TYPOGRAPHY[character])
-        elif character.isprintable():
-            shown.append(_ESCAPES.get(character, character))
-        else:
-            shown.append(" ")
-    return _breakable("".join(shown))
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return "".join(_escape_word(word) for word in re.split(r"(\s+)", plain))
 
 
-#: Letters after which a word without spaces may break.
-_LONG_WORD = re.compile(r"[^\s\\{}]{24,}")
+#: Words with more letters, such as addresses, may break after every so many.
+_LONG_WORD, _BREAK = 24, 12
 
 
-def _breakable(shown: str) -> str:
-    """Long words, such as addresses, get places where they may break."""
-    return _LONG_WORD.sub(lambda m: re.sub(r"(.{12})", r"\1\\allowbreak{}", m[0]), shown)
+def _escape_word(word: str) -> str:
+    shown = ""
+    for place, c in enumerate(word):
+        if place and len(word) > _LONG_WORD and place % _BREAK == 0:
+            shown += r"\allowbreak{}"
+        elif place and c in "-,'" and c == word[place - 1]:
+            # Two of these would be drawn as one sign.
+            shown += "{}"
+        shown += _TYPOGRAPHY.get(c) or _ESCAPES.get(c, c)
+    return shown
 
 
 def engine_for(text: str) -> str:
@@ -159,12 +163,18 @@ def _joined(blocks: tuple[b.Block, ...]) -> str:
     return shown
 
 
-def _line(line: b.Line) -> str:
+def _fit(latex: str, room: float) -> str:
+    """Mathematics that nothing breaks, made small if it is wider than ``room`` em."""
+    return latex if width(latex) <= room else rf"\fit{{{10 * room:.0f}pt}}{{{latex}}}"
+
+
+def _line(line: b.Line, room: float = TEXT) -> str:
     shown = []
     for piece in line:
         match piece:
             case b.Math(latex):
-                shown.append(f"${latex}$")
+                breaks = unbreakable(latex) <= room
+                shown.append(f"${latex if breaks else _fit(latex, room)}$")
             case b.Code(text):
                 shown.append(_typed(text))
             case b.Strong(text):
@@ -205,7 +215,8 @@ def _equations(lines: tuple[tuple[str, str, str], ...]) -> str:
     shown = []
     for left, relation, right in lines:
         indent = "" if relation else r"\quad "
-        shown.append(rf"{left} &{relation or '{}'} {indent}{right}".strip())
+        room = max(TEXT - width(left) - width(indent) - 1.5, 8.0)
+        shown.append(rf"{left} &{relation or '{}'} {indent}{_fit(right, room)}".strip())
     body = " \\\\\n".join(shown)
     return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
 
@@ -216,8 +227,16 @@ def _equations(lines: tuple[tuple[str, str, str], ...]) -> str:
 def matrix_width(matrix: b.Matrix) -> float:
     """Estimated width of a matrix with its name and labels, in em."""
     columns = [max(map(width, column)) for column in zip(*matrix.cells, strict=True)]
-    labels = max((0.55 * len(label) + 1 for label in matrix.row_labels), default=0.0)
+    labels = max((0.55 * min(len(x), _LABEL) + 1 for x in matrix.row_labels), default=0.0)
     return width(matrix.before) + labels + sum(columns) + len(columns) + 1.5
+
+
+#: Longest label beside a row or a column; of a longer one the beginning is shown.
+_LABEL = 16
+
+
+def _label(text: str) -> str:
+    return escape(text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}\N{HORIZONTAL ELLIPSIS}")
 
 
 def _shelves(items: tuple[b.Matrix, ...]) -> list[list[b.Matrix]]:
@@ -263,7 +282,10 @@ def _columns(matrix: b.Matrix, start: int, stop: int) -> b.Matrix:
 
 
 def _shelf(items: list[b.Matrix]) -> str:
-    return "\\[\n" + " \\qquad\n".join(_matrix(item) for item in items) + "\n\\]"
+    shown = " \\qquad\n".join(_matrix(item) for item in items)
+    if matrix_width(items[0]) > TEXT:
+        shown = rf"\fit{{{10 * TEXT:.0f}pt}}{{{shown}}}"
+    return f"\\[\n{shown}\n\\]"
 
 
 def _matrix(matrix: b.Matrix) -> str:
@@ -282,7 +304,7 @@ def _matrix(matrix: b.Matrix) -> str:
     if not matrix.row_labels:
         return f"{matrix.before} {inner}"
     side = f" \\\\{gap}\n".join(
-        rf"\textit{{\small {escape(label)}}}" + (r"\vphantom{" + "".join(row) + "}" if tall else "")
+        rf"\textit{{\small {_label(label)}}}" + (r"\vphantom{" + "".join(row) + "}" if tall else "")
         for label, row in zip(matrix.row_labels, table, strict=True)
     )
     labels = r"\begin{array}{r@{}}" + f"\n{side}\n" + r"\end{array}"
@@ -308,8 +330,9 @@ def _marked(marked: b.Marked) -> str:
 
 def _table(table: b.Table) -> str:
     header = " & ".join(rf"\textbf{{{_line(cell)}}}" for cell in table.header)
+    room = 2 * TEXT / max(len(table.header), 2)
     rows = "\n".join(
-        " & ".join(map(_line, row)) + (r" \\[6pt]" if _is_tall(row) else r" \\")
+        " & ".join(_line(cell, room) for cell in row) + (r" \\[6pt]" if _is_tall(row) else r" \\")
         for row in table.rows
     )
     return (
@@ -326,13 +349,22 @@ def _is_tall(row: tuple[b.Line, ...]) -> bool:
 
 
 def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
-    pictures = "\\hspace{8mm}\n".join(_heat_map(item) for item in items)
+    beside = sum(len(item.columns) for item in items) <= _BESIDE
+    between = "\\hspace{8mm}\n" if beside else "\\par\\medskip\\hspace*{8mm}\n"
+    pictures = between.join(map(_heat_map, items))
     return f"\\par\\hspace*{{8mm}}{pictures}\\par"
+
+
+#: Most columns that heat maps side by side have; room for the cells of one,
+#: and for a label, in mm.
+_BESIDE, _CELLS, _CELL_LABEL = 8, 125.0, 5.0
 
 
 def _heat_map(heat: b.HeatMap) -> str:
     columns = len(heat.columns)
-    cell = 13.0 if columns <= 6 else max(6.0, 80.0 / columns)
+    cell = 13.0 if columns <= 6 else min(max(6.0, 80.0 / columns), _CELLS / columns)
+    # Where the cells are small, only some of them can have labels.
+    apart = math.ceil(_CELL_LABEL / cell)
     side = rf"x={cell:g}mm,y={min(cell, 9.0):g}mm"
     lines = [rf"\begin{{tikzpicture}}[{side},baseline=(current bounding box.center)]"]
     for i, (shades, figures) in enumerate(zip(heat.shades, heat.figures, strict=True)):
@@ -344,11 +376,11 @@ def _heat_map(heat: b.HeatMap) -> str:
                 rf"rectangle ({j + 1},{-i - 1});"
             )
             lines.append(rf"\node[text={ink},font=\footnotesize] at ({j}.5,{-i}-.5) {{{figure}}};")
-    for i, label in enumerate(heat.rows):
-        lines.append(rf"\node[left,font=\small\itshape] at (0,{-i}-.5) {{{escape(label)}}};")
+    for i, label in list(enumerate(heat.rows))[::apart]:
+        lines.append(rf"\node[left,font=\small\itshape] at (0,{-i}-.5) {{{_label(label)}}};")
     angle = "rotate=45,anchor=south west" if max(map(len, heat.columns)) > 7 else "above"
-    for j, label in enumerate(heat.columns):
-        lines.append(rf"\node[{angle},font=\small\itshape] at ({j}.5,0) {{{escape(label)}}};")
+    for j, label in list(enumerate(heat.columns))[::apart]:
+        lines.append(rf"\node[{angle},font=\small\itshape] at ({j}.5,0) {{{_label(label)}}};")
     if heat.title:
         lines.append(
             rf"\node[below,font=\small] at ({columns / 2:g},{-len(heat.rows)}) "

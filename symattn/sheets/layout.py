@@ -19,10 +19,21 @@ _GROUP = re.compile(r"\\[A-Za-z]+|\\.|[{}^_]|\s+|.", re.DOTALL)
 _RELATIONS = frozenset("=+-<>") | {r"\approx", r"\cdot", r"\odot", r"\leq", r"\times", r"\to"}
 _NOTHING = frozenset(
     {r"\struck", r"\correct", r"\footnotesize", r"\texttt"}
-    | {r"\left", r"\right", r"\mathrm", r"\mathit", r"\operatorname", r"\displaystyle", r"\text"}
+    | {r"\mathrm", r"\mathit", r"\operatorname", r"\displaystyle", r"\text"}
     | {r"\mathbf", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr", r"\limits"}
 )
-_WIDE = {r"\sum": 1.5, r"\quad": 1.0, r"\qquad": 2.0, r"\,": 0.2, r"\!": -0.2, r"\;": 0.3}
+_WIDE = {
+    r"\exp": 1.8,
+    r"\log": 1.6,
+    r"\left": 0.3,
+    r"\right": 0.3,
+    r"\sum": 1.5,
+    r"\quad": 1.0,
+    r"\qquad": 2.0,
+    r"\,": 0.2,
+    r"\!": -0.2,
+    r"\;": 0.3,
+}
 
 
 @lru_cache(maxsize=1 << 14)
@@ -88,17 +99,37 @@ def broken(formula: f.Formula, room: float) -> list[str]:
     match formula:
         case f.Sum(terms):
             return _filled(terms, room)
-        case f.Negated(f.Quotient(numerator, denominator)):
-            return _fraction("-", numerator, denominator, room)
+        case f.Negated(operand):
+            return _around("-", _operand(operand, room - 1.3), "")
         case f.Quotient(numerator, denominator):
-            return _fraction("", numerator, denominator, room)
-        case f.Product((f.Quotient(numerator, denominator), factor)):
-            lines = _fraction("", numerator, denominator, room)
-            return [*lines[:-1], rf"{lines[-1]}\,{f.latex(factor)}"]
-        case f.Product((*front, f.Sum(terms))):
-            head = f.latex(f.Product(tuple(front)) if len(front) > 1 else front[0])
-            return _bracketed(rf"{head}\,", terms, room)
+            return _fraction(numerator, denominator, room)
+        case f.Product(factors, sign):
+            wide = [k for k, x in enumerate(factors) if isinstance(x, f.Sum | f.Quotient)]
+            if wide:
+                chosen = max(wide, key=lambda k: width(f.latex(factors[k])))
+                marked = (*factors[:chosen], _GAP, *factors[chosen + 1 :])
+                head, tail = f.latex(f.Product(marked, sign)).split(_GAP.latex)
+                rest = room - width(head) - width(tail)
+                return _around(head, _operand(factors[chosen], rest), tail)
     return [whole]
+
+
+#: Stands in a product for the factor that is broken.
+_GAP = f.Symbol("", "\x00")
+
+
+def _around(head: str, lines: list[str], tail: str) -> list[str]:
+    lines[0] = head + lines[0]
+    lines[-1] += tail
+    return lines
+
+
+def _operand(formula: f.Formula, room: float) -> list[str]:
+    """A formula beside a sign or a factor: a sum goes into brackets."""
+    if not isinstance(formula, f.Sum):
+        return broken(formula, room)
+    whole = rf"\left({f.latex(formula)}\right)"
+    return [whole] if width(whole) <= room else _bracketed("", formula.terms, room)
 
 
 def broken_text(latex: str, room: float) -> list[str]:
@@ -109,27 +140,40 @@ def broken_text(latex: str, room: float) -> list[str]:
     """
     if width(latex) <= room:
         return [latex]
+    return _shelved(_pieces(latex, r" [+-] "), room)
+
+
+def unbreakable(latex: str) -> float:
+    """Width in em of the widest part that TeX does not break inside a paragraph.
+
+    >>> unbreakable("aaaa + bb") == width("aaaa")
+    True
+    """
+    return max(map(width, _pieces(latex, r" [+\-=] | \\(?:odot|cdot|approx) ")))
+
+
+def _pieces(latex: str, signs: str) -> list[str]:
+    """LaTeX cut before the signs outside of groups."""
     pieces, depth = [""], 0
-    for token in re.split(r"(\\left|\\right|[{}]| [+-] )", latex):
+    for token in re.split(rf"(\\left|\\right|[{{}}]|{signs})", latex):
         depth += token in ("{", "\\left")
         depth -= token in ("}", "\\right")
-        if token in (" + ", " - ") and not depth:
+        if re.fullmatch(signs, token) and not depth:
             pieces.append(token.lstrip())
         else:
             pieces[-1] += token
-    return _shelved(pieces, room)
+    return pieces
 
 
-def _fraction(sign: str, numerator: f.Formula, denominator: f.Formula, room: float) -> list[str]:
-    """A wide fraction as one over its denominator times a broken sum."""
-    factor: tuple[f.Formula, ...] = ()
-    if isinstance(numerator, f.Product) and isinstance(numerator.factors[-1], f.Sum):
-        *front, numerator = numerator.factors
-        factor = tuple(front)
-    if not isinstance(numerator, f.Sum):
-        return [sign + f.latex(f.Quotient(numerator, denominator))]
-    above = "1" if not factor else f.latex(f.Product(factor) if len(factor) > 1 else factor[0])
-    return _bracketed(rf"{sign}\frac{{{above}}}{{{f.latex(denominator)}}}", numerator.terms, room)
+def _fraction(numerator: f.Formula, denominator: f.Formula, room: float) -> list[str]:
+    """A wide fraction as a narrow one times the broken sum of its numerator."""
+    factors = numerator.factors if isinstance(numerator, f.Product) else (numerator,)
+    chosen = next((factor for factor in factors if isinstance(factor, f.Sum)), None)
+    if chosen is None:
+        return [f.latex(f.Quotient(numerator, denominator))]
+    front = tuple(factor for factor in factors if factor is not chosen)
+    above = f.Product(front) if len(front) > 1 else front[0] if front else f.Number("1")
+    return _bracketed(f.latex(f.Quotient(above, denominator)), chosen.terms, room)
 
 
 def _bracketed(head: str, terms: tuple[f.Formula, ...], room: float) -> list[str]:
@@ -146,7 +190,7 @@ def _filled(terms: tuple[f.Formula, ...], room: float) -> list[str]:
         negative = isinstance(term, f.Negated)
         inner = term.operand if isinstance(term, f.Negated) else term
         # Breaking inside a term only where the term alone is too wide.
-        lines = broken(inner, room - 1.5)
+        lines = (_operand if negative else broken)(inner, room - 1.5)
         sign = "-" if negative else "+" if place else ""
         lines[0] = f"{sign} {lines[0]}".strip()
         pieces += lines

@@ -52,6 +52,11 @@ class RowNormaliser:
     powers: tuple[f.Formula | None, ...]
     value: Value
 
+    @property
+    def count(self) -> int:
+        """How many terms the sum has; 0 where it is no plain sum."""
+        return len(self.value.parts.get((), {}))
+
 
 class Presentation:
     """The numbers of one solution, as formulas."""
@@ -191,7 +196,11 @@ class Presentation:
                 return shown
             return self.entry_name(x, row, column)
 
-        return worked.entry(node, i, j, leaf, self._is_named)
+        def is_leaf(x: Node) -> bool:
+            # The weights of an unnamed softmax: its row sums have names.
+            return self._is_named(x) or x.op == "softmax"
+
+        return worked.entry(node, i, j, leaf, is_leaf)
 
     def _is_named(self, node: Node) -> bool:
         return node.serial in self.named
@@ -226,7 +235,8 @@ def _as_named(row: RowNormaliser) -> tuple[Normaliser, Named] | None:
     for denominator in row.value.inverse().parts:
         if len(denominator) == 1 and denominator[0][1] == 1:
             unit = row.value * Value({denominator: constant(1)})
-            return denominator[0][0], Named(row.label, unit.parts[()])
+            if unit.parts.keys() == {()}:
+                return denominator[0][0], Named(row.label, unit.parts[()])
     return None
 
 

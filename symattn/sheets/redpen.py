@@ -7,7 +7,7 @@ from itertools import groupby
 
 from symattn import formulas as f
 from symattn import syntax
-from symattn.auditing.judgement import Audit, Figure
+from symattn.auditing.findings import Audit, Figure
 from symattn.auditing.reports import grouped, summary_line
 from symattn.programs.display import formula, names
 from symattn.sheets import blocks as b

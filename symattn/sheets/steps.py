@@ -11,6 +11,7 @@ from symattn import formulas as f
 from symattn.numbers.forms import formula as closed_form
 from symattn.programs.axes import Axes
 from symattn.programs.nodes import Node
+from symattn.programs.program import ancestors
 from symattn.sheets import blocks as b
 from symattn.sheets.layout import TEXT, broken, width
 from symattn.sheets.presentation import NARROW, Presentation
@@ -20,8 +21,13 @@ from symattn.solution.solution import Solution
 #: Quantities with more entries are shown by their first rows only.
 MAX_ENTRIES = 256
 _FIRST_ROWS = 4
-#: Entries of a row that are worked in a brief sheet.
-_ENTRIES_WORKED = 8
+#: Entries of a row that are worked in a brief sheet, and in a large case.
+_ENTRIES_WORKED, _FEW_WORKED = 8, 2
+#: With a quantity of more entries a case is large: closed forms then fill
+#: hundreds of pages, and only decimals and a few worked entries are shown.
+LARGE = 60
+#: Lines of one worked entry; of a longer one the beginning and the end.
+_MOST_LINES = 12
 
 
 class Steps:
@@ -36,6 +42,8 @@ class Steps:
         self.shown = Presentation(solution, places)
         self.named = self.shown.named
         self.axes = Axes(solution.program)
+        grids = [node.grid for node in self.program.quantities.values()]
+        self.large = max(rows * columns for rows, columns in grids) > LARGE
 
     def definitions(self, equations: list[str]) -> Iterator[b.Block]:
         """The definitions that a step uses, entry by entry."""
@@ -47,30 +55,33 @@ class Steps:
 
     def work(self, node: Node) -> Iterator[b.Block]:
         """A step in full: worked entries, closed form, rounded value."""
-        if node.op == "softmax":
-            yield from self.softmax(node)
-        elif node.op != "hide":
-            rows = range(node.grid[0]) if self.full else range(1)
-            for i in rows:
-                yield b.Equations(tuple(self.worked_row(node, i)))
-        yield from self.values(node)
+        # A softmax inside a step needs its row sums named as well.
+        for inner in ancestors([node], self.named.keys() - {node.serial}):
+            if inner.op == "softmax":
+                yield from self.softmax(inner)
+        if node.op not in ("softmax", "hide"):
+            yield from self.worked_rows(node)
+        if node.shape:
+            yield from self.values(node)
         if node.op == "softmax":
             yield b.HeatMaps((self.heat_map(self.shown, node, ()),))
 
-    def worked_row(self, node: Node, i: int) -> Iterator[tuple[str, str, str]]:
-        """The entries of row i, worked out."""
-        columns = node.grid[1]
-        for j in range(columns if self.full else min(columns, _ENTRIES_WORKED)):
-            yield from self.worked_entry(node, i, j)
+    def worked_rows(self, node: Node) -> Iterator[b.Block]:
+        """The entries of the first row worked out, in a full sheet those of all."""
+        rows, columns = node.grid
+        most = _FEW_WORKED if self.large else columns if self.full else _ENTRIES_WORKED
+        for i in range(rows if self.full and not self.large else 1):
+            entries = [self.worked_entry(node, i, j) for j in range(min(columns, most))]
+            yield b.Equations(tuple(line for lines in entries for line in lines))
 
     def worked_entry(self, node: Node, i: int, j: int) -> Iterator[tuple[str, str, str]]:
         """``S_00 = 1*1 + 0*0 = 1``: name, substitution, closed form, decimals."""
         name = f.latex(self.shown.entry_name(node, i, j))
         room = TEXT - width(name) - 3
-        stages = [broken(self.shown.substituted(node, i, j), room)]
+        stages = [_elided(broken(self.shown.substituted(node, i, j), room))]
         exact = self.shown.exact(node, i, j)
         if [f.latex(exact)] != stages[0]:
-            stages.append(broken(exact, room))
+            stages.append(_elided(broken(exact, room)))
         decimal = self.shown.approximate(node, i, j)
         if decimal is not None:
             stages.append(broken(decimal, room))
@@ -79,16 +90,16 @@ class Steps:
     def softmax(self, node: Node) -> Iterator[b.Block]:
         """Exponentials and the sum of each row, which gets a name."""
         lines: list[tuple[str, str, str]] = []
-        for row in self.shown.normalisers[node.serial]:
+        for row in self.shown.normalisers[node.serial][: self.rows_shown(node)]:
             terms = tuple(power for power in row.powers if power is not None)
             added = f.Sum(terms) if len(terms) > 1 else terms[0]
             name = f.latex(row.label)
             room = TEXT - width(name) - 3
-            stages = [broken(added, room)]
+            stages = [_elided(broken(added, room))]
             exact = self.shown.value(row.value) if row.value.rational() else None
             if exact is None:
                 simplified = f.latex(closed_form(row.value))
-                if simplified != f.latex(added) and len(row.value.parts[()]) < len(terms):
+                if simplified != f.latex(added) and row.count < len(terms):
                     stages.append(broken(closed_form(row.value), room))
             elif f.latex(exact) != f.latex(added):
                 stages.append([f.latex(exact)])
@@ -98,12 +109,16 @@ class Steps:
             lines += _chained(name, stages, approximate, room)
         yield b.Paragraph(("Each row of exponentials has a sum; name it:",))
         yield b.Equations(tuple(lines))
+        yield from self._rest(node)
 
     def values(self, node: Node) -> Iterator[b.Block]:
         """Closed form and rounded value of a whole quantity."""
         name = self.name(node)
         if self.shown.is_plain(node):
             yield b.Matrices(tuple(self.whole(node, f"{name} =", exact=True)))
+            return
+        if self.large:
+            yield b.Matrices(tuple(self.whole(node, rf"{name} \approx", exact=False)))
             return
         exact = self.whole(node, f"{name} =", exact=True)
         widest = max(width(cell) for matrix in exact for row in matrix.cells for cell in row)
@@ -122,6 +137,8 @@ class Steps:
         that were worked out above."""
         rows, columns = node.grid
         worked = rows if self.full else 1 if columns <= _ENTRIES_WORKED else 0
+        if node.op in ("softmax", "hide"):
+            worked = 0
         for i in range(worked, self.rows_shown(node)):
             lines: list[tuple[str, str, str]] = []
             for j in range(columns):
@@ -129,12 +146,15 @@ class Steps:
                 room = TEXT - width(name) - 3
                 lines += _chained(name, [broken(self.shown.exact(node, i, j), room)], False, room)
             yield b.Equations(tuple(lines))
-        if self.rows_shown(node) < rows:
-            yield b.Paragraph((f"Rows {self.rows_shown(node)} to {rows - 1} likewise.",))
+        yield from self._rest(node)
+
+    def _rest(self, node: Node) -> Iterator[b.Block]:
+        if (shown := self.rows_shown(node)) < node.grid[0]:
+            yield b.Paragraph((f"Rows {shown} to {node.grid[0] - 1} likewise.",))
 
     def forms(self, node: Node) -> Iterator[b.Block]:
         """Entries that are linear forms in symbols: exact, then rounded."""
-        for i in range(self.rows_shown(node)):
+        for i in range(1 if self.large else self.rows_shown(node)):
             lines: list[tuple[str, str, str]] = []
             zero = []
             for j in range(node.grid[1]):
@@ -209,6 +229,13 @@ class Steps:
             for axis, count in enumerate((rows, columns))
         ]
         return b.HeatMap(title, shades, figures, sides[0][:24], sides[1])
+
+
+def _elided(lines: list[str]) -> list[str]:
+    """A sum on very many lines by its beginning and its end."""
+    if len(lines) <= _MOST_LINES:
+        return lines
+    return [*lines[: _MOST_LINES - 2], r"+ \cdots", lines[-1]]
 
 
 def _chained(

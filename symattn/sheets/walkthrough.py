@@ -80,9 +80,15 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
             f"({case.rounding.replace('-', ' ')}); what those can't show, to significant digits. "
             "Rows and columns are counted from 0. "
             "A factor whose closed form is long stands by its name, such as ",
-            b.Math(r"A_{0,1}"), "; its value is given where that name is worked out.",
+            b.Math(r"A_{0,1}"), "; its value is given where that name is worked out.", _size(steps),
         )
     )  # fmt: skip
+
+
+def _size(steps: Steps) -> str:
+    if not steps.large:
+        return ""
+    return " This case is large: of each step a few entries are worked out and the rest is rounded."
 
 
 def _given(steps: Steps) -> Iterator[b.Block]:
@@ -158,8 +164,7 @@ def _check(verification: Verification) -> Iterator[b.Block]:
     cells: list[tuple[b.Line, ...]] = [
         (
             (b.Math(_check_name(check.quantity)),),
-            (f"{check.max_ulp:.2f}",),
-            (f"{check.scaled_ulp:.3f}",),
+            *((text,) for text in check.texts),
             (str(check.verdict),),
         )
         for check in verification.checks

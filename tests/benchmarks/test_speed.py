@@ -51,6 +51,7 @@ def sympy_forms() -> list[Any]:
 
 def elementwise(library: Any, only_dq: bool = False) -> list[Any]:
     """Differentiate the expanded loss by every entry, then substitute."""
+
     def letters(name: str) -> list[list[Any]]:
         return [[library.Symbol(f"{name}{i}{j}") for j in range(N)] for i in range(N)]
 
@@ -60,9 +61,7 @@ def elementwise(library: Any, only_dq: bool = False) -> list[Any]:
         scores = [sum(q[i][c] * k[j][c] for c in range(N)) / library.sqrt(N) for j in range(N)]
         powers = [library.exp(score) for score in scores]
         normaliser = sum(powers)
-        outputs.append(
-            [sum(powers[j] / normaliser * v[j][c] for j in range(N)) for c in range(N)]
-        )
+        outputs.append([sum(powers[j] / normaliser * v[j][c] for j in range(N)) for c in range(N)])
     loss = sum(UPSTREAM[i][j] * outputs[i][j] for i in range(N) for j in range(N))
     values = {
         letter[i][j]: library.Integer(table[i][j])

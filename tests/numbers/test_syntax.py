@@ -138,7 +138,7 @@ def test_statements_are_pythons(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["a < b <= c", "a - b - c", "a / b / c", "a @ b @ c", "-a.T", "-a[0]", "- -a", "+a", "a @ b * c / d", "-a * b", "a * -b", "shape(X) == (3, 4)", "a == b and c == d and e1 > f"]
+    "text", ["a < b <= c", "a - b - c", "a / b / c", "a @ b @ c", "-a.T", "-a[0]", "- -a", "+a", "a @ b * c / d", "-a * b", "a * -b", "shape(X) == (3, 4)", "a == b and c == d and e1 > f"]  # noqa: E501
 )  # fmt: skip
 def test_chains_bind_to_the_left(text):
     """Chains and signs group as Python groups them."""
@@ -230,7 +230,7 @@ def test_any_text_is_read_or_refused(text):
 @given(
     st.lists(
         st.sampled_from(
-            ["X", "f", "1", "0.5", "1e5", "(", ")", "[", "]", ",", ":", ".", ".T", "+", "-", "*", "/", "@", "**", "//", "==", "!=", "<", ">=", "and", " ", "e", "'", "{", "_x"]
+            ["X", "f", "1", "0.5", "1e5", "(", ")", "[", "]", ",", ":", ".", ".T", "+", "-", "*", "/", "@", "**", "//", "==", "!=", "<", ">=", "and", " ", "e", "'", "{", "_x"]  # noqa: E501
         ),
         max_size=60,
     ).map("".join)

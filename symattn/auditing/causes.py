@@ -1,0 +1,244 @@
+"""Causes: why a refuted figure is what it is.
+
+The first that fits: it repeats an earlier wrong figure; the exact value cut
+off; computed from the document's own printed figures, all of them right
+(``rounded-inputs``) or some of them wrong (``carried``); wrong in itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from flint import arb, fmpq
+
+from symattn.auditing.dependence import HIDDEN, ONE, ZERO, Recomputation, Term, Terms, number
+from symattn.auditing.figures import is_truncated
+from symattn.auditing.findings import Figure
+from symattn.numbers.balls import FIRST
+from symattn.numbers.reading import Hidden
+from symattn.numbers.values import Value
+from symattn.programs.nodes import Node
+from symattn.verdicts import Verdict
+
+#: Which of several printed figures of one term a recomputation takes.
+Choice = Callable[[Sequence[Figure]], Figure]
+
+
+def latest(figures: Sequence[Figure]) -> Figure:
+    """The one printed last."""
+    return figures[-1]
+
+
+def sharpest(figures: Sequence[Figure]) -> Figure:
+    """The one with the smallest unit in its last place."""
+    return min(reversed(figures), key=lambda f: f.printed.unit if f.printed else fmpq(0))
+
+
+def first(figures: Sequence[Figure]) -> Figure:
+    """The one printed first."""
+    return figures[0]
+
+
+class Prints:
+    """Where a document prints the value of a term; ``term`` says what each
+    figure is the value of."""
+
+    def __init__(
+        self, terms: Terms, figures: Sequence[Figure], term: Callable[[Figure], Term]
+    ) -> None:
+        self.terms = terms
+        self.term = term
+        self._figures: dict[str, list[Figure]] = defaultdict(list)
+        for figure in figures:
+            self._figures[term(figure).key].append(figure)
+
+    def before(self, term: Term, order: int) -> list[Figure]:
+        """The figures of a term before a place in the document."""
+        # Zeros and ones stand for too many things to be looked up.
+        if term in (ZERO, ONE, HIDDEN):
+            return []
+        figures = self._figures.get(term.key, [])
+        return figures[: bisect_left(figures, order, key=lambda f: f.order)]
+
+
+class _Way:
+    """One way of computing a figure from those printed before it: the
+    definition of its term, and a choice among figures of the same thing."""
+
+    def __init__(
+        self, prints: Prints, order: int, definition: Term, itself: bool, choose: Choice
+    ) -> None:
+        self._prints = prints
+        self._order = order
+        self._definition = definition
+        self._itself = itself
+        self._choose = choose
+        self._used: dict[int, Figure] = {}
+        self.had_choice = False
+        self.value = self.computed(lambda figure: figure.number)
+
+    def computed(self, taken: Callable[[Figure], arb]) -> arb:
+        """The value, where ``taken`` says what to take a figure for."""
+
+        def look(term: Term) -> arb | None:
+            if not (before := self._prints.before(term, self._order)):
+                return None
+            chosen = self._choose(before)
+            self._used[chosen.order] = chosen
+            self.had_choice |= any(figure.number != chosen.number for figure in before)
+            return taken(chosen)
+
+        recomputation = Recomputation(self._prints.terms, look)
+        return recomputation.value(self._definition, self._itself)
+
+    @property
+    def used(self) -> list[Figure]:
+        """The figures that it uses."""
+        return [self._used[order] for order in sorted(self._used)]
+
+    @property
+    def wrong(self) -> list[Figure]:
+        """The refuted ones among them."""
+        return [figure for figure in self.used if figure.verdict is Verdict.REFUTED]
+
+
+class Causes:
+    """Explains the refuted figures of one document, one after the other."""
+
+    def __init__(self, plain: Terms, folded: Terms, figures: Sequence[Figure]) -> None:
+        self._terms = plain
+        self._folded = folded
+        self._styles = (
+            Prints(folded, figures, lambda figure: figure.folded),
+            Prints(plain, figures, lambda figure: figure.term),
+        )
+        for figure in figures:
+            folded.subtracted |= {
+                part.parts[0].key for part in figure.folded.inside() if part.op == "neg"
+            }
+        nodes = {figure.claim.of: figure.node for figure in figures}
+        self._expressions = [of for of, node in nodes.items() if node.serial not in plain.names]
+        self._multiples: dict[str, list[tuple[float, Node]]] = {}
+        self._whole: dict[tuple[int, str], bool] = {}
+
+    def explain(self, figure: Figure) -> None:
+        """Find the cause of a refuted figure."""
+        # Saying a wrong figure again is no new slip, however it came about.
+        if (earlier := self._said_before(figure)) is not None:
+            figure.cause, figure.because = "carried", [earlier]
+            figure.reason = f"repeats {named([earlier])}"
+            return
+        ways = list(self._ways(figure))
+        if figure.printed and figure.off is not None and is_truncated(figure.entry, figure.printed):
+            figure.cause = "truncated"
+            figure.reason = "cut off behind the last place instead of rounded"
+            if used := next((way.used for way in ways if figure.rounds_from(way.value)), None):
+                figure.reason += f"; it also comes out from {named(used)}"
+            return
+        for fits in (_rounds, _is_cut, self._is_near):
+            giving = [way for way in ways if fits(figure, way)]
+            if giving:
+                _carry(figure, min(giving, key=lambda way: len(way.wrong)))
+                return
+        figure.cause = "root"
+        figure.reason = "wrong in itself"
+
+    def _said_before(self, figure: Figure) -> Figure | None:
+        """The first refuted figure of the same term that this one repeats or rounds."""
+        for prints in self._styles:
+            for earlier in prints.before(prints.term(figure), figure.order):
+                if earlier.verdict is Verdict.REFUTED and figure.rounds_from(earlier.number):
+                    return earlier
+        return None
+
+    def _ways(self, figure: Figure) -> Iterator[_Way]:
+        for prints in self._styles:
+            for definition, itself in self._definitions(prints, figure):
+                for choose in (latest, sharpest, first):
+                    way = _Way(prints, figure.order, definition, itself, choose)
+                    if way.used:
+                        yield way
+                    if not way.had_choice:
+                        break
+
+    def _definitions(self, prints: Prints, figure: Figure) -> Iterator[tuple[Term, bool]]:
+        """What a figure may have been computed as: what was printed of it
+        before, or its definition; and whether that itself may be looked up."""
+        term = prints.term(figure)
+        if prints.before(term, figure.order):
+            yield term, True
+        if term.op != "entry":
+            yield term, False
+            return
+        name, i, j = term.parts
+        for definition in prints.terms.definitions(name, i, j):
+            yield definition, True
+        if prints.terms is self._folded:
+            for ratio, node in self._multiples_of(name):
+                part = self._folded.at(node, i, j)
+                yield Term("*", (number(ratio), part)), True
+
+    def _multiples_of(self, name: str) -> list[tuple[float, Node]]:
+        """Printed expressions, worked out beside the steps, that a step is a
+        multiple of."""
+        if name not in self._multiples:
+            self._multiples[name] = list(self._folded.multiples(name, self._expressions))
+        return self._multiples[name]
+
+    def _is_near(self, figure: Figure, way: _Way) -> bool:
+        """Whether wrong figures lead to this one, if the author went on with
+        more digits of them than were printed."""
+        if figure.off is None or not way.wrong:
+            return False
+        nearer = abs(figure.number - way.value) < abs(figure.number - figure.entry.ball(FIRST))
+        return nearer and figure.rounds_from(way.computed(self._with_rounding))
+
+    def _with_rounding(self, figure: Figure) -> arb:
+        """All that a figure may have been rounded from."""
+        return figure.number if self._is_whole(figure) else figure.rounded
+
+    def _is_whole(self, figure: Figure) -> bool:
+        """Whether the quantity needs no rounding at the places of the figure."""
+        if figure.printed is None:
+            return True
+        unit = figure.printed.unit
+        node = self._terms.nodes.get(figure.place[0], figure.node)
+        key = (node.serial, str(unit))
+        if key not in self._whole:
+            entries = self._terms.entries(node)
+            self._whole[key] = all(_is_multiple(value, unit) for value in entries)
+        return self._whole[key]
+
+
+def _is_multiple(value: Value | Hidden, unit: fmpq) -> bool:
+    if isinstance(value, Hidden):
+        return True
+    whole = value.rational()
+    return whole is not None and (whole / unit).q == 1
+
+
+def _rounds(figure: Figure, way: _Way) -> bool:
+    return figure.rounds_from(way.value)
+
+
+def _is_cut(figure: Figure, way: _Way) -> bool:
+    return figure.cut_from(way.value)
+
+
+def _carry(figure: Figure, way: _Way) -> None:
+    """The cause of a figure that comes out in that way."""
+    if way.wrong:
+        figure.cause, figure.because = "carried", way.wrong
+        figure.reason = f"carries {named(way.wrong)}"
+    else:
+        figure.cause, figure.because = "rounded-inputs", way.used
+        figure.reason = f"comes out from figures that were rounded before: {named(way.used)}"
+
+
+def named(figures: list[Figure]) -> str:
+    """Figures named once each, shortened."""
+    names = list(dict.fromkeys(f"{f.label} = {f.text} ({f.claim.where})" for f in figures))
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return ", ".join(names[:4]) + more

@@ -1,0 +1,195 @@
+"""Diagnosis: which known slip gives the figures that are wrong in themselves.
+
+A slip is named when it gives all the wrong figures that it is tried on, and
+leaves as printed what stands right beside them; and when those figures have
+so many digits that among all the slips tried none would give them by chance.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from flint import arb
+
+from symattn.auditing import slips
+from symattn.auditing.causes import Prints, latest
+from symattn.auditing.dependence import Recomputation, Term, Terms
+from symattn.auditing.findings import Figure
+from symattn.auditing.slips import Slip
+from symattn.programs.nodes import Node
+from symattn.verdicts import Verdict
+
+#: Most trials of a slip on a figure in one document.
+MAX_TRIES = 10_000
+
+#: So many times more figures than slips that are tried there must be.
+CERTAINTY = 30
+
+
+class Diagnosis:
+    """Names the slips of one document; ``tries`` counts the trials."""
+
+    def __init__(self, terms: Terms, figures: Sequence[Figure]) -> None:
+        self.terms = terms
+        self.figures = figures
+        self.prints = Prints(terms, figures, lambda figure: figure.term)
+        self.tries = 0
+
+    def name_slips(self) -> None:
+        """Name the slip of every root that one explains: of whole steps
+        first, then of rows, then of single entries."""
+        groups = self._grouped(self._unnamed(), lambda f: f.place[0])
+        for group in groups:
+            self._name_step(group)
+            self._name_swap(group)
+        for row in self._grouped(self._unnamed(), lambda f: f.place[:2]):
+            if len(row) > 1:
+                self._name_row(row)
+        for figure in self._unnamed():
+            if figure.off in (1, -1):
+                figure.cause = figure.slip = "last-digit"
+                figure.reason = slips.SENTENCES["last-digit"]
+        for row in self._grouped(self._unnamed(), lambda f: f.place[:2]):
+            if len(row) == 1:
+                self._name_row(row)
+        for figure in self._unnamed():
+            self._name_entry(figure)
+
+    def _unnamed(self) -> list[Figure]:
+        return [f for f in self.figures if f.cause == "root" and not f.slip]
+
+    @staticmethod
+    def _grouped(
+        figures: Sequence[Figure], key: Callable[[Figure], object]
+    ) -> Iterator[list[Figure]]:
+        groups: dict[object, list[Figure]] = defaultdict(list)
+        for figure in figures:
+            groups[key(figure)].append(figure)
+        yield from groups.values()
+
+    def _node(self, figure: Figure) -> Node:
+        """The step, or the expression, that a figure belongs to."""
+        return self.terms.nodes.get(figure.place[0], figure.node)
+
+    # -- whole steps, rows, entries ----------------------------------------------------
+
+    def _name_step(self, group: list[Figure]) -> None:
+        if len(group) == 1 and group[0].off in (1, -1):
+            return
+        candidates = slips.step_slips(self.terms, self._node(group[0]))
+        for slip in self._giving(candidates, group, self._beside(group)):
+            _name(slip.name, slip.sentence, group)
+            return
+
+    def _name_swap(self, group: list[Figure]) -> None:
+        """Two figures of one claim, each the right one of the other."""
+        for pair in self._grouped(group, lambda f: id(f.claim)):
+            if len(pair) == 2 and not any(figure.slip for figure in pair):
+                one, other = pair
+                if one.rounds_from(self._exact(other.term)) and other.rounds_from(
+                    self._exact(one.term)
+                ):
+                    for figure, partner in ((one, other), (other, one)):
+                        sentence = slips.SENTENCES["entries-swapped"].format(partner.label)
+                        _name("entries-swapped", sentence, [figure])
+
+    def _name_row(self, row: list[Figure]) -> None:
+        _, i, j = row[0].place
+        node = self._node(row[0])
+        beside = [f for f in self._beside(row) if f.place[1] == i]
+        if len(row) + len(beside) > 1:
+            candidates = slips.step_slips(self.terms, node)
+            for slip in self._giving(candidates, row, beside):
+                _name(slip.name, slip.sentence, row)
+                return
+        candidates = slips.row_slips(self.terms, node, i, j)
+        giving = list(self._giving(candidates, row, beside))
+        if giving:
+            # Of several, the one that gives most of the other wrong figures of the row.
+            also = [
+                f
+                for f in self.figures
+                if f.verdict is Verdict.REFUTED and f.place[:2] == row[0].place[:2] and f not in row
+            ]
+            best = max(giving, key=lambda slip: sum(self._gives(slip, [f]) for f in also))
+            _name(best.name, best.sentence, row)
+
+    def _name_entry(self, figure: Figure) -> None:
+        if figure.printed is None or figure.off is None:
+            return
+        count = figure.printed.count
+        for pen, chances in slips.pen_slips(count, count - figure.off):
+            if chances <= _most([figure]):
+                _name(pen, slips.SENTENCES[pen], [figure])
+                return
+        name, i, j = figure.place
+        candidates = slips.entry_slips(self.terms, self._node(figure), name, i, j)
+        for slip in self._giving(candidates, [figure], []):
+            _name(slip.name, slip.sentence, [figure])
+            return
+
+    def _beside(self, group: list[Figure]) -> list[Figure]:
+        """Figures of the same claims that are no roots: a slip of the whole
+        must give them too."""
+        claims = {id(figure.claim) for figure in group}
+        chosen = {figure.order for figure in group}
+        return [f for f in self.figures if id(f.claim) in claims and f.order not in chosen]
+
+    # -- trials ----------------------------------------------------------------------------
+
+    def _giving(
+        self, candidates: Iterator[Slip], group: list[Figure], beside: list[Figure]
+    ) -> Iterator[Slip]:
+        """The candidates that give all the figures, if that says anything."""
+        most = _most(group)
+        tried = list(islice(candidates, min(most, MAX_TRIES) + 1))
+        if len(tried) <= most:
+            for slip in tried:
+                if self._gives(slip, [*group, *beside]):
+                    yield slip
+
+    def _gives(self, slip: Slip, figures: list[Figure]) -> bool:
+        """Whether a slip gives all the figures, from the document's printed
+        inputs or from the exact ones."""
+        sources = [self._printed, lambda term, order: self._exact_entry(term)]
+        for figure in figures:
+            if self.tries >= MAX_TRIES:
+                return False
+            self.tries += 1
+            _, i, j = figure.place
+            if (term := slip.term(i, j)) is None:
+                return False
+            sources = [s for s in sources if self._fits(figure, term, s)]
+            if not sources:
+                return False
+        return True
+
+    def _fits(self, figure: Figure, term: Term, source: Callable[[Term, int], arb | None]) -> bool:
+        recomputation = Recomputation(self.terms, lambda part: source(part, figure.order))
+        value = recomputation.value(term)
+        return figure.rounds_from(value) or figure.cut_from(value)
+
+    def _printed(self, term: Term, order: int) -> arb | None:
+        before = self.prints.before(term, order)
+        return latest(before).number if before else None
+
+    def _exact_entry(self, term: Term) -> arb | None:
+        if term.op != "entry":
+            return None
+        name, i, j = term.parts
+        return self.terms.exact(self.terms.nodes[name], i, j)
+
+    def _exact(self, term: Term) -> arb:
+        return Recomputation(self.terms, self._exact_entry).value(term)
+
+
+def _most(figures: list[Figure]) -> int:
+    """Of how many slips the figures have digits enough to tell one."""
+    return int(10 ** sum(figure.telling for figure in figures)) // CERTAINTY
+
+
+def _name(slip: str, sentence: str, figures: list[Figure]) -> None:
+    for figure in figures:
+        figure.slip, figure.reason = slip, sentence

@@ -1,0 +1,176 @@
+"""What an audit finds: figures and statements with their verdicts and causes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from flint import arb
+
+from symattn import syntax
+from symattn.auditing.dependence import Term
+from symattn.auditing.figures import MINUS_INFINITY, Printed
+from symattn.cases.case import Case, Claim, Unchecked
+from symattn.programs.nodes import Node
+from symattn.solution.quantity import Entry
+from symattn.verdicts import Verdict
+
+#: Causes of figures that are wrong in themselves.
+ROOTS = ("truncated", "root", "last-digit")
+
+# A number that is a unit away from another is not cut off to it, though its
+# enclosure may touch the next.
+_SLACK = arb(2) ** -30
+
+
+@dataclass(eq=False)
+class Figure:
+    """One printed number, and what the audit says of it.
+
+    ``at`` is its index inside the printed row or matrix; ``term`` and
+    ``folded`` say what it is the value of (see
+    :class:`~symattn.auditing.dependence.Terms`). ``cause`` is one of
+    truncated, rounded-inputs, carried, root and last-digit; ``because`` are
+    the figures that a carried one carries, ``slip`` names what reproduces a
+    root and ``reason`` says it in a sentence.
+    """
+
+    order: int
+    claim: Claim
+    at: tuple[int, ...]
+    printed: Printed | None
+    entry: Entry
+    node: Node
+    term: Term
+    folded: Term
+    verdict: Verdict = Verdict.HOLDS
+    correct: str = ""
+    off: int | None = None
+    vacuous: bool = False
+    cause: str = ""
+    because: list[Figure] = field(default_factory=list)
+    slip: str = ""
+    reason: str = ""
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """The quantity and the entry that the figure belongs to; for an
+        expression its text and the entry of its value."""
+        if self.term.op == "entry":
+            name, i, j = self.term.parts
+            return name, i, j
+        return self.claim.of, self.entry.i, self.entry.j
+
+    @cached_property
+    def label(self) -> str:
+        """``A[0][2]``: the expression and the index inside what is printed."""
+        if not self.at:
+            return self.claim.of
+        tree = syntax.parse(self.claim.of)
+        plain = isinstance(tree, syntax.Name | syntax.Indexed | syntax.Call)
+        base = self.claim.of if plain else f"({self.claim.of})"
+        return f"{base}[{', '.join(map(str, self.at))}]"
+
+    @property
+    def text(self) -> str:
+        """The figure as printed."""
+        return MINUS_INFINITY if self.printed is None else self.printed.text
+
+    @property
+    def exact(self) -> str:
+        """The closed form."""
+        return str(self.entry.quantity.entry(self.entry.i, self.entry.j))
+
+    @property
+    def telling(self) -> int:
+        """How many printed digits tell the figure from others: final zeros
+        don't, as many a slip gives a whole number."""
+        return 0 if self.printed is None else len(str(abs(self.printed.count)).strip("0"))
+
+    # -- as a number to compute on with -------------------------------------------
+
+    @cached_property
+    def number(self) -> arb:
+        """The printed number itself."""
+        return arb("-inf") if self.printed is None else arb(self.printed.value)
+
+    @property
+    def rounded(self) -> arb:
+        """All that may have been rounded to the printed number."""
+        return self.number if self.printed is None else arb(self.number.mid(), self._half)
+
+    @cached_property
+    def _half(self) -> arb:
+        assert self.printed is not None
+        return arb(self.printed.unit / 2)
+
+    def repeats(self, earlier: Figure) -> bool:
+        """Whether the figure is an earlier one again, or that one rounded."""
+        return self.rounds_from(earlier.number)
+
+    def rounds_from(self, value: arb) -> bool:
+        """Whether something in ``value`` rounds to the figure."""
+        if self.printed is None or not value.is_finite():
+            return self.printed is None and value == self.number
+        return not abs(value - self.number) > self._half
+
+    def cut_from(self, value: arb) -> bool:
+        """Whether something in ``value`` is cut off to the figure."""
+        if self.printed is None or not value.is_finite():
+            return False
+        beyond = (value - self.number) * (1 if self.printed.value >= 0 else -1)
+        slack = self._half * _SLACK
+        return bool(beyond + slack > 0 and beyond + slack < 2 * self._half)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement, decided."""
+
+    claim: Claim
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a document prints, judged; made by
+    :func:`symattn.auditing.judgement.audit`.
+
+    ``habit`` says what explains every miss at once, if something does;
+    ``tries`` is how often a known slip was tried on a figure.
+    """
+
+    case: Case
+    figures: tuple[Figure, ...]
+    statements: tuple[Statement, ...]
+    habit: str = ""
+    tries: int = 0
+
+    @property
+    def unchecked(self) -> tuple[Unchecked, ...]:
+        """What the document says that no claim can say."""
+        return self.case.unchecked
+
+    @property
+    def roots(self) -> list[Figure]:
+        """The figures that are wrong in themselves, each where it first
+        occurs: with these corrected, the carried ones come out."""
+        return [figure for figure in self.figures if figure.cause in ROOTS]
+
+    def count(self, verdict: Verdict) -> int:
+        """Figures and statements with that verdict."""
+        items: tuple[Figure | Statement, ...] = (*self.figures, *self.statements)
+        return sum(item.verdict is verdict for item in items)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """The counts, by name."""
+        return {
+            "figures": len(self.figures),
+            "statements": len(self.statements),
+            "holds": self.count(Verdict.HOLDS),
+            "refuted": self.count(Verdict.REFUTED),
+            "undecided": self.count(Verdict.UNDECIDED),
+            "unchecked": len(self.unchecked),
+            "roots": len(self.roots),
+        }

@@ -1,0 +1,212 @@
+"""Shapes are NumPy's: broadcasting, products, transposes, indices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.errors import Malformed
+from symattn.programs.nodes import MAX_ENTRIES
+from symattn.programs.program import MAX_STEPS, program
+
+from ..machines import floats
+from ..oracle import FUNCTIONS
+from ..strategies import few, many
+
+shapes = st.lists(st.integers(1, 3), max_size=2).map(tuple)
+counts = st.integers(0, 10_000)
+
+
+def filled(shape, start):
+    """Different whole numbers in an array of that shape."""
+    return (np.arange(start, start + np.prod(shape, dtype=int)) % 7 + 1.0).reshape(shape)
+
+
+def numpys(text, names):
+    """What NumPy makes of the text, or None where it refuses."""
+    try:
+        found = np.asarray(eval(text, {}, names))
+    except (ValueError, IndexError):
+        return None
+    return found if found.size else None
+
+
+def assert_as_in_numpy(text, names):
+    """Our shape and entries are NumPy's, and we refuse what NumPy refuses."""
+    expected = numpys(text, names)
+    given_shapes = {name: array.shape for name, array in names.items()}
+    if expected is None:
+        with pytest.raises(Malformed):
+            program(given_shapes, {"R": text})
+        return
+    made = program(given_shapes, {"R": text})
+    assert made.shapes()["R"] == expected.shape
+    data = {name: array.astype(int).tolist() for name, array in names.items()}
+    assert np.allclose(floats(data, made.quantities["R"]).reshape(expected.shape), expected)
+
+
+@many
+@given(shapes, shapes, st.sampled_from(["+", "-", "*", "/", "@"]), counts)
+def test_operators_broadcast_and_multiply_as_in_numpy(left, right, sign, start):
+    """Any two shapes under any operator, 1-D products included."""
+    assert_as_in_numpy(f"A {sign} B", {"A": filled(left, start), "B": filled(right, start + 3)})
+
+
+@many
+@given(shapes, shapes, shapes, st.sampled_from(["A @ B @ C", "A @ (B @ C)", "A.T @ B + C.T"]))
+def test_chains_of_products_are_numpys(a, b, c, text):
+    """Products of products, with transposes."""
+    assert_as_in_numpy(text, {"A": filled(a, 1), "B": filled(b, 2), "C": filled(c, 3)})
+
+
+keys = st.one_of(
+    st.integers(-4, 3).map(str),
+    st.builds(
+        "{}:{}:{}".format,
+        *[st.one_of(st.just(""), st.integers(-4, 4).map(str))] * 2,
+        st.sampled_from(["", "1", "2", "-1", "-2"]),
+    ),
+    st.sampled_from([":", "1:", ":1"]),
+)
+
+
+@many
+@given(
+    shapes,
+    st.lists(keys, min_size=1, max_size=3).map(", ".join),
+    st.sampled_from(["A[{}]", "A.T[{}]", "A[{}].T", "A[{}][0]"]),
+    counts,
+)
+def test_indices_and_slices_are_numpys(shape, key, form, start):
+    """Whole numbers, slices with any steps, negative ones; empty results are refused."""
+    assert_as_in_numpy(form.format(key), {"A": filled(shape, start)})
+
+
+@many
+@given(
+    shapes, st.sampled_from(["softmax", "rowsum", "colsum", "total", "exp", "log", "sqrt"]), counts
+)
+def test_functions_are_numpys(shape, name, start):
+    """Functions of one operand on every shape; a second reading of them in NumPy."""
+    array = filled(shape, start)
+    made = None
+    needs = {"softmax": 1, "rowsum": 2, "colsum": 2}.get(name, 0)
+    if len(shape) < needs:
+        with pytest.raises(Malformed, match=f"{name} takes a"):
+            program({"A": shape}, {"R": f"{name}(A)"})
+        return
+    made = program({"A": shape}, {"R": f"{name}(A)"})
+    expected = np.asarray(FUNCTIONS[name](array)).astype(float)
+    assert made.shapes()["R"] == expected.shape
+    found = floats({"A": array.astype(int).tolist()}, made.quantities["R"])
+    assert np.allclose(found.reshape(expected.shape), expected)
+
+
+@few
+@given(st.lists(shapes, min_size=1, max_size=3))
+def test_concat_is_numpys_along_the_last_axis(parts):
+    """Heads side by side, or a refusal where NumPy refuses."""
+    names = {f"A{k}": filled(shape, k) for k, shape in enumerate(parts)}
+    text = f"concat({', '.join(names)})"
+    given_shapes = {name: array.shape for name, array in names.items()}
+    try:
+        expected = np.concatenate(list(names.values()), axis=-1)
+    except ValueError:
+        with pytest.raises(Malformed, match="concat"):
+            program(given_shapes, {"R": text})
+        return
+    made = program(given_shapes, {"R": text})
+    assert made.shapes()["R"] == expected.shape
+    data = {name: array.astype(int).tolist() for name, array in names.items()}
+    assert np.allclose(floats(data, made.quantities["R"]).reshape(expected.shape), expected)
+
+
+@few
+@given(shapes, shapes)
+def test_masks_broadcast_onto_scores_only(scores, keep):
+    """A mask fits where NumPy broadcasts it to the shape of the scores."""
+    try:
+        fits = np.broadcast_shapes(scores, keep) == scores
+    except ValueError:
+        fits = False
+    if fits:
+        made = program({"S": scores, "M": keep}, {"R": "mask(S, M)"})
+        assert made.shapes()["R"] == scores
+    else:
+        with pytest.raises(Malformed, match="fit"):
+            program({"S": scores, "M": keep}, {"R": "mask(S, M)"})
+
+
+def test_sizes_are_numbers_of_the_program():
+    """rows and cols are scalars with the sizes; a scalar has none."""
+    made = program({"X": (3, 2), "v": (4,)}, {"a": "rows(X)", "b": "cols(X)", "c": "cols(v)"})
+    sizes = [floats({}, made.quantities[name]).item() for name in "abc"]
+    assert sizes == [3, 2, 4]
+    with pytest.raises(Malformed, match="a scalar has no rows and columns"):
+        program({"s": ()}, {"a": "rows(s)"})
+
+
+FAULTS = {
+    "Q @ K": "3x4 @ 3x4 needs the 4 columns on the left to meet as many rows on the right, "
+    "found 3; the right side transposed (.T) would fit (Q is 3x4, K is 3x4)",
+    "Q + v": "shapes don't fit: 3x4 and a vector of 3 (Q is 3x4, v is a vector of 3)",
+    "Q @ 2": "'@' multiplies matrices or vectors, one side is a scalar: write '*'",
+    "Q[3]": "index 3 is outside axis 0 of 3x4: expected -3 to 2",
+    "Q[0, 1, 2]": "3 indices into 3x4",
+    "Q[2:1]": "an empty slice of axis 0 of 3x4",
+    "nope + 1": "unknown name 'nope': expected one of Q, K, v",
+    "relu(Q)": "unknown function 'relu': expected one of causal, cols, colsum",
+    "softmax": "'softmax' is no quantity; as a function it needs brackets",
+    "softmax(Q, K)": "softmax takes one argument, found 2",
+    "mask(Q)": "mask takes two arguments, found 1",
+    "grad(Q)": "the loss does not depend on Q",
+    "concat(Q, v)": "concat needs as many rows in every part, found 3x4, a vector of 3",
+    "concat(1, 2)": "concat takes matrices or vectors",
+    "causal(v)": "causal takes a matrix of scores, found a vector of 3",
+    "rowsum(v)": "rowsum takes a matrix, found a vector of 3: 'total' sums a vector",
+    "Q == K": "a comparison or a list in brackets is no quantity",
+    "(Q, K)": "a comparison or a list in brackets is no quantity",
+}
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_what_does_not_fit_is_said_with_both_shapes(text):
+    """The message names the operation, the shapes and what the names are bound to."""
+    with pytest.raises(Malformed) as caught:
+        program({"Q": (3, 4), "K": (3, 4), "v": (3,)}, {"R": text})
+    assert [fault.where for fault in caught.value.faults] == ["steps.R"]
+    assert FAULTS[text] in str(caught.value)
+
+
+def test_all_faults_of_a_program_are_listed():
+    """Every faulty step is named once; steps that use a faulty one are passed over."""
+    steps = {"A": "X @ X", "B": "A + 1", "X": "1", "softmax": "X", "2c": "X", "C": "9**9**9"}
+    with pytest.raises(Malformed) as caught:
+        program({"X": (2, 3), "e": ()}, steps)
+    assert [fault.where for fault in caught.value.faults] == [
+        "given.e",
+        "steps.A",
+        "steps.X",
+        "steps.softmax",
+        "steps.2c",
+        "steps.C",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["c + c.T", "c * r", "c @ r", "total(c + r)", "concat(c, c, c).T", "mask(c + r, 1)"]
+)
+def test_nothing_grows_beyond_the_stated_size(text):
+    """A product, a broadcast or a concat beyond the limit is refused before it is formed."""
+    long = MAX_ENTRIES // 2
+    with pytest.raises(Malformed, match="is beyond 65536 entries"):
+        program({"c": (long, 1), "r": (1, long)}, {"R": text})
+
+
+def test_too_many_steps_are_refused():
+    """A program has at most so many steps."""
+    steps = {f"a{k}": "x" for k in range(MAX_STEPS + 1)}
+    with pytest.raises(Malformed, match="101 steps; at most 100 are read"):
+        program({"x": ()}, steps)
