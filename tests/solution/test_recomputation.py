@@ -52,9 +52,8 @@ def losses(case, known, name, value):
         if passed:
             found[step] = np.array(evaluate(text, found), dtype=object)
         passed |= step == name
-    return {
-        symbol: (upstream * found[case.output]).sum() for symbol, upstream in upstreams(case).items()
-    }
+    output = found[case.output]
+    return {symbol: (upstream * output).sum() for symbol, upstream in upstreams(case).items()}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,222 @@
+"""A quantity: entries, digits, floats and text, in the quantity's own shape."""
+
+from __future__ import annotations
+
+import re
+import threading
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+
+import symattn
+from symattn import Malformed, Undecided, Verdict
+from symattn.cases.case import make
+from symattn.numbers import rounding
+from symattn.numbers.reading import HIDDEN, read
+
+STEPS = {"A": "softmax(X)", "v": "A[0]", "s": "total(A @ X.T)", "M": "causal(X)"}
+
+
+@pytest.fixture
+def solved():
+    return symattn.solve(make("t", {"X": [[1, 0], ["1/2", "1/3"]]}, STEPS))
+
+
+def test_digits_come_in_the_shape_of_the_quantity(solved):
+    """A matrix is nested tuples, a vector a tuple, a scalar a Decimal; floats likewise."""
+    assert solved["A"].decimal(2)[0] == (Decimal("0.73"), Decimal("0.27"))
+    assert solved["v"].decimal(2) == (Decimal("0.73"), Decimal("0.27"))
+    assert isinstance(solved["s"].decimal(2), Decimal)
+    for name, shape in {"A": (2, 2), "v": (2,), "s": ()}.items():
+        assert solved[name].shape == shape
+        for form in ("float64", "float32", "float16"):
+            found = solved[name].nearest(form)
+            assert (found.shape, found.dtype) == (shape, np.dtype(form))
+        assert solved[name].nearest("bfloat16").dtype == np.float32
+
+
+def test_floats_are_the_nearest_of_each_format(solved):
+    """Each format's floats are those of the single entries."""
+    for form in rounding.FORMATS:
+        found = solved["A"].nearest(form)
+        for i in range(2):
+            for j in range(2):
+                entry = solved["A"].at(i, j)
+                assert found[i, j] == rounding.nearest(entry, rounding.FORMATS[form])
+
+
+def test_entries_are_reached_as_in_numpy(solved):
+    """at() takes as many indices as there are axes, negative ones too."""
+    assert str(solved["A"].at(-2, -1)) == str(solved["A[0, 1]"].at()) == "1/(1 + e)"
+    assert str(solved["v"].at(-1)) == "1/(1 + e)"
+    for name, place, message in [
+        ("A", (0,), "A is 2x2: expected 2 indices, found 1"),
+        ("A", (2, 0), "index 2 is outside A, 2x2: expected -2 to 1"),
+        ("v", (-3,), "index -3 is outside v, a vector of 2: expected -2 to 1"),
+        ("s", (0,), "s is a scalar: expected 0 indices, found 1"),
+    ]:
+        with pytest.raises(Malformed, match=re.escape(message)):
+            solved[name].at(*place)
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("A[0]", "[e/(1 + e), 1/(1 + e)]"),
+        ("A[0, 0] + A[0, 1]", "1"),
+        ("2 * v", "[2*e/(1 + e), 2/(1 + e)]"),
+        ("dL/dX[1, 1]", None),
+        ("grad(X)[1, 1]", None),
+        ("A.T[1, 0]", "1/(1 + e)"),
+    ],
+)
+def test_expressions_are_quantities(solved, expression, text):
+    """Steps, entries, gradients and anything built of them."""
+    if text is None:
+        text = str(solved.gradient("X").at(1, 1))
+    assert str(solved[expression]) == text
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("Z", "unknown name 'Z'"),
+        ("dL/dZ", "unknown name 'Z'"),
+        ("A @", "found the end"),
+        ("A == A", "a comparison"),
+        ("9**9**9", "no power operator"),
+        ("A @ v @ v", "scalar"),
+        ("", "found the end"),
+    ],
+)
+def test_what_is_no_expression_is_refused(solved, expression, message):
+    """Unknown names, broken text and shapes that don't fit are refused."""
+    with pytest.raises(Malformed, match=re.escape(message)):
+        solved[expression]
+
+
+def test_expressions_without_a_value_are_refused_when_asked(solved):
+    """A division by zero in an expression is an error of the entry that is asked for."""
+    quantity = solved["1 / (A - A)"]
+    for ask in (
+        lambda: quantity.exact,
+        lambda: quantity.decimal(2),
+        lambda: quantity.nearest(),
+        lambda: quantity.at(0, 0),
+    ):
+        with pytest.raises(Malformed, match="division by zero"):
+            ask()
+
+
+def test_masked_scores_are_shown_as_minus_infinity(solved):
+    """Exactly, in digits, in floats, in text and in LaTeX."""
+    masked = solved["M"]
+    assert masked.at(0, 1) is HIDDEN
+    assert masked.exact == sympy.Matrix(
+        [[1, -sympy.oo], [sympy.Rational(1, 2), sympy.Rational(1, 3)]]
+    )
+    assert str(masked) == "[1, -inf]\n[1/2, 1/3]"
+    assert masked.nearest("float16")[0].tolist() == [1.0, -np.inf]
+    assert masked.significant(3)[0] == (Decimal("1.00"), Decimal("-Infinity"))
+    assert r"-\infty" in masked.latex()
+    assert masked.equals(solved["causal(X)"]) is Verdict.HOLDS
+    assert masked.equals(solved["X"]) is Verdict.REFUTED
+
+
+def test_rounding_modes_are_those_of_the_case():
+    """The case's mode rounds unless another is named; unknown ones are refused."""
+    case = make("t", {"X": ["1/8", "-1/8"]}, {"Y": "X"}, rounding="half-up")
+    quantity = symattn.solve(case)["Y"]
+    assert quantity.decimal(2) == (Decimal("0.13"), Decimal("-0.13"))
+    assert quantity.decimal(2, "half-even") == (Decimal("0.12"), Decimal("-0.12"))
+    assert quantity.significant(2, "floor") == (Decimal("0.12"), Decimal("-0.13"))
+    with pytest.raises(Malformed, match="unknown rounding 'up-ish'"):
+        quantity.decimal(2, "up-ish")
+    with pytest.raises(Malformed, match="unknown format 'float8'"):
+        quantity.nearest("float8")
+    with pytest.raises(Malformed, match="expected 0 to 1000 places"):
+        quantity.decimal(-1)
+
+
+def test_equality_beyond_the_field_is_undecided():
+    """log 2 + log 3 and log 6 can't be told apart, and nobody claims to."""
+    steps = {"Y": "log(X[0]) + log(X[1])", "Z": "log(X[0] * X[1])", "W": "Z + 1"}
+    s = symattn.solve(make("t", {"X": [2, 3]}, steps))
+    assert s["Y"].equals(s["Z"]) is Verdict.UNDECIDED
+    assert s["Y"].equals(s["W"]) is Verdict.REFUTED
+    assert s["Y"].decimal(10) == s["Z"].decimal(10) == Decimal("1.7917594692")
+    with pytest.raises(Undecided):
+        s["Y - Z"].decimal(3, "up")
+
+
+def test_a_second_softmax_has_certain_digits():
+    """An exponential of an exponential leaves the field but keeps its digits."""
+    s = symattn.solve(make("t", {"X": [1, 0]}, {"A": "softmax(X)", "B": "softmax(A)"}))
+    inner = np.exp([1.0, 0.0]) / np.exp([1.0, 0.0]).sum()
+    assert np.allclose(s["B"].nearest(), np.exp(inner) / np.exp(inner).sum(), rtol=1e-15)
+    assert s["B"].decimal(30)[0] + s["B"].decimal(30)[1] == 1
+
+
+def test_large_attention_is_rounded_without_closed_forms():
+    """n = 24, forward and backward: floats and decimals come from the balls alone."""
+    n = 24
+    q, k, v = (
+        [[Fraction((a * i * i + 7 * j + i * j) % 41 - 20, 10) for j in range(n)] for i in range(n)]
+        for a in (3, 5, 11)
+    )
+    a = symattn.attention(q, k, v)
+    back = a.backward()
+    for quantity in (a.output, back.dQ, back.dK, back.dV):
+        assert quantity.symbols == ()
+        floats = quantity.nearest()
+        digits = quantity.decimal(30)
+        for i in (0, 5, n - 1):
+            assert floats[i].tolist() == [float(x) for x in digits[i]]
+
+
+def test_threads_at_different_precision_get_right_digits():
+    """Threads that ask for few and for many digits at once, of one solution and of their
+    own, all get the right ones."""
+    shared = symattn.solve("the-fox-jumps")
+    wanted = {places: symattn.solve("the-fox-jumps")["Y"].decimal(places) for places in (3, 400)}
+    gradient = symattn.solve("the-fox-jumps").gradient("Q").decimal(60)
+    wrong = []
+
+    def work(places, own):
+        s = symattn.solve("the-fox-jumps") if own else shared
+        for _ in range(3):
+            if s["Y"].decimal(places) != wanted[places]:
+                wrong.append(places)
+            fresh = symattn.solve("the-fox-jumps")
+            if fresh.gradient("Q").decimal(60) != gradient:
+                wrong.append("gradient")
+
+    jobs = [(3, True), (400, True), (3, False), (400, False)]
+    threads = [threading.Thread(target=work, args=job) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_what_notebooks_show(solved):
+    """Name and shape as repr, closed forms as LaTeX."""
+    assert repr(solved["A"]) == "<A: 2x2>"
+    assert solved["v"]._repr_latex_() == (
+        r"$\displaystyle \begin{bmatrix} \frac{e}{1 + e} & \frac{1}{1 + e} \end{bmatrix}$"
+    )
+    assert solved["X[0, 0]"].latex() == "1"
+
+
+def test_the_public_names_are_there():
+    """Every public name loads, and no other does."""
+    for name in symattn.__all__:
+        assert getattr(symattn, name) is not None
+    assert set(dir(symattn)) == set(symattn.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nope'"):
+        symattn.nope  # noqa: B018
+    assert read(1) is not None
