@@ -19,7 +19,7 @@ from math import isqrt
 from flint import arb, ctx, fmpq
 
 from symattn.errors import Malformed, Undecided
-from symattn.formulas import Function, Root, Symbol, text
+from symattn.formulas import Function, Root, Symbol, latex, text
 from symattn.numbers import quotients
 from symattn.numbers import terms as sums
 from symattn.numbers.atoms import Atom
@@ -257,6 +257,11 @@ class Value:
         return text(formula(self))
 
     __repr__ = __str__
+
+    def _repr_latex_(self) -> str:
+        from symattn.numbers.forms import formula
+
+        return f"$\\displaystyle {latex(formula(self))}$"
 
 
 ZERO = Value({})

@@ -138,8 +138,23 @@ def test_statements_are_pythons(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["a < b <= c", "a - b - c", "a / b / c", "a @ b @ c", "-a.T", "-a[0]", "- -a", "+a", "a @ b * c / d", "-a * b", "a * -b", "shape(X) == (3, 4)", "a == b and c == d and e1 > f"]  # noqa: E501
-)  # fmt: skip
+    "text",
+    [
+        "a < b <= c",
+        "a - b - c",
+        "a / b / c",
+        "a @ b @ c",
+        "-a.T",
+        "-a[0]",
+        "- -a",
+        "+a",
+        "a @ b * c / d",
+        "-a * b",
+        "a * -b",
+        "shape(X) == (3, 4)",
+        "a == b and c == d and e1 > f",
+    ],
+)
 def test_chains_bind_to_the_left(text):
     """Chains and signs group as Python groups them."""
     assert plain(parse(text)) == plain(pythons(text))
@@ -230,11 +245,44 @@ def test_any_text_is_read_or_refused(text):
 @given(
     st.lists(
         st.sampled_from(
-            ["X", "f", "1", "0.5", "1e5", "(", ")", "[", "]", ",", ":", ".", ".T", "+", "-", "*", "/", "@", "**", "//", "==", "!=", "<", ">=", "and", " ", "e", "'", "{", "_x"]  # noqa: E501
+            [
+                " ",
+                *[
+                    "X",
+                    "f",
+                    "1",
+                    "0.5",
+                    "1e5",
+                    "(",
+                    ")",
+                    "[",
+                    "]",
+                    ",",
+                    ":",
+                    ".",
+                    ".T",
+                    "+",
+                    "-",
+                    "*",
+                    "/",
+                    "@",
+                    "**",
+                    "//",
+                    "==",
+                    "!=",
+                    "<",
+                    ">=",
+                    "and",
+                    "e",
+                    "'",
+                    "{",
+                    "_x",
+                ],
+            ]
         ),
         max_size=60,
     ).map("".join)
-)  # fmt: skip
+)
 def test_any_tokens_are_read_or_refused(text):
     """So does any jumble of the grammar's own signs; what is read, Python reads too."""
     try:

@@ -41,9 +41,7 @@ def test_rectangular_attention_has_the_shapes_of_the_formula():
 @given(st.data(), *[st.integers(1, 3)] * 4)
 def test_attention_is_its_definition(data, n_q, n_k, d_k, d_v):
     """Scores, weights and output by the formula, on closed forms, for any shape."""
-    q, k, v = (
-        data.draw(small_matrices(*shape)) for shape in ((n_q, d_k), (n_k, d_k), (n_k, d_v))
-    )
+    q, k, v = (data.draw(small_matrices(*shape)) for shape in ((n_q, d_k), (n_k, d_k), (n_k, d_v)))
     a = attention(q, k, v)
     scale = read(Fraction(1, d_k)).sqrt()
     for i in range(n_q):

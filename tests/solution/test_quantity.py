@@ -88,7 +88,7 @@ def test_expressions_are_quantities(solved, expression, text):
         ("A @", "found the end"),
         ("A == A", "a comparison"),
         ("9**9**9", "no power operator"),
-        ("A @ v @ v", "scalar"),
+        ("A @ v @ v @ v", "one side is a scalar"),
         ("", "found the end"),
     ],
 )
