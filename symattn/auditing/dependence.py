@@ -17,10 +17,12 @@ from typing import Any
 
 from flint import arb
 
+from symattn import formulas as f
 from symattn.cases.case import Rows
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value, compare
+from symattn.programs.display import formula, names
 from symattn.programs.nodes import Node
 from symattn.solution.quantity import Entry, Quantity
 from symattn.solution.solution import Solution
@@ -121,6 +123,7 @@ class Terms:
             self.names.setdefault(node.serial, f"grad({name})")
         self.nodes: dict[str, Node] = {**program.quantities}
         self.nodes |= {f"grad({name})": node for name, node in program.gradients.items()}
+        self._shown = names(program)
         #: Scores that the document subtracts somewhere, as keys.
         self.subtracted: set[str] = set()
         self._same = self._equal_quantities() if folded else {}
@@ -157,6 +160,16 @@ class Terms:
             other = self.solution[expression]
             if other.shape == own.shape and (ratio := _ratio(own.rows, other.rows)) is not None:
                 yield ratio, self.solution.program.lower(expression)
+
+    def text(self, node: Node) -> str:
+        """A node as text: its name, or its expression down to names."""
+        return f.text(self._shown.get(node.serial) or formula(node, self._shown))
+
+    def entry_text(self, name: str, i: int, j: int) -> str:
+        """An entry as text: ``A[0, 2]``, ``dL/dQ[0, 1]``, ``b[1]``, ``d_k``."""
+        node = self.nodes[name]
+        place = {0: "", 1: f"[{j}]", 2: f"[{i}, {j}]"}[len(node.shape)]
+        return self.text(node) + place
 
     # -- exact values -----------------------------------------------------------------
 

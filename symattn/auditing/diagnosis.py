@@ -56,6 +56,9 @@ class Diagnosis:
                 self._name_row(row)
         for figure in self._unnamed():
             self._name_entry(figure)
+        if self.tries >= MAX_TRIES:
+            for figure in self._unnamed():
+                figure.reason += "; the search for a known slip was given up"
 
     def _unnamed(self) -> list[Figure]:
         return [f for f in self.figures if f.cause == "root" and not f.slip]
@@ -124,8 +127,8 @@ class Diagnosis:
             if chances <= _most([figure]):
                 _name(pen, slips.SENTENCES[pen], [figure])
                 return
-        name, i, j = figure.place
-        candidates = slips.entry_slips(self.terms, self._node(figure), name, i, j)
+        _, i, j = figure.place
+        candidates = slips.entry_slips(self.terms, self._node(figure), i, j)
         for slip in self._giving(candidates, [figure], []):
             _name(slip.name, slip.sentence, [figure])
             return

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from symattn.auditing.findings import Audit, Figure, Statement
+from symattn.errors import visible
 from symattn.verdicts import Verdict
 
 #: What each rule of a SARIF log means; the identifiers are stable.
@@ -25,15 +27,20 @@ RULES = {
 def summary_line(audit: Audit) -> str:
     """The counts in one sentence."""
     counts = audit.summary
-    parts = [f"{counts['figures']} figures"]
+    parts = [_counted(counts["figures"], "figure")]
     if counts["statements"]:
-        parts.append(f"{counts['statements']} statements")
-    tail = [f"{counts['holds']} hold", f"{counts['refuted']} refuted"]
+        parts.append(_counted(counts["statements"], "statement"))
+    holds = counts["holds"]
+    tail = [f"{holds} hold{'s' if holds == 1 else ''}", f"{counts['refuted']} refuted"]
     if counts["undecided"]:
         tail.append(f"{counts['undecided']} undecided")
-    tail.append(f"{counts['roots']} root{'s' if counts['roots'] != 1 else ''}")
+    tail.append(_counted(counts["roots"], "root"))
     line = f"{' and '.join(parts)}: {', '.join(tail)}"
     return line + (f"; {counts['unchecked']} not checked" if counts["unchecked"] else "")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:
@@ -159,12 +166,16 @@ def github(audits: list[Audit]) -> str:
     commands have them."""
     lines = []
     for audit in audits:
-        path = _path(audit)
+        path = _escaped(_path(audit), "%\r\n:,")
         for rule, line, message in _findings(audit):
             kind = "warning" if rule in ("carried", "undecided", "rounded-inputs") else "error"
-            text = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+            text = _escaped(message, "%\r\n")
             lines.append(f"::{kind} file={path},line={max(line, 1)},title={rule}::{text}")
     return "\n".join(lines)
+
+
+def _escaped(text: str, special: str) -> str:
+    return "".join(f"%{ord(c):02X}" if c in special else c for c in text)
 
 
 def sarif(audits: list[Audit], version: str) -> str:
@@ -177,7 +188,7 @@ def sarif(audits: list[Audit], version: str) -> str:
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": _path(audit)},
+                        "artifactLocation": {"uri": _uri(audit)},
                         "region": {"startLine": max(line, 1)},
                     }
                 }
@@ -206,9 +217,14 @@ def _path(audit: Audit) -> str:
         return path.as_posix()
 
 
+def _uri(audit: Audit) -> str:
+    path = Path(_path(audit))
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+
+
 def errata(audit: Audit) -> str:
     """A short, polite text in Markdown that can be sent to the author."""
-    lines = [f"# Errata: {audit.case.title}", ""]
+    lines = [f"# Errata: {_plain(audit.case.title)}", ""]
     roots = grouped(audit)
     wrong = [s for s in audit.statements if s.verdict is Verdict.REFUTED]
     if not roots and not wrong:
@@ -230,7 +246,7 @@ def errata(audit: Audit) -> str:
         for root, carried in roots:
             why = root.reason
             if carried:
-                why += f"; {len(carried)} further figure{'s' if len(carried) > 1 else ''} follow"
+                why += f"; {_counted(len(carried), 'further figure')} follow"
                 why += "s" if len(carried) == 1 else ""
             lines.append(_row(root, why))
         lines.append("")
@@ -243,12 +259,17 @@ def errata(audit: Audit) -> str:
         lines.append("")
     if wrong:
         lines += ["These statements do not hold for the numbers given:", ""]
-        lines += [f"- {s.claim.where}: `{s.claim.holds}`" for s in wrong]
+        lines += [f"- {_plain(s.claim.where)}: `{visible(s.claim.holds)}`" for s in wrong]
         lines.append("")
     return "\n".join(lines)
 
 
 def _row(figure: Figure, *more: str) -> str:
     """A figure as a row of a Markdown table."""
-    cells = (figure.claim.where, f"`{figure.label}`", figure.text, figure.correct, *more)
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    after = (_plain(text) for text in (figure.text, figure.correct, *more))
+    return f"| {' | '.join((_plain(figure.claim.where), f'`{figure.label}`', *after))} |"
+
+
+def _plain(text: str) -> str:
+    """Text as Markdown that shows it as it is."""
+    return "".join(f"\\{c}" if c in "|<`\\" else c for c in visible(text))

@@ -57,12 +57,6 @@ class Slip:
         return " ".join(SENTENCES[self.name].format(self.detail).split())
 
 
-def shown(terms: Terms, name: str, i: int, j: int) -> str:
-    """An entry of a quantity as text: ``A[0, 2]``, ``b[1]``, ``d_k``."""
-    shape = terms.nodes[name].shape if name in terms.nodes else (0, 0)
-    return f"{name}[{i}, {j}]" if len(shape) == 2 else f"{name}[{j}]" if shape else name
-
-
 # -- a whole step -----------------------------------------------------------------
 
 
@@ -97,7 +91,7 @@ def _edits(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
         for slip, detail, changed in _passed_over(terms, operand):
             yield slip, detail, _with(node, place, changed)
         for other, candidate in _others(terms, operand, node.serial):
-            detail = f"{other} in place of {terms.names[operand.serial]}"
+            detail = f"{other} in place of {terms.text(operand)}"
             yield "other-matrix", detail, _with(node, place, candidate)
 
 
@@ -109,7 +103,7 @@ def _passed_over(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
     if node.op == "hide":
         yield "mask-forgotten", "", inner
     elif node.operands[1].grid == (1, 1):
-        yield "scale-dropped", _scale(terms, node), inner
+        yield "scale-dropped", terms.text(node.operands[1]), inner
     for slip, detail, changed in _passed_over(terms, inner):
         yield slip, detail, _with(node, 0, changed)
 
@@ -124,27 +118,23 @@ def _others(terms: Terms, node: Node, before: int) -> Iterator[tuple[str, Node]]
         if name.startswith("grad(") and not backward:
             continue
         if own and known and candidate.shape == node.shape != ():
-            yield name, candidate
-
-
-def _scale(terms: Terms, node: Node) -> str:
-    """The number that a step scales by, as text: ``sqrt(d_k)``."""
-    number = node.operands[1]
-    inner = number.operands[0] if number.op == "sqrt" else number
-    name = terms.names.get(inner.serial, "")
-    return f"sqrt({name})" if name and inner is not number else name
+            yield terms.text(candidate), candidate
 
 
 def _local(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
     x = node.operands
     match node.op:
         case "divide" | "multiply" if x[1].grid == (1, 1):
-            yield "scale-dropped", _scale(terms, node), x[0]
+            yield "scale-dropped", terms.text(x[1]), x[0]
             if x[1].op == "sqrt":
                 below = x[1].operands[0]
-                detail = terms.names.get(below.serial, "the number")
-                yield "scale-not-rooted", detail, Node(node.op, (x[0], below), node.shape)
+                yield "scale-not-rooted", terms.text(below), _with(node, 1, below)
             yield "scaled-twice", "", Node(node.op, (_with(node, 0, x[0]), x[1]), node.shape)
+        case "add" | "subtract":
+            other = "subtract" if node.op == "add" else "add"
+            yield "term-sign", terms.text(x[1]), Node(other, x, node.shape)
+            yield "term-dropped", terms.text(x[1]), x[0]
+            yield "term-dropped", terms.text(x[0]), nodes.negate(x[1]) if other == "add" else x[1]
         case "hide":
             yield "mask-forgotten", "", x[0]
             if len(node.shape) == 2 and x[1].shape == node.shape == node.shape[::-1]:
@@ -157,8 +147,7 @@ def _local(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
             for place in (0, 1):
                 turned = [nodes.transpose(o) if k == place else o for k, o in enumerate(x)]
                 side = x[place].operands[0] if x[place].op == "transpose" else x[place]
-                detail = terms.names.get(side.serial, "a factor")
-                yield from _if_fits("transposed", detail, turned[0], turned[1])
+                yield from _if_fits("transposed", terms.text(side), turned[0], turned[1])
             yield from _if_fits("product-swapped", "", x[1], x[0])
 
 
@@ -189,7 +178,7 @@ def row_slips(terms: Terms, node: Node, i: int, j: int) -> Iterator[Slip]:
             (r, b) for r in range(rows) if r != a
         ]
         for place in others:
-            detail = f"{shown(terms, name, *place)} in place of {shown(terms, name, a, b)}"
+            detail = f"{terms.entry_text(name, *place)} in place of {terms.entry_text(name, a, b)}"
             instead = terms.entry(name, *place)
             yield Slip("score-copied", detail, partial(_copied, terms, node, i, leaf, instead))
 
@@ -200,17 +189,19 @@ def _copied(
     return _replaced(terms.work(node, row, column), leaf, instead) if row == i else None
 
 
-def entry_slips(terms: Terms, node: Node, name: str, i: int, j: int) -> Iterator[Slip]:
-    """Slips of one entry of the quantity ``name``."""
+def entry_slips(terms: Terms, node: Node, i: int, j: int) -> Iterator[Slip]:
+    """Slips of one entry."""
     rows, columns = node.grid
     right = terms.work(node, i, j)
 
     def only(term: Term) -> Callable[[int, int], Term | None]:
         return lambda row, column: term if (row, column) == (i, j) else None
 
+    base = terms.text(node) if node.serial in terms.names else f"({terms.text(node)})"
     near = [(i, c) for c in range(columns) if c != j] + [(r, j) for r in range(rows) if r != i]
     for a, b in near:
-        yield Slip("entry-copied", shown(terms, name, a, b), only(terms.work(node, a, b)))
+        place = f"[{a}, {b}]" if len(node.shape) == 2 else f"[{b}]"
+        yield Slip("entry-copied", base + place, only(terms.work(node, a, b)))
     for path, term in _sums(right):
         for k, part in enumerate(term.parts):
             rest = [*term.parts[:k], *term.parts[k + 1 :]]
@@ -246,11 +237,12 @@ def _is_shifted(printed: int, correct: int, shift: int) -> bool:
 def _term_text(terms: Terms, term: Term) -> str:
     match term.op, term.parts:
         case "entry", (name, i, j):
-            return shown(terms, name, i, j)
+            return terms.entry_text(name, i, j)
         case "number", (known,):
             return f"{known:g}"
         case "neg", (part,):
-            return f"-{_term_text(terms, part)}"
+            inner = _term_text(terms, part)
+            return f"-({inner})" if part.op == "+" else f"-{inner}"
         case (("exp" | "sqrt" | "log"), (part,)):
             return f"{term.op}({_term_text(terms, part)})"
     parts = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symattn import syntax
-from symattn.errors import Malformed
+from symattn.errors import Malformed, Undecided
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
@@ -48,7 +48,11 @@ class Decider:
     def _comparison(self, tree: syntax.Tree) -> Verdict:
         if not isinstance(tree, syntax.Comparison):
             raise Malformed("expected a comparison with == < <= > >=")
-        operands = [self._operand(operand) for operand in tree.operands]
+        try:
+            operands = [self._operand(operand) for operand in tree.operands]
+        except Undecided:
+            # Which entry is the largest, or which sign one has, stays open.
+            return Verdict.UNDECIDED
         return _all(
             [
                 self._relation(left, relation, right)
@@ -132,7 +136,13 @@ def _number(value: Value | Hidden) -> Value:
 
 
 def _absolute(value: Value) -> Value:
-    return -value if value.sign() < 0 else value
+    return -value if _sign(value) < 0 else value
+
+
+def _sign(value: Value) -> int:
+    if value.has_symbols:
+        raise Undecided(f"the sign of {value} depends on its symbols")
+    return value.sign()
 
 
 def _extreme(kind: str, quantity: Quantity) -> Value:
@@ -144,7 +154,7 @@ def _extreme(kind: str, quantity: Quantity) -> Value:
         if isinstance(value, Hidden) and kind != "min":
             continue
         number = _number(value)
-        if best is None or (number - best).sign() * (-1 if kind == "min" else 1) > 0:
+        if best is None or _sign(number - best) * (-1 if kind == "min" else 1) > 0:
             best, place = number, k
     if best is None:
         raise Malformed("all entries are masked scores (-inf)")
