@@ -42,17 +42,17 @@ def first(figures: Sequence[Figure]) -> Figure:
 
 
 class Prints:
-    """Where a document prints the value of a term; ``term`` says what each
-    figure is the value of."""
+    """Where a document prints the value of a term."""
 
-    def __init__(
-        self, terms: Terms, figures: Sequence[Figure], term: Callable[[Figure], Term]
-    ) -> None:
+    def __init__(self, terms: Terms, figures: Sequence[Figure]) -> None:
         self.terms = terms
-        self.term = term
         self._figures: dict[str, list[Figure]] = defaultdict(list)
         for figure in figures:
-            self._figures[term(figure).key].append(figure)
+            self._figures[self.term(figure).key].append(figure)
+
+    def term(self, figure: Figure) -> Term:
+        """What a figure is the value of."""
+        return self.terms.at(figure.node, figure.entry.i, figure.entry.j)
 
     def before(self, term: Term, order: int) -> list[Figure]:
         """The figures of a term before a place in the document."""
@@ -107,17 +107,14 @@ class _Way:
 class Causes:
     """Explains the refuted figures of one document, one after the other."""
 
-    def __init__(self, plain: Terms, folded: Terms, figures: Sequence[Figure]) -> None:
+    def __init__(self, plain: Terms, figures: Sequence[Figure]) -> None:
+        folded = Terms(plain.solution, folded=True)
         self._terms = plain
         self._folded = folded
-        self._styles = (
-            Prints(folded, figures, lambda figure: figure.folded),
-            Prints(plain, figures, lambda figure: figure.term),
-        )
+        self._styles = (Prints(folded, figures), Prints(plain, figures))
         for figure in figures:
-            folded.subtracted |= {
-                part.parts[0].key for part in figure.folded.inside() if part.op == "neg"
-            }
+            inside = self._styles[0].term(figure).inside()
+            folded.subtracted |= {part.parts[0].key for part in inside if part.op == "neg"}
         nodes = {figure.claim.of: figure.node for figure in figures}
         self._expressions = [of for of, node in nodes.items() if node.serial not in plain.names]
         self._multiples: dict[str, list[tuple[float, Node]]] = {}

@@ -34,7 +34,7 @@ class Diagnosis:
     def __init__(self, terms: Terms, figures: Sequence[Figure]) -> None:
         self.terms = terms
         self.figures = figures
-        self.prints = Prints(terms, figures, lambda figure: figure.term)
+        self.prints = Prints(terms, figures)
         self.tries = 0
 
     def name_slips(self) -> None:
@@ -156,7 +156,7 @@ class Diagnosis:
     def _gives(self, slip: Slip, figures: list[Figure]) -> bool:
         """Whether a slip gives all the figures, from the document's printed
         inputs or from the exact ones."""
-        sources = [self._printed, lambda term, order: self._exact_entry(term)]
+        sources = [self._printed_or_exact, lambda term, order: self._exact_entry(term)]
         for figure in figures:
             if self.tries >= MAX_TRIES:
                 return False
@@ -174,9 +174,9 @@ class Diagnosis:
         value = recomputation.value(term)
         return figure.rounds_from(value) or figure.cut_from(value)
 
-    def _printed(self, term: Term, order: int) -> arb | None:
+    def _printed_or_exact(self, term: Term, order: int) -> arb | None:
         before = self.prints.before(term, order)
-        return latest(before).number if before else None
+        return latest(before).number if before else self._exact_entry(term)
 
     def _exact_entry(self, term: Term) -> arb | None:
         if term.op != "entry":

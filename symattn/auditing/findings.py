@@ -27,9 +27,8 @@ _SLACK = arb(2) ** -30
 class Figure:
     """One printed number, and what the audit says of it.
 
-    ``at`` is its index inside the printed row or matrix; ``term`` and
-    ``folded`` say what it is the value of (see
-    :class:`~symattn.auditing.dependence.Terms`). ``cause`` is one of
+    ``at`` is its index inside the printed row or matrix; ``term`` says what
+    it is the value of, in terms of the steps. ``cause`` is one of
     truncated, rounded-inputs, carried, root and last-digit; ``because`` are
     the figures that a carried one carries, ``slip`` names what reproduces a
     root and ``reason`` says it in a sentence.
@@ -42,7 +41,6 @@ class Figure:
     entry: Entry
     node: Node
     term: Term
-    folded: Term
     verdict: Verdict = Verdict.HOLDS
     correct: str = ""
     off: int | None = None

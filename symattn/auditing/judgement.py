@@ -44,20 +44,23 @@ def audit(case: str | Path | Case | Solution) -> Audit:
     standard = _standard(solution.case)
     for figure in document.figures:
         _judge(figure, standard)
+    figures, statements = tuple(document.figures), tuple(document.statements)
+    tries = _explain(document)
+    return Audit(solution.case, figures, statements, _habit(document.figures), tries)
+
+
+def _explain(document: _Document) -> int:
+    """Find the causes of all that is refuted; gives how many slips were tried."""
+    refuted = [figure for figure in document.figures if figure.verdict is Verdict.REFUTED]
+    if not refuted:
+        return 0
     with precision(FIRST):
-        causes = Causes(document.plain, document.folded, document.figures)
-        for figure in document.figures:
-            if figure.verdict is Verdict.REFUTED:
-                causes.explain(figure)
-        diagnosis = Diagnosis(document.plain, document.figures)
+        causes = Causes(document.terms, document.figures)
+        for figure in refuted:
+            causes.explain(figure)
+        diagnosis = Diagnosis(document.terms, document.figures)
         diagnosis.name_slips()
-    return Audit(
-        solution.case,
-        tuple(document.figures),
-        tuple(document.statements),
-        _habit(document.figures),
-        diagnosis.tries,
-    )
+    return diagnosis.tries
 
 
 class _Document:
@@ -65,7 +68,7 @@ class _Document:
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
-        self.plain, self.folded = Terms(solution), Terms(solution, folded=True)
+        self.terms = Terms(solution)
         self.figures: list[Figure] = []
         self.statements: list[Statement] = []
         self._decider = Decider(solution)
@@ -100,8 +103,7 @@ class _Document:
                     printed=printed,
                     entry=Entry(quantity, i, j),
                     node=node,
-                    term=self.plain.at(node, i, j),
-                    folded=self.folded.at(node, i, j),
+                    term=self.terms.at(node, i, j),
                 )
             )
 

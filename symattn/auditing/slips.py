@@ -178,6 +178,9 @@ def row_slips(terms: Terms, node: Node, i: int, j: int) -> Iterator[Slip]:
             (r, b) for r in range(rows) if r != a
         ]
         for place in others:
+            exact = terms.exact(source, *place)
+            if exact.is_zero() or not exact.is_finite():
+                continue  # that would only drop what the right entry stands in
             detail = f"{terms.entry_text(name, *place)} in place of {terms.entry_text(name, a, b)}"
             instead = terms.entry(name, *place)
             yield Slip("score-copied", detail, partial(_copied, terms, node, i, leaf, instead))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from symattn import formulas as f
 from symattn.numbers.values import ONE, ZERO, Value
-from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 from symattn.sheets import blocks as b
@@ -50,9 +49,7 @@ def backward(steps: Steps) -> Iterator[b.Block]:
     wanted = _stages(steps)
     for name in wanted:
         node = steps.program.gradients[name]
-        short = steps.name(node)
-        formula = f"{short} = {f.slashed(step_formula(node, steps.named))}"
-        yield b.Heading((b.Math(formula),), 2)
+        yield b.Heading((b.Math(steps.formula(steps.name(node), node)),), 2)
         yield from steps.definitions(definitions.of_gradient(steps.program, name, steps.named))
         yield from _gradient_work(steps, node)
 
@@ -102,12 +99,8 @@ def _equal_operand(steps: Steps, node: Node) -> Node | None:
 
 def _is_zero(steps: Steps, node: Node) -> bool:
     rows, columns = node.grid
-    entry = steps.shown.quantity(node).entry
-    return all(
-        isinstance(value := entry(i, j), Value) and value.rational() == 0
-        for i in range(rows)
-        for j in range(columns)
-    )
+    zero = f.Number("0")
+    return all(steps.shown.decimal(node, i, j) == zero for i in range(rows) for j in range(columns))
 
 
 def _jacobians(steps: Steps) -> Iterator[b.Block]:

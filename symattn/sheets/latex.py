@@ -9,19 +9,10 @@ says which engine is meant.
 from __future__ import annotations
 
 import math
-import re
 
 from symattn.sheets import blocks as b
 from symattn.sheets.layout import TEXT, unbreakable, width
-
-_ESCAPES = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "%": r"\%", "#": r"\#",
-    "_": r"\_", "&": r"\&", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
-}  # fmt: skip
-#: Typography that LaTeX's fonts have under other names.
-_TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "’": "'", "“": "``", "”": "''"}
+from symattn.sheets.letters import engine_for, escape
 
 _SHARED = r"""
 \usepackage[a4paper,margin=22mm,top=20mm,bottom=22mm]{geometry}
@@ -89,42 +80,6 @@ _LUALATEX = "\n".join(
 )
 
 
-def escape(text: str) -> str:
-    r"""Text made safe for LaTeX: it prints as it is.
-
-    >>> escape(r"50% of \input{x}")
-    '50\\% of \\textbackslash{}input\\{x\\}'
-    """
-    plain = "".join(c if c.isprintable() else " " for c in text)
-    return "".join(_escape_word(word) for word in re.split(r"(\s+)", plain))
-
-
-#: Words with more letters, such as addresses, may break after every so many.
-_LONG_WORD, _BREAK = 24, 12
-
-
-def _escape_word(word: str) -> str:
-    shown = ""
-    for place, c in enumerate(word):
-        if place and len(word) > _LONG_WORD and place % _BREAK == 0:
-            shown += r"\allowbreak{}"
-        elif place and c in "-,'" and c == word[place - 1]:
-            # Two of these would be drawn as one sign.
-            shown += "{}"
-        shown += _TYPOGRAPHY.get(c) or _ESCAPES.get(c, c)
-    return shown
-
-
-def engine_for(text: str) -> str:
-    """``pdflatex`` where its fonts have every letter, else ``lualatex``.
-
-    >>> engine_for("déjà vu"), engine_for("猫")
-    ('pdflatex', 'lualatex')
-    """
-    known = all(ord(c) < 0x180 or c in _TYPOGRAPHY or not c.isprintable() for c in text)
-    return "pdflatex" if known else "lualatex"
-
-
 def document(sheet: b.Sheet) -> str:
     """The LaTeX document of a sheet."""
     body = _joined(sheet.blocks)
@@ -159,6 +114,9 @@ def _joined(blocks: tuple[b.Block, ...]) -> str:
         display = isinstance(block, b.Equations | b.Matrices)
         if place:
             shown += "\n" if display else "\n\n"
+        if display and place and isinstance(blocks[place - 1], b.Heading):
+            # TeX sets an empty line of text before a display.
+            shown += "\\vspace{-\\baselineskip}\n"
         shown += _block(block)
     return shown
 
@@ -371,11 +329,12 @@ def _heat_map(heat: b.HeatMap) -> str:
         for j, (shade, figure) in enumerate(zip(shades, figures, strict=True)):
             percent = round(100 * min(max(shade, 0.0), 1.0))
             ink = "white" if percent > 55 else "black"
+            shown = rf"\fit{{{cell - 1:g}mm}}{{{figure.strip('$')}}}" if figure else ""
             lines.append(
                 rf"\fill[heat!{percent}!white,draw=white,line width=.6pt] ({j},{-i}) "
                 rf"rectangle ({j + 1},{-i - 1});"
             )
-            lines.append(rf"\node[text={ink},font=\footnotesize] at ({j}.5,{-i}-.5) {{{figure}}};")
+            lines.append(rf"\node[text={ink},font=\footnotesize] at ({j}.5,{-i}-.5) {{{shown}}};")
     for i, label in list(enumerate(heat.rows))[::apart]:
         lines.append(rf"\node[left,font=\small\itshape] at (0,{-i}-.5) {{{_label(label)}}};")
     angle = "rotate=45,anchor=south west" if max(map(len, heat.columns)) > 7 else "above"

@@ -14,7 +14,7 @@ from flint import fmpq
 
 from symattn import formulas as f
 from symattn.numbers import rounding
-from symattn.numbers.balls import FIRST
+from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.forms import Named, formula, linear_form
 from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Hidden
@@ -31,6 +31,10 @@ from symattn.verdicts import Verdict
 
 #: Widest closed form, in em, that is put in place of an entry's name.
 NARROW = 7.0
+
+#: With a quantity of more entries a case is large: closed forms would fill
+#: hundreds of pages.
+LARGE = 60
 
 #: Places up to which a rational number is written as a decimal.
 SHORT = 6
@@ -67,6 +71,9 @@ class Presentation:
         self.rounding = solution.case.rounding
         self.named = display_names(solution.program)
         self._quantities: dict[int, Quantity] = {}
+        self._plain: dict[int, bool] = {}
+        grids = [node.grid for node in solution.program.quantities.values()]
+        self.large = max(rows * columns for rows, columns in grids) > LARGE
         self._marks: dict[int, str] = {}
         self._letter = self._free_letter()
         self.normalisers = self._find_normalisers()
@@ -138,28 +145,33 @@ class Presentation:
 
     def is_plain(self, node: Node) -> bool:
         """Whether all entries are short decimals, so that exact is rounded."""
-        rows, columns = node.grid
+        if node.serial not in self._plain:
+            rows, columns = node.grid
+            self._plain[node.serial] = all(
+                self._is_short(node, i, j) for i in range(rows) for j in range(columns)
+            )
+        return self._plain[node.serial]
+
+    def _is_short(self, node: Node, i: int, j: int) -> bool:
         quantity = self.quantity(node)
-        for i in range(rows):
-            for j in range(columns):
-                value = quantity.entry(i, j)
-                if isinstance(value, Value):
-                    number = value.rational()
-                    if number is None or _decimal_places(number, self.places) is None:
-                        return False
-        return True
+        if (near := quantity.near(i, j)) is not None and near.is_finite():
+            with precision(FIRST):
+                # Most entries are told from short decimals without their closed form.
+                if not (near * 10**self.places).contains_integer():
+                    return False
+        value = quantity.entry(i, j)
+        number = fmpq(0) if isinstance(value, Hidden) else value.rational()
+        return number is not None and _decimal_places(number, self.places) is not None
 
     def decimal(self, node: Node, i: int, j: int) -> f.Formula:
         """An entry correctly rounded to the sheet's places."""
         quantity = self.quantity(node)
-        value = quantity.entry(i, j)
-        if isinstance(value, Hidden):
+        if quantity.is_hidden(i, j):
             return worked.HIDDEN
-        if value.has_symbols:
-            return linear_form(value, self.rounded)
-        if not value.parts:
-            return f.Number("0")
-        return self.rounded(Entry(quantity, i, j))
+        real = Entry(quantity, i, j)
+        if quantity.symbols and real.value.has_symbols:
+            return linear_form(real.value, self.rounded)
+        return self.rounded(real)
 
     def approximate(self, node: Node, i: int, j: int) -> f.Formula | None:
         """The rounded entry, or None where the closed form shows it already."""
@@ -173,11 +185,14 @@ class Presentation:
 
     def rounded(self, real: rounding.Real) -> f.Formula:
         """A number to the sheet's places, or with a power of ten where those
-        would show it as zero."""
-        if not abs(real.ball(FIRST)) > _LARGE:
+        would show it as zero; zero itself is ``0``."""
+        near = real.ball(FIRST)
+        if not abs(near) > _LARGE:
             number = rounding.decimal(real, self.places, self.rounding)
-            if number or real.value.is_zero() is not Verdict.REFUTED:
-                return f.decimal(number)
+            known = number or not near.contains(0)
+            zero = Verdict.REFUTED if known else real.value.is_zero()
+            if number or zero is not Verdict.REFUTED:
+                return f.Number("0") if zero is Verdict.HOLDS else f.decimal(number)
         return scientific(rounding.significant(real, _FEW_DIGITS, self.rounding))
 
     # -- worked entries -----------------------------------------------------------
@@ -189,6 +204,8 @@ class Presentation:
         narrow = 0.0 if node.op == "divide" else NARROW
 
         def leaf(x: Node, row: int, column: int) -> f.Formula:
+            if self.large and self._is_named(x) and not self.is_plain(x):
+                return self.entry_name(x, row, column)
             shown = self.exact(x, row, column)
             fits = width(f.latex(shown)) <= narrow or isinstance(shown, f.Number)
             signed = isinstance(shown, f.Negated) and isinstance(shown.operand, f.Number)

@@ -11,7 +11,7 @@ from symattn.auditing.findings import Audit, Figure
 from symattn.auditing.reports import grouped, summary_line
 from symattn.programs.display import formula, names
 from symattn.sheets import blocks as b
-from symattn.sheets.latex import escape
+from symattn.sheets.letters import escape
 from symattn.verdicts import Verdict
 
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from symattn import formulas as f
 from symattn.numbers.forms import formula as closed_form
 from symattn.programs.axes import Axes
+from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 from symattn.sheets import blocks as b
-from symattn.sheets.layout import TEXT, broken, width
+from symattn.sheets.layout import TEXT, broken, unbreakable, width
 from symattn.sheets.presentation import NARROW, Presentation
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution
@@ -23,9 +24,6 @@ MAX_ENTRIES = 256
 _FIRST_ROWS = 4
 #: Entries of a row that are worked in a brief sheet, and in a large case.
 _ENTRIES_WORKED, _FEW_WORKED = 8, 2
-#: With a quantity of more entries a case is large: closed forms then fill
-#: hundreds of pages, and only decimals and a few worked entries are shown.
-LARGE = 60
 #: Lines of one worked entry; of a longer one the beginning and the end.
 _MOST_LINES = 12
 
@@ -42,8 +40,14 @@ class Steps:
         self.shown = Presentation(solution, places)
         self.named = self.shown.named
         self.axes = Axes(solution.program)
-        grids = [node.grid for node in self.program.quantities.values()]
-        self.large = max(rows * columns for rows, columns in grids) > LARGE
+        self.large = self.shown.large
+        self._forward = {node.serial for node in self.program.quantities.values()}
+
+    def formula(self, name: str, node: Node) -> str:
+        """``name = what the node computes``, or the name alone where that
+        could not be read."""
+        shown = f"{name} = {f.slashed(step_formula(node, self.named))}"
+        return shown if unbreakable(shown) <= 1.5 * TEXT else name
 
     def definitions(self, equations: list[str]) -> Iterator[b.Block]:
         """The definitions that a step uses, entry by entry."""
@@ -79,10 +83,14 @@ class Steps:
         name = f.latex(self.shown.entry_name(node, i, j))
         room = TEXT - width(name) - 3
         stages = [_elided(broken(self.shown.substituted(node, i, j), room))]
-        exact = self.shown.exact(node, i, j)
-        if [f.latex(exact)] != stages[0]:
-            stages.append(_elided(broken(exact, room)))
-        decimal = self.shown.approximate(node, i, j)
+        closed = not self.large or node.serial in self._forward or self.shown.is_plain(node)
+        if not closed:
+            decimal: f.Formula | None = self.shown.decimal(node, i, j)
+        else:
+            exact = self.shown.exact(node, i, j)
+            if [f.latex(exact)] != stages[0]:
+                stages.append(_elided(broken(exact, room)))
+            decimal = self.shown.approximate(node, i, j)
         if decimal is not None:
             stages.append(broken(decimal, room))
         yield from _chained(name, stages, approximate=decimal is not None, room=room)

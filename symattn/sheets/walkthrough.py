@@ -121,8 +121,10 @@ def _forward(steps: Steps) -> Iterator[b.Block]:
         yield from _copies(steps, copies)
         copies = []
         role = _role(node)
-        formula = f"{f.name_latex(name)} = {f.slashed(step_formula(node, steps.named))}"
+        formula = steps.formula(f.name_latex(name), node)
         yield b.Heading((b.Math(formula), f" \N{EN DASH} {role}" if role else ""), 2)
+        if formula == f.name_latex(name):
+            yield b.Paragraph(("Computed as ", b.Code(steps.case.steps[name]), "."))
         row_sum = f.latex(steps.shown.row_label(node, "i")) if node.op == "softmax" else ""
         yield from steps.definitions(definitions.of_step(node, steps.named, row_sum))
         yield from steps.work(node)

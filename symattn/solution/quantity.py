@@ -203,9 +203,14 @@ class Quantity:
 
     def is_hidden(self, i: int, j: int) -> bool:
         """Whether entry (i, j) of the grid is a masked score."""
-        held = self.balls(FIRST)
-        near = None if held is None else held[i * self.grid[1] + j]
+        near = self.near(i, j)
         return (near is None or near.is_nan()) and self.entry(i, j) is HIDDEN
+
+    def near(self, i: int, j: int) -> arb | None:
+        """An enclosure of entry (i, j) of the grid, or None where only the
+        exact value tells."""
+        held = self.balls(FIRST)
+        return None if held is None else held[i * self.grid[1] + j]
 
     def _need_numbers(self) -> None:
         if self.symbols:

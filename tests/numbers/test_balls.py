@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from fractions import Fraction
 
@@ -102,24 +103,35 @@ def test_precision_is_restored():
     assert ctx.prec == before
 
 
+@pytest.fixture
+def eager_switching():
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("eager_switching")
 def test_threads_keep_their_own_precision():
-    """While one thread computes at a low precision, another's digits stay right."""
-    narrow = threading.Event()
+    """While other threads compute at a low precision, one thread's digits stay right."""
+    done = threading.Event()
     found = []
 
     def coarse():
-        for _ in range(200):
+        while not done.is_set():
             with precision(30):
-                narrow.set()
                 arb(2).sqrt()
 
     def fine():
-        narrow.wait()
-        found.extend(read("sqrt(2)*exp(sqrt(3))").ball(400).rel_accuracy_bits() for _ in range(200))
+        value = read("sqrt(2)*exp(sqrt(3)) + exp(1/7)/(1 + exp(sqrt(5)))")
+        found.extend(value.ball(400).rel_accuracy_bits() for _ in range(300))
+        done.set()
 
-    threads = [threading.Thread(target=work) for work in (coarse, fine, coarse)]
+    threads = [threading.Thread(target=work) for work in (coarse, fine)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    assert len(found) == 300
     assert min(found) > 380
