@@ -1,0 +1,122 @@
+"""Sheets: the same bytes each time, checked lines only, and pages without complaints."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import symattn
+from symattn.errors import EngineFailure, Refuted
+from symattn.numbers.reading import read
+from symattn.numbers.values import ONE
+from symattn.sheets import engine, redpen, walkthrough
+from symattn.sheets.latex import document
+from symattn.solution.solution import Solution, solve
+from symattn.verdicts import Verdict
+from symattn.verification import verify
+
+needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+needs_lua = pytest.mark.skipif(shutil.which("lualatex") is None, reason="no lualatex here")
+
+HOSTILE = r"""
+title = 'x $%#_{}\input{/etc/passwd} & ~^'
+tokens = ['\input{/etc/passwd}', '$%#_{}&~^"|<>', 'ordinary']
+[given]
+X = [[1, 0], [0, 1], [1, 1]]
+[steps]
+A = "softmax(X @ X.T)"
+Y = "A @ X"
+"""
+
+
+@pytest.mark.parametrize("name", ["cat-sat-mat", "length-4-causal"])
+def test_same_input_same_bytes(name: str) -> None:
+    """Two runs write the same LaTeX."""
+    assert document(walkthrough.sheet(solve(name))) == document(walkthrough.sheet(solve(name)))
+
+
+@needs_tex
+def test_same_input_same_pdf() -> None:
+    """Two runs typeset the same PDF."""
+    tex = document(walkthrough.sheet(solve("cat-sat-mat-identical")))
+    assert engine.typeset(tex).pdf == engine.typeset(tex).pdf
+
+
+@needs_tex
+@pytest.mark.parametrize("name", ["length-4-causal", "the-fox-jumps", "cat-sat-mat-d16"])
+def test_pages_without_complaints(name: str) -> None:
+    """The widest sheets have no overfull line, missing letter or undefined reference."""
+    assert engine.typeset(document(walkthrough.sheet(solve(name)))).complaints == ()
+
+
+@needs_tex
+def test_red_pen_without_complaints() -> None:
+    """The red-pen sheet of the document with the most slips is typeset cleanly."""
+    made = engine.typeset(document(redpen.sheet(symattn.audit("length-4-causal"))))
+    assert made.complaints == ()
+
+
+@needs_tex
+def test_hostile_text_prints_as_it_is(tmp_path: Path) -> None:
+    """LaTeX in tokens and titles is text: nothing is read, and it compiles."""
+    path = tmp_path / "hostile.toml"
+    path.write_text(HOSTILE, "utf-8")
+    tex = document(walkthrough.sheet(solve(path)))
+    assert r"\input{/etc" not in tex
+    assert engine.typeset(tex).complaints == ()
+
+
+@needs_lua
+def test_letters_beyond_latin(tmp_path: Path) -> None:
+    """Greek and Cyrillic tokens are typeset by lualatex; a letter that no font has is reported."""
+    path = tmp_path / "letters.toml"
+    path.write_text(HOSTILE.replace("ordinary", "кот \U0001f98a"), "utf-8")
+    tex = document(walkthrough.sheet(solve(path)))
+    assert engine.wanted_engine(tex) == "lualatex"
+    made = engine.typeset(tex)
+    assert all("no font has the letter" in complaint for complaint in made.complaints)
+
+
+def test_a_hanging_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that does not end is stopped at the limit."""
+    fake = tmp_path / "pdflatex"
+    fake.write_text("#!/bin/sh\nexec /bin/sleep 60\n", "utf-8")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EngineFailure, match=r"did not finish within 0\.3 seconds"):
+        engine.typeset("% !TeX program = pdflatex\n", limit=0.3)
+
+
+def corrupted(name: str, quantity: str) -> Solution:
+    """A solution with one exact entry off by one part in a billion."""
+    solution = solve(name)
+    held = solution[quantity]
+    right = held.entry
+    small = read("1e-9")
+
+    def wrong(i: int, j: int) -> object:
+        value = right(i, j)
+        return value * (ONE + small) if (i, j) == (0, 0) else value
+
+    held.entry = wrong  # type: ignore[assignment]
+    return solution
+
+
+@pytest.mark.parametrize("quantity", ["A", "Y", "grad(V)"])
+def test_a_corrupted_exact_value_is_caught(quantity: str) -> None:
+    """The cross-check refutes exactly that quantity, and no sheet is written from it."""
+    solution = corrupted("cat-sat-mat", quantity)
+    found = verify(solution)
+    refuted = [check.quantity for check in found.checks if check.verdict is Verdict.REFUTED]
+    assert refuted == [quantity.replace("grad(V)", "dL/dV")]
+    with pytest.raises(Refuted, match="no sheet is written"):
+        walkthrough.sheet(solution)
+
+
+def test_normalisers_have_names() -> None:
+    """Exponentials and normalisers are named, and used by name."""
+    tex = document(walkthrough.sheet(solve("cat-sat-mat")))
+    assert r"Z_{0} &= e + 1 + \sqrt{e} \approx 5.3670" in tex
+    assert r"\dfrac{e}{Z_{0}}" in tex
