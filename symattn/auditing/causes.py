@@ -1,7 +1,8 @@
 """Causes: why a refuted figure is what it is.
 
 The first that fits: it repeats an earlier wrong figure; the exact value cut
-off; computed from the document's own printed figures, all of them right
+off, unless figures lead to it that are wrong for another reason; computed
+from the document's own printed figures, all of them right
 (``rounded-inputs``) or some of them wrong (``carried``); wrong in itself.
 """
 
@@ -129,6 +130,11 @@ class Causes:
             return
         ways = list(self._ways(figure))
         if figure.printed and figure.off is not None and is_truncated(figure.entry, figure.printed):
+            # Nor is it one to come out from what is wrong for another reason.
+            carrying = [way for way in ways if self._is_carried(figure, way)]
+            if carrying:
+                _carry(figure, min(carrying, key=lambda way: len(way.wrong)))
+                return
             figure.cause = "truncated"
             figure.reason = "cut off behind the last place instead of rounded"
             if used := next((way.used for way in ways if figure.rounds_from(way.value)), None):
@@ -184,6 +190,12 @@ class Causes:
             self._multiples[name] = list(self._folded.multiples(name, self._expressions))
         return self._multiples[name]
 
+    def _is_carried(self, figure: Figure, way: _Way) -> bool:
+        """Whether a figure comes out from wrong ones that are not just cut off."""
+        if all(_is_only_cut(source) for source in way.wrong):
+            return False
+        return _rounds(figure, way) or self._is_near(figure, way)
+
     def _is_near(self, figure: Figure, way: _Way) -> bool:
         """Whether wrong figures lead to this one, if the author went on with
         more digits of them than were printed."""
@@ -207,6 +219,13 @@ class Causes:
             entries = self._terms.entries(node)
             self._whole[key] = all(_is_multiple(value, unit) for value in entries)
         return self._whole[key]
+
+
+def _is_only_cut(figure: Figure) -> bool:
+    """Whether a wrong figure is cut off, or carries only such figures."""
+    if figure.cause == "carried":
+        return all(_is_only_cut(source) for source in figure.because)
+    return figure.cause == "truncated"
 
 
 def _is_multiple(value: Value | Hidden, unit: fmpq) -> bool:

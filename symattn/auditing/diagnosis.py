@@ -82,8 +82,13 @@ class Diagnosis:
         if len(group) == 1 and group[0].off in (1, -1):
             return
         candidates = slips.step_slips(self.terms, self._node(group[0]))
-        for slip in self._giving(candidates, group, self._beside(group)):
-            _name(slip.name, slip.sentence, group)
+        beside = self._beside(group)
+        for slip in self._giving(candidates, group, beside):
+            # What it gives beside the roots it explains as well.
+            small = [f for f in beside if f.cause in ("truncated", "rounded-inputs")]
+            for figure in small:
+                figure.cause, figure.because = "root", []
+            _name(slip.name, slip.sentence, [*group, *small])
             return
 
     def _name_swap(self, group: list[Figure]) -> None:

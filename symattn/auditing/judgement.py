@@ -14,6 +14,7 @@ from symattn.auditing.figures import (
     Printed,
     Standard,
     correct_count,
+    is_truncated,
     is_vacuous,
     read_printed,
 )
@@ -60,6 +61,10 @@ def _explain(document: _Document) -> int:
             causes.explain(figure)
         diagnosis = Diagnosis(document.terms, document.figures)
         diagnosis.name_slips()
+        # Some that seemed cut off may carry what a slip has explained since.
+        for figure in refuted:
+            if figure.cause == "truncated":
+                causes.explain(figure)
     return diagnosis.tries
 
 
@@ -172,10 +177,17 @@ def _standard(case: Case) -> Standard:
 
 def _habit(figures: list[Figure]) -> str:
     """What explains every miss at once, if something does."""
-    causes = {figure.cause for figure in figures if figure.cause}
-    if sum(bool(figure.cause) for figure in figures) > 2:
-        if "truncated" in causes and causes <= {"truncated", "carried"}:
-            return "every miss is explained by figures being cut off instead of rounded"
-        if causes == {"rounded-inputs"}:
-            return "every miss is explained by computing on with rounded figures"
+    missed = [figure for figure in figures if figure.cause]
+    causes = {figure.cause for figure in missed}
+    if len(missed) > 2 and causes == {"rounded-inputs"}:
+        return "every miss is explained by computing on with rounded figures"
+    if len(missed) > 2 and "truncated" in causes and all(map(_may_be_cut, figures)):
+        return "every miss is explained by figures being cut off instead of rounded"
     return ""
+
+
+def _may_be_cut(figure: Figure) -> bool:
+    """Whether a document that cuts its figures off would print this one."""
+    if figure.cause == "carried" or figure.printed is None or figure.off is None:
+        return True
+    return is_truncated(figure.entry, figure.printed)

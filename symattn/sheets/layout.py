@@ -8,6 +8,7 @@ not fit is broken before its signs.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from symattn import formulas as f
@@ -126,10 +127,12 @@ def _around(head: str, lines: list[str], tail: str) -> list[str]:
 
 def _operand(formula: f.Formula, room: float) -> list[str]:
     """A formula beside a sign or a factor: a sum goes into brackets."""
-    if not isinstance(formula, f.Sum):
+    if not isinstance(formula, f.Sum | f.Negated):
         return broken(formula, room)
     whole = rf"\left({f.latex(formula)}\right)"
-    return [whole] if width(whole) <= room else _bracketed("", formula.terms, room)
+    if width(whole) <= room:
+        return [whole]
+    return _around(r"\Bigl(", broken(formula, room - 1.0), r"\Bigr)")
 
 
 def broken_text(latex: str, room: float) -> list[str]:
@@ -173,20 +176,14 @@ def _fraction(numerator: f.Formula, denominator: f.Formula, room: float) -> list
         return [f.latex(f.Quotient(numerator, denominator))]
     front = tuple(factor for factor in factors if factor is not chosen)
     above = f.Product(front) if len(front) > 1 else front[0] if front else f.Number("1")
-    return _bracketed(f.latex(f.Quotient(above, denominator)), chosen.terms, room)
-
-
-def _bracketed(head: str, terms: tuple[f.Formula, ...], room: float) -> list[str]:
-    lines = _filled(terms, room - width(head) - 1.0)
-    lines[0] = rf"{head}\Bigl({lines[0]}"
-    lines[-1] = rf"{lines[-1]}\Bigr)"
-    return lines
+    head = f.latex(f.Quotient(above, denominator))
+    return _around(rf"{head}\Bigl(", _filled(chosen.terms, room - width(head) - 1.0), r"\Bigr)")
 
 
 def _filled(terms: tuple[f.Formula, ...], room: float) -> list[str]:
     """Terms of a sum, as many on a line as fit."""
     pieces: list[str] = []
-    for place, term in enumerate(terms):
+    for place, term in enumerate(_flat(terms)):
         negative = isinstance(term, f.Negated)
         inner = term.operand if isinstance(term, f.Negated) else term
         # Breaking inside a term only where the term alone is too wide.
@@ -195,6 +192,14 @@ def _filled(terms: tuple[f.Formula, ...], room: float) -> list[str]:
         lines[0] = f"{sign} {lines[0]}".strip()
         pieces += lines
     return _shelved(pieces, room)
+
+
+def _flat(terms: tuple[f.Formula, ...]) -> Iterator[f.Formula]:
+    for term in terms:
+        if isinstance(term, f.Sum):
+            yield from _flat(term.terms)
+        else:
+            yield term
 
 
 def _shelved(pieces: list[str], room: float) -> list[str]:

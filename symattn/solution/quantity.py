@@ -159,12 +159,12 @@ class Quantity:
         ``rounding`` is one of half-even, half-up, half-down, down, up, floor,
         ceiling; the case's own unless given. A masked score is -Infinity.
         """
-        mode = rounding or self.rounding
+        mode = self.rounding if rounding is None else rounding
         return self._each(lambda entry: rounding_of(entry, places, mode), _MINUS_INFINITY)
 
     def significant(self, digits: int = 6, rounding: str | None = None) -> Any:
         """Like :meth:`decimal`, to significant digits."""
-        mode = rounding or self.rounding
+        mode = self.rounding if rounding is None else rounding
         return self._each(lambda e: _significant(e, digits, mode), _MINUS_INFINITY)
 
     def nearest(self, name: str = "float64") -> npt.NDArray[Any]:

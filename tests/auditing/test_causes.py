@@ -1,0 +1,230 @@
+"""Why a figure is wrong: cut off, rounded before, carried, or wrong in itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from random import Random
+
+import pytest
+
+from symattn.auditing.judgement import audit
+from symattn.auditing.reports import grouped, origins
+from symattn.cases.case import Claim, make
+from symattn.solution.solution import Solution
+from symattn.verdicts import Verdict
+
+from .papers import (
+    BACKWARD,
+    DOCUMENTS,
+    GIVEN,
+    STEPS,
+    causes,
+    claiming,
+    claims_of,
+    document,
+    expressions_of,
+    flat,
+    honest,
+    printed,
+    refuted,
+    slipping,
+    solved,
+)
+
+CUT = "every miss is explained by figures being cut off instead of rounded"
+ROUNDED = "every miss is explained by computing on with rounded figures"
+
+
+def by_hand(places, steps=STEPS, given=GIVEN):
+    """What a person prints who computes each step from what was printed before."""
+    figures, known = {}, dict(given)
+    for name, text in steps.items():
+        figures[name] = printed(Solution(make("by hand", known, {name: text}))[name], places)
+        known[name] = figures[name]
+    return figures
+
+
+@pytest.mark.parametrize("places", [2, 3, 4, 5])
+def test_rounded_intermediates_are_no_roots(places):
+    """Each step computed from the rounded figures of the one before: what is
+    off comes out from the document's own figures and is not wrong in itself."""
+    found = document(*by_hand(places).items())
+    assert refuted(found)
+    assert causes(found) <= {"rounded-inputs", "carried", "truncated"}
+    assert found.habit != CUT
+    for figure in refuted(found):
+        if figure.cause == "truncated":
+            # Cut off or rounded before: where both may be, both are said.
+            assert "it also comes out from" in figure.reason
+        if figure.cause == "rounded-inputs":
+            assert all(f.verdict is Verdict.HOLDS for f in figure.because)
+            assert all(f.order < figure.order for f in figure.because)
+
+
+def test_the_habit_of_computing_with_rounded_figures_is_seen():
+    """When that explains every miss, the audit says so; with one miss of
+    another kind it does not."""
+    thirds = Solution(make("thirds", {"a": ["1/3", "2/3", "4/3"]}, {"b": "a * 1", "c": "3 * b"}))
+    first = Claim("first", "b", ["0.333", "0.667", "1.333"])
+    then = Claim("then", "c", ["0.999", "2.001", "3.999"])
+    found = audit(claiming(thirds, [first, then]))
+    assert [figure.cause for figure in found.figures] == [""] * 3 + ["rounded-inputs"] * 3
+    assert found.habit == ROUNDED
+    assert not found.roots
+    other = audit(claiming(thirds, [first, then, Claim("later", "c[0]", "0.876")]))
+    assert other.habit == ""
+
+
+def test_rounding_twice_is_rounded_inputs():
+    """A figure rounded from one that was rounded up to it before."""
+    exact = honest()["A"].decimal(6)
+    doubled = 0
+    for i, row in enumerate(exact):
+        for j, number in enumerate(row):
+            for places in (3, 4):
+                fine = Decimal(str(printed(honest()[f"A[{i}, {j}]"], places + 1)))
+                coarse = fine.quantize(Decimal(1).scaleb(-places), "ROUND_HALF_UP")
+                if coarse != honest()[f"A[{i}, {j}]"].decimal(places):
+                    found = document((f"A[{i}, {j}]", str(fine)), (f"A[{i}, {j}]", str(coarse)))
+                    assert [f.cause for f in found.figures] == ["", "rounded-inputs"], number
+                    doubled += 1
+    # Where none of these figures ends in a 5, one that does.
+    found = document(("1/8 + 1e-9 - 2e-9", "0.125"), ("1/8 + 1e-9 - 2e-9", "0.13"))
+    assert [figure.cause for figure in found.figures] == ["", "rounded-inputs"]
+
+
+# -- truncation --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("places", [2, 4, 6])
+def test_a_truncating_document_is_recognised(name, places):
+    """All figures cut off: every miss is truncated where it is first said,
+    and the document's habit is named."""
+    solution = solved(name)
+    claims = claims_of(solution, expressions_of(solution), places, "down")
+    found = audit(claiming(solution, claims))
+    assert refuted(found)
+    for figure in refuted(found):
+        again = figure.cause == "carried" and figure.reason.startswith("repeats")
+        assert again or figure.cause == "truncated"
+    if len(refuted(found)) > 2:
+        assert found.habit == CUT
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_declared_truncation_holds(name):
+    """``rounding = "down"`` makes a truncating document hold."""
+    solution = solved(name)
+    claims = claims_of(solution, expressions_of(solution), 4, "down")
+    declaring = claiming(solution, claims)
+    declaring.case = replace(declaring.case, rounding="down")
+    found = audit(declaring)
+    assert not refuted(found)
+    assert not found.habit
+
+
+@pytest.mark.parametrize(("tolerance", "refutes"), [("0.0001", 0), ("1e-4", 0), ("0.00001", 1)])
+def test_a_declared_tolerance_is_the_largest_distance(tolerance, refutes):
+    """Within it a truncated figure holds; the correct one is still told."""
+    declaring = claiming(honest(), claims_of(honest(), STEPS, 4, "down"))
+    declaring.case = replace(declaring.case, tolerance=tolerance)
+    found = audit(declaring)
+    assert bool(refuted(found)) == bool(refutes)
+    right = [text for name in STEPS for _, text in flat(printed(honest()[name], 4))]
+    assert [figure.correct for figure in found.figures] == right
+
+
+def test_one_cut_figure_is_no_habit():
+    """Two misses may be chance; and one of another kind ends the habit."""
+    table = printed(honest()["A"], 4, "down")
+    assert document(("A", table)).habit == CUT
+    table[2][0] = "0.9876"
+    assert document(("A", table)).habit == ""
+
+
+# -- carried -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("places", [2, 3, 5])
+def test_a_repeated_figure_is_carried_from_its_first_occurrence(places):
+    """Saying a wrong figure again, or rounding it, is no new slip: whatever it
+    is, cut off by chance or off by one, it points at the first occurrence."""
+    random = Random(places)
+    for _ in range(20):
+        i = random.randrange(1, 4)
+        j = random.randrange(i + 1)
+        wrong = f"{random.random():.{places}f}"
+        said = [
+            (f"A[{i}, {j}]", wrong),
+            (f"A[{i}]", [wrong if k == j else None for k in range(4)]),
+            ("A", None),
+            (f"A[{i}, {j}] * 1", wrong),
+        ]
+        row = printed(honest()[f"A[{i}]"], places)
+        said[1] = (f"A[{i}]", [wrong if k == j else text for k, text in enumerate(row)])
+        table = printed(honest()["A"], places)
+        table[i] = said[1][1]
+        said[2] = ("A", table)
+        found = document(*said)
+        wrongs = refuted(found)
+        if not wrongs:
+            continue
+        assert len(wrongs) == 4
+        assert len(found.roots) <= 1
+        assert [figure.cause for figure in wrongs[1:]] == ["carried"] * 3
+        assert all(figure.because == [wrongs[0]] for figure in wrongs[1:])
+        assert all(figure.reason.startswith("repeats") for figure in wrongs[1:])
+
+
+def test_a_carried_figure_names_the_wrong_ones_that_it_used():
+    """Not the right ones; and not those that it doesn't depend on."""
+    table = printed(honest()["A"], 4)
+    table[2][1] = "0.9999"
+    wrong = slipping(A="softmax(M)", Y="A @ V")
+    numbers = [[text.replace("-inf", "0") for text in row] for row in table]
+    output = printed(Solution(make("on", {"A": numbers, "V": printed(wrong["V"], 4)},
+                                   {"Y": "A @ V"}))["Y"], 4)  # fmt: skip
+    found = document(("V", printed(honest()["V"], 4)), ("A", table), ("Y", output))
+    carried = [figure for figure in refuted(found) if figure.place[0] == "Y"]
+    assert {figure.place[1] for figure in carried if figure.cause == "carried"} == {2}
+    for figure in carried:
+        if figure.cause == "carried":
+            assert [source.label for source in figure.because] == ["A[2, 1]"]
+
+
+def test_roots_corrected_everything_carried_comes_out():
+    """The document with its roots corrected, and computed on from there, has
+    nothing refuted: the roots are enough, and none of them can stay."""
+    wrong = slipping(T="S")
+    found = audit(claiming(honest(), claims_of(wrong, STEPS, 5)))
+    assert {figure.place[0] for figure in found.roots} == {"T"}
+    right = claims_of(honest(), STEPS, 5)
+    assert not refuted(audit(claiming(honest(), right)))
+    by_place = {figure.place: figure.correct for figure in found.figures}
+    for claim in right:
+        for (i, j), text in flat(claim.printed):
+            assert by_place[claim.of, i, j] == text
+
+
+def test_every_refuted_figure_stands_under_one_root():
+    """The groups of a report hold each refuted figure once, under a figure
+    that it really comes from."""
+    for name in DOCUMENTS:
+        found = audit(solved(name))
+        listed = [figure for root, carried in grouped(found) for figure in (root, *carried)]
+        assert sorted(f.order for f in listed) == [f.order for f in refuted(found)]
+        for root, carried in grouped(found):
+            assert root.cause != "carried"
+            assert all(origins(figure)[0] is root for figure in carried)
+
+
+def test_each_refuted_figure_has_a_cause_and_no_other_has():
+    """Causes belong to what is refuted, sentences to causes, slips to roots."""
+    found = audit(claiming(honest(), claims_of(slipping(V="X @ W_K"), (*STEPS, *BACKWARD), 4)))
+    for figure in found.figures:
+        assert bool(figure.cause) == (figure.verdict is Verdict.REFUTED)
+        assert bool(figure.reason) == bool(figure.cause)
+        assert bool(figure.because) == (figure.cause in ("carried", "rounded-inputs"))
+        assert not figure.slip or figure.cause in ("root", "last-digit")
