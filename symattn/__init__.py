@@ -14,8 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symattn.auditing.findings import Audit
-    from symattn.auditing.judgement import audit
+    from symattn.auditing.audit import Audit, audit
     from symattn.cases.case import Case
     from symattn.cases.library import load, names
     from symattn.errors import Fault, Malformed, SymattnError, Undecided
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Audit": "symattn.auditing.findings",
+    "Audit": "symattn.auditing.audit",
     "Attention": "symattn.solution.attention",
     "Case": "symattn.cases.case",
     "Fault": "symattn.errors",
@@ -40,7 +39,7 @@ _HOMES = {
     "Undecided": "symattn.errors",
     "Verdict": "symattn.verdicts",
     "attention": "symattn.solution.attention",
-    "audit": "symattn.auditing.judgement",
+    "audit": "symattn.auditing.audit",
     "from_floats": "symattn.numbers.reading",
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",

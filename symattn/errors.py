@@ -50,8 +50,10 @@ class SymattnError(Exception):
     """Everything symattn raises on purpose."""
 
 
-class Malformed(SymattnError):
+class Malformed(SymattnError, ValueError):
     """The input can't be understood; ``faults`` lists all that is wrong.
+
+    It is a ``ValueError`` too, as Python users expect of bad values.
 
     >>> print(Malformed([Fault("a", "missing"), Fault("b", "unknown")], source="x.toml"))
     x.toml: 2 faults
@@ -75,6 +77,18 @@ class Malformed(SymattnError):
         lines = [f"{head}{len(self.faults)} faults"]
         lines += [f"  {fault}" for fault in self.faults]
         return "\n".join(lines)
+
+
+class UnknownName(Malformed, KeyError):
+    """A name that nothing has: a quantity, a case, a derivation. A ``KeyError`` too.
+
+    >>> print(UnknownName("unknown name 'B'"))
+    unknown name 'B'
+    """
+
+
+class OutOfRange(Malformed, IndexError):
+    """An index outside a quantity, or too many of them. An ``IndexError`` too."""
 
 
 class Undecided(SymattnError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import NoReturn
 
@@ -31,3 +32,16 @@ class Verdict(Enum):
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is not a bool: compare it, as in 'verdict is Verdict.HOLDS'")
+
+    @staticmethod
+    def all(verdicts: Iterable[Verdict]) -> Verdict:
+        """``refuted`` if any is, else ``undecided`` if any is, else ``holds``.
+
+        >>> Verdict.all([Verdict.HOLDS, Verdict.UNDECIDED])
+        <Verdict.UNDECIDED: 'undecided'>
+        """
+        found = set(verdicts)
+        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
+            if verdict in found:
+                return verdict
+        return Verdict.HOLDS

@@ -88,11 +88,7 @@ class Verification:
     @property
     def verdict(self) -> Verdict:
         """``refuted`` if any check is, else ``undecided`` if any is."""
-        found = {check.verdict for check in self.checks}
-        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
-            if verdict in found:
-                return verdict
-        return Verdict.HOLDS
+        return Verdict.all(check.verdict for check in self.checks)
 
 
 def verify(solution: Solution) -> Verification:

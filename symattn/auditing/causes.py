@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from flint import arb, fmpq
 
-from symattn.auditing.dependence import HIDDEN, ONE, ZERO, Recomputation, Term, Terms, number
-from symattn.auditing.figures import is_truncated
-from symattn.auditing.findings import Figure
+from symattn.auditing.figures import Figure
+from symattn.auditing.standard import is_truncated
+from symattn.auditing.terms import HIDDEN, ONE, ZERO, Recomputation, Term, Terms, number
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from symattn.auditing.findings import Audit, Figure, Statement
+from symattn.auditing.audit import Audit
+from symattn.auditing.figures import Figure, Statement
 from symattn.errors import visible
 from symattn.verdicts import Verdict
 

@@ -2,7 +2,7 @@
 
 A slip says what a step would have been computed as. It is named only when it
 gives the printed figures again; which ones it must give is decided in
-:mod:`symattn.auditing.diagnosis`.
+:mod:`symattn.auditing.roots`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from symattn.auditing.dependence import Term, Terms, add, negative
+from symattn.auditing.terms import Term, Terms, add, negative
 from symattn.errors import Malformed
 from symattn.programs import nodes
 from symattn.programs.nodes import Node

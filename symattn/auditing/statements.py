@@ -9,7 +9,8 @@ from symattn.errors import Malformed, Undecided
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
-from symattn.programs.nodes import Node, Shape
+from symattn.programs.nodes import Node
+from symattn.shapes import Shape, show
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
@@ -43,7 +44,7 @@ class Decider:
         """
         tree = syntax.parse(statement)
         parts = tree.parts if isinstance(tree, syntax.Conjunction) else (tree,)
-        return _all([self._comparison(part) for part in parts])
+        return Verdict.all([self._comparison(part) for part in parts])
 
     def _comparison(self, tree: syntax.Tree) -> Verdict:
         if not isinstance(tree, syntax.Comparison):
@@ -53,7 +54,7 @@ class Decider:
         except Undecided:
             # Which entry is the largest, or which sign one has, stays open.
             return Verdict.UNDECIDED
-        return _all(
+        return Verdict.all(
             [
                 self._relation(left, relation, right)
                 for left, relation, right in zip(
@@ -95,7 +96,7 @@ class Decider:
             rows = tuple(tuple(_absolute(_number(x)) for x in row) for row in held.rows)
             return nodes.table(rows, held.shape)
         if call.function == "argmax" and len(held.shape) != 1:
-            raise Malformed(f"argmax takes a vector, found {nodes.show(held.shape)}")
+            raise Malformed(f"argmax takes a vector, found {show(held.shape)}")
         return nodes.constant(_extreme(call.function, held))
 
     def _relation(
@@ -107,10 +108,10 @@ class Decider:
             if len(left.lengths) != len(right.lengths):
                 return Verdict.REFUTED
             pairs = zip(left.lengths, right.lengths, strict=True)
-            return _all([_compared(a, relation, b) for a, b in pairs])
+            return Verdict.all([_compared(a, relation, b) for a, b in pairs])
         shape = _broadcast(left.shape, right.shape)
         rows, columns = (1, *shape)[-2:] if shape else (1, 1)
-        return _all(
+        return Verdict.all(
             [
                 _compared(_entry(left, i, j), relation, _entry(right, i, j))
                 for i in range(rows)
@@ -180,10 +181,3 @@ def _compared(left: Value | Hidden, relation: str, right: Value | Hidden) -> Ver
 
 def _verdict(truth: bool) -> Verdict:
     return Verdict.HOLDS if truth else Verdict.REFUTED
-
-
-def _all(verdicts: list[Verdict]) -> Verdict:
-    for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
-        if verdict in verdicts:
-            return verdict
-    return Verdict.HOLDS

@@ -12,8 +12,9 @@ from symattn.errors import Fault, Malformed, SymattnError
 from symattn.numbers.reading import Hidden, read, read_entry
 from symattn.numbers.values import Value
 from symattn.programs.gradient import differentiate
-from symattn.programs.nodes import MAX_ENTRIES, Shape, show
+from symattn.programs.nodes import MAX_ENTRIES
 from symattn.programs.program import Program, name_fault, program
+from symattn.shapes import Shape, show
 
 #: Rows of exact entries; a scalar is one row of one, a vector one row.
 Rows = tuple[tuple[Value | Hidden, ...], ...]

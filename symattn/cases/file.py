@@ -14,7 +14,7 @@ from symattn.cases.case import Case, Claim, Unchecked, make, shape_of
 from symattn.cases.statements import check_statement
 from symattn.errors import Fault, Malformed, SymattnError
 from symattn.numbers.rounding import MODES
-from symattn.programs.nodes import show
+from symattn.shapes import show
 from symattn.syntax import MAX_DIGITS
 
 #: Largest file that is read, in bytes.
@@ -69,8 +69,9 @@ def read_case(path: Path, find: Find) -> Case:
 
 def _load(path: Path) -> tuple[Document, str]:
     source = str(path)
+    content = _bytes(path)
     try:
-        text = _bytes(path).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
         return tomllib.loads(text, parse_float=Decimal), text
     except UnicodeDecodeError as error:
         raise Malformed(f"not UTF-8 text: byte {error.start} can't be read", source) from None
@@ -92,6 +93,8 @@ def _bytes(path: Path) -> bytes:
             size = f"a file of {found.st_size} bytes; at most {MAX_BYTES} are read"
             raise Malformed(size, source=str(path))
         return path.read_bytes()
+    except Malformed:
+        raise
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise Malformed(f"the file can't be read: {reason}", source=str(path)) from None

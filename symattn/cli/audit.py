@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from symattn.auditing.findings import Audit, Figure
+    from symattn.auditing.audit import Audit
+    from symattn.auditing.figures import Figure
 
 _FORMATS = ("text", "json", "github", "sarif", "errata", "tex", "pdf")
 
@@ -48,7 +49,7 @@ def command(cases: tuple[str, ...], form: str, output: Path | None, strict: bool
       symattn audit length-4-causal --format pdf      the red-pen sheet
       symattn audit cat-sat-mat --format errata       a text for the author
     """
-    from symattn.auditing.judgement import audit
+    from symattn.auditing.audit import audit
 
     audits = case_arguments.of_each(case_arguments.solutions(cases), audit)
     if form in ("tex", "pdf"):

@@ -84,8 +84,10 @@ def _indices(at: str) -> list[int]:
 
 def _nested(quantity: Quantity, convert: Any) -> Any:
     """``convert`` of every exact entry, nested in the quantity's shape."""
+    from symattn.shapes import nested
+
     table = [[convert(entry) for entry in row] for row in quantity.rows]
-    return table if len(quantity.shape) == 2 else table[0] if quantity.shape else table[0][0]
+    return nested(quantity.shape, table)
 
 
 def _latex(entry: Any) -> str:
@@ -105,7 +107,7 @@ def _texts(decimals: Any) -> Any:
 
 
 def _print(name: str, quantity: Quantity, decimal: Any, how: str) -> None:
-    from symattn.programs.nodes import show
+    from symattn.shapes import show
 
     exact = _nested(quantity, str)
     if not quantity.shape:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from symattn import formulas as f
-from symattn.numbers import terms as sums
+from symattn.numbers import sums
 from symattn.numbers.quotients import Denominator, Normaliser
-from symattn.numbers.terms import Atoms, Exponent, Terms
+from symattn.numbers.sums import Atoms, Exponent, Sum
 from symattn.numbers.values import Value
 
 
@@ -23,7 +23,7 @@ class Named:
     """
 
     name: f.Formula
-    unit: Terms
+    unit: Sum
 
 
 Names = Mapping[Normaliser, Named]
@@ -70,7 +70,7 @@ def linear_form(value: Value, shown_as: Callable[[Value], f.Formula]) -> f.Formu
     return terms[0] if len(terms) == 1 else f.Sum(tuple(terms))
 
 
-def _part(terms: Terms, denominator: Denominator, names: Names) -> list[f.Formula]:
+def _part(terms: Sum, denominator: Denominator, names: Names) -> list[f.Formula]:
     below: list[f.Formula] = []
     for normaliser, power in denominator:
         named = names.get(normaliser)
@@ -103,7 +103,7 @@ def _part(terms: Terms, denominator: Denominator, names: Names) -> list[f.Formul
     return [f.Negated(quotient) if factor < 0 else quotient]
 
 
-def sum_formula(terms: Terms) -> f.Formula:
+def sum_formula(terms: Sum) -> f.Formula:
     """An exponential sum, smallest exponent first.
 
     >>> from symattn.numbers.reading import read

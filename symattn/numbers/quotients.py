@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from flint import arb, fmpq
 
-from symattn.numbers import terms as sums
-from symattn.numbers.terms import Terms
+from symattn.numbers import sums
+from symattn.numbers.sums import Sum
 
 
 class Normaliser:
@@ -18,7 +18,7 @@ class Normaliser:
 
     __slots__ = ("_hash", "_key", "symbols", "terms")
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Sum) -> None:
         self.terms = terms
         self.symbols = symbols_of(terms)
         self._key = frozenset((m, int(q.p), int(q.q)) for m, q in terms.items())
@@ -39,7 +39,7 @@ class Normaliser:
 
 #: Normalisers with their powers; empty for a value without denominator.
 Denominator = tuple[tuple[Normaliser, int], ...]
-Parts = dict[Denominator, Terms]
+Parts = dict[Denominator, Sum]
 
 
 def joined(left: Denominator, right: Denominator) -> Denominator:
@@ -56,7 +56,7 @@ def ordered(powers: dict[Normaliser, int]) -> Denominator:
     return tuple(held if len(held) < 2 else sorted(held, key=lambda item: item[0].order))
 
 
-def expanded(denominator: Denominator) -> Terms:
+def expanded(denominator: Denominator) -> Sum:
     """A denominator multiplied out."""
     product = sums.constant(1)
     for normaliser, power in denominator:
@@ -65,7 +65,7 @@ def expanded(denominator: Denominator) -> Terms:
     return product
 
 
-def over_one(parts: Parts) -> tuple[Denominator, Terms]:
+def over_one(parts: Parts) -> tuple[Denominator, Sum]:
     """The sum of the parts as one quotient."""
     top: dict[Normaliser, int] = {}
     for denominator in parts:
@@ -75,9 +75,9 @@ def over_one(parts: Parts) -> tuple[Denominator, Terms]:
     return common, raised(parts, common)
 
 
-def raised(parts: Parts, common: Denominator) -> Terms:
+def raised(parts: Parts, common: Denominator) -> Sum:
     """The numerator of the sum of the parts over a common denominator."""
-    result: Terms = {}
+    result: Sum = {}
     for denominator, held in parts.items():
         powers = dict(denominator)
         missing = tuple((n, k - powers.get(n, 0)) for n, k in common)
@@ -127,7 +127,7 @@ def simplified(parts: Parts) -> Parts:
     return {denominator: held for denominator, held in result.items() if held}
 
 
-def cancelled(denominator: Denominator, numerator: Terms) -> tuple[Denominator, Terms]:
+def cancelled(denominator: Denominator, numerator: Sum) -> tuple[Denominator, Sum]:
     """The quotient with every normaliser divided out as often as it goes."""
     powers = dict(denominator)
     for normaliser in list(powers):
@@ -140,7 +140,7 @@ def cancelled(denominator: Denominator, numerator: Terms) -> tuple[Denominator, 
     return ordered(powers), numerator
 
 
-def primitive(terms: Terms) -> tuple[Terms, Denominator]:
+def primitive(terms: Sum) -> tuple[Sum, Denominator]:
     """``terms`` as a unit, which can be inverted, times a normaliser."""
     grouped = {(exponent, atoms) for exponent, _, atoms in terms}
     if len(grouped) == 1:
@@ -154,15 +154,15 @@ def primitive(terms: Terms) -> tuple[Terms, Denominator]:
     return {(first[0], 1, ()): factor}, ((Normaliser(rest), 1),)
 
 
-def inverse_unit(terms: Terms) -> Terms:
+def inverse_unit(terms: Sum) -> Sum:
     """``1 / terms`` where all terms share their exponential and their atoms."""
     exponent, _, atoms = next(iter(terms))
-    surd: Terms = {((), m, ()): q for (_, m, _), q in terms.items()}
+    surd: Sum = {((), m, ()): q for (_, m, _), q in terms.items()}
     flipped = tuple((atom, -power) for atom, power in atoms)
     return sums.multiply(sums.invert_surd(surd), {(sums.negative(exponent), 1, flipped): fmpq(1)})
 
 
-def ball(terms: Terms) -> arb:
+def ball(terms: Sum) -> arb:
     """An enclosure at the working precision."""
     result = arb(0)
     for (exponent, radicand, atoms), q in terms.items():
@@ -178,7 +178,7 @@ def ball(terms: Terms) -> arb:
     return result
 
 
-def symbols_of(terms: Terms) -> frozenset[str]:
+def symbols_of(terms: Sum) -> frozenset[str]:
     """The symbols that occur in a sum."""
     return frozenset(
         atom.key for _, _, held in terms if held for atom, _ in held if atom.ball is None

@@ -20,12 +20,10 @@ from flint import arb, ctx, fmpq
 
 from symattn.errors import Malformed, Undecided
 from symattn.formulas import Function, Root, Symbol, latex, text
-from symattn.numbers import quotients
-from symattn.numbers import terms as sums
-from symattn.numbers.atoms import Atom
+from symattn.numbers import quotients, sums
 from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.numbers.quotients import Denominator, Parts
-from symattn.numbers.terms import UNIT, Terms
+from symattn.numbers.sums import UNIT, Atom, Sum
 from symattn.verdicts import Verdict
 
 #: Most products that are formed to bring a sum over one denominator.
@@ -242,7 +240,7 @@ class Value:
 
     # -- form ---------------------------------------------------------------
 
-    def over_one_denominator(self) -> tuple[Denominator, Terms]:
+    def over_one_denominator(self) -> tuple[Denominator, Sum]:
         """The value as one quotient."""
         return quotients.over_one(self.parts)
 
@@ -321,7 +319,7 @@ def _halved(p: int, q: int) -> tuple[int, int]:
 # -- opaque numbers -------------------------------------------------------------
 
 
-def _opaque_atoms(terms: Terms) -> bool:
+def _opaque_atoms(terms: Sum) -> bool:
     return any(atom.ball is not None for _, _, held in terms for atom, _ in held)
 
 
@@ -345,7 +343,7 @@ class OpaqueAtom(Atom):
     argument: Value
 
 
-def _only_atom(terms: Terms, kind: str) -> Value | None:
+def _only_atom(terms: Sum, kind: str) -> Value | None:
     """The argument, if ``terms`` is exactly one atom of that kind."""
     if len(terms) != 1:
         return None
@@ -357,7 +355,7 @@ def _only_atom(terms: Terms, kind: str) -> Value | None:
     return atom.argument if is_kind and isinstance(atom, OpaqueAtom) else None
 
 
-def _denested(terms: Terms) -> Value | None:
+def _denested(terms: Sum) -> Value | None:
     """``sqrt(a + b sqrt(m))`` as a sum of two roots, where it is one.
 
     It is exactly when ``a^2 - b^2 m`` is the square of a rational
@@ -382,7 +380,7 @@ def _denested(terms: Terms) -> Value | None:
     return Value({(): sums.add(sums.root_of_rational(larger), second)})
 
 
-def _nested_root(terms: Terms) -> Value:
+def _nested_root(terms: Sum) -> Value:
     from symattn.numbers.forms import formula
 
     under = Value({(): terms})

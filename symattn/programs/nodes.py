@@ -17,9 +17,8 @@ from typing import Any
 
 from symattn.errors import Malformed
 from symattn.numbers.values import Value
+from symattn.shapes import Shape, grid, show
 from symattn.syntax import Key, Span
-
-Shape = tuple[int, ...]
 
 #: Most entries of one quantity.
 MAX_ENTRIES = 1 << 16
@@ -45,16 +44,7 @@ class Node:
     @property
     def grid(self) -> tuple[int, int]:
         """Rows and columns that the result is held in."""
-        if len(self.shape) == 2:
-            return self.shape[0], self.shape[1]
-        return 1, self.shape[0] if self.shape else 1
-
-
-def show(shape: Shape) -> str:
-    """A shape as messages print it: ``3x4``, ``vector of 4``, ``scalar``."""
-    if not shape:
-        return "a scalar"
-    return f"a vector of {shape[0]}" if len(shape) == 1 else f"{shape[0]}x{shape[1]}"
+        return grid(self.shape)
 
 
 def given(name: str, shape: Shape) -> Node:
@@ -241,7 +231,7 @@ def gathered(x: Node, shape: Shape) -> Node:
     """``x`` summed down to ``shape``: the reverse of broadcasting."""
     if x.shape == shape:
         return x
-    rows, columns = Node("given", (), shape).grid
+    rows, columns = grid(shape)
     if rows < x.grid[0] and columns < x.grid[1]:
         x = total(x)
     elif rows < x.grid[0]:

@@ -12,7 +12,8 @@ from symattn.errors import Fault, Malformed
 from symattn.numbers.reading import evaluate
 from symattn.numbers.values import rational
 from symattn.programs import nodes
-from symattn.programs.nodes import Node, Shape
+from symattn.programs.nodes import Node
+from symattn.shapes import Shape, show
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -131,7 +132,7 @@ class Program:
     def _bindings(self, tree: syntax.Binary) -> str:
         """``(Q is 3x4, K is 3x4)``: what the names in a tree are bound to."""
         names = dict.fromkeys(_names(tree))
-        known = [f"{n} is {nodes.show(self.quantities[n].shape)}" for n in names]
+        known = [f"{n} is {show(self.quantities[n].shape)}" for n in names]
         return f" ({', '.join(known)})" if known else ""
 
 

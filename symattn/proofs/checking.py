@@ -124,11 +124,7 @@ class Report:
     @property
     def verdict(self) -> Verdict:
         """Holds only if every line and every numeric comparison does."""
-        found = [line.verdict for line in self.lines] + [verdict for _, verdict in self.numeric]
-        for worst in (Verdict.REFUTED, Verdict.UNDECIDED):
-            if worst in found:
-                return worst
-        return Verdict.HOLDS
+        return Verdict.all([line.verdict for line in self.lines] + [v for _, v in self.numeric])
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data."""

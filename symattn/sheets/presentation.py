@@ -18,7 +18,7 @@ from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.forms import Named, formula, linear_form
 from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Hidden
-from symattn.numbers.terms import constant
+from symattn.numbers.sums import constant
 from symattn.numbers.values import Value, total
 from symattn.programs.display import names as display_names
 from symattn.programs.nodes import Node

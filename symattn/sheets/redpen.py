@@ -7,7 +7,8 @@ from itertools import groupby
 
 from symattn import formulas as f
 from symattn import syntax
-from symattn.auditing.findings import Audit, Figure
+from symattn.auditing.audit import Audit
+from symattn.auditing.figures import Figure
 from symattn.auditing.reports import grouped, summary_line
 from symattn.programs.display import formula, names
 from symattn.sheets import blocks as b
@@ -18,7 +19,7 @@ from symattn.verdicts import Verdict
 def sheet(audit: Audit) -> b.Sheet:
     """The red-pen sheet of an audited document.
 
-    >>> from symattn.auditing.judgement import audit
+    >>> from symattn.auditing.audit import audit
     >>> sheet(audit("cat-sat-mat-unscaled")).name
     'cat-sat-mat-unscaled-audit'
     """

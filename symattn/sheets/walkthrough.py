@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn import formulas as f
-from symattn.auditing.judgement import audit
+from symattn.auditing.audit import audit
 from symattn.errors import Malformed, Refuted
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node

@@ -7,7 +7,7 @@ from typing import Any
 
 from symattn.cases.case import Case, make, read_rows, shape_of
 from symattn.errors import Fault, Malformed
-from symattn.programs.nodes import show
+from symattn.shapes import show
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 

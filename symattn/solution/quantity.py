@@ -17,7 +17,7 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.forms import Names, formula, linear_form
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, compare
-from symattn.programs.nodes import Shape, show
+from symattn.shapes import Shape, grid, nested, show
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -82,9 +82,7 @@ class Quantity:
     @property
     def grid(self) -> tuple[int, int]:
         """Rows and columns of the entries; a vector is one row."""
-        if len(self.shape) == 2:
-            return self.shape[0], self.shape[1]
-        return 1, self.shape[0] if self.shape else 1
+        return grid(self.shape)
 
     @cached_property
     def rows(self) -> tuple[tuple[Value | Hidden, ...], ...]:
@@ -199,7 +197,7 @@ class Quantity:
             )
             for i in range(rows)
         )
-        return table if len(self.shape) == 2 else table[0] if self.shape else table[0][0]
+        return nested(self.shape, table)
 
     def is_hidden(self, i: int, j: int) -> bool:
         """Whether entry (i, j) of the grid is a masked score."""

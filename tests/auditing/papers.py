@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from random import Random
 
-from symattn.auditing.judgement import audit
+from symattn.auditing.audit import audit
 from symattn.cases import library
 from symattn.cases.case import Claim, make
 from symattn.solution.solution import Solution

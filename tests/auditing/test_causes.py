@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from symattn.auditing.judgement import audit
+from symattn.auditing.audit import audit
 from symattn.auditing.reports import grouped, origins
 from symattn.cases.case import Claim, make
 from symattn.solution.solution import Solution

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from symattn.auditing.judgement import audit
+from symattn.auditing.audit import audit
 from symattn.auditing.slips import SENTENCES
 from symattn.cases.case import Claim
 

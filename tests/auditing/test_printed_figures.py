@@ -10,8 +10,9 @@ from flint import fmpq
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symattn.auditing.figures import Standard, is_vacuous, read_printed
+from symattn.auditing.standard import Standard, is_vacuous
 from symattn.errors import Malformed
+from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import MODES, decimal
 from symattn.verdicts import Verdict

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from symattn.auditing import reports
-from symattn.auditing.findings import Audit
-from symattn.auditing.judgement import audit
+from symattn.auditing.audit import Audit, audit
 from symattn.cases import library
 from symattn.cases.case import Case, Claim, make
 from symattn.errors import Malformed

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from symattn.auditing.judgement import audit
+from symattn.auditing.audit import audit
 from symattn.cases import library
 from symattn.cases.case import Claim
 from symattn.numbers.rounding import MODES

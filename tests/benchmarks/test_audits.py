@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from symattn.auditing.judgement import audit
+from symattn.auditing.audit import audit
 from symattn.solution.solution import solve
 
 NAMES = ("cat-sat-mat", "please-study-man", "length-4-causal", "the-cat-sleeps")

@@ -14,23 +14,55 @@ dictionary is empty: that is what makes equality decidable.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import gcd, isqrt, lcm
-from typing import TYPE_CHECKING
 
 from flint import arb, fmpq, fmpz
 
 from symattn.errors import Malformed
+from symattn.formulas import Formula
 
-if TYPE_CHECKING:
-    from symattn.numbers.atoms import Atom
+
+class Atom:
+    """A symbol (``g1``) or an opaque number such as ``log(2)``.
+
+    ``key`` is its text and its identity; ``ball`` encloses an opaque number
+    at the working precision and is None for a symbol; ``radicand`` is what
+    stands under a nested square root.
+    """
+
+    __slots__ = ("_hash", "ball", "formula", "key", "radicand")
+
+    def __init__(
+        self,
+        key: str,
+        formula: Formula,
+        ball: Callable[[], arb] | None = None,
+        radicand: Sum | None = None,
+    ) -> None:
+        self.key = key
+        self.formula = formula
+        self.ball = ball
+        self.radicand = radicand
+        self._hash = hash(key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Atom) and self.key == other.key
+
+    def __repr__(self) -> str:
+        return f"Atom({self.key!r})"
+
 
 #: ``((radicand, p, q), ...)``, the sum of ``p/q * sqrt(radicand)``, by radicand.
 Exponent = tuple[tuple[int, int, int], ...]
 #: Atoms with their powers, by key.
-Atoms = tuple[tuple["Atom", int], ...]
+Atoms = tuple[tuple[Atom, int], ...]
 Monomial = tuple[Exponent, int, Atoms]
-Terms = dict[Monomial, fmpq]
+Sum = dict[Monomial, fmpq]
 
 UNIT: Monomial = ((), 1, ())
 
@@ -38,12 +70,12 @@ UNIT: Monomial = ((), 1, ())
 MAX_RADICAND = 10**24
 
 
-def constant(value: fmpq | int) -> Terms:
+def constant(value: fmpq | int) -> Sum:
     """The sum that is one rational number."""
     return {UNIT: fmpq(value)} if value else {}
 
 
-def add(left: Terms, right: Terms) -> Terms:
+def add(left: Sum, right: Sum) -> Sum:
     """``left + right``."""
     if len(left) < len(right):
         left, right = right, left
@@ -52,7 +84,7 @@ def add(left: Terms, right: Terms) -> Terms:
     return result
 
 
-def accumulate(target: Terms, extra: Terms) -> None:
+def accumulate(target: Sum, extra: Sum) -> None:
     """``target += extra``, in place."""
     for monomial, coefficient in extra.items():
         found = target.get(monomial)
@@ -66,18 +98,18 @@ def accumulate(target: Terms, extra: Terms) -> None:
                 del target[monomial]
 
 
-def scale(terms: Terms, factor: fmpq) -> Terms:
+def scale(terms: Sum, factor: fmpq) -> Sum:
     """``factor * terms``."""
     return {monomial: q * factor for monomial, q in terms.items()} if factor else {}
 
 
-def multiply(left: Terms, right: Terms) -> Terms:
+def multiply(left: Sum, right: Sum) -> Sum:
     """``left * right``."""
     if len(right) == 1 and UNIT in right:
         return scale(left, right[UNIT])
     if len(left) == 1 and UNIT in left:
         return scale(right, left[UNIT])
-    result: Terms = {}
+    result: Sum = {}
     for (r, m, a), p in left.items():
         for (s, n, b), q in right.items():
             coefficient = p * q
@@ -127,9 +159,9 @@ def _merge(left: Atoms, right: Atoms) -> Atoms:
     return tuple(sorted(((a, k) for a, k in powers.items() if k), key=lambda item: item[0].key))
 
 
-def _square_roots(terms: Terms) -> Terms:
+def _square_roots(terms: Sum) -> Sum:
     """Even powers of nested roots replaced by what stands under the root."""
-    result: Terms = {}
+    result: Sum = {}
     for (r, m, atoms), q in terms.items():
         for index, (atom, power) in enumerate(atoms):
             if power > 1 and atom.radicand is not None:
@@ -142,19 +174,19 @@ def _square_roots(terms: Terms) -> Terms:
     return result
 
 
-def exponent_of(terms: Terms) -> Exponent | None:
+def exponent_of(terms: Sum) -> Exponent | None:
     """The sum as an exponent, if it is a sum of rational multiples of roots."""
     if any(r or atoms for r, _, atoms in terms):
         return None
     return tuple(sorted((m, int(q.p), int(q.q)) for (_, m, _), q in terms.items()))
 
 
-def terms_of(exponent: Exponent) -> Terms:
+def terms_of(exponent: Exponent) -> Sum:
     """An exponent as a sum."""
     return {((), m, ()): fmpq(p, q) for m, p, q in exponent}
 
 
-def root_of_rational(value: fmpq) -> Terms:
+def root_of_rational(value: fmpq) -> Sum:
     """``sqrt(value)`` of a non-negative rational: ``q * sqrt(m)``, m square-free.
 
     >>> root_of_rational(fmpq(1, 2)) == {((), 2, ()): fmpq(1, 2)}
@@ -175,7 +207,7 @@ def root_of_rational(value: fmpq) -> Terms:
     return {((), inside, ()): fmpq(outside, value.q)}
 
 
-def invert_surd(terms: Terms) -> Terms:
+def invert_surd(terms: Sum) -> Sum:
     """``1 / terms`` for a non-zero sum of rational multiples of roots.
 
     Multiplies by the conjugate in one prime after the other until the
@@ -192,7 +224,7 @@ def invert_surd(terms: Terms) -> Terms:
         denominator = multiply(denominator, conjugate)
 
 
-def content(terms: Terms) -> fmpq:
+def content(terms: Sum) -> fmpq:
     """The positive rational whose removal leaves coprime integer coefficients."""
     common, below = 0, 1
     for q in terms.values():
@@ -221,7 +253,7 @@ def by_size(monomial: Monomial) -> tuple[str, fmpq, Exponent, int]:
     return named, size(exponent), exponent, radicand
 
 
-def divide(numerator: Terms, denominator: Terms) -> Terms | None:
+def divide(numerator: Sum, denominator: Sum) -> Sum | None:
     """``numerator / denominator`` if that is again a sum and found quickly.
 
     Long division by the leading term in the lexicographic order of the
@@ -234,7 +266,7 @@ def divide(numerator: Terms, denominator: Terms) -> Terms | None:
     lead, last = max(below), min(below)
     factor = invert_surd(below[lead])
     lowest = tuple(a - b for a, b in zip(min(rest), last, strict=True))
-    quotient: dict[_Point, Terms] = {}
+    quotient: dict[_Point, Sum] = {}
     while rest:
         top = max(rest)
         shift = tuple(a - b for a, b in zip(top, lead, strict=True))
@@ -259,7 +291,7 @@ _Point = tuple[int, ...]
 class _Lattice:
     """Whole coordinates for the exponents and atoms of some sums."""
 
-    def __init__(self, *sums: Terms) -> None:
+    def __init__(self, *sums: Sum) -> None:
         scales: dict[int, int] = {}
         atoms: dict[str, Atom] = {}
         for exponent, _, held in (key for terms in sums for key in terms):
@@ -269,9 +301,9 @@ class _Lattice:
         self.scales = sorted(scales.items())
         self.atoms = [atoms[key] for key in sorted(atoms)]
 
-    def points(self, terms: Terms) -> dict[_Point, Terms]:
+    def points(self, terms: Sum) -> dict[_Point, Sum]:
         """The coefficient, a sum of roots, at each point."""
-        found: dict[_Point, Terms] = {}
+        found: dict[_Point, Sum] = {}
         for (exponent, radicand, held), q in terms.items():
             powers = {m: (p, d) for m, p, d in exponent}
             counts = {atom.key: power for atom, power in held}
@@ -283,9 +315,9 @@ class _Lattice:
             found.setdefault(point, {})[(), radicand, ()] = q
         return found
 
-    def terms(self, points: dict[_Point, Terms]) -> Terms:
+    def terms(self, points: dict[_Point, Sum]) -> Sum:
         """The sum with these coefficients at these points."""
-        result: Terms = {}
+        result: Sum = {}
         for point, coefficient in points.items():
             coordinates = zip(self.scales, point, strict=False)
             exponent = tuple((m, *_lowest(p, scale)) for (m, scale), p in coordinates if p)

@@ -15,9 +15,9 @@ from flint import arb
 
 from symattn.auditing import slips
 from symattn.auditing.causes import Prints, latest
-from symattn.auditing.dependence import Recomputation, Term, Terms
-from symattn.auditing.findings import Figure
+from symattn.auditing.figures import Figure
 from symattn.auditing.slips import Slip
+from symattn.auditing.terms import Recomputation, Term, Terms
 from symattn.programs.nodes import Node
 from symattn.verdicts import Verdict
 

@@ -3,32 +3,71 @@ every refuted figure, and the roots that everything else follows from."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 from symattn.auditing.causes import Causes
-from symattn.auditing.dependence import Terms
-from symattn.auditing.diagnosis import Diagnosis
-from symattn.auditing.figures import (
-    MINUS_INFINITY,
-    Printed,
-    Standard,
-    correct_count,
-    is_truncated,
-    is_vacuous,
-    read_printed,
-)
-from symattn.auditing.findings import Audit, Figure, Statement
+from symattn.auditing.figures import Figure, Statement
+from symattn.auditing.roots import Diagnosis
+from symattn.auditing.standard import Standard, correct_count, is_truncated, is_vacuous
 from symattn.auditing.statements import Decider
-from symattn.cases.case import Case, Claim, shape_of
+from symattn.auditing.terms import Terms
+from symattn.cases.case import Case, Claim, Unchecked, shape_of
 from symattn.errors import Fault, Malformed, Undecided
 from symattn.numbers.balls import FIRST, precision
-from symattn.programs.nodes import Shape, show
+from symattn.numbers.printed import MINUS_INFINITY, Printed, read_printed
+from symattn.shapes import Shape, show
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 
-__all__ = ["Audit", "Figure", "Statement", "audit"]
+#: Causes of figures that are wrong in themselves.
+ROOTS = ("truncated", "root", "last-digit")
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a document prints, judged; made by :func:`audit`.
+
+    ``habit`` says what explains every miss at once, if something does;
+    ``tries`` is how often a known slip was tried on a figure.
+    """
+
+    case: Case
+    figures: tuple[Figure, ...]
+    statements: tuple[Statement, ...]
+    habit: str = ""
+    tries: int = 0
+
+    @property
+    def unchecked(self) -> tuple[Unchecked, ...]:
+        """What the document says that no claim can say."""
+        return self.case.unchecked
+
+    @property
+    def roots(self) -> list[Figure]:
+        """The figures that are wrong in themselves, each where it first
+        occurs: with these corrected, the carried ones come out."""
+        return [figure for figure in self.figures if figure.cause in ROOTS]
+
+    def count(self, verdict: Verdict) -> int:
+        """Figures and statements with that verdict."""
+        items: tuple[Figure | Statement, ...] = (*self.figures, *self.statements)
+        return sum(item.verdict is verdict for item in items)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """The counts, by name."""
+        return {
+            "figures": len(self.figures),
+            "statements": len(self.statements),
+            "holds": self.count(Verdict.HOLDS),
+            "refuted": self.count(Verdict.REFUTED),
+            "undecided": self.count(Verdict.UNDECIDED),
+            "unchecked": len(self.unchecked),
+            "roots": len(self.roots),
+        }
 
 
 def audit(case: str | Path | Case | Solution) -> Audit:

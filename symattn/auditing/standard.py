@@ -1,0 +1,73 @@
+"""The standard that a printed figure is judged by: what it must be to hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import arb, fmpq
+
+from symattn.errors import Undecided
+from symattn.numbers import rounding
+from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.printed import Printed
+from symattn.numbers.values import Value, rational
+from symattn.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Standard:
+    """What a document promises of its figures: a rounding, or a tolerance."""
+
+    mode: str = "half-even"
+    tolerance: fmpq | None = None
+
+    def verdict(self, real: rounding.Real, printed: Printed) -> Verdict:
+        """Whether a figure holds.
+
+        It does when the exact value rounds to it at its printed places; on an
+        exact tie either neighbour holds. A declared directed rounding must
+        give the figure itself; a declared tolerance is the largest distance.
+        """
+        try:
+            if self.tolerance is not None:
+                return _within(real, printed.value, self.tolerance)
+            if self.mode.startswith("half"):
+                return _within(real, printed.value, printed.unit / 2)
+            same = correct_count(real, printed, self.mode) == printed.count
+            return Verdict.HOLDS if same else Verdict.REFUTED
+        except Undecided:
+            return Verdict.UNDECIDED
+
+
+def _within(real: rounding.Real, centre: fmpq, distance: fmpq) -> Verdict:
+    """Whether ``|real - centre| <= distance``, decided exactly at the ends."""
+    bits = FIRST
+    while bits <= LAST:
+        with precision(bits):
+            gap = abs(real.ball(bits) - arb(centre)) - arb(distance)
+        if gap < 0:
+            return Verdict.HOLDS
+        if gap > 0:
+            return Verdict.REFUTED
+        if bits > FIRST:
+            for end in (centre - distance, centre + distance):
+                if (real.value - rational(end)).is_zero() is Verdict.HOLDS:
+                    return Verdict.HOLDS
+        bits *= 4
+    return Verdict.UNDECIDED
+
+
+def correct_count(real: rounding.Real, printed: Printed, mode: str) -> int:
+    """The exact value in units of the figure's last place, correctly rounded."""
+    return rounding.to_integer(real, 1 / printed.unit, mode)
+
+
+def is_truncated(real: rounding.Real, printed: Printed) -> bool:
+    """Whether the figure is the exact value cut off behind its last place."""
+    return correct_count(real, printed, "down") == printed.count
+
+
+def is_vacuous(value: Value, printed: Printed) -> bool:
+    """Whether so few digits are printed that almost anything would pass:
+    one or none, of a value that is not exactly what is printed."""
+    return printed.digits <= 1 and (value - rational(printed.value)).is_zero() is not Verdict.HOLDS
