@@ -110,6 +110,7 @@ Formula = (
 )
 
 E = Symbol("e")
+MINUS_INFINITY = Negated(Symbol("inf", r"\infty"))
 
 
 def decimal(number: Decimal) -> Formula:

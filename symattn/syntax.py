@@ -12,13 +12,17 @@ Grammar, loosest binding first::
     product    = unary (("*" | "/" | "@") unary)*
     unary      = ("+" | "-") unary | postfix
     postfix    = atom ("." "T" | "[" keys "]" | "(" arguments ")")*
-    atom       = number | name | "(" statement ("," statement)* ")"
+    atom       = number | name | gradient | "(" statement ("," statement)* ")"
+    gradient   = "grad" "(" name ")" | "dL/d" name
+
+``dQ`` is the gradient as well where no quantity has that name, which only the
+floor above knows (:meth:`symattn.programs.program.Program.lower_tree`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -46,6 +50,13 @@ class Name:
     """A quantity or a symbol."""
 
     name: str
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """``dL/dQ`` or ``grad(Q)``: the gradient with respect to a quantity."""
+
+    of: str
 
 
 @dataclass(frozen=True)
@@ -124,6 +135,7 @@ class Sequence:
 Tree = (
     Literal
     | Name
+    | Gradient
     | Negative
     | Binary
     | Call
@@ -136,6 +148,7 @@ Tree = (
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|dL\s*/\s*d(?P<gradient>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<sign>\*\*|//|==|<=|>=|!=|[-+*/@()\[\],.:<>]))"
 )
@@ -270,7 +283,7 @@ class _Parser:
                 self.advance()
                 arguments = () if self.sign == ")" else self.items()
                 self.expect(")")
-                tree = Call(tree.name, arguments)
+                tree = _called(tree.name, arguments)
             else:
                 return tree
 
@@ -279,6 +292,9 @@ class _Parser:
         if kind == "number":
             self.advance()
             return Literal(_bounded(token, self.text))
+        if kind == "gradient":
+            self.advance()
+            return Gradient(token)
         if kind == "name" and token != "and":
             self.advance()
             return Name(token)
@@ -330,6 +346,36 @@ class _Parser:
             self.unexpected("a whole number")
         self.advance()
         return -int(token) if negative else int(token)
+
+
+def _called(function: str, arguments: tuple[Tree, ...]) -> Tree:
+    match function, arguments:
+        case "grad", (Name(name),):
+            return Gradient(name)
+    return Call(function, arguments)
+
+
+def gradient_name(name: str) -> str:
+    """What the gradient with respect to a quantity is called, wherever it has
+    a name: in messages, tables, JSON and on sheets.
+
+    >>> gradient_name("W_Q")
+    'dL/dW_Q'
+    """
+    return f"dL/d{name}"
+
+
+def entry_text(text: str, tree: Tree, keys: Iterable[int]) -> str:
+    """An entry of an expression, as text: ``A[0, 2]``, ``(A @ V)[0, 2]``.
+
+    >>> entry_text("dL/dQ", parse("dL/dQ"), (0, 2)), entry_text("x + y", parse("x + y"), (1,))
+    ('dL/dQ[0, 2]', '(x + y)[1]')
+    """
+    keys = tuple(keys)
+    if not keys:
+        return text
+    plain = isinstance(tree, Name | Gradient | Indexed | Transposed | Call)
+    return f"{text if plain else f'({text})'}[{', '.join(map(str, keys))}]"
 
 
 def _bounded(token: str, text: str) -> str:

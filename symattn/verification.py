@@ -115,13 +115,13 @@ def verify(solution: Solution) -> Verification:
         for name, figures in found.quantities.items()
     ]
     for name, parts in found.gradients.items():
-        exact = solution[name]
+        exact = solution.gradient(name)
         pairs = [
             (exact.coefficient(part) if exact.symbols else exact, gradient)
             for part, gradient in parts.items()
             if exact.symbols or part == PLAIN
         ]
-        checks.append(_check(f"dL/d{name[5:-1]}", pairs, closed))
+        checks.append(_check(exact.name, pairs, closed))
     return Verification(case.name, tuple(checks), found.probed, found.probes)
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import sympy
 
 from symattn.cases.case import read_rows
+from symattn.errors import Malformed
 from symattn.numbers.balls import precision
 from symattn.numbers.reading import Hidden
+from symattn.numbers.sympy_bridge import to_sympy
 from symattn.programs import enclosures, entrywise
 from symattn.programs.floats import Floats
 from symattn.programs.running import Run
+from symattn.shapes import grid
 
 BITS = 128
 
@@ -31,14 +35,19 @@ def table(grid):
 def exact(data, node):
     """Exact values."""
     inputs = {name: entrywise.grid(rows_of(raw)) for name, raw in data.items()}
-    return table(Run(entrywise.exact(), inputs)[node])
+    return table(Run(entrywise.exact(), by_name(inputs))[node])
+
+
+def by_name(inputs):
+    """What a run takes from outside, by the names of the given quantities."""
+    return lambda node: inputs[node.extra] if node.op == "given" else None
 
 
 def balls(data, node, bits=BITS):
     """Enclosures at ``bits`` bits; None for a masked score."""
     with precision(bits):
         inputs = {name: enclosures.enclose(rows_of(raw), bits) for name, raw in data.items()}
-        held = Run(enclosures.Balls(), inputs)[node]
+        held = Run(enclosures.Balls(), by_name(inputs))[node]
         rows, columns = held.shape
         return [
             [None if i * columns + j in held.hidden else held.matrix[i, j] for j in range(columns)]
@@ -52,18 +61,61 @@ def floats(data, node):
         name: np.array([[as_float(entry) for entry in row] for row in rows_of(raw)])
         for name, raw in data.items()
     }
-    return Run(Floats(), inputs)[node]
+    return Run(Floats(), by_name(inputs))[node]
 
 
 def symbols(name, shape):
     """A grid of SymPy symbols for a quantity of that shape."""
-    rows, columns = shape if len(shape) == 2 else (1, shape[0] if shape else 1)
-    return entrywise.symbols(name, rows, columns)
+    rows, columns = grid(shape)
+    return entrywise.grid(
+        [[sympy.Symbol(f"{name}_{i}_{j}") for j in range(columns)] for i in range(rows)]
+    )
+
+
+class Symbolic:
+    """SymPy expressions as scalars, for formulas at a concrete size."""
+
+    def constant(self, value):
+        return to_sympy(value)
+
+    def total(self, items):
+        return sympy.Add(*items)
+
+    def sum_of_products(self, pairs):
+        return sympy.Add(*(a * b for a, b in pairs))
+
+    def negative(self, x):
+        return -x
+
+    def divisor(self, y):
+        return y
+
+    def quotient(self, x, divisor):
+        return x / divisor
+
+    def function(self, name, x):
+        return getattr(sympy, name)(x)
+
+    def is_positive(self, x):
+        return bool(x.is_positive)
+
+
+def keeps(node, i, j, mask):
+    """What a mask of SymPy numbers keeps."""
+    kept = mask.number(i, j)
+    if kept != 0 and kept != 1:
+        raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {kept}")
+    return bool(kept == 1)
 
 
 def symbolic(inputs, node):
     """SymPy expressions; ``inputs`` are grids."""
-    return table(Run(entrywise.symbolic(), inputs)[node])
+    return table(symbolic_run(inputs)[node])
+
+
+def symbolic_run(inputs):
+    """A run in SymPy expressions."""
+    return Run(entrywise.Entrywise(Symbolic(), keeps), by_name(inputs))
 
 
 def overlap(ball, value, bits=BITS):

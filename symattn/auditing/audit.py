@@ -9,10 +9,10 @@ from pathlib import Path
 
 from symattn.auditing.causes import Causes
 from symattn.auditing.figures import Figure, Statement
+from symattn.auditing.recipes import Recipes
 from symattn.auditing.roots import Diagnosis
 from symattn.auditing.standard import Standard, correct_count, is_truncated, is_vacuous
 from symattn.auditing.statements import Decider
-from symattn.auditing.terms import Terms
 from symattn.cases.case import Case, Claim, Unchecked, shape_of
 from symattn.errors import Fault, Malformed, Undecided
 from symattn.numbers.balls import FIRST, precision
@@ -95,10 +95,10 @@ def _explain(document: _Document) -> int:
     if not refuted:
         return 0
     with precision(FIRST):
-        causes = Causes(document.terms, document.figures)
+        causes = Causes(document.recipes, document.figures)
         for figure in refuted:
             causes.explain(figure)
-        diagnosis = Diagnosis(document.terms, document.figures)
+        diagnosis = Diagnosis(document.recipes, document.figures)
         diagnosis.name_slips()
         # Some that seemed cut off may carry what a slip has explained since.
         for figure in refuted:
@@ -112,7 +112,7 @@ class _Document:
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
-        self.terms = Terms(solution)
+        self.recipes = Recipes(solution)
         self.figures: list[Figure] = []
         self.statements: list[Statement] = []
         self._decider = Decider(solution)
@@ -147,7 +147,7 @@ class _Document:
                     printed=printed,
                     entry=Entry(quantity, i, j),
                     node=node,
-                    term=self.terms.at(node, i, j),
+                    term=self.recipes.at(node, i, j),
                 )
             )
 

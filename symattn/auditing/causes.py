@@ -8,15 +8,15 @@ from the document's own printed figures, all of them right
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from flint import arb, fmpq
 
 from symattn.auditing.figures import Figure
+from symattn.auditing.prints import Prints, Recomputation
+from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import is_truncated
-from symattn.auditing.terms import HIDDEN, ONE, ZERO, Recomputation, Term, Terms, number
+from symattn.auditing.terms import Term, number
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
@@ -40,28 +40,6 @@ def sharpest(figures: Sequence[Figure]) -> Figure:
 def first(figures: Sequence[Figure]) -> Figure:
     """The one printed first."""
     return figures[0]
-
-
-class Prints:
-    """Where a document prints the value of a term."""
-
-    def __init__(self, terms: Terms, figures: Sequence[Figure]) -> None:
-        self.terms = terms
-        self._figures: dict[str, list[Figure]] = defaultdict(list)
-        for figure in figures:
-            self._figures[self.term(figure).key].append(figure)
-
-    def term(self, figure: Figure) -> Term:
-        """What a figure is the value of."""
-        return self.terms.at(figure.node, figure.entry.i, figure.entry.j)
-
-    def before(self, term: Term, order: int) -> list[Figure]:
-        """The figures of a term before a place in the document."""
-        # Zeros and ones stand for too many things to be looked up.
-        if term in (ZERO, ONE, HIDDEN):
-            return []
-        figures = self._figures.get(term.key, [])
-        return figures[: bisect_left(figures, order, key=lambda f: f.order)]
 
 
 class _Way:
@@ -91,7 +69,7 @@ class _Way:
             self.had_choice |= any(figure.number != chosen.number for figure in before)
             return taken(chosen)
 
-        recomputation = Recomputation(self._prints.terms, look)
+        recomputation = Recomputation(self._prints.recipes, look)
         return recomputation.value(self._definition, self._itself)
 
     @property
@@ -108,9 +86,9 @@ class _Way:
 class Causes:
     """Explains the refuted figures of one document, one after the other."""
 
-    def __init__(self, plain: Terms, figures: Sequence[Figure]) -> None:
-        folded = Terms(plain.solution, folded=True)
-        self._terms = plain
+    def __init__(self, plain: Recipes, figures: Sequence[Figure]) -> None:
+        folded = Recipes(plain.solution, folded=True)
+        self._plain = plain
         self._folded = folded
         self._styles = (Prints(folded, figures), Prints(plain, figures))
         for figure in figures:
@@ -176,9 +154,9 @@ class Causes:
             yield term, False
             return
         name, i, j = term.parts
-        for definition in prints.terms.definitions(name, i, j):
+        for definition in prints.recipes.definitions(name, i, j):
             yield definition, True
-        if prints.terms is self._folded:
+        if prints.recipes is self._folded:
             for ratio, node in self._multiples_of(name):
                 part = self._folded.at(node, i, j)
                 yield Term("*", (number(ratio), part)), True
@@ -213,10 +191,10 @@ class Causes:
         if figure.printed is None:
             return True
         unit = figure.printed.unit
-        node = self._terms.nodes.get(figure.place[0], figure.node)
+        node = self._plain.nodes.get(figure.place[0], figure.node)
         key = (node.serial, str(unit))
         if key not in self._whole:
-            entries = self._terms.entries(node)
+            entries = self._plain.entries(node)
             self._whole[key] = all(_is_multiple(value, unit) for value in entries)
         return self._whole[key]
 

@@ -59,12 +59,7 @@ class Figure:
     @cached_property
     def label(self) -> str:
         """``A[0][2]``: the expression and the index inside what is printed."""
-        if not self.at:
-            return self.claim.of
-        tree = syntax.parse(self.claim.of)
-        plain = isinstance(tree, syntax.Name | syntax.Indexed | syntax.Call)
-        base = self.claim.of if plain else f"({self.claim.of})"
-        return f"{base}[{', '.join(map(str, self.at))}]"
+        return syntax.entry_text(self.claim.of, syntax.parse(self.claim.of), self.at)
 
     @property
     def text(self) -> str:

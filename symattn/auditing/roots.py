@@ -14,10 +14,13 @@ from itertools import islice
 from flint import arb
 
 from symattn.auditing import slips
-from symattn.auditing.causes import Prints, latest
+from symattn.auditing.causes import latest
 from symattn.auditing.figures import Figure
+from symattn.auditing.prints import Prints, Recomputation
+from symattn.auditing.recipes import Recipes
 from symattn.auditing.slips import Slip
-from symattn.auditing.terms import Recomputation, Term, Terms
+from symattn.auditing.terms import Term
+from symattn.errors import Malformed
 from symattn.programs.nodes import Node
 from symattn.verdicts import Verdict
 
@@ -31,10 +34,10 @@ CERTAINTY = 30
 class Diagnosis:
     """Names the slips of one document; ``tries`` counts the trials."""
 
-    def __init__(self, terms: Terms, figures: Sequence[Figure]) -> None:
-        self.terms = terms
+    def __init__(self, recipes: Recipes, figures: Sequence[Figure]) -> None:
+        self.recipes = recipes
         self.figures = figures
-        self.prints = Prints(terms, figures)
+        self.prints = Prints(recipes, figures)
         self.tries = 0
 
     def name_slips(self) -> None:
@@ -74,14 +77,14 @@ class Diagnosis:
 
     def _node(self, figure: Figure) -> Node:
         """The step, or the expression, that a figure belongs to."""
-        return self.terms.nodes.get(figure.place[0], figure.node)
+        return self.recipes.nodes.get(figure.place[0], figure.node)
 
     # -- whole steps, rows, entries ----------------------------------------------------
 
     def _name_step(self, group: list[Figure]) -> None:
         if len(group) == 1 and group[0].off in (1, -1):
             return
-        candidates = slips.step_slips(self.terms, self._node(group[0]))
+        candidates = slips.step_slips(self.recipes, self._node(group[0]))
         beside = self._beside(group)
         for slip in self._giving(candidates, group, beside):
             # What it gives beside the roots it explains as well.
@@ -108,11 +111,11 @@ class Diagnosis:
         node = self._node(row[0])
         beside = [f for f in self._beside(row) if f.place[1] == i]
         if len(row) + len(beside) > 1:
-            candidates = slips.step_slips(self.terms, node)
+            candidates = slips.step_slips(self.recipes, node)
             for slip in self._giving(candidates, row, beside):
                 _name(slip.name, slip.sentence, row)
                 return
-        candidates = slips.row_slips(self.terms, node, i, j)
+        candidates = slips.row_slips(self.recipes, node, i, j)
         giving = list(self._giving(candidates, row, beside))
         if giving:
             # Of several, the one that gives most of the other wrong figures of the row.
@@ -133,7 +136,7 @@ class Diagnosis:
                 _name(pen, slips.SENTENCES[pen], [figure])
                 return
         _, i, j = figure.place
-        candidates = slips.entry_slips(self.terms, self._node(figure), i, j)
+        candidates = slips.entry_slips(self.recipes, self._node(figure), i, j)
         for slip in self._giving(candidates, [figure], []):
             _name(slip.name, slip.sentence, [figure])
             return
@@ -167,7 +170,12 @@ class Diagnosis:
                 return False
             self.tries += 1
             _, i, j = figure.place
-            if (term := slip.term(i, j)) is None:
+            try:
+                term = slip.term(i, j)
+            except Malformed:
+                # The slip leaves nothing that is defined there.
+                return False
+            if term is None:
                 return False
             sources = [s for s in sources if self._fits(figure, term, s)]
             if not sources:
@@ -175,7 +183,7 @@ class Diagnosis:
         return True
 
     def _fits(self, figure: Figure, term: Term, source: Callable[[Term, int], arb | None]) -> bool:
-        recomputation = Recomputation(self.terms, lambda part: source(part, figure.order))
+        recomputation = Recomputation(self.recipes, lambda part: source(part, figure.order))
         value = recomputation.value(term)
         return figure.rounds_from(value) or figure.cut_from(value)
 
@@ -187,10 +195,10 @@ class Diagnosis:
         if term.op != "entry":
             return None
         name, i, j = term.parts
-        return self.terms.exact(self.terms.nodes[name], i, j)
+        return self.recipes.exact(self.recipes.nodes[name], i, j)
 
     def _exact(self, term: Term) -> arb:
-        return Recomputation(self.terms, self._exact_entry).value(term)
+        return Recomputation(self.recipes, self._exact_entry).value(term)
 
 
 def _most(figures: list[Figure]) -> int:

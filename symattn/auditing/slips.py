@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from symattn.auditing.terms import Term, Terms, add, negative
+from symattn.auditing.recipes import Recipes
+from symattn.auditing.terms import Term, add, negative
 from symattn.errors import Malformed
 from symattn.programs import nodes
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import ELEMENTWISE, Node
 
 #: What each slip is, in a sentence; ``{}`` is what the search fills in.
 SENTENCES = {
@@ -60,16 +61,16 @@ class Slip:
 # -- a whole step -----------------------------------------------------------------
 
 
-def step_slips(terms: Terms, node: Node) -> Iterator[Slip]:
+def step_slips(recipes: Recipes, node: Node) -> Iterator[Slip]:
     """Slips that change a whole step."""
-    for slip, detail, changed in _edits(terms, node):
+    for slip, detail, changed in _edits(recipes, node):
         if changed.grid == node.grid:
-            yield Slip(slip, detail, partial(terms.work, _top(changed)))
-    for other, candidate in _others(terms, node, node.serial):
-        yield Slip("matrix-reused", other, partial(terms.at, candidate))
+            yield Slip(slip, detail, partial(recipes.work, _top(changed)))
+    for other, candidate in _others(recipes, node, node.serial):
+        yield Slip("matrix-reused", other, partial(recipes.at, candidate))
     if len(node.shape) == 2 and node.shape[0] == node.shape[1]:
-        yield Slip("result-transposed", "", lambda i, j: terms.work(node, j, i))
-    yield Slip("sign-flipped", "", lambda i, j: negative(terms.work(node, i, j)))
+        yield Slip("result-transposed", "", lambda i, j: recipes.work(node, j, i))
+    yield Slip("sign-flipped", "", lambda i, j: negative(recipes.work(node, i, j)))
 
 
 def _top(node: Node) -> Node:
@@ -77,25 +78,25 @@ def _top(node: Node) -> Node:
     return nodes.copy(node)
 
 
-def _edits(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
+def _edits(recipes: Recipes, node: Node) -> Iterator[tuple[str, str, Node]]:
     """A node with one thing changed, here or in an unnamed part of it."""
-    yield from _local(terms, node)
+    yield from _local(recipes, node)
     for place, operand in enumerate(node.operands):
         if node.op == "hide" and place == 1:
             continue  # what hides is no quantity like the others
-        if operand.serial not in terms.names:
-            for slip, detail, changed in _edits(terms, operand):
+        if operand.serial not in recipes.names:
+            for slip, detail, changed in _edits(recipes, operand):
                 if changed.grid == operand.grid:
                     yield slip, detail, _with(node, place, changed)
             continue
-        for slip, detail, changed in _passed_over(terms, operand):
+        for slip, detail, changed in _passed_over(recipes, operand):
             yield slip, detail, _with(node, place, changed)
-        for other, candidate in _others(terms, operand, node.serial):
-            detail = f"{other} in place of {terms.text(operand)}"
+        for other, candidate in _others(recipes, operand, node.serial):
+            detail = f"{other} in place of {recipes.text(operand)}"
             yield "other-matrix", detail, _with(node, place, candidate)
 
 
-def _passed_over(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
+def _passed_over(recipes: Recipes, node: Node) -> Iterator[tuple[str, str, Node]]:
     """A named quantity as it would be if a step on the way to it were left out."""
     if node.op not in ("divide", "multiply", "hide"):
         return
@@ -103,38 +104,39 @@ def _passed_over(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
     if node.op == "hide":
         yield "mask-forgotten", "", inner
     elif node.operands[1].grid == (1, 1):
-        yield "scale-dropped", terms.text(node.operands[1]), inner
-    for slip, detail, changed in _passed_over(terms, inner):
+        yield "scale-dropped", recipes.text(node.operands[1]), inner
+    for slip, detail, changed in _passed_over(recipes, inner):
         yield slip, detail, _with(node, 0, changed)
 
 
-def _others(terms: Terms, node: Node, before: int) -> Iterator[tuple[str, Node]]:
+def _others(recipes: Recipes, node: Node, before: int) -> Iterator[tuple[str, Node]]:
     """Named quantities of the same shape that are known before a step; for a
     gradient other gradients too."""
-    backward = terms.names.get(node.serial, "").startswith("grad(")
-    for name, candidate in terms.nodes.items():
-        own = terms.names.get(candidate.serial) == name and candidate.op != "copy"
+    gradients = recipes.gradients
+    backward = node.serial in gradients
+    for name, candidate in recipes.nodes.items():
+        own = recipes.names.get(candidate.serial) == name and candidate.op != "copy"
         known = candidate.serial < before and candidate is not node
-        if name.startswith("grad(") and not backward:
+        if candidate.serial in gradients and not backward:
             continue
         if own and known and candidate.shape == node.shape != ():
-            yield terms.text(candidate), candidate
+            yield recipes.text(candidate), candidate
 
 
-def _local(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
+def _local(recipes: Recipes, node: Node) -> Iterator[tuple[str, str, Node]]:
     x = node.operands
     match node.op:
         case "divide" | "multiply" if x[1].grid == (1, 1):
-            yield "scale-dropped", terms.text(x[1]), x[0]
+            yield "scale-dropped", recipes.text(x[1]), x[0]
             if x[1].op == "sqrt":
                 below = x[1].operands[0]
-                yield "scale-not-rooted", terms.text(below), _with(node, 1, below)
+                yield "scale-not-rooted", recipes.text(below), _with(node, 1, below)
             yield "scaled-twice", "", Node(node.op, (_with(node, 0, x[0]), x[1]), node.shape)
         case "add" | "subtract":
-            other = "subtract" if node.op == "add" else "add"
-            yield "term-sign", terms.text(x[1]), Node(other, x, node.shape)
-            yield "term-dropped", terms.text(x[1]), x[0]
-            yield "term-dropped", terms.text(x[0]), nodes.negate(x[1]) if other == "add" else x[1]
+            other: nodes.Arithmetic = "subtract" if node.op == "add" else "add"
+            yield "term-sign", recipes.text(x[1]), Node(other, x, node.shape)
+            yield "term-dropped", recipes.text(x[1]), x[0]
+            yield "term-dropped", recipes.text(x[0]), nodes.negate(x[1]) if other == "add" else x[1]
         case "hide":
             yield "mask-forgotten", "", x[0]
             if len(node.shape) == 2 and x[1].shape == node.shape == node.shape[::-1]:
@@ -147,7 +149,7 @@ def _local(terms: Terms, node: Node) -> Iterator[tuple[str, str, Node]]:
             for place in (0, 1):
                 turned = [nodes.transpose(o) if k == place else o for k, o in enumerate(x)]
                 side = x[place].operands[0] if x[place].op == "transpose" else x[place]
-                yield from _if_fits("transposed", terms.text(side), turned[0], turned[1])
+                yield from _if_fits("transposed", recipes.text(side), turned[0], turned[1])
             yield from _if_fits("product-swapped", "", x[1], x[0])
 
 
@@ -166,11 +168,11 @@ def _with(node: Node, place: int, operand: Node) -> Node:
 # -- single entries ---------------------------------------------------------------
 
 
-def row_slips(terms: Terms, node: Node, i: int, j: int) -> Iterator[Slip]:
+def row_slips(recipes: Recipes, node: Node, i: int, j: int) -> Iterator[Slip]:
     """Another entry of a matrix used in place of the right one, all along a row."""
-    for leaf in dict.fromkeys(_leaves(terms.work(node, i, j))):
+    for leaf in dict.fromkeys(_leaves(recipes.work(node, i, j))):
         name, a, b = leaf.parts
-        source = terms.nodes[name]
+        source = recipes.nodes[name]
         if not source.operands:
             continue
         rows, columns = source.grid
@@ -178,37 +180,38 @@ def row_slips(terms: Terms, node: Node, i: int, j: int) -> Iterator[Slip]:
             (r, b) for r in range(rows) if r != a
         ]
         for place in others:
-            exact = terms.exact(source, *place)
+            exact = recipes.exact(source, *place)
             if exact.is_zero() or not exact.is_finite():
                 continue  # that would only drop what the right entry stands in
-            detail = f"{terms.entry_text(name, *place)} in place of {terms.entry_text(name, a, b)}"
-            instead = terms.entry(name, *place)
-            yield Slip("score-copied", detail, partial(_copied, terms, node, i, leaf, instead))
+            other, right = (recipes.entry_text(name, *at) for at in (place, (a, b)))
+            detail = f"{other} in place of {right}"
+            instead = recipes.entry(name, *place)
+            yield Slip("score-copied", detail, partial(_copied, recipes, node, i, leaf, instead))
 
 
 def _copied(
-    terms: Terms, node: Node, i: int, leaf: Term, instead: Term, row: int, column: int
+    recipes: Recipes, node: Node, i: int, leaf: Term, instead: Term, row: int, column: int
 ) -> Term | None:
-    return _replaced(terms.work(node, row, column), leaf, instead) if row == i else None
+    return _replaced(recipes.work(node, row, column), leaf, instead) if row == i else None
 
 
-def entry_slips(terms: Terms, node: Node, i: int, j: int) -> Iterator[Slip]:
+def entry_slips(recipes: Recipes, node: Node, i: int, j: int) -> Iterator[Slip]:
     """Slips of one entry."""
     rows, columns = node.grid
-    right = terms.work(node, i, j)
+    right = recipes.work(node, i, j)
 
     def only(term: Term) -> Callable[[int, int], Term | None]:
         return lambda row, column: term if (row, column) == (i, j) else None
 
-    base = terms.text(node) if node.serial in terms.names else f"({terms.text(node)})"
+    base = recipes.text(node) if node.serial in recipes.names else f"({recipes.text(node)})"
     near = [(i, c) for c in range(columns) if c != j] + [(r, j) for r in range(rows) if r != i]
     for a, b in near:
         place = f"[{a}, {b}]" if len(node.shape) == 2 else f"[{b}]"
-        yield Slip("entry-copied", base + place, only(terms.work(node, a, b)))
+        yield Slip("entry-copied", base + place, only(recipes.work(node, a, b)))
     for path, term in _sums(right):
         for k, part in enumerate(term.parts):
             rest = [*term.parts[:k], *term.parts[k + 1 :]]
-            text = _term_text(terms, part)
+            text = _term_text(recipes, part)
             yield Slip("term-dropped", text, only(_at_path(right, path, add(rest))))
             flipped = add([*rest, negative(part)])
             yield Slip("term-sign", text, only(_at_path(right, path, flipped)))
@@ -237,19 +240,19 @@ def _is_shifted(printed: int, correct: int, shift: int) -> bool:
     return printed == correct * shift or abs(printed * shift - correct) * 2 <= shift
 
 
-def _term_text(terms: Terms, term: Term) -> str:
+def _term_text(recipes: Recipes, term: Term) -> str:
     match term.op, term.parts:
         case "entry", (name, i, j):
-            return terms.entry_text(name, i, j)
+            return recipes.entry_text(name, i, j)
         case "number", (known,):
             return f"{known:g}"
         case "neg", (part,):
-            inner = _term_text(terms, part)
+            inner = _term_text(recipes, part)
             return f"-({inner})" if part.op == "+" else f"-{inner}"
-        case (("exp" | "sqrt" | "log"), (part,)):
-            return f"{term.op}({_term_text(terms, part)})"
+        case function, (part,) if function in ELEMENTWISE:
+            return f"{function}({_term_text(recipes, part)})"
     parts = [
-        f"({_term_text(terms, part)})" if part.op == "+" else _term_text(terms, part)
+        f"({_term_text(recipes, part)})" if part.op == "+" else _term_text(recipes, part)
         for part in term.parts
     ]
     return {"+": " + ", "*": " * ", "/": " / "}[term.op].join(parts)

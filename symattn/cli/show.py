@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from symattn import syntax
 from symattn.errors import Malformed
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def command(
     else:
         shown = quantity
         if place is not None:
-            base = quantity if re.fullmatch(r"(dL/d)?\w+", quantity) else f"({quantity})"
-            shown = f"{base}[{', '.join(map(str, place))}]"
+            shown = syntax.entry_text(quantity, syntax.parse(quantity), place)
         _print(shown, found, decimal, f"{places} places, {mode}")
 
 

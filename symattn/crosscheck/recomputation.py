@@ -75,7 +75,8 @@ class Gradient(Figures):
 
 @dataclass(frozen=True)
 class Recomputation:
-    """The quantities by name, the gradients by ``grad(name)`` and part of the upstream.
+    """The quantities by name, the gradients by what they are with respect to
+    and by part of the upstream.
 
     A part is ``"1"``, without symbols, or a symbol that is set to 1 while all
     else is 0; a gradient is the sum of its parts, each times its symbol.
@@ -103,7 +104,7 @@ def recompute(
     >>> found = recompute({"x": ["1/2", 0]}, {"A": "softmax(x)"}, Loss("A", [1, "g1"]))
     >>> found.quantities["A"].value.round(4)
     array([0.6225, 0.3775])
-    >>> found.gradients["grad(x)"]["g1"].value.round(4)
+    >>> found.gradients["x"]["g1"].value.round(4)
     array([-0.235,  0.235])
     """
     tape = laid_out(given, steps)
@@ -119,7 +120,7 @@ def recompute(
     places = [tape.places[name] for name in wanted]
     probes, possible = _probes(tape, places, output, max_probes)
     slopes = passes.complex_step(tape, lines, output, probes)
-    gradients: dict[str, dict[str, Gradient]] = {f"grad({name})": {} for name in wanted}
+    gradients: dict[str, dict[str, Gradient]] = {name: {} for name in wanted}
     for part, upstream in parts.items():
         flows = passes.reverse(tape, lines, output, upstream, places)
         weights = np.array([[entry.value for entry in row] for row in upstream])
@@ -130,7 +131,7 @@ def recompute(
             rows, columns = line.grid
             flow = flows.get(place, [[Tracked(0.0)] * columns] * rows)
             step = _steps(tape, output, place, probes, derivatives)
-            gradients[f"grad({name})"][part] = Gradient(*_figures(flow, line), step)
+            gradients[name][part] = Gradient(*_figures(flow, line), step)
     return Recomputation(quantities, gradients, len(probes), possible)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symattn import formulas as f
+from symattn import syntax
 from symattn.numbers.forms import formula as number_formula
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program, ancestors
@@ -31,7 +32,19 @@ def gradient_symbol(name: str) -> f.Symbol:
     >>> gradient_symbol("Q")
     Symbol(text='dL/dQ', latex='\\mathrm{d}Q')
     """
-    return f.Symbol(f"dL/d{name}", rf"\mathrm{{d}}{f.name_latex(name)}")
+    return f.Symbol(syntax.gradient_name(name), rf"\mathrm{{d}}{f.name_latex(name)}")
+
+
+def symbol(name: str) -> f.Symbol:
+    """What a quantity or a gradient is shown as, by its name.
+
+    >>> symbol("W_Q").text, symbol("dL/dW_Q").latex
+    ('W_Q', '\\\\mathrm{d}W_{Q}')
+    """
+    match syntax.parse(name):
+        case syntax.Gradient(of):
+            return gradient_symbol(of)
+    return f.Symbol(name)
 
 
 def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
@@ -39,7 +52,7 @@ def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
     shown = dict(named)
     shown.pop(node.serial, None)
     # One after the other, operands first: a long chain is too deep for recursion.
-    for needed in ancestors([node], stop=shown):
+    for needed in ancestors([node], stop=lambda x: x.serial in shown):
         shown[needed.serial] = _operation(needed, [shown[x.serial] for x in needed.operands])
     return shown[node.serial]
 

@@ -16,7 +16,7 @@ from flint import arb, arb_mat, ctx, fmpq
 from symattn.errors import Malformed
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import ELEMENTWISE, Elementwise, Node
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class Balls:
             return self._scaled(node, *operands)
         if node.op in ("add", "subtract", "multiply", "divide", "hide", "spread"):
             operands = [_spread(x, node.grid) for x in operands]
+        if node.op in ELEMENTWISE:
+            return Enclosure(self._function(node.op, *operands))
         result = getattr(self, f"_{node.op}")(node, *operands)
         return result if isinstance(result, Enclosure) else Enclosure(result)
 
@@ -107,21 +109,15 @@ class Balls:
     def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
         return _open(x) * _open(y)
 
-    def _sqrt(self, node: Node, x: Enclosure) -> arb_mat:
-        return _each(arb.sqrt, x)
-
-    def _log(self, node: Node, x: Enclosure) -> arb_mat:
-        return _each(arb.log, x)
-
-    def _exp(self, node: Node, x: Enclosure) -> arb_mat:
-        powers = [entry.exp() for entry in x.matrix.entries()]
-        for place in x.hidden:
-            powers[place] = arb(0)
-        return arb_mat(*x.shape, powers)
+    def _function(self, name: Elementwise, x: Enclosure) -> arb_mat:
+        if name == "exp":
+            return _powers(x)
+        function: Callable[[arb], arb] = getattr(arb, name)
+        return arb_mat(*x.shape, [function(entry) for entry in _open(x).entries()])
 
     def _softmax(self, node: Node, x: Enclosure) -> arb_mat:
         rows, columns = x.shape
-        powers = self._exp(node, x).entries()
+        powers = _powers(x).entries()
         flat = []
         for i in range(rows):
             row = powers[i * columns : (i + 1) * columns]
@@ -175,8 +171,12 @@ def _need_positive(hidden: frozenset[int], factors: list[arb]) -> None:
         raise Malformed("a masked score (-inf) is scaled by a number that is not positive")
 
 
-def _each(function: Callable[[arb], arb], x: Enclosure) -> arb_mat:
-    return arb_mat(*x.shape, [function(entry) for entry in _open(x).entries()])
+def _powers(x: Enclosure) -> arb_mat:
+    """``exp(x)``; of a masked score 0."""
+    powers = [entry.exp() for entry in x.matrix.entries()]
+    for place in x.hidden:
+        powers[place] = arb(0)
+    return arb_mat(*x.shape, powers)
 
 
 def _open(x: Enclosure) -> arb_mat:

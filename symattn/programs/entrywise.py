@@ -1,5 +1,7 @@
-"""Entry by entry: the arithmetic of exact values and of symbols.
+"""Entry by entry: what every operation does, over any kind of scalar.
 
+The one walk over a program's nodes by their entries. Exact values are one kind
+of scalar (here); the audit's terms and the sheets' worked formulas are others.
 A :class:`Grid` computes an entry when it is asked for and keeps it, so one
 entry of a large gradient costs only what it depends on.
 """
@@ -7,15 +9,18 @@ entry of a large gradient costs only what it depends on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from symattn.errors import Malformed
 from symattn.numbers import values
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import ELEMENTWISE, Elementwise, Node
 
 S = TypeVar("S")
+
+#: The entry at a row and a column of a grid.
+Compute = Callable[[int, int], "S | Hidden"]
 
 #: Most operations that one entry waits for: each is a few calls deep, so the
 #: entries of a longer program are computed now and then without being asked for.
@@ -41,16 +46,16 @@ class Scalars(Protocol[S]):
         """``-x``."""
         ...
 
-    def inverse(self, x: S) -> S:
-        """``1 / x``."""
+    def divisor(self, y: S) -> S:
+        """``y`` made ready to be divided by, once for all its quotients."""
         ...
 
-    def function(self, name: str, x: S) -> S:
-        """``sqrt``, ``exp`` or ``log`` of x."""
+    def quotient(self, x: S, divisor: S) -> S:
+        """``x / y``, by the :meth:`divisor` of y."""
         ...
 
-    def is_kept(self, x: S) -> bool:
-        """Whether a mask's entry keeps (1) or hides (0)."""
+    def function(self, name: Elementwise, x: S) -> S:
+        """``sqrt``, ``exp``, ... of x."""
         ...
 
     def is_positive(self, x: S) -> bool:
@@ -63,9 +68,7 @@ class Grid(Generic[S]):
 
     __slots__ = ("columns", "compute", "depth", "entries", "rows")
 
-    def __init__(
-        self, rows: int, columns: int, compute: Callable[[int, int], S | Hidden], depth: int = 0
-    ) -> None:
+    def __init__(self, rows: int, columns: int, compute: Compute[S], depth: int = 0) -> None:
         self.rows = rows
         self.columns = columns
         self.compute = compute
@@ -95,15 +98,23 @@ def grid(rows: Sequence[Sequence[S | Hidden]]) -> Grid[S]:
     return Grid(len(rows), len(rows[0]), lambda i, j: rows[i][j])
 
 
-class Entrywise(Generic[S]):
-    """The operations over any scalars, each by the formula of its entry."""
+#: Whether a masking node keeps an entry: (node, row, column, mask).
+Keeps = Callable[[Node, int, int, Grid[S]], bool]
 
-    def __init__(self, scalars: Scalars[S]) -> None:
+
+class Entrywise(Generic[S]):
+    """The operations over any scalars, each by the formula of its entry.
+
+    ``keeps`` says what a mask keeps: not all scalars can tell 0 from 1.
+    """
+
+    def __init__(self, scalars: Scalars[S], keeps: Keeps[S]) -> None:
         self.scalars = scalars
+        self.keeps = keeps
 
     def apply(self, node: Node, operands: list[Grid[S]]) -> Grid[S]:
         """See :class:`~symattn.programs.running.Arithmetic`."""
-        compute = getattr(self, f"_{node.op}")(node, *operands)
+        compute = self._compute(node, operands)
         depth = 1 + max((x.depth for x in operands), default=0)
         if depth <= MAX_DEPTH:
             return Grid(*node.grid, compute, depth)
@@ -113,30 +124,36 @@ class Entrywise(Generic[S]):
                 made.at(i, j)
         return made
 
-    def _constant(self, node: Node) -> Any:
+    def _compute(self, node: Node, operands: list[Grid[S]]) -> Compute[S]:
+        if node.op in ELEMENTWISE:
+            return self._function(node.op, *operands)
+        made: Compute[S] = getattr(self, f"_{node.op}")(node, *operands)
+        return made
+
+    def _constant(self, node: Node) -> Compute[S]:
         value = self.scalars.constant(node.extra)
         return lambda i, j: value
 
-    def _table(self, node: Node) -> Any:
+    def _table(self, node: Node) -> Compute[S]:
         return lambda i, j: self.scalars.constant(node.extra[i][j])
 
-    def _triangle(self, node: Node) -> Any:
+    def _triangle(self, node: Node) -> Compute[S]:
         one, zero = (self.scalars.constant(v) for v in (values.ONE, values.ZERO))
         return lambda i, j: one if j <= i else zero
 
-    def _copy(self, node: Node, x: Grid[S]) -> Any:
+    def _copy(self, node: Node, x: Grid[S]) -> Compute[S]:
         return x.at
 
-    def _reshape(self, node: Node, x: Grid[S]) -> Any:
+    def _reshape(self, node: Node, x: Grid[S]) -> Compute[S]:
         return x.at
 
-    def _transpose(self, node: Node, x: Grid[S]) -> Any:
+    def _transpose(self, node: Node, x: Grid[S]) -> Compute[S]:
         return lambda i, j: x.at(j, i)
 
-    def _negate(self, node: Node, x: Grid[S]) -> Any:
+    def _negate(self, node: Node, x: Grid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.negative(x.number(i, j))
 
-    def _add(self, node: Node, x: Grid[S], y: Grid[S]) -> Any:
+    def _add(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)
 
         def entry(i: int, j: int) -> S | Hidden:
@@ -147,7 +164,7 @@ class Entrywise(Generic[S]):
 
         return entry
 
-    def _subtract(self, node: Node, x: Grid[S], y: Grid[S]) -> Any:
+    def _subtract(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)
 
         def entry(i: int, j: int) -> S | Hidden:
@@ -158,7 +175,7 @@ class Entrywise(Generic[S]):
 
         return entry
 
-    def _multiply(self, node: Node, x: Grid[S], y: Grid[S]) -> Any:
+    def _multiply(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)
 
         def entry(i: int, j: int) -> S | Hidden:
@@ -170,14 +187,23 @@ class Entrywise(Generic[S]):
 
         return entry
 
-    def _divide(self, node: Node, x: Grid[S], y: Grid[S]) -> Any:
-        inverse = Grid(y.rows, y.columns, lambda i, j: self.scalars.inverse(y.number(i, j)))
-        return self._multiply(node, x, inverse)
+    def _divide(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
+        by = Grid(y.rows, y.columns, lambda i, j: self.scalars.divisor(y.number(i, j)))
+        x, y, by = (self._spread_to(node, each) for each in (x, y, by))
+
+        def entry(i: int, j: int) -> S | Hidden:
+            a, divisor = x.at(i, j), by.number(i, j)
+            if isinstance(a, Hidden):
+                self._need_positive(y.at(i, j))
+                return HIDDEN
+            return self.scalars.quotient(a, divisor)
+
+        return entry
 
     def _need_positive(self, factor: S | Hidden) -> None:
         if not isinstance(factor, Hidden) and self.scalars.is_positive(factor):
             return
-        raise Malformed(f"a masked score (-inf) times {factor} is not defined")
+        raise Malformed(f"a masked score (-inf) scaled by {factor} is not defined")
 
     def _spread_to(self, node: Node, x: Grid[S]) -> Grid[S]:
         rows, columns = node.grid
@@ -186,68 +212,59 @@ class Entrywise(Generic[S]):
         down, across = int(x.rows > 1), int(x.columns > 1)
         return Grid(rows, columns, lambda i, j: x.at(i * down, j * across))
 
-    def _spread(self, node: Node, x: Grid[S]) -> Any:
+    def _spread(self, node: Node, x: Grid[S]) -> Compute[S]:
         return self._spread_to(node, x).at
 
-    def _matmul(self, node: Node, x: Grid[S], y: Grid[S]) -> Any:
+    def _matmul(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
         inner = range(x.columns)
         return lambda i, j: self.scalars.sum_of_products(
             (x.number(i, k), y.number(k, j)) for k in inner
         )
 
-    def _sqrt(self, node: Node, x: Grid[S]) -> Any:
-        return lambda i, j: self.scalars.function("sqrt", x.number(i, j))
-
-    def _log(self, node: Node, x: Grid[S]) -> Any:
-        return lambda i, j: self.scalars.function("log", x.number(i, j))
-
-    def _exp(self, node: Node, x: Grid[S]) -> Any:
+    def _function(self, name: Elementwise, x: Grid[S]) -> Compute[S]:
         def entry(i: int, j: int) -> S:
-            score = x.at(i, j)
-            if isinstance(score, Hidden):
+            if name == "exp" and isinstance(x.at(i, j), Hidden):
                 return self.scalars.constant(values.ZERO)
-            return self.scalars.function("exp", score)
+            return self.scalars.function(name, x.number(i, j))
 
         return entry
 
-    def _softmax(self, node: Node, x: Grid[S]) -> Any:
-        powers = Grid(x.rows, x.columns, self._exp(node, x))
+    def _softmax(self, node: Node, x: Grid[S]) -> Compute[S]:
+        powers = Grid(x.rows, x.columns, self._function("exp", x))
 
         def normaliser(i: int, _: int) -> S:
             if all(isinstance(x.at(i, k), Hidden) for k in range(x.columns)):
                 raise Malformed(f"row {i} is masked whole: nothing is left to attend to")
             row = self.scalars.total(powers.number(i, k) for k in range(x.columns))
-            return self.scalars.inverse(row)
+            return self.scalars.divisor(row)
 
-        inverse = Grid(x.rows, 1, normaliser)
-        return lambda i, j: self.scalars.sum_of_products(
-            ((powers.number(i, j), inverse.number(i, 0)),)
-        )
+        by = Grid(x.rows, 1, normaliser)
+        return lambda i, j: self.scalars.quotient(powers.number(i, j), by.number(i, 0))
 
-    def _hide(self, node: Node, x: Grid[S], keep: Grid[S]) -> Any:
+    def _hide(self, node: Node, x: Grid[S], keep: Grid[S]) -> Compute[S]:
         keep = self._spread_to(node, keep)
-        return lambda i, j: x.at(i, j) if self.scalars.is_kept(keep.number(i, j)) else HIDDEN
+        return lambda i, j: x.at(i, j) if self.keeps(node, i, j, keep) else HIDDEN
 
-    def _concat(self, node: Node, *parts: Grid[S]) -> Any:
+    def _concat(self, node: Node, *parts: Grid[S]) -> Compute[S]:
         places = [(part, k) for part in parts for k in range(part.columns)]
         return lambda i, j: places[j][0].at(i, places[j][1])
 
-    def _rowsum(self, node: Node, x: Grid[S]) -> Any:
+    def _rowsum(self, node: Node, x: Grid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.total(x.number(i, k) for k in range(x.columns))
 
-    def _colsum(self, node: Node, x: Grid[S]) -> Any:
+    def _colsum(self, node: Node, x: Grid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.total(x.number(k, j) for k in range(x.rows))
 
-    def _total(self, node: Node, x: Grid[S]) -> Any:
+    def _total(self, node: Node, x: Grid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.total(
             x.number(k, l) for k in range(x.rows) for l in range(x.columns)
         )
 
-    def _pick(self, node: Node, x: Grid[S]) -> Any:
+    def _pick(self, node: Node, x: Grid[S]) -> Compute[S]:
         rows, columns = node.extra
         return lambda i, j: x.at(rows[i], columns[j])
 
-    def _scatter(self, node: Node, x: Grid[S]) -> Any:
+    def _scatter(self, node: Node, x: Grid[S]) -> Compute[S]:
         zero = self.scalars.constant(values.ZERO)
         rows, columns = ({place: k for k, place in enumerate(axis)} for axis in node.extra)
 
@@ -272,75 +289,27 @@ class _Exact:
     def negative(self, x: Value) -> Value:
         return -x
 
-    def inverse(self, x: Value) -> Value:
-        return x.inverse()
+    def divisor(self, y: Value) -> Value:
+        return y.inverse()
 
-    def function(self, name: str, x: Value) -> Value:
-        return x.sqrt() if name == "sqrt" else x.exp() if name == "exp" else x.log()
+    def quotient(self, x: Value, divisor: Value) -> Value:
+        return x * divisor
 
-    def is_kept(self, x: Value) -> bool:
-        rational = x.rational()
-        if rational != 0 and rational != 1:
-            raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {x}")
-        return bool(rational)
+    def function(self, name: Elementwise, x: Value) -> Value:
+        result: Value = getattr(x, name)()
+        return result
 
     def is_positive(self, x: Value) -> bool:
         return x.sign() > 0
 
 
-class _Symbolic:
-    """SymPy expressions, for formulas at a concrete size."""
-
-    def __init__(self) -> None:
-        import sympy
-
-        self._sympy: Any = sympy
-
-    def constant(self, value: Value) -> Any:
-        from symattn.numbers.sympy_bridge import to_sympy
-
-        return to_sympy(value)
-
-    def total(self, items: Iterable[Any]) -> Any:
-        return self._sympy.Add(*items)
-
-    def sum_of_products(self, pairs: Iterable[tuple[Any, Any]]) -> Any:
-        return self._sympy.Add(*(a * b for a, b in pairs))
-
-    def negative(self, x: Any) -> Any:
-        return -x
-
-    def inverse(self, x: Any) -> Any:
-        return 1 / x
-
-    def function(self, name: str, x: Any) -> Any:
-        return getattr(self._sympy, name)(x)
-
-    def is_kept(self, x: Any) -> bool:
-        if x != 0 and x != 1:
-            raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {x}")
-        return bool(x == 1)
-
-    def is_positive(self, x: Any) -> bool:
-        return bool(x.is_positive)
+def _keeps(node: Node, i: int, j: int, mask: Grid[Value]) -> bool:
+    kept = mask.number(i, j).rational()
+    if kept != 0 and kept != 1:
+        raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {mask.number(i, j)}")
+    return bool(kept)
 
 
 def exact() -> Entrywise[Value]:
     """The arithmetic of closed forms."""
-    return Entrywise(_Exact())
-
-
-def symbolic() -> Entrywise[Any]:
-    """The arithmetic of SymPy expressions."""
-    return Entrywise(_Symbolic())
-
-
-def symbols(name: str, rows: int, columns: int) -> Grid[Any]:
-    """A matrix of SymPy symbols ``name_i_j``.
-
-    >>> symbols("Q", 1, 2).at(0, 1)
-    Q_0_1
-    """
-    import sympy
-
-    return grid([[sympy.Symbol(f"{name}_{i}_{j}") for j in range(columns)] for i in range(rows)])
+    return Entrywise(_Exact(), _keeps)

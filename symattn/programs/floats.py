@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import ELEMENTWISE, Node
 
 Matrix = npt.NDArray[np.float64]
 
@@ -34,7 +34,7 @@ def _scatter(node: Node, x: Matrix) -> Matrix:
     return result
 
 
-_OPERATIONS: dict[str, Any] = {
+_OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     "constant": lambda node: np.full((1, 1), float(node.extra.ball(64))),
     "table": lambda node: np.array([[float(x.ball(64)) for x in row] for row in node.extra]),
     "triangle": lambda node: np.tril(np.ones(node.grid)),
@@ -47,9 +47,7 @@ _OPERATIONS: dict[str, Any] = {
     "multiply": lambda node, x, y: x * y,
     "divide": lambda node, x, y: x / y,
     "matmul": lambda node, x, y: x @ y,
-    "sqrt": lambda node, x: np.sqrt(x),
-    "exp": lambda node, x: np.exp(x),
-    "log": lambda node, x: np.log(x),
+    **{name: lambda node, x: getattr(np, node.op)(x) for name in ELEMENTWISE},
     "softmax": _softmax,
     "hide": lambda node, x, keep: np.where(keep == 0, -np.inf, x),
     "concat": lambda node, *parts: np.concatenate(parts, axis=1),

@@ -10,18 +10,38 @@ node.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from math import prod
-from typing import Any
+from typing import Any, Literal, get_args
 
 from symattn.errors import Malformed
-from symattn.numbers.values import Value
+from symattn.numbers.values import Value, rational
 from symattn.shapes import Shape, grid, show
 from symattn.syntax import Key, Span
 
 #: Most entries of one quantity.
 MAX_ENTRIES = 1 << 16
+
+#: Functions that are taken of every entry by itself.
+Elementwise = Literal["sqrt", "exp", "log"]
+ELEMENTWISE: tuple[Elementwise, ...] = get_args(Elementwise)
+
+#: Operations between two operands, entry by entry, with broadcasting.
+Arithmetic = Literal["add", "subtract", "multiply", "divide"]
+
+#: All operations. ``given``, ``constant``, ``table`` and ``triangle`` have no
+#: operands; ``scatter`` and ``spread`` occur in gradients only.
+Op = (
+    Literal["given", "constant", "table", "triangle", "copy", "reshape", "transpose", "negate"]
+    | Arithmetic
+    | Literal["matmul"]
+    | Elementwise
+    | Literal["softmax", "hide", "concat", "rowsum", "colsum", "total", "pick"]
+    | Literal["scatter", "spread"]
+)
 
 _serial = count()
 
@@ -35,7 +55,7 @@ class Node:
     smaller serial numbers, so sorting by them is an order of evaluation.
     """
 
-    op: str
+    op: Op
     operands: tuple[Node, ...]
     shape: Shape
     extra: Any = None
@@ -80,7 +100,7 @@ def negate(x: Node) -> Node:
     return Node("negate", (x,), x.shape)
 
 
-def elementwise(op: str, x: Node, y: Node) -> Node:
+def elementwise(op: Arithmetic, x: Node, y: Node) -> Node:
     """``add``, ``subtract``, ``multiply`` or ``divide``, with broadcasting."""
     longer, shorter = sorted((x.shape, y.shape), key=len, reverse=True)
     padded = (1,) * (len(longer) - len(shorter)) + shorter
@@ -128,8 +148,8 @@ def transpose(x: Node) -> Node:
     return Node("transpose", (x,), x.shape[::-1]) if len(x.shape) == 2 else x
 
 
-def apply(op: str, x: Node) -> Node:
-    """``sqrt``, ``exp`` or ``log`` of every entry."""
+def apply(op: Elementwise, x: Node) -> Node:
+    """A function of every entry."""
     return Node(op, (x,), x.shape)
 
 
@@ -239,3 +259,36 @@ def gathered(x: Node, shape: Shape) -> Node:
     elif columns < x.grid[1]:
         x = Node("rowsum", (x,), (x.grid[0], 1))
     return x if x.shape == shape else Node("reshape", (x,), shape)
+
+
+# -- the functions of steps ----------------------------------------------------------
+
+
+def _size(axis: int, x: Node) -> Node:
+    if not x.shape:
+        raise Malformed("a scalar has no rows and columns")
+    return constant(rational(x.shape[axis]))
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function that steps can call: its node, and how many operands it
+    takes; None: one or more."""
+
+    node: Callable[..., Node]
+    operands: int | None = 1
+
+
+#: The functions of steps, by name.
+FUNCTIONS: Mapping[str, Function] = {
+    **{name: Function(partial(apply, name)) for name in ELEMENTWISE},
+    "softmax": Function(softmax),
+    "causal": Function(causal),
+    "mask": Function(mask, 2),
+    "concat": Function(lambda *parts: concat(parts), None),
+    "rowsum": Function(rowsum),
+    "colsum": Function(colsum),
+    "total": Function(total),
+    "rows": Function(partial(_size, 0)),
+    "cols": Function(partial(_size, -1)),
+}

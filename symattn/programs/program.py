@@ -3,52 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from symattn import syntax
-from symattn.errors import Fault, Malformed
+from symattn.errors import Fault, Malformed, UnknownName
 from symattn.numbers.reading import evaluate
-from symattn.numbers.values import rational
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
 from symattn.shapes import Shape, show
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
-#: Functions of one operand, by the name they have in steps.
-_UNARY: Mapping[str, Callable[[Node], Node]] = {
-    "sqrt": lambda x: nodes.apply("sqrt", x),
-    "exp": lambda x: nodes.apply("exp", x),
-    "log": lambda x: nodes.apply("log", x),
-    "softmax": nodes.softmax,
-    "causal": nodes.causal,
-    "rowsum": nodes.rowsum,
-    "colsum": nodes.colsum,
-    "total": nodes.total,
-    "rows": lambda x: nodes.constant(rational(_size(x, 0))),
-    "cols": lambda x: nodes.constant(rational(_size(x, -1))),
-}
-_OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
+_OPERATORS: Mapping[str, nodes.Arithmetic] = {
+    "+": "add", "-": "subtract", "*": "multiply", "/": "divide",
+}  # fmt: skip
 
 #: The node of a call that only some expressions know, or None.
 Special = Callable[[syntax.Call], Node | None]
 
 #: Names that quantities can't have.
 RESERVED = frozenset(
-    {*_UNARY, "mask", "concat", "grad", "and", "e", "inf", "nan", "upstream"}
+    {*nodes.FUNCTIONS, "grad", "dL", "and", "e", "inf", "nan", "upstream"}
     | {"argmax", "shape", "max", "min", "abs"}
 )
 
 #: Most steps of one program.
 MAX_STEPS = 100
-
-
-def _size(x: Node, axis: int) -> int:
-    if not x.shape:
-        raise Malformed("a scalar has no rows and columns")
-    return x.shape[axis]
 
 
 @dataclass(frozen=True)
@@ -66,6 +48,12 @@ class Program:
     gradients: Mapping[str, Node] = field(default_factory=dict)
     upstream: Node | None = None
 
+    @cached_property
+    def named(self) -> Mapping[str, Node]:
+        """The quantities and the gradients, these as ``dL/dQ``."""
+        gradients = {syntax.gradient_name(name): node for name, node in self.gradients.items()}
+        return {**self.quantities, **gradients}
+
     def shapes(self) -> dict[str, Shape]:
         """The shape of every given quantity and step."""
         return {name: node.shape for name, node in self.quantities.items()}
@@ -73,8 +61,10 @@ class Program:
     def lower(self, text: str) -> Node:
         """The node of an expression over this program's quantities.
 
-        ``grad(Q)`` is the gradient with respect to ``Q``. Raises
-        :class:`Malformed` for names, functions and shapes that don't fit.
+        ``dL/dQ`` and ``grad(Q)`` are the gradient with respect to ``Q``, and
+        so is ``dQ`` where no quantity has that name. Raises
+        :class:`Malformed` for functions and shapes that don't fit,
+        :class:`UnknownName` for names.
         """
         return self.lower_tree(syntax.parse(text))
 
@@ -104,29 +94,25 @@ class Program:
                 return nodes.transpose(lower(operand))
             case syntax.Indexed(operand, keys):
                 return nodes.index(lower(operand), keys)
-            case syntax.Call("grad", (syntax.Name(name),)):
+            case syntax.Gradient(name):
                 return self._gradient(name)
-            case syntax.Call("mask", (scores, keep)):
-                return nodes.mask(lower(scores), lower(keep))
-            case syntax.Call("concat", arguments):
-                return nodes.concat(tuple(lower(item) for item in arguments))
-            case syntax.Call(function, (operand,)) if function in _UNARY:
-                return _UNARY[function](lower(operand))
             case syntax.Call(function, arguments):
-                raise Malformed(_call_fault(function, len(arguments)))
+                return _function(function, len(arguments)).node(*map(lower, arguments))
         raise Malformed("a comparison or a list in brackets is no quantity: it has no value here")
 
     def _quantity(self, name: str) -> Node:
         if name in self.quantities:
             return self.quantities[name]
         if name in RESERVED:
-            raise Malformed(f"{name!r} is no quantity; as a function it needs brackets")
-        raise Malformed(f"unknown name {name!r}: expected one of {', '.join(self.quantities)}")
+            raise UnknownName(f"{name!r} is no quantity; as a function it needs brackets")
+        if name[0] == "d" and name[1:] in self.quantities:
+            return self._gradient(name[1:])
+        raise UnknownName(f"unknown name {name!r}: expected one of {', '.join(self.quantities)}")
 
     def _gradient(self, name: str) -> Node:
         self._quantity(name)
         if name not in self.gradients:
-            raise Malformed(f"grad({name}): the loss does not depend on {name}")
+            raise UnknownName(f"{syntax.gradient_name(name)}: the loss does not depend on {name}")
         return self.gradients[name]
 
     def _bindings(self, tree: syntax.Binary) -> str:
@@ -140,12 +126,18 @@ def _elementwise(op: str, x: Node, y: Node) -> Node:
     return nodes.elementwise(_OPERATORS[op], x, y)
 
 
-def _call_fault(function: str, count: int) -> str:
-    if function in _UNARY or function in ("mask", "grad"):
-        wanted = {"mask": "two arguments", "grad": "the name of one quantity"}
-        return f"{function} takes {wanted.get(function, 'one argument')}, found {count}"
-    known = ", ".join(sorted([*_UNARY, "mask", "concat", "grad"]))
-    return f"unknown function {function!r}: expected one of {known}"
+def _function(name: str, count: int) -> nodes.Function:
+    """The function of that name, if it takes so many operands."""
+    if name == "grad":
+        raise Malformed("grad takes the name of one quantity, as in grad(Q)")
+    if name not in nodes.FUNCTIONS:
+        known = ", ".join(sorted([*nodes.FUNCTIONS, "grad"]))
+        raise UnknownName(f"unknown function {name!r}: expected one of {known}")
+    function = nodes.FUNCTIONS[name]
+    if function.operands not in (None, count) or not count:
+        wanted = {None: "one or more arguments", 1: "one argument", 2: "two arguments"}
+        raise Malformed(f"{name} takes {wanted[function.operands]}, found {count}")
+    return function
 
 
 def _names(tree: syntax.Tree) -> Iterator[str]:
@@ -235,14 +227,16 @@ def _add_step(so_far: Program, name: str, text: str, broken: set[str]) -> None:
     so_far.quantities[name] = node
 
 
-def ancestors(targets: Iterable[Node], stop: Container[int] = ()) -> list[Node]:
+def ancestors(
+    targets: Iterable[Node], stop: Callable[[Node], bool] = lambda node: False
+) -> list[Node]:
     """All nodes that the targets need, themselves included, in order; not
-    those whose serial is in ``stop``, nor what only they need."""
+    those that ``stop``, nor what only they need."""
     found: dict[int, Node] = {}
     waiting = list(targets)
     while waiting:
         node = waiting.pop()
-        if node.serial not in found and node.serial not in stop:
+        if node.serial not in found and not stop(node):
             found[node.serial] = node
             waiting.extend(node.operands)
     return [found[serial] for serial in sorted(found)]

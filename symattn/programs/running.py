@@ -1,19 +1,24 @@
 """Running a program in an arithmetic.
 
 An arithmetic says what each operation does to its matrices; the same program
-runs in all of them: :mod:`entrywise` over exact values or symbols, in
-:mod:`enclosures` (balls) and in :mod:`floats`.
+runs in all of them: entry by entry over any kind of scalar
+(:mod:`~symattn.programs.entrywise`), in balls
+(:mod:`~symattn.programs.enclosures`) and in floats
+(:mod:`~symattn.programs.floats`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 
 M = TypeVar("M")
+
+#: What a node is without being computed: an input, or what stands for itself.
+Leaf = Callable[[Node], "M | None"]
 
 
 class Arithmetic(Protocol[M]):
@@ -25,21 +30,35 @@ class Arithmetic(Protocol[M]):
 
 
 class Run(Generic[M]):
-    """A program at given inputs in one arithmetic; results are kept."""
+    """A program in one arithmetic; results are kept, by node.
 
-    def __init__(self, arithmetic: Arithmetic[M], inputs: Mapping[str, M]) -> None:
+    ``leaf`` gives what is known of a node without computing it, or None.
+    """
+
+    def __init__(self, arithmetic: Arithmetic[M], leaf: Leaf[M]) -> None:
         self.arithmetic = arithmetic
-        self.inputs = inputs
-        self.results: dict[int, M] = {}
+        self.leaf = leaf
+        self._results: dict[int, M] = {}
 
     def __getitem__(self, node: Node) -> M:
-        if node.serial not in self.results:
-            for needed in ancestors([node]):
-                if needed.serial not in self.results:
-                    self.results[needed.serial] = self._step(needed)
-        return self.results[node.serial]
+        if node.serial not in self._results:
+            # Operands first, one after the other: a program is too deep for recursion.
+            for needed in ancestors([node], stop=self._is_known):
+                self._results[needed.serial] = self._result(needed)
+        return self._results[node.serial]
 
-    def _step(self, node: Node) -> M:
-        if node.op == "given":
-            return self.inputs[node.extra]
-        return self.arithmetic.apply(node, [self.results[x.serial] for x in node.operands])
+    def work(self, node: Node) -> M:
+        """What a node's operation makes of its operands, be it a leaf or not."""
+        return self.arithmetic.apply(node, [self[operand] for operand in node.operands])
+
+    def _is_known(self, node: Node) -> bool:
+        if node.serial in self._results:
+            return True
+        if (known := self.leaf(node)) is not None:
+            self._results[node.serial] = known
+            return True
+        return False
+
+    def _result(self, node: Node) -> M:
+        operands = [self._results[operand.serial] for operand in node.operands]
+        return self.arithmetic.apply(node, operands)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from flint import fmpq
 
@@ -21,10 +22,13 @@ from symattn.numbers.reading import Hidden
 from symattn.numbers.sums import constant
 from symattn.numbers.values import Value, total
 from symattn.programs.display import names as display_names
+from symattn.programs.entrywise import Entrywise, Grid
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
-from symattn.sheets import worked
+from symattn.programs.running import Run
+from symattn.shapes import keys
 from symattn.sheets.layout import width
+from symattn.sheets.worked import FormulaScalars
 from symattn.solution.quantity import Entry, Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
@@ -70,10 +74,10 @@ class Presentation:
         self.places = places
         self.rounding = solution.case.rounding
         self.named = display_names(solution.program)
-        self._quantities: dict[int, Quantity] = {}
         self._plain: dict[int, bool] = {}
         grids = [node.grid for node in solution.program.quantities.values()]
         self.large = max(rows * columns for rows, columns in grids) > LARGE
+        self._worked = Entrywise(FormulaScalars(self.value), solution.keeps)
         self._marks: dict[int, str] = {}
         self._letter = self._free_letter()
         self.normalisers = self._find_normalisers()
@@ -87,9 +91,7 @@ class Presentation:
 
     def quantity(self, node: Node) -> Quantity:
         """The quantity of a node."""
-        if node.serial not in self._quantities:
-            self._quantities[node.serial] = self.solution.quantity(node, "")
-        return self._quantities[node.serial]
+        return self.solution.quantity(node)
 
     # -- softmax rows ---------------------------------------------------------
 
@@ -135,7 +137,7 @@ class Presentation:
     def value(self, value: Value | Hidden, row: int | None = None) -> f.Formula:
         """The closed form of a value; short decimals stay decimals."""
         if isinstance(value, Hidden):
-            return worked.HIDDEN
+            return f.MINUS_INFINITY
         if (number := value.rational()) is not None:
             return rational_formula(number, max(self.places, SHORT))
         if value.is_linear_form:
@@ -167,7 +169,7 @@ class Presentation:
         """An entry correctly rounded to the sheet's places."""
         quantity = self.quantity(node)
         if quantity.is_hidden(i, j):
-            return worked.HIDDEN
+            return f.MINUS_INFINITY
         real = Entry(quantity, i, j)
         if quantity.symbols and real.value.has_symbols:
             return linear_form(real.value, self.rounded)
@@ -202,22 +204,26 @@ class Presentation:
         an entry with a wide closed form appears by its name."""
         # A fraction over a fraction is hard to read: divide its name instead.
         narrow = 0.0 if node.op == "divide" else NARROW
+        found = Run(self._worked, partial(self._leaf, narrow)).work(node).at(i, j)
+        return f.MINUS_INFINITY if isinstance(found, Hidden) else found
 
-        def leaf(x: Node, row: int, column: int) -> f.Formula:
-            if self.large and self._is_named(x) and not self.is_plain(x):
-                return self.entry_name(x, row, column)
-            shown = self.exact(x, row, column)
-            fits = width(f.latex(shown)) <= narrow or isinstance(shown, f.Number)
-            signed = isinstance(shown, f.Negated) and isinstance(shown.operand, f.Number)
-            if not self._is_named(x) or fits or signed:
-                return shown
-            return self.entry_name(x, row, column)
+    def _leaf(self, narrow: float, node: Node) -> Grid[f.Formula] | None:
+        """What stands for itself: named quantities, and the weights of an
+        unnamed softmax, whose row sums have names."""
+        if self._is_named(node) or node.op == "softmax":
+            return Grid(*node.grid, partial(self._short, node, narrow))
+        return None
 
-        def is_leaf(x: Node) -> bool:
-            # The weights of an unnamed softmax: its row sums have names.
-            return self._is_named(x) or x.op == "softmax"
-
-        return worked.entry(node, i, j, leaf, is_leaf)
+    def _short(self, node: Node, narrow: float, i: int, j: int) -> f.Formula:
+        """An entry's closed form where it is narrow, else its name."""
+        if self.large and self._is_named(node) and not self.is_plain(node):
+            return self.entry_name(node, i, j)
+        shown = self.exact(node, i, j)
+        fits = width(f.latex(shown)) <= narrow or isinstance(shown, f.Number)
+        signed = isinstance(shown, f.Negated) and isinstance(shown.operand, f.Number)
+        if not self._is_named(node) or fits or signed:
+            return shown
+        return self.entry_name(node, i, j)
 
     def _is_named(self, node: Node) -> bool:
         return node.serial in self.named
@@ -225,12 +231,10 @@ class Presentation:
     def entry_name(self, node: Node, i: int, j: int) -> f.Formula:
         """``A_{i,j}``: the name of an entry of a named quantity."""
         name = self.named[node.serial]
-        if len(node.shape) == 0:
+        if not node.shape:
             return name
-        keys = (str(i), str(j)) if len(node.shape) == 2 else (str(j),)
-        return f.Symbol(
-            f"{f.text(name)}[{', '.join(keys)}]", indexed(f.latex(name), ",".join(keys))
-        )
+        at = [str(key) for key in keys(node.shape, i, j)]
+        return f.Symbol(f"{f.text(name)}[{', '.join(at)}]", indexed(f.latex(name), ",".join(at)))
 
 
 def indexed(name: str, keys: str) -> str:
@@ -239,7 +243,7 @@ def indexed(name: str, keys: str) -> str:
     >>> indexed("S", "i,j"), indexed("W_{Q}", "0,1")
     ('S_{i,j}', '(W_{Q})_{0,1}')
     """
-    return f"{grouped(name)}_{{{keys}}}"
+    return f"{grouped(name)}_{{{keys}}}" if keys else name
 
 
 def grouped(name: str) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from symattn import formulas as f
-from symattn import syntax
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.auditing.reports import grouped, summary_line
-from symattn.programs.display import formula, names
+from symattn.programs.display import formula, names, symbol
+from symattn.shapes import keys
 from symattn.sheets import blocks as b
 from symattn.sheets.letters import escape
+from symattn.sheets.presentation import indexed
 from symattn.verdicts import Verdict
 
 
@@ -157,15 +158,13 @@ def label(audit: Audit, figure: Figure) -> b.Math | b.Code:
     """What a figure is of: ``A_{0,2}`` where it is one entry, else its text."""
     if figure.term.op == "entry":
         name, i, j = figure.term.parts
-        shape = audit.case.program.quantities[name].shape if not name.startswith("grad(") else ()
-        keys = f"{i},{j}" if len(shape) != 1 else str(j)
-        base = f.name_latex(name)
-        return b.Math(rf"({base})_{{{keys}}}" if "_" in base else rf"{{{base}}}_{{{keys}}}")
+        place = keys(audit.case.program.named[name].shape, i, j)
+        return b.Math(indexed(f.latex(symbol(name)), ",".join(map(str, place))))
     return b.Code(figure.label)
 
 
 def _expression(audit: Audit, of: str) -> str:
     program = audit.case.program
-    if isinstance(syntax.parse(of), syntax.Name):
-        return f.name_latex(of)
+    if of in program.named:
+        return f.latex(symbol(of))
     return f.latex(formula(program.lower(of), names(program)))

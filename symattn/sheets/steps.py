@@ -60,7 +60,8 @@ class Steps:
     def work(self, node: Node) -> Iterator[b.Block]:
         """A step in full: worked entries, closed form, rounded value."""
         # A softmax inside a step needs its row sums named as well.
-        for inner in ancestors([node], self.named.keys() - {node.serial}):
+        others = self.named.keys() - {node.serial}
+        for inner in ancestors([node], stop=lambda x: x.serial in others):
             if inner.op == "softmax":
                 yield from self.softmax(inner)
         if node.op not in ("softmax", "hide"):

@@ -13,6 +13,7 @@ from symattn import formulas as f
 from symattn.auditing.audit import audit
 from symattn.errors import Malformed, Refuted
 from symattn.programs.display import formula as step_formula
+from symattn.programs.display import symbol
 from symattn.programs.nodes import Node
 from symattn.sheets import blocks as b
 from symattn.sheets import definitions
@@ -165,7 +166,7 @@ def _check(verification: Verification) -> Iterator[b.Block]:
     half = (len(verification.checks) + 1) // 2
     cells: list[tuple[b.Line, ...]] = [
         (
-            (b.Math(_check_name(check.quantity)),),
+            (b.Math(f.latex(symbol(check.quantity))),),
             *((text,) for text in check.texts),
             (str(check.verdict),),
         )
@@ -193,12 +194,6 @@ def _reproduction(steps: Steps) -> Iterator[b.Block]:
             f"symattn verify {name}",
         )
     )
-
-
-def _check_name(quantity: str) -> str:
-    if quantity.startswith("dL/d"):
-        return rf"\mathrm{{d}}{f.name_latex(quantity[4:])}"
-    return f.name_latex(quantity)
 
 
 def _role(node: Node) -> str:

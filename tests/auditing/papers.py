@@ -52,7 +52,7 @@ def claims_of(solution, expressions, places, mode="half-even"):
 def expressions_of(solution):
     """Everything that a bundled case prints, its steps and its gradients."""
     case = solution.case
-    gradients = [] if case.symbols else [f"grad({name})" for name in case.wrt]
+    gradients = [] if case.symbols else [f"dL/d{name}" for name in case.wrt]
     return [*dict.fromkeys(c.of for c in case.claims if c.of), *case.steps, *gradients]
 
 
@@ -137,7 +137,7 @@ LOSS = {
         ["1", "5", "-2", "-1"],
     ],
 }
-BACKWARD = tuple(f"grad({name})" for name in ("V", "A", "M", "T", "S", "Q", "K"))
+BACKWARD = tuple(f"dL/d{name}" for name in ("V", "A", "M", "T", "S", "Q", "K"))
 
 
 @cache

@@ -104,17 +104,17 @@ def test_slips_of_other_programs_are_named(slip, steps, step, instead):
 
 #: Slips of the backward pass, with what the gradients after it become.
 BACK = [
-    ("term-dropped", "grad(M)", {"grad(M)": "A * grad(A)"}),
-    ("sign-flipped", "grad(M)", {"grad(M)": "-grad(M)"}),
-    ("scale-dropped", "grad(S)", {"grad(S)": "grad(T)"}),
-    ("transposed", "grad(V)", {"grad(V)": "A @ grad(Y)"}),
-    ("transposed", "grad(K)", {"grad(K)": "grad(S) @ Q"}),
-    ("other-matrix", "grad(Q)", {"grad(Q)": "grad(S) @ V"}),
-    ("scale-dropped", "grad(Q)", {"grad(Q)": "grad(T) @ K"}),
+    ("term-dropped", "dL/dM", {"dL/dM": "A * dL/dA"}),
+    ("sign-flipped", "dL/dM", {"dL/dM": "-dL/dM"}),
+    ("scale-dropped", "dL/dS", {"dL/dS": "dL/dT"}),
+    ("transposed", "dL/dV", {"dL/dV": "A @ dL/dY"}),
+    ("transposed", "dL/dK", {"dL/dK": "dL/dS @ Q"}),
+    ("other-matrix", "dL/dQ", {"dL/dQ": "dL/dS @ V"}),
+    ("scale-dropped", "dL/dQ", {"dL/dQ": "dL/dT @ K"}),
 ]
 #: How each gradient follows from those before it.
-FOLLOWS = {"grad(T)": "grad(M)", "grad(S)": "grad(T) / sqrt(d_k)", "grad(Q)": "grad(S) @ K",
-           "grad(K)": "grad(S).T @ Q"}  # fmt: skip
+FOLLOWS = {"dL/dT": "dL/dM", "dL/dS": "dL/dT / sqrt(d_k)", "dL/dQ": "dL/dS @ K",
+           "dL/dK": "dL/dS.T @ Q"}  # fmt: skip
 
 
 @pytest.mark.parametrize(("slip", "step", "instead"), BACK)

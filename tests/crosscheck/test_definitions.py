@@ -80,7 +80,7 @@ def test_softmax_jacobian_is_the_derivative():
     found = recompute({"S": [["1/2", -1, 2]]}, {"A": "softmax(S)"}, Loss("A", [["g0", "g1", "g2"]]))
     weights = found.quantities["A"].value
     for j in range(3):
-        gradient = found.gradients["grad(S)"][f"g{j}"]
+        gradient = found.gradients["S"][f"g{j}"]
         jacobian = [definitions.softmax_jacobian(weights, np.eye(3), 0, j, k) for k in range(3)]
         assert gradient.step[0] == pytest.approx(jacobian, rel=1e-14)
         assert gradient.value[0] == pytest.approx(jacobian, rel=1e-14)

@@ -143,7 +143,7 @@ def test_nothing_flows_into_a_mask():
     """A mask is no variable: it has no gradient."""
     made = differentiate(program({"X": (2, 3), "M": (3,)}, {"R": "softmax(mask(X, M))"}), "R")
     assert "M" not in made.gradients
-    with pytest.raises(Malformed, match=r"grad\(M\): the loss does not depend on M"):
+    with pytest.raises(Malformed, match=r"dL/dM: the loss does not depend on M"):
         made.lower("grad(M)")
 
 

@@ -16,6 +16,8 @@ from symattn.proofs import THEORY
 from symattn.proofs.rules import RULES as DERIVED
 from symattn.verdicts import Verdict
 
+from ..machines import by_name, symbolic_run
+
 # Step, derived rule, shapes of its operands, and what else the rule needs.
 CASES: dict[str, tuple[str, str, list[tuple[int, ...]], dict[str, Any]]] = {
     "product": ("x0 @ x1", "matmul", [(2, 3), (3, 4)], {}),
@@ -61,7 +63,7 @@ def test_rule_is_the_derived_one(label: str) -> None:
     given = {f"x{place}": shape for place, shape in enumerate(shapes)}
     full = differentiate(program(given, {"y": step}), "y")
     inputs = {f"x{place}": grid(x) for place, x in enumerate(rule.operands)}
-    run = Run(entrywise.symbolic(), {**inputs, "upstream": grid(rule.upstream)})
+    run = symbolic_run({**inputs, "upstream": grid(rule.upstream)})
     found = []
     for name, shape in given.items():
         node = full.gradients[name]
@@ -90,7 +92,7 @@ def floats(step: dict[str, str], data: dict[str, Any], output: str, upstream: An
     shapes = {name: np.shape(value) for name, value in data.items()}
     full = differentiate(program(shapes, step), output)
     inputs = {name: np.atleast_2d(value) for name, value in data.items()}
-    run = Run(Floats(), {**inputs, "upstream": np.atleast_2d(upstream)})
+    run = Run(Floats(), by_name({**inputs, "upstream": np.atleast_2d(upstream)}))
     return lambda name: run[full.gradients[name]], lambda name: run[full.quantities[name]]
 
 
