@@ -3,20 +3,20 @@ every refuted figure, and the roots that everything else follows from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
 from symattn.auditing.causes import Causes
-from symattn.auditing.figures import Figure, Statement
+from symattn.auditing.figures import Cause, Figure, Statement
 from symattn.auditing.recipes import Recipes
-from symattn.auditing.roots import Diagnosis
-from symattn.auditing.standard import Standard, correct_count, is_truncated, is_vacuous
+from symattn.auditing.roots import Roots
+from symattn.auditing.standard import Standard, is_truncated
 from symattn.auditing.statements import Decider
 from symattn.cases.case import Case, Claim, Unchecked, shape_of
-from symattn.errors import Fault, Malformed, Undecided
+from symattn.errors import Fault, Malformed
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.printed import MINUS_INFINITY, Printed, read_printed
+from symattn.numbers.printed import Printed, read_printed
 from symattn.shapes import Shape, show
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution, solve
@@ -81,30 +81,34 @@ def audit(case: str | Path | Case | Solution) -> Audit:
     """
     solution = case if isinstance(case, Solution) else solve(case)
     document = _Document(solution)
-    standard = _standard(solution.case)
+    causes, tries = _explained(document)
+    figures: list[Figure] = []
     for figure in document.figures:
-        _judge(figure, standard)
-    figures, statements = tuple(document.figures), tuple(document.statements)
-    tries = _explain(document)
-    return Audit(solution.case, figures, statements, _habit(document.figures), tries)
+        if (why := causes.get(figure)) is not None:
+            # What a figure comes from stands before it.
+            because = tuple(figures[source.order] for source in why.because)
+            figure = replace(figure, why=replace(why, because=because))
+        figures.append(figure)
+    return Audit(solution.case, tuple(figures), tuple(document.statements), _habit(figures), tries)
 
 
-def _explain(document: _Document) -> int:
-    """Find the causes of all that is refuted; gives how many slips were tried."""
+def _explained(document: _Document) -> tuple[dict[Figure, Cause], int]:
+    """The causes of all that is refuted, and how many slips were tried."""
     refuted = [figure for figure in document.figures if figure.verdict is Verdict.REFUTED]
+    known: dict[Figure, Cause] = {}
     if not refuted:
-        return 0
+        return known, 0
     with precision(FIRST):
         causes = Causes(document.recipes, document.figures)
         for figure in refuted:
-            causes.explain(figure)
-        diagnosis = Diagnosis(document.recipes, document.figures)
-        diagnosis.name_slips()
+            known[figure] = causes.cause(figure, known)
+        roots = Roots(document.recipes, document.figures, known)
+        roots.name_slips()
         # Some that seemed cut off may carry what a slip has explained since.
         for figure in refuted:
-            if figure.cause == "truncated":
-                causes.explain(figure)
-    return diagnosis.tries
+            if roots.causes[figure].kind == "truncated":
+                roots.causes[figure] = causes.cause(figure, roots.causes)
+    return roots.causes, roots.tries
 
 
 class _Document:
@@ -113,6 +117,7 @@ class _Document:
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
         self.recipes = Recipes(solution)
+        self._standard = _standard(solution.case)
         self.figures: list[Figure] = []
         self.statements: list[Statement] = []
         self._decider = Decider(solution)
@@ -139,15 +144,17 @@ class _Document:
             raise Malformed(f"a form in {shown} has no figure to print")
         for at, printed in _printed(claim, quantity.shape):
             i, j = (0, 0, *at)[-2:]
+            entry = Entry(quantity, i, j)
             self.figures.append(
                 Figure(
                     order=len(self.figures),
                     claim=claim,
                     at=at,
                     printed=printed,
-                    entry=Entry(quantity, i, j),
+                    entry=entry,
                     node=node,
                     term=self.recipes.at(node, i, j),
+                    judgement=self._standard.judge(entry, printed),
                 )
             )
 
@@ -178,27 +185,6 @@ def _printed(claim: Claim, shape: Shape) -> list[tuple[tuple[int, ...], Printed 
     if faults:
         raise _Misprinted(faults)
     return figures
-
-
-def _judge(figure: Figure, standard: Standard) -> None:
-    """The verdict of a figure, and what is correct at its places."""
-    printed = figure.printed
-    hidden = figure.entry.quantity.is_hidden(figure.entry.i, figure.entry.j)
-    if hidden or printed is None:
-        same = hidden and printed is None
-        figure.verdict = Verdict.HOLDS if same else Verdict.REFUTED
-        figure.correct = MINUS_INFINITY if hidden else str(figure.entry.value)
-        return
-    figure.verdict = standard.verdict(figure.entry, printed)
-    try:
-        count = correct_count(figure.entry, printed, standard.mode)
-    except Undecided:
-        return
-    figure.off = printed.count - count
-    # Of an exact tie either neighbour is right.
-    kept = figure.verdict is Verdict.HOLDS and standard.tolerance is None
-    figure.correct = figure.text if kept else printed.shown_as(count)
-    figure.vacuous = printed.digits <= 1 and is_vacuous(figure.entry.value, printed)
 
 
 def _standard(case: Case) -> Standard:

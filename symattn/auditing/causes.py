@@ -8,11 +8,11 @@ from the document's own printed figures, all of them right
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from flint import arb, fmpq
 
-from symattn.auditing.figures import Figure
+from symattn.auditing.figures import Cause, Figure
 from symattn.auditing.prints import Prints, Recomputation
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import is_truncated
@@ -22,6 +22,9 @@ from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.verdicts import Verdict
+
+#: The causes of refuted figures.
+Known = Mapping[Figure, Cause]
 
 #: Which of several printed figures of one term a recomputation takes.
 Choice = Callable[[Sequence[Figure]], Figure]
@@ -99,32 +102,26 @@ class Causes:
         self._multiples: dict[str, list[tuple[float, Node]]] = {}
         self._whole: dict[tuple[int, str], bool] = {}
 
-    def explain(self, figure: Figure) -> None:
-        """Find the cause of a refuted figure."""
+    def cause(self, figure: Figure, known: Known) -> Cause:
+        """The cause of a refuted figure; ``known`` are those of earlier ones."""
         # Saying a wrong figure again is no new slip, however it came about.
         if (earlier := self._said_before(figure)) is not None:
-            figure.cause, figure.because = "carried", [earlier]
-            figure.reason = f"repeats {named([earlier])}"
-            return
+            return Cause("carried", f"repeats {named([earlier])}", (earlier,))
         ways = list(self._ways(figure))
         if figure.printed and figure.off is not None and is_truncated(figure.entry, figure.printed):
             # Nor is it one to come out from what is wrong for another reason.
-            carrying = [way for way in ways if self._is_carried(figure, way)]
+            carrying = [way for way in ways if self._is_carried(figure, way, known)]
             if carrying:
-                _carry(figure, min(carrying, key=lambda way: len(way.wrong)))
-                return
-            figure.cause = "truncated"
-            figure.reason = "cut off behind the last place instead of rounded"
+                return _carried(min(carrying, key=lambda way: len(way.wrong)))
+            reason = "cut off behind the last place instead of rounded"
             if used := next((way.used for way in ways if figure.rounds_from(way.value)), None):
-                figure.reason += f"; it also comes out from {named(used)}"
-            return
+                reason += f"; it also comes out from {named(used)}"
+            return Cause("truncated", reason)
         for fits in (_rounds, _is_cut, self._is_near):
             giving = [way for way in ways if fits(figure, way)]
             if giving:
-                _carry(figure, min(giving, key=lambda way: len(way.wrong)))
-                return
-        figure.cause = "root"
-        figure.reason = "wrong in itself"
+                return _carried(min(giving, key=lambda way: len(way.wrong)))
+        return Cause("root", "wrong in itself")
 
     def _said_before(self, figure: Figure) -> Figure | None:
         """The first refuted figure of the same term that this one repeats or rounds."""
@@ -168,9 +165,9 @@ class Causes:
             self._multiples[name] = list(self._folded.multiples(name, self._expressions))
         return self._multiples[name]
 
-    def _is_carried(self, figure: Figure, way: _Way) -> bool:
+    def _is_carried(self, figure: Figure, way: _Way, known: Known) -> bool:
         """Whether a figure comes out from wrong ones that are not just cut off."""
-        if all(_is_only_cut(source) for source in way.wrong):
+        if all(_is_only_cut(source, known) for source in way.wrong):
             return False
         return _rounds(figure, way) or self._is_near(figure, way)
 
@@ -199,11 +196,12 @@ class Causes:
         return self._whole[key]
 
 
-def _is_only_cut(figure: Figure) -> bool:
+def _is_only_cut(figure: Figure, known: Known) -> bool:
     """Whether a wrong figure is cut off, or carries only such figures."""
-    if figure.cause == "carried":
-        return all(_is_only_cut(source) for source in figure.because)
-    return figure.cause == "truncated"
+    cause = known[figure]
+    if cause.kind == "carried":
+        return all(_is_only_cut(source, known) for source in cause.because)
+    return cause.kind == "truncated"
 
 
 def _is_multiple(value: Value | Hidden, unit: fmpq) -> bool:
@@ -221,17 +219,15 @@ def _is_cut(figure: Figure, way: _Way) -> bool:
     return figure.cut_from(way.value)
 
 
-def _carry(figure: Figure, way: _Way) -> None:
+def _carried(way: _Way) -> Cause:
     """The cause of a figure that comes out in that way."""
     if way.wrong:
-        figure.cause, figure.because = "carried", way.wrong
-        figure.reason = f"carries {named(way.wrong)}"
-    else:
-        figure.cause, figure.because = "rounded-inputs", way.used
-        figure.reason = f"comes out from figures that were rounded before: {named(way.used)}"
+        return Cause("carried", f"carries {named(way.wrong)}", tuple(way.wrong))
+    reason = f"comes out from figures that were rounded before: {named(way.used)}"
+    return Cause("rounded-inputs", reason, tuple(way.used))
 
 
-def named(figures: list[Figure]) -> str:
+def named(figures: Sequence[Figure]) -> str:
     """Figures named once each, shortened."""
     names = list(dict.fromkeys(f"{f.label} = {f.text} ({f.claim.where})" for f in figures))
     more = f" and {len(names) - 4} more" if len(names) > 4 else ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from flint import arb
 
 from symattn import syntax
+from symattn.auditing.standard import Judgement
 from symattn.auditing.terms import Term
 from symattn.cases.case import Claim
 from symattn.numbers.printed import MINUS_INFINITY, Printed
@@ -20,15 +22,31 @@ from symattn.verdicts import Verdict
 _SLACK = arb(2) ** -30
 
 
-@dataclass(eq=False)
+CauseKind = Literal["truncated", "rounded-inputs", "carried", "root", "last-digit"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cause:
+    """Why a figure is wrong.
+
+    ``because`` are the figures that a carried one carries, or that a figure
+    with rounded inputs was computed from; ``slip`` names the known slip that
+    gives a root again; ``reason`` says it in a sentence.
+    """
+
+    kind: CauseKind
+    reason: str
+    because: tuple[Figure, ...] = ()
+    slip: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Figure:
-    """One printed number, and what the audit says of it.
+    """One printed number, judged.
 
     ``at`` is its index inside the printed row or matrix; ``term`` says what
-    it is the value of, in terms of the steps. ``cause`` is one of
-    truncated, rounded-inputs, carried, root and last-digit; ``because`` are
-    the figures that a carried one carries, ``slip`` names what reproduces a
-    root and ``reason`` says it in a sentence.
+    it is the value of, in terms of the steps; ``why`` is the cause of a
+    refuted figure, once it is known.
     """
 
     order: int
@@ -38,14 +56,54 @@ class Figure:
     entry: Entry
     node: Node
     term: Term
-    verdict: Verdict = Verdict.HOLDS
-    correct: str = ""
-    off: int | None = None
-    vacuous: bool = False
-    cause: str = ""
-    because: list[Figure] = field(default_factory=list)
-    slip: str = ""
-    reason: str = ""
+    judgement: Judgement
+    why: Cause | None = None
+
+    def __repr__(self) -> str:
+        cause = f", {self.cause}" if self.cause else ""
+        return f"<{self.label} = {self.text}: {self.verdict}{cause}>"
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the figure holds at its printed places."""
+        return self.judgement.verdict
+
+    @property
+    def correct(self) -> str:
+        """The right figure in the places and the style of the printed one."""
+        return self.judgement.correct
+
+    @property
+    def off(self) -> int | None:
+        """How many units of its last place the figure is too large; None
+        where that is no number."""
+        return self.judgement.off
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether so few digits are printed that almost anything would hold."""
+        return self.judgement.vacuous
+
+    @property
+    def cause(self) -> CauseKind | Literal[""]:
+        """Truncated, rounded-inputs, carried, root or last-digit; '' where
+        the figure is not refuted."""
+        return self.why.kind if self.why else ""
+
+    @property
+    def because(self) -> tuple[Figure, ...]:
+        """The figures that the cause speaks of."""
+        return self.why.because if self.why else ()
+
+    @property
+    def slip(self) -> str:
+        """The known slip that gives the figure again, by its name."""
+        return self.why.slip if self.why else ""
+
+    @property
+    def reason(self) -> str:
+        """The cause in a sentence."""
+        return self.why.reason if self.why else ""
 
     @property
     def place(self) -> tuple[str, int, int]:

@@ -1,4 +1,4 @@
-"""Diagnosis: which known slip gives the figures that are wrong in themselves.
+"""Roots: which known slip gives the figures that are wrong in themselves.
 
 A slip is named when it gives all the wrong figures that it is tried on, and
 leaves as printed what stands right beside them; and when those figures have
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from flint import arb
 
 from symattn.auditing import slips
-from symattn.auditing.causes import latest
-from symattn.auditing.figures import Figure
+from symattn.auditing.causes import Known, latest
+from symattn.auditing.figures import Cause, Figure
 from symattn.auditing.prints import Prints, Recomputation
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.slips import Slip
@@ -31,13 +32,18 @@ MAX_TRIES = 10_000
 CERTAINTY = 30
 
 
-class Diagnosis:
-    """Names the slips of one document; ``tries`` counts the trials."""
+class Roots:
+    """Names the slips of one document.
 
-    def __init__(self, recipes: Recipes, figures: Sequence[Figure]) -> None:
+    ``causes`` are those of its refuted figures, and become those with the
+    slips named; ``tries`` counts the trials.
+    """
+
+    def __init__(self, recipes: Recipes, figures: Sequence[Figure], causes: Known) -> None:
         self.recipes = recipes
         self.figures = figures
         self.prints = Prints(recipes, figures)
+        self.causes = dict(causes)
         self.tries = 0
 
     def name_slips(self) -> None:
@@ -52,8 +58,9 @@ class Diagnosis:
                 self._name_row(row)
         for figure in self._unnamed():
             if figure.off in (1, -1):
-                figure.cause = figure.slip = "last-digit"
-                figure.reason = slips.SENTENCES["last-digit"]
+                self.causes[figure] = Cause(
+                    "last-digit", slips.SENTENCES["last-digit"], slip="last-digit"
+                )
         for row in self._grouped(self._unnamed(), lambda f: f.place[:2]):
             if len(row) == 1:
                 self._name_row(row)
@@ -61,10 +68,18 @@ class Diagnosis:
             self._name_entry(figure)
         if self.tries >= MAX_TRIES:
             for figure in self._unnamed():
-                figure.reason += "; the search for a known slip was given up"
+                why = self.causes[figure]
+                self.causes[figure] = replace(
+                    why, reason=f"{why.reason}; the search for a known slip was given up"
+                )
 
     def _unnamed(self) -> list[Figure]:
-        return [f for f in self.figures if f.cause == "root" and not f.slip]
+        causes = self.causes.items()
+        return [figure for figure, why in causes if why.kind == "root" and not why.slip]
+
+    def _name(self, slip: str, sentence: str, figures: Sequence[Figure]) -> None:
+        for figure in figures:
+            self.causes[figure] = Cause("root", sentence, slip=slip)
 
     @staticmethod
     def _grouped(
@@ -88,23 +103,24 @@ class Diagnosis:
         beside = self._beside(group)
         for slip in self._giving(candidates, group, beside):
             # What it gives beside the roots it explains as well.
-            small = [f for f in beside if f.cause in ("truncated", "rounded-inputs")]
-            for figure in small:
-                figure.cause, figure.because = "root", []
-            _name(slip.name, slip.sentence, [*group, *small])
+            small = [f for f in beside if self._kind(f) in ("truncated", "rounded-inputs")]
+            self._name(slip.name, slip.sentence, [*group, *small])
             return
+
+    def _kind(self, figure: Figure) -> str:
+        return self.causes[figure].kind if figure in self.causes else ""
 
     def _name_swap(self, group: list[Figure]) -> None:
         """Two figures of one claim, each the right one of the other."""
         for pair in self._grouped(group, lambda f: id(f.claim)):
-            if len(pair) == 2 and not any(figure.slip for figure in pair):
+            if len(pair) == 2 and not any(self.causes[figure].slip for figure in pair):
                 one, other = pair
                 if one.rounds_from(self._exact(other.term)) and other.rounds_from(
                     self._exact(one.term)
                 ):
                     for figure, partner in ((one, other), (other, one)):
                         sentence = slips.SENTENCES["entries-swapped"].format(partner.label)
-                        _name("entries-swapped", sentence, [figure])
+                        self._name("entries-swapped", sentence, [figure])
 
     def _name_row(self, row: list[Figure]) -> None:
         _, i, j = row[0].place
@@ -113,7 +129,7 @@ class Diagnosis:
         if len(row) + len(beside) > 1:
             candidates = slips.step_slips(self.recipes, node)
             for slip in self._giving(candidates, row, beside):
-                _name(slip.name, slip.sentence, row)
+                self._name(slip.name, slip.sentence, row)
                 return
         candidates = slips.row_slips(self.recipes, node, i, j)
         giving = list(self._giving(candidates, row, beside))
@@ -125,7 +141,7 @@ class Diagnosis:
                 if f.verdict is Verdict.REFUTED and f.place[:2] == row[0].place[:2] and f not in row
             ]
             best = max(giving, key=lambda slip: sum(self._gives(slip, [f]) for f in also))
-            _name(best.name, best.sentence, row)
+            self._name(best.name, best.sentence, row)
 
     def _name_entry(self, figure: Figure) -> None:
         if figure.printed is None or figure.off is None:
@@ -133,12 +149,12 @@ class Diagnosis:
         count = figure.printed.count
         for pen, chances in slips.pen_slips(count, count - figure.off):
             if chances <= _most([figure]):
-                _name(pen, slips.SENTENCES[pen], [figure])
+                self._name(pen, slips.SENTENCES[pen], [figure])
                 return
         _, i, j = figure.place
         candidates = slips.entry_slips(self.recipes, self._node(figure), i, j)
         for slip in self._giving(candidates, [figure], []):
-            _name(slip.name, slip.sentence, [figure])
+            self._name(slip.name, slip.sentence, [figure])
             return
 
     def _beside(self, group: list[Figure]) -> list[Figure]:
@@ -204,8 +220,3 @@ class Diagnosis:
 def _most(figures: list[Figure]) -> int:
     """Of how many slips the figures have digits enough to tell one."""
     return int(10 ** sum(figure.telling for figure in figures)) // CERTAINTY
-
-
-def _name(slip: str, sentence: str, figures: list[Figure]) -> None:
-    for figure in figures:
-        figure.slip, figure.reason = slip, sentence

@@ -9,9 +9,26 @@ from flint import arb, fmpq
 from symattn.errors import Undecided
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, LAST, precision
-from symattn.numbers.printed import Printed
+from symattn.numbers.printed import MINUS_INFINITY, Printed
 from symattn.numbers.values import Value, rational
+from symattn.solution.quantity import Entry
 from symattn.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What is said of one printed figure.
+
+    ``correct`` is the right figure in the places and the style of the printed
+    one, ``off`` how many units of its last place that is too large (None
+    where it is no number); a ``vacuous`` figure has so few digits that almost
+    anything would hold.
+    """
+
+    verdict: Verdict
+    correct: str
+    off: int | None = None
+    vacuous: bool = False
 
 
 @dataclass(frozen=True)
@@ -20,6 +37,25 @@ class Standard:
 
     mode: str = "half-even"
     tolerance: fmpq | None = None
+
+    def judge(self, entry: Entry, printed: Printed | None) -> Judgement:
+        """The verdict of a figure, and what is correct at its places; None is
+        printed for a masked score."""
+        hidden = entry.is_hidden
+        if hidden or printed is None:
+            same = hidden and printed is None
+            correct = MINUS_INFINITY if hidden else str(entry.value)
+            return Judgement(Verdict.HOLDS if same else Verdict.REFUTED, correct)
+        verdict = self.verdict(entry, printed)
+        try:
+            count = correct_count(entry, printed, self.mode)
+        except Undecided:
+            return Judgement(verdict, "")
+        # Of an exact tie either neighbour is right.
+        kept = verdict is Verdict.HOLDS and self.tolerance is None
+        correct = printed.text if kept else printed.shown_as(count)
+        vacuous = printed.digits <= 1 and is_vacuous(entry.value, printed)
+        return Judgement(verdict, correct, printed.count - count, vacuous)
 
     def verdict(self, real: rounding.Real, printed: Printed) -> Verdict:
         """Whether a figure holds.

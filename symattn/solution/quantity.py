@@ -41,6 +41,11 @@ class Entry:
         assert isinstance(value, Value)
         return value
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the entry is a masked score."""
+        return self.quantity.is_hidden(self.i, self.j)
+
     def ball(self, bits: int) -> arb:
         """An enclosure computed at ``bits`` bits."""
         held = self.quantity.balls(bits)

@@ -174,7 +174,7 @@ def test_a_repeated_figure_is_carried_from_its_first_occurrence(places):
         assert len(wrongs) == 4
         assert len(found.roots) <= 1
         assert [figure.cause for figure in wrongs[1:]] == ["carried"] * 3
-        assert all(figure.because == [wrongs[0]] for figure in wrongs[1:])
+        assert all(figure.because == (wrongs[0],) for figure in wrongs[1:])
         assert all(figure.reason.startswith("repeats") for figure in wrongs[1:])
 
 
