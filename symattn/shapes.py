@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, TypeVar
 
+from symattn.errors import OutOfRange
+
 Shape = tuple[int, ...]
 
 T = TypeVar("T")
@@ -35,6 +37,52 @@ def keys(shape: Shape, i: int, j: int) -> tuple[int, ...]:
     ((), (2,), (1, 2))
     """
     return (i, j)[2 - len(shape) :]
+
+
+def chosen(shape: Shape, keys: Sequence[int | slice]) -> tuple[Shape, tuple[range, range]]:
+    """What indices choose, as in NumPy: its shape, and its rows and columns of
+    the grid. Raises :class:`OutOfRange`.
+
+    >>> chosen((2, 3), (1, slice(1, None)))
+    ((2,), (range(1, 2), range(1, 3)))
+    """
+    if len(keys) > len(shape):
+        raise OutOfRange(f"{len(keys)} indices into {show(shape)}")
+    left: list[int] = []
+    axes: list[range] = [range(1)] * (2 - len(shape))
+    for axis, length in enumerate(shape):
+        key = keys[axis] if axis < len(keys) else slice(None)
+        if isinstance(key, slice):
+            axes.append(range(length)[key])
+            left.append(len(axes[-1]))
+            if not left[-1]:
+                raise OutOfRange(f"an empty slice of axis {axis} of {show(shape)}")
+        elif -length <= key < length:
+            axes.append(range(key % length, key % length + 1))
+        else:
+            raise OutOfRange(
+                f"index {key} is outside axis {axis} of {show(shape)}: "
+                f"expected {-length} to {length - 1}"
+            )
+    return tuple(left), (axes[0], axes[1])
+
+
+def keys_text(shape: Shape, places: tuple[range, range]) -> tuple[str, ...]:
+    """Chosen rows and columns as indices: a number, or ``start:stop:step``.
+
+    >>> keys_text((2, 3), (range(1, 2), range(2, -1, -1)))
+    ('1', '2::-1')
+    """
+    return tuple(map(_span, places))[2 - len(shape) :]
+
+
+def _span(places: range) -> str:
+    if len(places) == 1:
+        return str(places.start)
+    step = f":{places.step}" if places.step != 1 else ""
+    # Down to the first entry there is no number to stop at: -1 is the last one.
+    stop = "" if places.stop < 0 else places.stop
+    return f"{places.start}:{stop}{step}"
 
 
 def nested(shape: Shape, rows: Sequence[Sequence[T]]) -> Nested[T]:

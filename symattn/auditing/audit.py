@@ -26,7 +26,7 @@ from symattn.verdicts import Verdict
 ROOTS = ("truncated", "root", "last-digit")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What a document prints, judged; made by :func:`audit`.
 
@@ -39,6 +39,10 @@ class Audit:
     statements: tuple[Statement, ...]
     habit: str = ""
     tries: int = 0
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
+        return f"<Audit of {self.case.name[:60]!r}: {counts}>"
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:

@@ -9,6 +9,7 @@ from symattn import syntax
 from symattn.numbers.forms import formula as number_formula
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program, ancestors
+from symattn.shapes import keys_text
 
 _SIGNS = {"add": "+", "subtract": "-"}
 
@@ -92,9 +93,7 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
                 else f.Function("mask", (x[0], x[1]))
             )
         case "pick":
-            keys = tuple(_range(places) for places in node.extra)
-            # A vector is held as one row, which its own keys don't name.
-            return f.Entry(x[0], keys[2 - len(node.operands[0].shape) :])
+            return f.Entry(x[0], keys_text(node.operands[0].shape, node.extra))
         case "scatter":
             return f.Function("scatter", (x[0],))
         case _:
@@ -107,12 +106,3 @@ def _terms(shown: f.Formula) -> tuple[f.Formula, ...]:
 
 def _factors(shown: f.Formula) -> tuple[f.Formula, ...]:
     return shown.factors if isinstance(shown, f.Product) and shown.sign == "@" else (shown,)
-
-
-def _range(places: range) -> str:
-    if len(places) == 1:
-        return str(places.start)
-    step = f":{places.step}" if places.step != 1 else ""
-    # Down to the first entry there is no number to stop at: -1 is the last one.
-    stop = "" if places.stop < 0 else places.stop
-    return f"{places.start}:{stop}{step}"

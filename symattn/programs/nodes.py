@@ -19,8 +19,8 @@ from typing import Any, Literal, get_args
 
 from symattn.errors import Malformed
 from symattn.numbers.values import Value, rational
-from symattn.shapes import Shape, grid, show
-from symattn.syntax import Key, Span
+from symattn.shapes import Shape, chosen, grid, show
+from symattn.syntax import Key
 
 #: Most entries of one quantity.
 MAX_ENTRIES = 1 << 16
@@ -213,28 +213,10 @@ def total(x: Node) -> Node:
 
 def index(x: Node, keys: tuple[Key, ...]) -> Node:
     """``x[keys]``: whole numbers and slices, as in NumPy."""
-    if len(keys) > len(x.shape):
-        raise Malformed(f"{len(keys)} indices into {show(x.shape)}")
-    shape: list[int] = []
-    picked: list[range] = []
-    for axis, length in enumerate(x.shape):
-        key = keys[axis] if axis < len(keys) else Span(None, None, None)
-        if isinstance(key, Span):
-            chosen = range(length)[slice(key.start, key.stop, key.step)]
-            if not chosen:
-                raise Malformed(f"an empty slice of axis {axis} of {show(x.shape)}")
-            shape.append(len(chosen))
-        else:
-            if not -length <= key < length:
-                raise Malformed(
-                    f"index {key} is outside axis {axis} of {show(x.shape)}: "
-                    f"expected {-length} to {length - 1}"
-                )
-            chosen = range(key % length, key % length + 1)
-        picked.append(chosen)
-    places = (range(1),) * (2 - len(picked)) + tuple(picked)
-    result = Node("pick", (x,), tuple(len(chosen) for chosen in places), places)
-    return _as(result, tuple(shape))
+    plain = [k if isinstance(k, int) else slice(k.start, k.stop, k.step) for k in keys]
+    shape, places = chosen(x.shape, plain)
+    result = Node("pick", (x,), tuple(len(axis) for axis in places), places)
+    return _as(result, shape)
 
 
 def scatter(x: Node, places: tuple[range, range], shape: Shape) -> Node:

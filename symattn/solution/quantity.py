@@ -6,22 +6,26 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from operator import index
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, cast
 
 from flint import arb
 
 from symattn import formulas as f
-from symattn.errors import Malformed
+from symattn.errors import Fault, Malformed, OutOfRange, Undecided
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST
 from symattn.numbers.forms import Names, formula, linear_form
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, compare
-from symattn.shapes import Shape, grid, nested, show
+from symattn.shapes import Shape, chosen, grid, keys_text, nested, show
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+#: What stands in the brackets of ``A[0, 1:]``.
+Key = SupportsIndex | slice
 
 _MINUS_INFINITY = Decimal("-Infinity")
 
@@ -101,20 +105,84 @@ class Quantity:
 
     def at(self, *place: int) -> Value | Hidden:
         """The exact entry at as many indices as the shape has; negative ones
-        count from the end, as in NumPy. :class:`Malformed` outside."""
-        if len(place) != len(self.shape):
-            raise Malformed(
-                f"{self.name} is {show(self.shape)}: expected {len(self.shape)} indices, "
-                f"found {len(place)}"
-            )
-        for k, length in zip(place, self.shape, strict=True):
-            if not -length <= k < length:
-                raise Malformed(
-                    f"index {k} is outside {self.name}, {show(self.shape)}: "
-                    f"expected {-length} to {length - 1}"
-                )
-        wrapped = [k % length for k, length in zip(place, self.shape, strict=True)]
-        return self.entry(*([0] * (2 - len(wrapped)) + wrapped))
+        count from the end, as in NumPy. :class:`OutOfRange` outside."""
+        shape, (rows, columns) = self._chosen(place)
+        if shape:
+            message = f"expected {len(self.shape)} indices, found {len(place)}"
+            raise OutOfRange(Fault(self.name, f"{show(self.shape)}: {message}"))
+        return self.entry(rows[0], columns[0])
+
+    def _chosen(self, keys: Sequence[int | slice]) -> tuple[Shape, tuple[range, range]]:
+        try:
+            return chosen(self.shape, keys)
+        except OutOfRange as error:
+            raise OutOfRange(fault.inside(self.name) for fault in error.faults) from None
+
+    def __getitem__(self, key: Key | tuple[Key, ...]) -> Any:
+        """``A[0, 1]`` is an exact entry, ``A[0]`` and ``A[:, 1:]`` are
+        quantities; whole numbers and slices, as in NumPy.
+
+        >>> from symattn.solution.solution import solve
+        >>> A = solve("cat-sat-mat")["A"]
+        >>> print(A[0, 0])
+        e/(1 + sqrt(e) + e)
+        >>> A[-1], A[:2, 1:], len(A)
+        (<A[2]: a vector of 3>, <A[0:2, 1:3]: 2x2>, 3)
+        """
+        given = key if isinstance(key, tuple) else (key,)
+        keys = [k if isinstance(k, slice) else index(k) for k in given]
+        shape, (rows, columns) = self._chosen(keys)
+        if not shape:
+            return self.entry(rows[0], columns[0])
+        across = grid(shape)[1]
+        flat = [(i, j) for i in rows for j in columns]
+
+        def entry(i: int, j: int) -> Value | Hidden:
+            return self.entry(*flat[i * across + j])
+
+        def balls(bits: int) -> Sequence[arb | None] | None:
+            held, width = self.balls(bits), self.grid[1]
+            return None if held is None else [held[i * width + j] for i, j in flat]
+
+        shown = keys_text(self.shape, (rows, columns))[: len(keys)]
+        name = f"{self.name}[{', '.join(shown)}]"
+        return Quantity(name, shape, entry, balls, self.rounding, not self.symbols)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError(f"{self.name} is a scalar: it has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The entries of a vector, the rows of a matrix."""
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether shapes and all entries are equal, decided exactly;
+        :class:`Undecided` where that can't be told."""
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        verdict = self.equals(other)
+        if verdict is Verdict.UNDECIDED:
+            raise Undecided(f"can't decide whether {self.name} and {other.name} are equal")
+        return verdict is Verdict.HOLDS
+
+    # Equal quantities may have different forms, so there is no hash.
+    __hash__ = None  # type: ignore[assignment]
+
+    # NumPy leaves comparisons and arithmetic with arrays to this class, and so refuses them.
+    __array_ufunc__ = None
+
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError(
+            f"{self.name} is exact, NumPy's arrays are not: call nearest('float64') for the "
+            "nearest floats, decimal(4) for Decimals, exact for a SymPy matrix"
+        )
+
+    def __float__(self) -> NoReturn:
+        raise TypeError(
+            f"{self.name} is exact, a float is not: call nearest('float64') or decimal(4)"
+        )
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -83,6 +83,16 @@ class Solution:
             node = self.program.lower(expression)
             self._quantities[expression] = self.quantity(node, self._name(expression, node))
         return self._quantities[expression]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the given quantities and the steps."""
+        return iter(self.program.quantities)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.program.named
+
+    def __repr__(self) -> str:
+        return f"<Solution of {self.case.name[:60]!r}: {', '.join(self.program.steps)}>"
 
     def _name(self, expression: str, node: Node) -> str:
         """What a quantity is called: ``dL/dQ``, however the gradient was asked for."""

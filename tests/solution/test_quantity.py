@@ -53,10 +53,10 @@ def test_entries_are_reached_as_in_numpy(solved):
     assert str(solved["A"].at(-2, -1)) == str(solved["A[0, 1]"].at()) == "1/(1 + e)"
     assert str(solved["v"].at(-1)) == "1/(1 + e)"
     for name, place, message in [
-        ("A", (0,), "A is 2x2: expected 2 indices, found 1"),
-        ("A", (2, 0), "index 2 is outside A, 2x2: expected -2 to 1"),
-        ("v", (-3,), "index -3 is outside v, a vector of 2: expected -2 to 1"),
-        ("s", (0,), "s is a scalar: expected 0 indices, found 1"),
+        ("A", (0,), "A: 2x2: expected 2 indices, found 1"),
+        ("A", (2, 0), "A: index 2 is outside axis 0 of 2x2: expected -2 to 1"),
+        ("v", (-3,), "v: index -3 is outside axis 0 of a vector of 2: expected -2 to 1"),
+        ("s", (0,), "s: 1 indices into a scalar"),
     ]:
         with pytest.raises(Malformed, match=re.escape(message)):
             solved[name].at(*place)

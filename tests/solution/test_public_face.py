@@ -1,0 +1,162 @@
+"""What a Python user expects of quantities and solutions: indices, length, equality, refusals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import symattn
+from symattn.cases.case import make
+from symattn.errors import Malformed, OutOfRange, UnknownName
+from symattn.solution.solution import Solution
+
+from ..strategies import some
+
+CASE = make(
+    "small",
+    {"X": [[1, 0, 2], [0, 1, 1]], "w": [1, 2, 3]},
+    {
+        "S": "X @ X.T",
+        "M": "causal(S)",
+        "A": "softmax(M)",
+        "Y": "A @ X",
+        "y": "X @ w",
+        "t": "total(y)",
+    },
+)
+SOLVED = Solution(CASE)
+SHAPES = {"X": (2, 3), "w": (3,), "A": (2, 2), "Y": (2, 3), "M": (2, 2)}
+
+
+def texts(quantity):
+    """The entries as text, in an array of the quantity's shape."""
+    flat = [str(entry) for row in quantity.rows for entry in row]
+    return np.array(flat, dtype=object).reshape(quantity.shape)
+
+
+keys = st.one_of(
+    st.integers(-4, 4),
+    st.builds(
+        slice,
+        st.none() | st.integers(-4, 4),
+        st.none() | st.integers(-4, 4),
+        st.none() | st.integers(-3, 3).filter(bool),
+    ),
+)
+
+
+@some
+@given(st.sampled_from(sorted(SHAPES)), st.lists(keys, min_size=1, max_size=3))
+def test_indices_choose_what_numpy_chooses(name, drawn):
+    """Numbers and slices give NumPy's entries in NumPy's shape, and IndexError where it does."""
+    quantity = SOLVED[name]
+    try:
+        wanted = texts(quantity)[tuple(drawn)]
+    except IndexError:
+        wanted = np.zeros(0)
+    if np.size(wanted) == 0:
+        # NumPy gives an empty array; a quantity has entries.
+        with pytest.raises(IndexError):
+            quantity[tuple(drawn)]
+        return
+    found = quantity[tuple(drawn)]
+    if isinstance(wanted, str):
+        assert str(found) == wanted
+    else:
+        assert texts(found).tolist() == wanted.tolist()
+        assert found.decimal(4) == quantity_decimals(quantity, drawn)
+
+
+def quantity_decimals(quantity, drawn):
+    """The decimals of a part, taken from those of the whole by NumPy."""
+    part = np.array(quantity.decimal(4), dtype=object)[tuple(drawn)]
+    return tuple(tuple(row) if isinstance(row, list) else row for row in part.tolist())
+
+
+def test_a_part_keeps_the_enclosures_of_the_whole():
+    """Floats of a part come from the same balls, without closed forms."""
+    whole = SOLVED["Y"]
+    part = whole[::-1, 1:]
+    assert np.array_equal(part.nearest(), whole.nearest()[::-1, 1:])
+    assert part.name == "Y[1::-1, 1:3]"
+    assert repr(whole[0]) == "<Y[0]: a vector of 3>"
+
+
+def test_length_and_iteration():
+    """A matrix is its rows, a vector its entries; a scalar is neither."""
+    assert len(SOLVED["Y"]) == 2
+    assert [row.shape for row in SOLVED["Y"]] == [(3,), (3,)]
+    assert [str(entry) for entry in SOLVED["w"]] == ["1", "2", "3"]
+    with pytest.raises(TypeError, match="t is a scalar"):
+        len(SOLVED["t"])
+
+
+def test_equality_is_decided():
+    """Equal forms are equal however they were written; others are not."""
+    assert SOLVED["S"] == SOLVED["X @ X.T + 0 * S"]
+    assert SOLVED["S"] != SOLVED["2 * S"]
+    assert SOLVED["S"] != SOLVED["S[0]"]
+    assert SOLVED["S"] != "S"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(SOLVED["S"])
+
+
+@pytest.mark.parametrize(
+    "convert", [np.asarray, np.array, np.exp, float, lambda x: np.subtract(1, x), math.sqrt]
+)
+def test_floats_are_never_made_silently(convert):
+    """NumPy and float are told what to call instead."""
+    with pytest.raises(TypeError, match=r"exact|__array_ufunc__|unsupported operand"):
+        convert(SOLVED["A"])
+
+
+@pytest.mark.parametrize(
+    ("act", "errors"),
+    [
+        (lambda: SOLVED["B"], (KeyError, UnknownName)),
+        (lambda: SOLVED.gradient("B"), (KeyError, UnknownName)),
+        (lambda: SOLVED["dL/dX[9, 9]"], (IndexError, OutOfRange)),
+        (lambda: SOLVED["A"].at(2, 0), (IndexError, OutOfRange)),
+        (lambda: SOLVED["A"].decimal(-1), (ValueError, Malformed)),
+        (lambda: SOLVED["A"].nearest("float8"), (ValueError, Malformed)),
+        (lambda: symattn.load("no-such-case"), (KeyError, UnknownName)),
+    ],
+)
+def test_errors_are_those_that_python_users_expect(act, errors):
+    """A name that is not there is a KeyError, an index an IndexError, a value a ValueError."""
+    for error in errors:
+        with pytest.raises(error):
+            act()
+
+
+@pytest.mark.parametrize("spelling", ["dL/dX", "grad(X)", "dX", "dL / dX"])
+def test_a_gradient_has_one_name(spelling):
+    """However it is asked for, it is the same quantity with the same name."""
+    assert SOLVED[spelling].name == "dL/dX"
+    assert SOLVED[spelling] is SOLVED.gradient("X")
+
+
+def test_a_quantity_called_dx_is_itself():
+    """``dX`` is the gradient only where no quantity has that name."""
+    s = Solution(make("own", {"X": [1, 2]}, {"dX": "2 * X", "Y": "X * X"}))
+    assert str(s["dX"]) == "[2, 4]"
+    assert s["2 * dL/dX - dX"] == s["2 * dL/dX - 2 * X"]
+    assert str(s["dL/dX"]) == "[2, 4]"
+    assert str(s["dL/dX * dL/dX / 2"]) == "[2, 8]"
+
+
+def test_reprs_are_short():
+    """No repr says more than a line."""
+    for item in (
+        SOLVED,
+        SOLVED["A"],
+        CASE,
+        symattn.audit("please-study-man"),
+        symattn.solve("cat-sat-mat"),
+    ):
+        assert len(repr(item)) < 300
+        assert "\n" not in repr(item)
