@@ -204,6 +204,9 @@ class Presentation:
         an entry with a wide closed form appears by its name."""
         # A fraction over a fraction is hard to read: divide its name instead.
         narrow = 0.0 if node.op == "divide" else NARROW
+        if node.op == "given":
+            # A gradient that is the upstream gradient itself.
+            return self._short(node, narrow, i, j)
         found = Run(self._worked, partial(self._leaf, narrow)).work(node).at(i, j)
         return f.MINUS_INFINITY if isinstance(found, Hidden) else found
 
