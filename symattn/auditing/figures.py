@@ -152,10 +152,6 @@ class Figure:
         assert self.printed is not None
         return arb(self.printed.unit / 2)
 
-    def repeats(self, earlier: Figure) -> bool:
-        """Whether the figure is an earlier one again, or that one rounded."""
-        return self.rounds_from(earlier.number)
-
     def rounds_from(self, value: arb) -> bool:
         """Whether something in ``value`` rounds to the figure."""
         if self.printed is None or not value.is_finite():

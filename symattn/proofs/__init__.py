@@ -46,7 +46,7 @@ from difflib import get_close_matches
 from functools import cache
 from types import MappingProxyType
 
-from symattn.errors import Malformed
+from symattn.errors import UnknownName
 from symattn.proofs.derivation import Derivation
 from symattn.proofs.entries.attention_gradients import attention_gradients
 from symattn.proofs.entries.blockwise_softmax import blockwise_softmax
@@ -60,7 +60,7 @@ from symattn.proofs.entries.shift_invariance import shift_invariance
 from symattn.proofs.entries.softmax_backward import softmax_backward
 from symattn.proofs.entries.softmax_jacobian import softmax_jacobian
 
-__all__ = ["ENTRIES", "THEORY", "Derivation", "UnknownDerivation", "derivation", "names"]
+__all__ = ["ENTRIES", "THEORY", "Derivation", "derivation", "names"]
 
 ENTRIES: Mapping[str, Callable[[], Derivation]] = MappingProxyType(
     {
@@ -80,10 +80,6 @@ ENTRIES: Mapping[str, Callable[[], Derivation]] = MappingProxyType(
 """Each derivation's name and the function that writes it down, checking every line."""
 
 
-class UnknownDerivation(Malformed, KeyError):
-    """There is no derivation of that name."""
-
-
 def names() -> tuple[str, ...]:
     """The names of all derivations.
 
@@ -97,12 +93,12 @@ def names() -> tuple[str, ...]:
 def derivation(name: str) -> Derivation:
     """The derivation of that name, its lines confirmed on first use.
 
-    Raises :class:`UnknownDerivation`.
+    Raises :class:`UnknownName`.
     """
     if name not in ENTRIES:
         close = get_close_matches(name, ENTRIES, n=1)
         hint = f"did you mean {close[0]}?" if close else f"expected {', '.join(ENTRIES)}"
-        raise UnknownDerivation(f"no derivation {name!r}; {hint}")
+        raise UnknownName(f"no derivation {name!r}; {hint}")
     return ENTRIES[name]()
 
 

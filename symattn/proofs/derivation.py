@@ -7,7 +7,7 @@ line that is not so; here it is read, printed and checked again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, TypeAlias
 
@@ -140,7 +140,7 @@ class Conclusion:
         return tuple(result.matrix for result in self.results if result.matrix)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Derivation:
     """A statement, its proof line by line, and its conclusion.
 
@@ -156,7 +156,10 @@ class Derivation:
     steps: tuple[Step, ...]
     conclusion: Conclusion
     sizes: tuple[Sizes, ...]
-    numeric: Numeric = field(repr=False)
+    numeric: Numeric
+
+    def __repr__(self) -> str:
+        return f"<Derivation {self.name!r}: {self.summary()}>"
 
     @property
     def confirmed(self) -> dict[str, int]:

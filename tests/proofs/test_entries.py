@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from symattn.proofs import ENTRIES, THEORY, UnknownDerivation, derivation, names
+from symattn.errors import UnknownName
+from symattn.proofs import ENTRIES, THEORY, derivation, names
 from symattn.proofs.printing import LATEX, latex, prose
 from symattn.verdicts import Verdict
 
@@ -136,7 +137,7 @@ def test_the_theory_is_a_mapping():
     assert THEORY["masking"] is derivation("masking")
     assert all(THEORY[name].name == name for name in names())
     assert "softmax" not in THEORY
-    with pytest.raises(UnknownDerivation, match="did you mean softmax-jacobian"):
+    with pytest.raises(UnknownName, match="did you mean softmax-jacobian"):
         THEORY["softmax-jakobian"]
     with pytest.raises(KeyError):
         THEORY["?"]

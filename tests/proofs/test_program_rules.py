@@ -13,10 +13,10 @@ from symattn.programs.gradient import RULES, differentiate
 from symattn.programs.program import program
 from symattn.programs.running import Run
 from symattn.proofs import THEORY
-from symattn.proofs.rules import RULES as DERIVED
 from symattn.verdicts import Verdict
 
 from ..machines import by_name, symbolic_run
+from .derived import RULES as DERIVED
 
 # Step, derived rule, shapes of its operands, and what else the rule needs.
 CASES: dict[str, tuple[str, str, list[tuple[int, ...]], dict[str, Any]]] = {

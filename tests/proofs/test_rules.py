@@ -9,8 +9,9 @@ import sympy as sp
 from symattn.errors import Malformed
 from symattn.proofs import THEORY
 from symattn.proofs.numeric import gradient, softmax
-from symattn.proofs.rules import RULES
 from symattn.verdicts import Verdict
+
+from .derived import RULES
 
 KEEP = [[1, 0, 1], [1, 1, 0]]
 

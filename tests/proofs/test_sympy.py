@@ -10,8 +10,9 @@ from symattn.proofs import THEORY, names
 from symattn.proofs.indexed import Indexed
 from symattn.proofs.language import Size, delta, exp, indices, partial, sum_over
 from symattn.proofs.proof import Proof, RefusedStep
-from symattn.proofs.rules import RULES
 from symattn.verdicts import Verdict
+
+from .derived import RULES
 
 n = Size("n")
 i, j, k = indices("i j k", n)
