@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import doctest
+import itertools
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import symattn
+from symattn.auditing import reports
+from symattn.auditing.figures import CauseKind
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -70,3 +74,59 @@ def test_set_up_commands_are_there() -> None:
         block = text.split(f"<!-- {mark} -->\n```sh\n")[1].split("\n```")[0]
         assert block.startswith("python3 -m venv .venv")
         assert block.endswith(end)
+
+
+def table(head: str) -> list[list[str]]:
+    """The cells of the rows of the table under that head."""
+    lines = README.read_text("utf-8").split(f"| {head} |")[1].splitlines()[2:]
+    rows = list(itertools.takewhile(lambda line: line.startswith("|"), lines))
+    return [[cell.strip() for cell in re.split(r" ?\| ?", row.strip("| "))] for row in rows]
+
+
+def code(cell: str) -> list[str]:
+    """What stands in backticks."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
+@pytest.mark.parametrize(
+    ("head", "item"),
+    [
+        ("a Solution | is", symattn.solve("cat-sat-mat")),
+        ("a Quantity | is", symattn.solve("cat-sat-mat")["A"]),
+        ("an Audit | is", symattn.audit("cat-sat-mat-unscaled")),
+    ],
+)
+def test_members_are_there(head: str, item: object) -> None:
+    """Every member that a table names is one, and every expression in it runs."""
+    rows = table(head)
+    assert len(rows) >= 4
+    for row in rows:
+        for text in code(row[0]):
+            name = re.match(r"(?:s)?\.(\w+)", text)
+            if name:
+                assert hasattr(item, name[1]), text
+    figure = symattn.audit("cat-sat-mat-unscaled").figures[0]
+    if head.startswith("an Audit"):
+        named = next(row for row in rows if ".figures" in row[0])
+        assert len(code(named[1])) == 9
+        assert all(hasattr(figure, name) for name in code(named[1]))
+
+
+def keys_of(head: str) -> set[str]:
+    """All keys that a table of JSON names."""
+    return {name for row in table(head) for name in code(row[0])}
+
+
+def test_the_keys_of_the_json() -> None:
+    """The tables name the keys that there are, no others."""
+    found = reports.as_dict(symattn.audit("length-4-causal"))
+    assert found.keys() == keys_of("key | holds")
+    for row in table("key | holds"):
+        for key in code(row[0]):
+            if isinstance(found[key], list):
+                assert all(entry.keys() == set(code(row[1])) for entry in found[key])
+
+
+def test_every_cause_is_explained() -> None:
+    """The table has all causes, in the order in which they are tried."""
+    assert [code(row[0])[0] for row in table("cause | means")] == list(get_args(CauseKind))
