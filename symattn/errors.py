@@ -7,7 +7,7 @@ published figure is not an error but a :class:`~symattn.verdicts.Verdict`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 def visible(text: str) -> str:
@@ -24,7 +24,7 @@ class Fault:
     """One thing that is wrong with an input, and where.
 
     ``where`` is a path inside the input (``given.X[1]``, ``steps.S``), empty
-    where the input has no parts.
+    where the input has no parts; ``line`` the line of a file, 0 where there is none.
 
     >>> print(Fault("given.X[1]", "expected 3 numbers, found 2"))
     given.X[1]: expected 3 numbers, found 2
@@ -32,6 +32,7 @@ class Fault:
 
     where: str
     message: str
+    line: int = 0
 
     def __str__(self) -> str:
         return visible(f"{self.where}: {self.message}" if self.where else self.message)
@@ -43,7 +44,18 @@ class Fault:
         upstream[0]: not a number
         """
         joint = "." if self.where and not self.where.startswith("[") else ""
-        return Fault(f"{prefix}{joint}{self.where}", self.message)
+        return replace(self, where=f"{prefix}{joint}{self.where}")
+
+    def at(self, source: str) -> str:
+        """The fault as a line that editors and terminals can follow.
+
+        >>> Fault("steps.S", "unknown name 'R'", 9).at("post.toml")
+        "post.toml:9: steps.S: unknown name 'R'"
+        """
+        place = f"{source}:{self.line}" if source and self.line else source
+        if self.line and not source:
+            place = f"line {self.line}"
+        return visible(f"{place}: {self}" if place else str(self))
 
 
 class SymattnError(Exception):
@@ -55,10 +67,12 @@ class Malformed(SymattnError, ValueError):
 
     It is a ``ValueError`` too, as Python users expect of bad values.
 
-    >>> print(Malformed([Fault("a", "missing"), Fault("b", "unknown")], source="x.toml"))
+    >>> print(Malformed([Fault("a", "missing"), Fault("b", "unknown", 3)], source="x.toml"))
     x.toml: 2 faults
       a: missing
-      b: unknown
+      line 3: b: unknown
+    >>> print(Malformed(Fault("b", "unknown", 3), source="x.toml"))
+    x.toml:3: b: unknown
     >>> print(Malformed("not a number"))
     not a number
     """
@@ -71,12 +85,52 @@ class Malformed(SymattnError, ValueError):
         super().__init__(self.faults, source)
 
     def __str__(self) -> str:
-        head = f"{visible(self.source)}: " if self.source else ""
         if len(self.faults) == 1:
-            return f"{head}{self.faults[0]}"
+            return self.faults[0].at(self.source)
+        head = f"{visible(self.source)}: " if self.source else ""
         lines = [f"{head}{len(self.faults)} faults"]
-        lines += [f"  {fault}" for fault in self.faults]
+        lines += [f"  {fault.at('')}" for fault in self.faults]
         return "\n".join(lines)
+
+
+class Faults(list[Fault]):
+    """Faults being gathered, so that all are told at once.
+
+    >>> faults = Faults()
+    >>> with faults.inside("given.x"):
+    ...     raise Malformed("not a number")
+    >>> faults.raise_all("post.toml")
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: post.toml: given.x: not a number
+    """
+
+    def inside(self, prefix: str) -> _Gathering:
+        """A context that gathers what is raised in it, seen from the outside of ``prefix``."""
+        return _Gathering(self, prefix)
+
+    def raise_all(self, source: str = "") -> None:
+        """Raise :class:`Malformed` with all that was gathered, if anything was."""
+        if self:
+            raise Malformed(self, source)
+
+
+class _Gathering:
+    """What :meth:`Faults.inside` gives."""
+
+    def __init__(self, faults: Faults, prefix: str) -> None:
+        self._faults = faults
+        self._prefix = prefix
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, SymattnError):
+            return False
+        found = error.faults if isinstance(error, Malformed) else (Fault("", str(error)),)
+        self._faults.extend(fault.inside(self._prefix) for fault in found)
+        return True
 
 
 class UnknownName(Malformed, KeyError):

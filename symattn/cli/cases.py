@@ -54,7 +54,7 @@ def _each(items: Iterable[S], source: Callable[[S], str], act: Callable[[S], T])
         raise messages[0]
     if messages:
         raise Malformed(
-            [Fault(error.source, str(fault)) for error in messages for fault in error.faults]
+            [Fault("", fault.at(error.source)) for error in messages for fault in error.faults]
         )
     return results
 

@@ -1,0 +1,169 @@
+"""Where each value of a TOML text stands.
+
+``tomllib`` judges a text and gives its values, but not their places; tree-sitter
+reads the same text for those.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: A key of a table, or the position in an array.
+Key = str | int
+
+#: So much of a fault's path is looked up.
+_LONGEST = 400
+
+_POSITION = re.compile(r"\[([0-9]+)\]")
+_ENDS = re.compile(r"[.\[]|\Z")
+
+
+class Place(NamedTuple):
+    """A line and a column, both counted from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A value: where it stands first, and what it holds."""
+
+    node: Node
+
+    @cached_property
+    def parts(self) -> dict[Key, _Item]:
+        """What a table or an array holds, by key or position.
+
+        Only values written in one piece are opened here; tables that headers
+        spread over the text are filled by :class:`_Reader`.
+        """
+        found: dict[Key, _Item] = {}
+        if self.node.type == "array":
+            values = [node for node in self.node.named_children if node.type != "comment"]
+            found.update(enumerate(map(_Item, values)))
+        elif self.node.type == "inline_table":
+            _add_pairs(found, self.node)
+        return found
+
+
+class Places:
+    """The places of all values of a TOML text that ``tomllib`` reads.
+
+    A value in a table is placed where it is written, a table or an entry of an
+    array of tables at its header.
+
+    >>> places = Places("[given]\\nx = [1,\\n  2]\\n[[claims]]\\nof = 'A'\\n")
+    >>> places.at("given", "x", 1)
+    Place(line=3, column=3)
+    >>> places.line("claims[0].of[7]"), places.line("steps")
+    (5, 0)
+    """
+
+    def __init__(self, text: str) -> None:
+        import tree_sitter_toml
+        from tree_sitter import Language, Parser
+
+        self._source = text.encode()
+        tree = Parser(Language(tree_sitter_toml.language())).parse(self._source)
+        self._root = _Item(tree.root_node)
+        here = self._root.parts
+        for node in tree.root_node.named_children:
+            if node.type == "pair":
+                _add_pair(self._root.parts, node)
+            elif node.type in ("table", "table_array_element"):
+                here = _opened(self._root.parts, node)
+                _add_pairs(here, node)
+
+    def at(self, *path: Key) -> Place:
+        """The place of the value at ``path``: keys, and positions in arrays.
+
+        Raises ``KeyError`` where there is none.
+        """
+        item = self._root
+        for key in path:
+            item = item.parts[key]
+        row, column = item.node.start_point
+        start = item.node.start_byte
+        return Place(row + 1, len(self._source[start - column : start].decode()) + 1)
+
+    def line(self, where: str) -> int:
+        """The line of a fault's path, or of the longest part of it that is known; else 0.
+
+        >>> Places('[steps]\\n"a.b" = "X"\\n').line("steps.a.b[1]")
+        2
+        """
+        item, found = self._root, 0
+        rest = where[:_LONGEST]
+        while rest:
+            for key, end in _beginnings(rest):
+                if key in item.parts:
+                    item, rest = item.parts[key], rest[end:]
+                    found = item.node.start_point.row + 1
+                    break
+            else:
+                break
+        return found
+
+
+def _beginnings(path: str) -> Iterator[tuple[Key, int]]:
+    """The keys that a path may start with, and where each ends: a key may hold
+    points and brackets of its own."""
+    if position := _POSITION.match(path):
+        yield int(position[1]), position.end()
+    start = 1 if path.startswith(".") else 0
+    for end in _ENDS.finditer(path, start):
+        yield path[start : end.start()], end.start()
+
+
+def _opened(parts: dict[Key, _Item], header: Node) -> dict[Key, _Item]:
+    """What the table of a header such as ``[a.b]`` or ``[[a.b]]`` holds."""
+    *above, last = _keys(header.named_children[0])
+    for key in above:
+        parts = _table(parts.setdefault(key, _Item(header)))
+    item = parts.setdefault(last, _Item(header))
+    if header.type == "table_array_element":
+        item.parts[len(item.parts)] = item = _Item(header)
+    return item.parts
+
+
+def _table(item: _Item) -> dict[Key, _Item]:
+    """What a table holds; of an array of tables, what its last one does."""
+    is_array = item.node.type == "table_array_element" and 0 in item.parts
+    return item.parts[len(item.parts) - 1].parts if is_array else item.parts
+
+
+def _add_pairs(parts: dict[Key, _Item], table: Node) -> None:
+    for node in table.named_children:
+        if node.type == "pair":
+            _add_pair(parts, node)
+
+
+def _add_pair(parts: dict[Key, _Item], pair: Node) -> None:
+    """A pair ``a.b = value`` put where it belongs."""
+    key, value, *_ = pair.named_children
+    *above, last = _keys(key)
+    for name in above:
+        parts = parts.setdefault(name, _Item(key)).parts
+    parts[last] = _Item(value)
+
+
+def _keys(key: Node) -> Iterator[str]:
+    """The keys that ``a."b.c"`` names, as ``tomllib`` reads them."""
+    assert key.text is not None
+    text = key.text.decode()
+    if key.type == "bare_key":
+        yield text
+        return
+    value = tomllib.loads(f"{text} = 0")
+    while isinstance(value, dict):
+        ((name, value),) = value.items()
+        yield name
