@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symattn.auditing.audit import Audit, audit
     from symattn.cases.case import Case
+    from symattn.cases.case import make as case
+    from symattn.cases.claims import Claim
     from symattn.cases.library import load, names
-    from symattn.errors import Fault, Malformed, SymattnError, Undecided
+    from symattn.errors import Fault, Malformed, SymattnError, Undecided, UnknownName
     from symattn.numbers.reading import from_floats
     from symattn.proofs import THEORY as theory
     from symattn.solution.attention import Attention, attention
@@ -31,36 +33,44 @@ _HOMES = {
     "Audit": "symattn.auditing.audit",
     "Attention": "symattn.solution.attention",
     "Case": "symattn.cases.case",
+    "Claim": "symattn.cases.claims",
     "Fault": "symattn.errors",
     "Malformed": "symattn.errors",
     "Quantity": "symattn.solution.quantity",
     "Solution": "symattn.solution.solution",
     "SymattnError": "symattn.errors",
     "Undecided": "symattn.errors",
+    "UnknownName": "symattn.errors",
     "Verdict": "symattn.verdicts",
     "attention": "symattn.solution.attention",
     "audit": "symattn.auditing.audit",
+    "case": "symattn.cases.case",
     "from_floats": "symattn.numbers.reading",
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
     "solve": "symattn.solution.solution",
     "theory": "symattn.proofs",
 }
+#: What is called otherwise at home, where its module says what it is.
+_AT_HOME = {"case": "make", "theory": "THEORY"}
 
 __all__ = [
     "Attention",
     "Audit",
     "Case",
+    "Claim",
     "Fault",
     "Malformed",
     "Quantity",
     "Solution",
     "SymattnError",
     "Undecided",
+    "UnknownName",
     "Verdict",
     "__version__",
     "attention",
     "audit",
+    "case",
     "from_floats",
     "load",
     "names",
@@ -72,8 +82,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'symattn' has no attribute {name!r}")
-    # The derivations are a mapping, and a constant of their package.
-    value = getattr(import_module(_HOMES[name]), "THEORY" if name == "theory" else name)
+    value = getattr(import_module(_HOMES[name]), _AT_HOME.get(name, name))
     globals()[name] = value
     return value
 

@@ -4,7 +4,6 @@ every refuted figure, and the roots that everything else follows from."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 
 from symattn.auditing.causes import Causes
@@ -13,11 +12,10 @@ from symattn.auditing.recipes import Recipes
 from symattn.auditing.roots import Roots
 from symattn.auditing.standard import Standard, is_truncated
 from symattn.auditing.statements import Decider
-from symattn.cases.case import Case, Claim, Unchecked, shape_of
+from symattn.cases.case import Case, Claim, Unchecked
 from symattn.errors import Fault, Malformed
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.printed import Printed, read_printed
-from symattn.shapes import Shape, show
+from symattn.shapes import keys
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
@@ -77,7 +75,8 @@ class Audit:
 def audit(case: str | Path | Case | Solution) -> Audit:
     """Judge all that a document prints.
 
-    Raises :class:`Malformed` with every claim that does not fit the case.
+    Raises :class:`Malformed` with every claim that has no answer at the case's
+    numbers, such as one that compares a masked score.
 
     >>> found = audit("cat-sat-mat-unscaled")
     >>> [(f.label, f.text, f.correct, f.cause) for f in found.figures if f.cause][0]
@@ -116,92 +115,49 @@ def _explained(document: _Document) -> tuple[dict[Figure, Cause], int]:
 
 
 class _Document:
-    """The claims of a case, read: its figures, and its statements decided."""
+    """The claims of a case: its figures, and its statements decided."""
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
         self.recipes = Recipes(solution)
-        self._standard = _standard(solution.case)
+        self._standard = Standard(solution.case.rounding, solution.case.tolerance)
         self.figures: list[Figure] = []
         self.statements: list[Statement] = []
         self._decider = Decider(solution)
         faults: list[Fault] = []
         for number, claim in enumerate(solution.case.claims):
-            key = "holds" if claim.holds else "of"
             try:
-                self._read(claim)
-            except _Misprinted as error:
-                faults += [fault.inside(f"claims[{number}].printed") for fault in error.faults]
+                self._take(claim)
             except Malformed as error:
-                faults += [fault.inside(f"claims[{number}].{key}") for fault in error.faults]
+                place = f"claims[{number}].{'holds' if claim.node is None else 'of'}"
+                faults += [Fault(place, fault.message, claim.line) for fault in error.faults]
         if faults:
             raise Malformed(faults, source=str(solution.case.path or ""))
 
-    def _read(self, claim: Claim) -> None:
-        if claim.holds:
-            self.statements.append(Statement(claim, self._decider.decide(claim.holds)))
+    def _take(self, claim: Claim) -> None:
+        node = claim.node
+        if node is None:
+            self.statements.append(Statement(claim, self._decider.decide(claim)))
             return
-        node = self.solution.program.lower(claim.of)
-        quantity = self.solution[claim.of]
+        quantity = self.solution.quantity(node, claim.of)
         if quantity.symbols:
             shown = ", ".join(quantity.symbols)
             raise Malformed(f"a form in {shown} has no figure to print")
-        for at, printed in _printed(claim, quantity.shape):
-            i, j = (0, 0, *at)[-2:]
-            entry = Entry(quantity, i, j)
-            self.figures.append(
-                Figure(
-                    order=len(self.figures),
-                    claim=claim,
-                    at=at,
-                    printed=printed,
-                    entry=entry,
-                    node=node,
-                    term=self.recipes.at(node, i, j),
-                    judgement=self._standard.judge(entry, printed),
+        for i, row in enumerate(claim.printed):
+            for j, printed in enumerate(row):
+                entry = Entry(quantity, i, j)
+                self.figures.append(
+                    Figure(
+                        order=len(self.figures),
+                        claim=claim,
+                        at=keys(node.shape, i, j),
+                        printed=printed,
+                        entry=entry,
+                        node=node,
+                        term=self.recipes.at(node, i, j),
+                        judgement=self._standard.judge(entry, printed),
+                    )
                 )
-            )
-
-
-class _Misprinted(Malformed):
-    """What a claim says is printed can't be read, or has another shape."""
-
-
-def _printed(claim: Claim, shape: Shape) -> list[tuple[tuple[int, ...], Printed | None]]:
-    """The figures of a claim with their indices."""
-    try:
-        found = shape_of(claim.printed)
-    except Malformed as error:
-        raise _Misprinted(error.faults) from None
-    if found != shape:
-        raise _Misprinted(f"{claim.of} is {show(shape)}, found {show(found)}")
-    faults: list[Fault] = []
-    figures = []
-    for at in product(*map(range, shape)):
-        raw = claim.printed
-        for k in at:
-            raw = raw[k]
-        try:
-            figures.append((at, read_printed(raw)))
-        except Malformed as error:
-            place = "".join(f"[{k}]" for k in at)
-            faults += [fault.inside(place) for fault in error.faults]
-    if faults:
-        raise _Misprinted(faults)
-    return figures
-
-
-def _standard(case: Case) -> Standard:
-    if not case.tolerance:
-        return Standard(case.rounding)
-    try:
-        printed = read_printed(case.tolerance)
-    except Malformed:
-        printed = None
-    if printed is None or printed.value <= 0:
-        fault = Fault("tolerance", f"expected a positive number, found {case.tolerance!r}")
-        raise Malformed(fault, source=str(case.path or ""))
-    return Standard(case.rounding, printed.value)
 
 
 def _habit(figures: list[Figure]) -> str:

@@ -98,7 +98,7 @@ class Causes:
             inside = self._styles[0].term(figure).inside()
             folded.subtracted |= {part.parts[0].key for part in inside if part.op == "neg"}
         nodes = {figure.claim.of: figure.node for figure in figures}
-        self._expressions = [of for of, node in nodes.items() if node.serial not in plain.names]
+        self._expressions = [node for node in nodes.values() if node.serial not in plain.names]
         self._multiples: dict[str, list[tuple[float, Node]]] = {}
         self._whole: dict[tuple[int, str], bool] = {}
 

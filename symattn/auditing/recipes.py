@@ -83,16 +83,16 @@ class Recipes:
                 seen.append((name, quantity))
         return same
 
-    def multiples(self, name: str, expressions: Iterable[str]) -> Iterator[tuple[float, Node]]:
+    def multiples(self, name: str, expressions: Iterable[Node]) -> Iterator[tuple[float, Node]]:
         """Printed expressions that a quantity is an exact rational multiple of:
         ``Q K^T = 0.25 X X^T``."""
         own = self.solution[name]
         if len(own.shape) != 2 or own.grid[0] * own.grid[1] > MAX_COMPARED:
             return
         for expression in expressions:
-            other = self.solution[expression]
+            other = self.solution.quantity(expression)
             if other.shape == own.shape and (ratio := _ratio(own.rows, other.rows)) is not None:
-                yield ratio, self.solution.program.lower(expression)
+                yield ratio, expression
 
     def text(self, node: Node) -> str:
         """A node as text: its name, or its expression down to names."""

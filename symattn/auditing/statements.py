@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from symattn import syntax
+from symattn.cases.claims import Claim
+from symattn.cases.statements import Comparison, Function, Operand, Sizes, lower_statement
 from symattn.errors import Malformed, Undecided
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
-from symattn.shapes import Shape, show
+from symattn.programs.program import ancestors
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    """What ``shape(X)`` and ``(3, 4)`` are: a list of whole numbers."""
-
-    lengths: tuple[Value, ...]
 
 
 class Decider:
@@ -37,92 +30,73 @@ class Decider:
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
 
-    def decide(self, statement: str) -> Verdict:
-        """Whether a statement holds; :class:`Malformed` if it can't be read.
+    def decide(self, statement: Claim | str) -> Verdict:
+        """Whether a statement holds, of a claim or as text; :class:`Malformed`
+        if it can't be read, or has no answer at these numbers.
 
         A comparison of matrices is meant for every entry.
         """
-        tree = syntax.parse(statement)
-        parts = tree.parts if isinstance(tree, syntax.Conjunction) else (tree,)
-        return Verdict.all([self._comparison(part) for part in parts])
+        if isinstance(statement, str):
+            tree = syntax.parse(statement)
+            return self._all(lower_statement(self.solution.program, tree))
+        return self._all(statement.comparisons)
 
-    def _comparison(self, tree: syntax.Tree) -> Verdict:
-        if not isinstance(tree, syntax.Comparison):
-            raise Malformed("expected a comparison with == < <= > >=")
+    def _all(self, comparisons: tuple[Comparison, ...]) -> Verdict:
+        return Verdict.all([self._comparison(comparison) for comparison in comparisons])
+
+    def _comparison(self, comparison: Comparison) -> Verdict:
+        known: dict[int, Node] = {}
         try:
-            operands = [self._operand(operand) for operand in tree.operands]
+            for decided in comparison.decided:
+                operand = self._quantity(decided.operand, known)
+                known[decided.node.serial] = _value(decided.function, operand)
+            operands = [self._operand(operand, known) for operand in comparison.operands]
         except Undecided:
             # Which entry is the largest, or which sign one has, stays open.
             return Verdict.UNDECIDED
         return Verdict.all(
             [
-                self._relation(left, relation, right)
+                _relation(left, relation, right)
                 for left, relation, right in zip(
-                    operands, tree.relations, operands[1:], strict=False
+                    operands, comparison.relations, operands[1:], strict=False
                 )
             ]
         )
 
-    def _operand(self, tree: syntax.Tree) -> Quantity | _Sizes:
-        match tree:
-            case syntax.Sequence(items):
-                return _Sizes(tuple(self._scalar(item) for item in items))
-            case syntax.Call("shape", (operand,)):
-                shape = self._node(operand).shape
-                return _Sizes(tuple(rational(length) for length in shape))
-        return self._quantity(tree)
+    def _operand(self, operand: Operand, known: dict[int, Node]) -> list[Quantity]:
+        """What is compared: one quantity, or the whole numbers of a list."""
+        parts = operand.lengths if isinstance(operand, Sizes) else (operand,)
+        return [self._quantity(node, known) for node in parts]
 
-    def _scalar(self, tree: syntax.Tree) -> Value:
-        found = self._quantity(tree)
-        value = found.entry(0, 0)
-        if found.shape or isinstance(value, Hidden):
-            raise Malformed("expected a number inside the brackets")
-        return value
-
-    def _node(self, tree: syntax.Tree) -> Node:
-        return self.solution.program.lower_tree(tree, self._special)
-
-    def _quantity(self, tree: syntax.Tree) -> Quantity:
-        return self.solution.quantity(self._node(tree), "")
-
-    def _special(self, call: syntax.Call) -> Node | None:
-        """``argmax``, ``max``, ``min`` and ``abs``, worked out exactly."""
-        if call.function not in ("argmax", "max", "min", "abs"):
-            return None
-        if len(call.arguments) != 1:
-            raise Malformed(f"{call.function} takes one argument, found {len(call.arguments)}")
-        held = self._quantity(call.arguments[0])
-        if call.function == "abs":
-            rows = tuple(tuple(_absolute(_number(x)) for x in row) for row in held.rows)
-            return nodes.table(rows, held.shape)
-        if call.function == "argmax" and len(held.shape) != 1:
-            raise Malformed(f"argmax takes a vector, found {show(held.shape)}")
-        return nodes.constant(_extreme(call.function, held))
-
-    def _relation(
-        self, left: Quantity | _Sizes, relation: str, right: Quantity | _Sizes
-    ) -> Verdict:
-        if isinstance(left, _Sizes) or isinstance(right, _Sizes):
-            if not (isinstance(left, _Sizes) and isinstance(right, _Sizes)) or relation != "==":
-                raise Malformed("a shape is compared with == and a list such as (3, 4)")
-            if len(left.lengths) != len(right.lengths):
-                return Verdict.REFUTED
-            pairs = zip(left.lengths, right.lengths, strict=True)
-            return Verdict.all([_compared(a, relation, b) for a, b in pairs])
-        shape = _broadcast(left.shape, right.shape)
-        rows, columns = (1, *shape)[-2:] if shape else (1, 1)
-        return Verdict.all(
-            [
-                _compared(_entry(left, i, j), relation, _entry(right, i, j))
-                for i in range(rows)
-                for j in range(columns)
-            ]
-        )
+    def _quantity(self, node: Node, known: dict[int, Node]) -> Quantity:
+        """The quantity of a node with what is ``known`` in place of some of its inputs."""
+        replaced = dict(known)
+        for part in ancestors([node]):
+            operands = tuple(replaced.get(x.serial, x) for x in part.operands)
+            if operands != part.operands:
+                replaced[part.serial] = Node(part.op, operands, part.shape, part.extra)
+        return self.solution.quantity(replaced.get(node.serial, node))
 
 
-def _broadcast(left: Shape, right: Shape) -> Shape:
-    probe = nodes.elementwise("add", nodes.given("left", left), nodes.given("right", right))
-    return probe.shape
+def _value(function: Function, operand: Quantity) -> Node:
+    """What a function that only statements know gives, worked out exactly."""
+    if function != "abs":
+        return nodes.constant(_extreme(function, operand))
+    rows = tuple(tuple(_absolute(_number(x)) for x in row) for row in operand.rows)
+    return nodes.table(rows, operand.shape)
+
+
+def _relation(left: list[Quantity], relation: str, right: list[Quantity]) -> Verdict:
+    if len(left) != len(right):
+        return Verdict.REFUTED
+    return Verdict.all(
+        [
+            _compared(_entry(x, i, j), relation, _entry(y, i, j))
+            for x, y in zip(left, right, strict=True)
+            for i in range(max(x.grid[0], y.grid[0]))
+            for j in range(max(x.grid[1], y.grid[1]))
+        ]
+    )
 
 
 def _entry(quantity: Quantity, i: int, j: int) -> Value | Hidden:
@@ -146,7 +120,7 @@ def _sign(value: Value) -> int:
     return value.sign()
 
 
-def _extreme(kind: str, quantity: Quantity) -> Value:
+def _extreme(kind: Function, quantity: Quantity) -> Value:
     """The largest or smallest entry, or the first place of the largest."""
     best: Value | None = None
     place = 0

@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from symattn.errors import Fault, Malformed, SymattnError
-from symattn.numbers.reading import Hidden, read, read_entry
-from symattn.numbers.values import Value
+from flint import fmpq
+
+from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
+from symattn.cases.entries import kind, unknown
+from symattn.cases.rows import Rows, read_rows, shape_of
+from symattn.errors import Fault, Faults, Malformed
+from symattn.numbers.printed import read_printed
+from symattn.numbers.reading import Hidden
+from symattn.numbers.rounding import MODES
+from symattn.numbers.values import ONE, Value
 from symattn.programs.gradient import differentiate
-from symattn.programs.nodes import MAX_ENTRIES
-from symattn.programs.program import Program, name_fault, program
-from symattn.shapes import Shape, show
+from symattn.programs.program import Program, name_fault, sound_part
+from symattn.shapes import Shape, keys, show
 
-#: Rows of exact entries; a scalar is one row of one, a vector one row.
-Rows = tuple[tuple[Value | Hidden, ...], ...]
+__all__ = ["Case", "Claim", "Rows", "Unchecked", "make", "read_rows", "shape_of"]
 
-
-@dataclass(frozen=True)
-class Claim:
-    """What a document prints: a figure (``of``, ``printed``) or a statement (``holds``)."""
-
-    where: str
-    of: str = ""
-    printed: Any = None
-    holds: str = ""
-    line: int = 0
+_LOSS_KEYS = ("output", "upstream", "wrt")
 
 
-@dataclass(frozen=True)
-class Unchecked:
-    """Something a document says that can't be put as a claim, and why."""
-
-    where: str
-    what: str
-    reason: str
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Case:
     """One walkthrough. Made by :func:`make`, which checks it.
 
-    ``base`` is the file of the case that this one extends.
     ``raw`` holds the given numbers and the upstream gradient as they were
-    written: the independent cross-check reads those itself.
+    written: the independent cross-check reads those itself. ``tolerance`` is
+    the largest distance that a printed figure may have, where the document
+    declares one. ``path`` and ``base`` are the file of the case and that of
+    the case it extends.
     """
 
     name: str
@@ -56,8 +45,8 @@ class Case:
     output: str
     upstream: Rows
     wrt: tuple[str, ...]
-    raw: Mapping[str, Any]
-    raw_upstream: Any = None
+    raw: Mapping[str, object]
+    raw_upstream: object = None
     states_loss: bool = False
     title: str = ""
     source: str = ""
@@ -67,9 +56,8 @@ class Case:
     claims: tuple[Claim, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     rounding: str = "half-even"
-    tolerance: str = ""
+    tolerance: fmpq | None = None
     path: Path | None = field(default=None, compare=False)
-    #: The file of the case that this one extends.
     base: Path | None = field(default=None, compare=False)
 
     @cached_property
@@ -84,200 +72,218 @@ class Case:
         }
         return tuple(sorted(found))
 
-
-def shape_of(data: Any) -> Shape:
-    """The shape of nested lists: (), (n,) or (n, m); lists that are ragged,
-    empty or deeper raise :class:`Malformed` with every place.
-
-    >>> shape_of([[1, 2, 3], [4, 5, 6]])
-    (2, 3)
-    """
-    if not _is_list(data):
-        return ()
-    if not len(data):
-        raise Malformed("expected numbers, found an empty list")
-    if not any(_is_list(row) for row in data):
-        return (len(data),)
-    faults = []
-    widths = [len(row) for row in data if _is_list(row)]
-    usual = max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
-    for i, row in enumerate(data):
-        if not _is_list(row):
-            faults.append(Fault(f"[{i}]", "expected a row of numbers, found a single value"))
-        elif len(row) != usual:
-            faults.append(
-                Fault(f"[{i}]", f"expected {usual} numbers as in the other rows, found {len(row)}")
-            )
-        else:
-            faults += [
-                Fault(f"[{i}][{j}]", "expected a number, found a list")
-                for j, entry in enumerate(row)
-                if _is_list(entry)
-            ]
-    if not faults and usual == 0:
-        faults.append(Fault("", "expected numbers, found empty rows"))
-    if faults:
-        raise Malformed(faults)
-    return (len(data), usual)
-
-
-def _is_list(data: Any) -> bool:
-    if isinstance(data, str | bytes):
-        return False
-    return isinstance(data, Sequence) or getattr(data, "ndim", 0) > 0
-
-
-def read_rows(data: Any, symbols: bool = False) -> tuple[Shape, Rows]:
-    """Shape and exact entries of nested lists of numbers, text or arrays.
-
-    >>> read_rows([["1/2", 3]])
-    ((1, 2), ((1/2, 3),))
-    """
-    if hasattr(data, "tolist") and not isinstance(data, str):
-        data = data.tolist()
-    shape = shape_of(data)
-    size = 1
-    for length in shape:
-        size *= length
-    if size > MAX_ENTRIES:
-        raise Malformed(f"{show(shape)} is beyond {MAX_ENTRIES} entries")
-    rows = [[data]] if not shape else [data] if len(shape) == 1 else data
-    faults: list[Fault] = []
-    table = []
-    for i, row in enumerate(rows):
-        entries: list[Value | Hidden] = []
-        for j, entry in enumerate(row):
-            place = {0: "", 1: f"[{j}]", 2: f"[{i}][{j}]"}[len(shape)]
-            try:
-                entries.append(read_entry(entry, symbols))
-            except Malformed as error:
-                faults += [Fault(place, fault.message) for fault in error.faults]
-            except SymattnError as error:
-                faults.append(Fault(place, str(error)))
-        table.append(tuple(entries))
-    if faults:
-        raise Malformed(faults)
-    return shape, tuple(table)
+    def __repr__(self) -> str:
+        steps = ", ".join(list(self.steps)[:8]) + (", ..." if len(self.steps) > 8 else "")
+        return f"<Case {self.name[:60]!r}: {steps}; {len(self.claims)} claims>"
 
 
 def make(
     name: str,
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     steps: Mapping[str, str],
-    loss: Mapping[str, Any] | None = None,
-    **details: Any,
+    loss: Mapping[str, object] | None = None,
+    *,
+    claims: Sequence[Mapping[str, object]] = (),
+    unchecked: Sequence[Mapping[str, object]] = (),
+    tokens: Sequence[str] = (),
+    title: str = "",
+    source: str = "",
+    note: str = "",
+    rounding: str = "half-even",
+    tolerance: str | int | Decimal | None = None,
 ) -> Case:
-    """A checked case; :class:`Malformed` lists every fault.
+    """A checked case, from what a walkthrough file says in its tables.
 
-    ``given`` maps names to numbers or nested lists of them, ``steps`` names to
-    expressions; ``loss`` may have ``output``, ``upstream`` and ``wrt``.
+    ``given`` maps names to numbers, or to nested lists or arrays of them, n or
+    n x m; ``steps`` maps names to expressions. ``loss`` may have ``output``, a
+    step, the last one unless named; ``upstream``, dL/d(output) in its shape,
+    all ones unless given, its entries exact numbers or symbols; and ``wrt``,
+    the names to differentiate by. A claim has ``of``, an expression, and
+    ``printed``, its figures in its shape; or ``holds``, a statement; and may
+    have ``where``. ``tolerance`` is positive, as text or an exact number.
 
-    >>> case = make("two", {"X": [[1, 0], [0, 1]]}, {"A": "softmax(X @ X.T)", "Y": "A @ X"})
-    >>> case.output, case.wrt
-    ('Y', ('X', 'A', 'Y'))
+    Raises :class:`Malformed` with every fault.
+
+    >>> found = make(
+    ...     "two", {"X": [[1, 0], [0, 1]]}, {"A": "softmax(X @ X.T)", "Y": "A @ X"},
+    ...     claims=[{"where": "3.1", "of": "A[0]", "printed": ["0.73", "0.27"]},
+    ...             {"holds": "A[0, 0] > A[0, 1]"}],
+    ... )
+    >>> found, found.output, found.wrt
+    (<Case 'two': A, Y; 2 claims>, 'Y', ('X', 'A', 'Y'))
+    >>> make("two", {"X": [[1], [0, 1]], "W": 1}, {"A": "softmax(Z)"},
+    ...      claims=[{"of": "A[0, 0]", "printed": "half"}])
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: 3 faults
+      given.X[1]: expected 1 numbers as in the other rows, found 2
+      steps.A: unknown name 'Z': expected one of W
+      claims[0].printed: expected a printed number, found 'half'
     """
-    faults: list[Fault] = []
+    faults = Faults()
+    forward, rows = _forward(given, steps, faults)
+    # What names a faulty quantity can't be judged, and is no fault of its own.
+    unsound = (given.keys() | steps.keys()) - forward.quantities.keys()
+    stated = dict(loss or {})
+    if steps:
+        stated.setdefault("output", [*steps][-1])
+    full = _differentiated(forward, unsound, stated, faults)
+    upstream = _upstream(stated.get("upstream"), full, faults)
+    wrt = _wrt(stated, full, unsound, faults)
+    with faults.inside("claims"):
+        read = read_claims(full, claims, unsound | _lost(full))
+    with faults.inside("unchecked"):
+        noted = read_unchecked(unchecked)
+    with faults.inside("tokens"):
+        labels = _tokens(tokens, None if unsound else full)
+    with faults.inside("tolerance"):
+        distance = None if tolerance is None else _distance(tolerance)
+    if rounding not in MODES:
+        known = ", ".join(MODES)
+        faults.append(Fault("rounding", f"expected one of {known}, found {rounding!r}"))
+    faults.raise_all()
+    return Case(
+        name=name,
+        given=rows,
+        steps=dict(steps),
+        program=full,
+        output=str(stated["output"]),
+        upstream=upstream,
+        wrt=wrt,
+        raw=dict(given),
+        raw_upstream=stated.get("upstream"),
+        states_loss=loss is not None,
+        title=title or name,
+        source=source,
+        note=note,
+        tokens=labels,
+        claims=read,
+        unchecked=noted,
+        rounding=rounding,
+        tolerance=distance,
+    )
+
+
+def _forward(
+    given: Mapping[str, object], steps: Mapping[str, str], faults: Faults
+) -> tuple[Program, dict[str, Rows]]:
+    """The program of the steps that have no fault, and the given numbers."""
     shapes: dict[str, Shape] = {}
-    held: dict[str, Rows] = {}
+    rows: dict[str, Rows] = {}
     for key, data in given.items():
-        try:
-            shapes[key], held[key] = read_rows(data)
-        except Malformed as error:
-            faults += [fault.inside(f"given.{key}") for fault in error.faults]
-            if bad := name_fault(key):
-                faults.append(Fault(f"given.{key}", bad))
+        with faults.inside(f"given.{key}"):
+            shapes[key], rows[key] = read_rows(data)
+        if key not in rows and (bad := name_fault(key)):
+            faults.append(Fault(f"given.{key}", bad))
     if not steps:
         faults.append(Fault("steps", "expected at least one step"))
     texts = {key: step for key, step in steps.items() if isinstance(step, str)}
     faults += [
-        Fault(f"steps.{key}", f"expected an expression as text, found {type(step).__name__}")
+        Fault(f"steps.{key}", f"expected an expression as text, found {kind(step)}")
         for key, step in steps.items()
         if key not in texts
     ]
-    try:
-        unreadable = (given.keys() - shapes.keys()) | (steps.keys() - texts.keys())
-        forward = program(shapes, texts, unreadable)
-    except Malformed as error:
-        faults += error.faults
-    if faults:
-        raise Malformed(faults)
-    return Case(
-        name=name,
-        given=held,
-        steps=dict(steps),
-        raw=dict(given),
-        states_loss=loss is not None,
-        **_loss(forward, dict(loss or {})),
-        **details,
-    )
+    unreadable = (given.keys() - shapes.keys()) | (steps.keys() - texts.keys())
+    forward, found = sound_part(shapes, texts, unreadable)
+    faults += found
+    return forward, rows
 
 
-def _loss(forward: Program, loss: dict[str, Any]) -> dict[str, Any]:
-    """The checked loss: program with gradients, output, upstream and wrt."""
-    output = loss.get("output", forward.steps[-1])
-    if not isinstance(output, str) or output not in forward.steps:
+def _differentiated(
+    forward: Program, unsound: Set[str], loss: Mapping[str, object], faults: Faults
+) -> Program:
+    """The program with its gradients; without them where the output has a fault."""
+    faults += [fault.inside("loss") for fault in unknown(loss, _LOSS_KEYS)]
+    output = loss.get("output")
+    if isinstance(output, str) and output in forward.steps:
+        return differentiate(forward, output)
+    if "output" in loss and not (isinstance(output, str) and output in unsound):
         known = ", ".join(forward.steps)
-        raise Malformed(Fault("loss.output", f"expected a step ({known}), found {output!r}"))
-    full = differentiate(forward, output)
-    faults: list[Fault] = []
-    raw = loss.get("upstream")
-    shape = forward.quantities[output].shape
-    upstream: Rows = ()
+        faults.append(Fault("loss.output", f"expected a step ({known}), found {output!r}"))
+    return forward
+
+
+def _lost(full: Program) -> set[str]:
+    """The names of the gradients, as expressions have them, where there are none."""
+    return set() if full.upstream else {"dL", *(f"d{name}" for name in full.quantities)}
+
+
+def _upstream(raw: object, full: Program, faults: Faults) -> Rows:
+    """The upstream gradient in the output's shape: all ones unless given."""
+    target = full.upstream
+    rows: Rows = ()
+    if raw is None and target is not None:
+        count, width = target.grid
+        rows = ((ONE,) * width,) * count
+    elif raw is not None:
+        with faults.inside("loss.upstream"):
+            shape, rows = read_rows(raw, symbols=True)
+            if target is not None and shape != target.shape:
+                wanted = show(target.shape)
+                raise Malformed(f"expected the output's shape, {wanted}, found {show(shape)}")
+            Faults(
+                Fault("".join(f"[{k}]" for k in keys(shape, i, j)), bad)
+                for i, row in enumerate(rows)
+                for j, entry in enumerate(row)
+                for bad in _entry_faults(entry, full)
+            ).raise_all()
+    return rows
+
+
+def _entry_faults(entry: Value | Hidden, full: Program) -> Iterator[str]:
+    """What keeps an entry from being one of an upstream gradient."""
+    if isinstance(entry, Hidden):
+        yield "expected a finite number, found -inf"
+        return
+    if entry.has_symbols and not entry.is_linear_form:
+        yield f"{entry} is not linear in its symbols"
+    for symbol in entry.symbols:
+        if bad := name_fault(symbol):
+            yield bad
+        elif symbol in full.quantities:
+            yield f"the symbol {symbol!r} is a quantity's name"
+
+
+def _wrt(
+    loss: Mapping[str, object], full: Program, unsound: Set[str], faults: Faults
+) -> tuple[str, ...]:
+    """The names to differentiate by: all that are no scalars, unless they are told."""
+    wanted = loss.get("wrt")
+    if wanted is None:
+        return tuple(name for name, gradient in full.gradients.items() if gradient.shape)
+    if not isinstance(wanted, list | tuple) or not wanted:
+        faults.append(Fault("loss.wrt", f"expected a list of names, found {wanted!r}"))
+        return ()
+    for place, name in enumerate(wanted):
+        bad = ""
+        if not isinstance(name, str) or name not in full.quantities.keys() | unsound:
+            known = ", ".join(full.quantities)
+            bad = f"unknown name {name!r}: expected one of {known}"
+        elif name in wanted[:place]:
+            bad = f"{name} is named twice"
+        elif full.upstream and name not in full.gradients.keys() | unsound:
+            bad = f"{loss['output']} does not depend on {name}"
+        if bad:
+            faults.append(Fault(f"loss.wrt[{place}]", bad))
+    return tuple(wanted)
+
+
+def _tokens(tokens: Sequence[str], program: Program | None) -> tuple[str, ...]:
+    """The tokens, which must be the labels of something in the program."""
+    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+        raise Malformed("expected a list of texts")
+    count = len(tokens)
+    if count and program and not any(count in x.shape for x in program.quantities.values()):
+        raise Malformed(f"{count} tokens, but no quantity has {count} rows or columns")
+    return tuple(tokens)
+
+
+def _distance(tolerance: str | int | Decimal) -> fmpq:
+    """A tolerance as documents print it: text such as 0.001, 1e-3 or 0.1%."""
     try:
-        upstream = _upstream(raw, shape, full)
-    except Malformed as error:
-        faults += [fault.inside("loss.upstream") for fault in error.faults]
-    wrt = loss.get("wrt")
-    if wrt is None:
-        wrt = [n for n, g in full.gradients.items() if g.shape]
-    elif not isinstance(wrt, list) or not wrt:
-        faults.append(Fault("loss.wrt", f"expected a list of names, found {wrt!r}"))
-        wrt = []
-    for place, name in enumerate(wrt):
-        if not isinstance(name, str) or name not in forward.quantities:
-            known = ", ".join(forward.quantities)
-            faults.append(
-                Fault(f"loss.wrt[{place}]", f"unknown name {name!r}: expected one of {known}")
-            )
-        elif name in wrt[:place]:
-            faults.append(Fault(f"loss.wrt[{place}]", f"{name} is named twice"))
-        elif name not in full.gradients:
-            faults.append(Fault(f"loss.wrt[{place}]", f"{output} does not depend on {name}"))
-    if faults:
-        raise Malformed(faults)
-    return {
-        "program": full,
-        "output": output,
-        "upstream": upstream,
-        "wrt": tuple(wrt),
-        "raw_upstream": raw,
-    }
-
-
-def _upstream(raw: Any, shape: Shape, full: Program) -> Rows:
-    if raw is None:
-        assert full.upstream is not None
-        rows, columns = full.upstream.grid
-        return ((read(1),) * columns,) * rows
-    found, upstream = read_rows(raw, symbols=True)
-    if found != shape:
-        raise Malformed(f"expected the output's shape, {show(shape)}, found {show(found)}")
-    faults = []
-    for i, row in enumerate(upstream):
-        for j, entry in enumerate(row):
-            if isinstance(entry, Hidden):
-                faults.append(Fault(f"[{i}][{j}]", "expected a finite number, found -inf"))
-                continue
-            if entry.has_symbols and not entry.is_linear_form:
-                faults.append(Fault(f"[{i}][{j}]", f"{entry} is not linear in its symbols"))
-            for symbol in entry.symbols:
-                bad = name_fault(symbol) or (
-                    f"the symbol {symbol!r} is a quantity's name"
-                    if symbol in full.quantities
-                    else ""
-                )
-                if bad:
-                    faults.append(Fault(f"[{i}][{j}]", bad))
-    if faults:
-        raise Malformed(faults)
-    return upstream
+        printed = read_printed(tolerance)
+    except Malformed:
+        printed = None
+    if printed is None or printed.value <= 0:
+        raise Malformed(f"expected a positive number, found {tolerance!r}")
+    return printed.value

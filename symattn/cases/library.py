@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
 from symattn.cases.case import Case
 from symattn.cases.file import read_case
-from symattn.errors import Malformed
+from symattn.errors import Malformed, UnknownName
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -34,6 +35,8 @@ def names() -> tuple[str, ...]:
 def find(name: str) -> Path:
     """The file of a bundled walkthrough, or ``name`` itself if it is a path.
 
+    Raises :class:`UnknownName` for what is neither.
+
     >>> find("cat-sat-mat").name
     'cat-sat-mat.toml'
     """
@@ -41,10 +44,11 @@ def find(name: str) -> Path:
         return folder() / f"{name}.toml"
     if name.endswith(".toml"):
         return Path(name)
-    raise Malformed(
-        f"unknown case {name if len(name) < 60 else name[:57] + '...'!r}: expected the path of a "
-        f".toml file or one of {', '.join(names())}"
-    )
+    shown = name if len(name) < 60 else f"{name[:57]}..."
+    close = get_close_matches(name[:60], names(), n=1)
+    wanted = f"the path of a .toml file or one of {', '.join(names())}"
+    hint = f"did you mean {close[0]}?" if close else f"expected {wanted}"
+    raise UnknownName(f"unknown case {shown!r}: {hint}")
 
 
 def load(name: str | Path) -> Case:

@@ -7,51 +7,118 @@ a ``shape``.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal, get_args
+
 from symattn import syntax
 from symattn.errors import Malformed
+from symattn.numbers.values import rational
+from symattn.programs import nodes
+from symattn.programs.nodes import Node
 from symattn.programs.program import Program
+from symattn.shapes import show
 
-#: Functions that only statements and claims about figures know.
-FUNCTIONS = ("argmax", "max", "min", "abs", "shape")
+Function = Literal["argmax", "max", "min", "abs"]
+
+#: Functions that only statements know: what they give is decided, not computed.
+FUNCTIONS: tuple[Function, ...] = get_args(Function)
 
 
-def check_statement(program: Program, text: str) -> syntax.Tree:
-    """The parsed statement; :class:`Malformed` if it is none, or if it speaks
-    of names and shapes that the program doesn't have."""
-    tree = syntax.parse(text)
+@dataclass(frozen=True)
+class Decided:
+    """A function that only statements know, of an operand: to the expression
+    around it, ``node`` is an input."""
+
+    function: Function
+    operand: Node
+    node: Node
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What ``shape(X)`` and ``(3, 4)`` are: a list of whole numbers."""
+
+    lengths: tuple[Node, ...]
+
+
+Operand = Node | Sizes
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``a < b <= c``, meant for every entry, its operands lowered; ``decided``
+    are the inputs that they have besides the program's, inner ones first."""
+
+    operands: tuple[Operand, ...]
+    relations: tuple[str, ...]
+    decided: tuple[Decided, ...] = ()
+
+
+def lower_statement(program: Program, tree: syntax.Tree) -> tuple[Comparison, ...]:
+    """The comparisons that must all hold.
+
+    Raises :class:`Malformed` if the tree is no statement, or if it speaks of
+    names and shapes that the program doesn't have.
+
+    >>> from symattn.programs.program import program
+    >>> made = program({"X": (2, 3)}, {"A": "softmax(X)"})
+    >>> (found,) = lower_statement(made, syntax.parse("0 < max(A[0]) < 1"))
+    >>> [decided.function for decided in found.decided], found.relations
+    (['max'], ('<', '<'))
+    """
     parts = tree.parts if isinstance(tree, syntax.Conjunction) else (tree,)
-    for part in parts:
-        if not isinstance(part, syntax.Comparison):
-            raise Malformed(f"{text!r} states nothing: expected a comparison with == < <= > >=")
-        for operand in part.operands:
-            _check(program, operand)
-    return tree
+    return tuple(_Lowering(program).comparison(part) for part in parts)
 
 
-def _check(program: Program, tree: syntax.Tree) -> None:
-    """Raise where the expressions that a program can compute don't fit it."""
-    if isinstance(tree, syntax.Sequence) or _is_own(tree):
-        for part in _parts(tree):
-            _check(program, part)
-    else:
-        program.lower_tree(tree)
+class _Lowering:
+    """Lowers one comparison."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.decided: list[Decided] = []
+
+    def comparison(self, tree: syntax.Tree) -> Comparison:
+        if not isinstance(tree, syntax.Comparison):
+            raise Malformed("states nothing: expected a comparison with == < <= > >=")
+        operands = tuple(map(self.operand, tree.operands))
+        for left, relation, right in zip(operands, tree.relations, operands[1:], strict=False):
+            if isinstance(left, Node) and isinstance(right, Node):
+                nodes.elementwise("subtract", left, right)
+            elif isinstance(left, Node) or isinstance(right, Node) or relation != "==":
+                raise Malformed("a shape is compared with == and a list such as (3, 4)")
+        return Comparison(operands, tree.relations, tuple(self.decided))
+
+    def operand(self, tree: syntax.Tree) -> Operand:
+        match tree:
+            case syntax.Sequence(items):
+                lengths = tuple(map(self.node, items))
+                if any(length.shape for length in lengths):
+                    raise Malformed("expected a number inside the brackets")
+                return Sizes(lengths)
+            case syntax.Call("shape"):
+                shape = self.node(_only(tree)).shape
+                return Sizes(tuple(nodes.constant(rational(length)) for length in shape))
+        return self.node(tree)
+
+    def node(self, tree: syntax.Tree) -> Node:
+        return self.program.lower_tree(tree, self.special)
+
+    def special(self, call: syntax.Call) -> Node | None:
+        if call.function == "shape":
+            raise Malformed("a shape is compared as a whole, as in shape(X) == (3, 4)")
+        function = next((name for name in FUNCTIONS if name == call.function), None)
+        if function is None:
+            return None
+        operand = self.node(_only(call))
+        if function == "argmax" and len(operand.shape) != 1:
+            raise Malformed(f"argmax takes a vector, found {show(operand.shape)}")
+        node = nodes.given(function, operand.shape if function == "abs" else ())
+        self.decided.append(Decided(function, operand, node))
+        return node
 
 
-def _is_own(tree: syntax.Tree) -> bool:
-    """Whether a function occurs that steps don't know."""
-    if isinstance(tree, syntax.Call) and tree.function in FUNCTIONS:
-        return True
-    return any(map(_is_own, _parts(tree)))
-
-
-def _parts(tree: syntax.Tree) -> tuple[syntax.Tree, ...]:
-    match tree:
-        case syntax.Negative(operand) | syntax.Transposed(operand) | syntax.Indexed(operand, _):
-            return (operand,)
-        case syntax.Binary(_, left, right):
-            return (left, right)
-        case syntax.Call(_, parts) | syntax.Sequence(parts) | syntax.Conjunction(parts):
-            return parts
-        case syntax.Comparison(operands, _):
-            return operands
-    return ()
+def _only(call: syntax.Call) -> syntax.Tree:
+    """The argument of a function of one."""
+    if len(call.arguments) != 1:
+        raise Malformed(f"{call.function} takes one argument, found {len(call.arguments)}")
+    return call.arguments[0]

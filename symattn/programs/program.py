@@ -181,6 +181,21 @@ def program(
 left to meet as many rows on the right, found 3; the right side transposed (.T) would fit \
 (Q is 3x4, K is 3x4)
     """
+    made, faults = sound_part(given, steps, unreadable)
+    if faults:
+        raise Malformed(faults)
+    return made
+
+
+def sound_part(
+    given: Mapping[str, Shape], steps: Mapping[str, str], unreadable: Iterable[str] = ()
+) -> tuple[Program, list[Fault]]:
+    """Like :func:`program`: the program of what has no fault, and the faults.
+
+    >>> made, faults = sound_part({"Q": (3, 4)}, {"S": "Q + R", "T": "Q @ Q.T"})
+    >>> list(made.quantities), [fault.where for fault in faults]
+    (['Q', 'T'], ['steps.S'])
+    """
     faults: list[Fault] = []
     quantities: dict[str, Node] = {}
     for name, shape in given.items():
@@ -194,9 +209,8 @@ left to meet as many rows on the right, found 3; the right side transposed (.T) 
         _collect(faults, f"steps.{name}", partial(_add_step, made, name, text, broken))
         if name not in quantities:
             broken.add(name)
-    if faults:
-        raise Malformed(faults)
-    return Program(quantities, tuple(given), tuple(steps))
+    sound = tuple(name for name in steps if name not in broken)
+    return Program(quantities, tuple(given), sound), faults
 
 
 def _collect(faults: list[Fault], where: str, act: Callable[[], None]) -> None:

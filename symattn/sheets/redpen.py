@@ -77,7 +77,7 @@ def _marked(audit: Audit) -> Iterator[b.Block]:
             for figure in figures
             if figure.verdict is Verdict.REFUTED
         )
-        before = f"{_expression(audit, figures[0].claim.of)} ="
+        before = f"{_expression(audit, figures[0])} ="
         if figures[0].at:
             shown = b.Matrix(before, cells)
         else:
@@ -163,8 +163,8 @@ def label(audit: Audit, figure: Figure) -> b.Math | b.Code:
     return b.Code(figure.label)
 
 
-def _expression(audit: Audit, of: str) -> str:
+def _expression(audit: Audit, figure: Figure) -> str:
     program = audit.case.program
-    if of in program.named:
-        return f.latex(symbol(of))
-    return f.latex(formula(program.lower(of), names(program)))
+    if figure.claim.of in program.named:
+        return f.latex(symbol(figure.claim.of))
+    return f.latex(formula(figure.node, names(program)))

@@ -6,10 +6,12 @@ import copy
 from dataclasses import replace
 from functools import cache
 from random import Random
+from typing import NamedTuple
 
 from symattn.auditing.audit import audit
 from symattn.cases import library
-from symattn.cases.case import Claim, make
+from symattn.cases.case import make
+from symattn.cases.claims import read_claims
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
@@ -23,10 +25,24 @@ def solved(name):
     return Solution(library.load(name))
 
 
-def claiming(solution, claims):
+class Said(NamedTuple):
+    """What a document says: figures as text, before they are read as a claim."""
+
+    where: str
+    of: str
+    printed: object
+
+
+def claiming(solution, said):
     """A solved case with other claims; what is worked out already is shared."""
+    claims = read_claims(solution.program, [claim._asdict() for claim in said])
+    return declaring(solution, claims=claims)
+
+
+def declaring(solution, **details):
+    """A solved case whose document declares another rounding or tolerance."""
     other = copy.copy(solution)
-    other.case = replace(solution.case, claims=tuple(claims))
+    other.case = replace(solution.case, **details)
     return other
 
 
@@ -43,10 +59,7 @@ def printed(quantity, places, mode="half-even"):
 
 def claims_of(solution, expressions, places, mode="half-even"):
     """Claims of these expressions, correctly rounded."""
-    return [
-        Claim(where=f"step {of}", of=of, printed=printed(solution[of], places, mode))
-        for of in expressions
-    ]
+    return [Said(f"step {of}", of, printed(solution[of], places, mode)) for of in expressions]
 
 
 def expressions_of(solution):
@@ -154,5 +167,5 @@ def slipping(given=GIVEN, **steps):
 def document(*figures):
     """The honest program audited against these printed figures: pairs of an
     expression and what is printed of it, in the order of the document."""
-    claims = [Claim(where=f"line {k}", of=of, printed=text) for k, (of, text) in enumerate(figures)]
-    return audit(claiming(honest(), claims))
+    said = [Said(f"line {k}", of, text) for k, (of, text) in enumerate(figures)]
+    return audit(claiming(honest(), said))

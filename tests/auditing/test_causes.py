@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from random import Random
 
 import pytest
+from flint import fmpq
 
 from symattn.auditing.audit import audit
 from symattn.auditing.reports import grouped, origins
-from symattn.cases.case import Claim, make
+from symattn.cases.case import make
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
@@ -19,9 +19,11 @@ from .papers import (
     DOCUMENTS,
     GIVEN,
     STEPS,
+    Said,
     causes,
     claiming,
     claims_of,
+    declaring,
     document,
     expressions_of,
     flat,
@@ -66,13 +68,13 @@ def test_the_habit_of_computing_with_rounded_figures_is_seen():
     """When that explains every miss, the audit says so; with one miss of
     another kind it does not."""
     thirds = Solution(make("thirds", {"a": ["1/3", "2/3", "4/3"]}, {"b": "a * 1", "c": "3 * b"}))
-    first = Claim("first", "b", ["0.333", "0.667", "1.333"])
-    then = Claim("then", "c", ["0.999", "2.001", "3.999"])
+    first = Said("first", "b", ["0.333", "0.667", "1.333"])
+    then = Said("then", "c", ["0.999", "2.001", "3.999"])
     found = audit(claiming(thirds, [first, then]))
     assert [figure.cause for figure in found.figures] == [""] * 3 + ["rounded-inputs"] * 3
     assert found.habit == ROUNDED
     assert not found.roots
-    other = audit(claiming(thirds, [first, then, Claim("later", "c[0]", "0.876")]))
+    other = audit(claiming(thirds, [first, then, Said("later", "c[0]", "0.876")]))
     assert other.habit == ""
 
 
@@ -118,19 +120,16 @@ def test_a_declared_truncation_holds(name):
     """``rounding = "down"`` makes a truncating document hold."""
     solution = solved(name)
     claims = claims_of(solution, expressions_of(solution), 4, "down")
-    declaring = claiming(solution, claims)
-    declaring.case = replace(declaring.case, rounding="down")
-    found = audit(declaring)
+    found = audit(declaring(claiming(solution, claims), rounding="down"))
     assert not refuted(found)
     assert not found.habit
 
 
-@pytest.mark.parametrize(("tolerance", "refutes"), [("0.0001", 0), ("1e-4", 0), ("0.00001", 1)])
+@pytest.mark.parametrize(("tolerance", "refutes"), [(fmpq(1, 10**4), 0), (fmpq(1, 10**5), 1)])
 def test_a_declared_tolerance_is_the_largest_distance(tolerance, refutes):
     """Within it a truncated figure holds; the correct one is still told."""
-    declaring = claiming(honest(), claims_of(honest(), STEPS, 4, "down"))
-    declaring.case = replace(declaring.case, tolerance=tolerance)
-    found = audit(declaring)
+    cut = claiming(honest(), claims_of(honest(), STEPS, 4, "down"))
+    found = audit(declaring(cut, tolerance=tolerance))
     assert bool(refuted(found)) == bool(refutes)
     right = [text for name in STEPS for _, text in flat(printed(honest()[name], 4))]
     assert [figure.correct for figure in found.figures] == right

@@ -8,12 +8,12 @@ import pytest
 
 from symattn.auditing.audit import audit
 from symattn.auditing.slips import SENTENCES
-from symattn.cases.case import Claim
 
 from .papers import (
     BACKWARD,
     GIVEN,
     STEPS,
+    Said,
     causes,
     claiming,
     claims_of,
@@ -130,7 +130,7 @@ def test_slips_of_the_backward_pass_are_named(slip, step, instead):
             if text != FOLLOWS.get(name, name):
                 wrong[name] = text
         text = wrong.get(name, name)
-        claims.append(Claim(where=name, of=name, printed=printed(honest()[text], PLACES)))
+        claims.append(Said(name, name, printed(honest()[text], PLACES)))
     found = audit(claiming(honest(), claims))
     assert named(found) == {(slip, step)}
     for figure in refuted(found):

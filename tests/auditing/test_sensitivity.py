@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
@@ -11,13 +10,14 @@ import pytest
 
 from symattn.auditing.audit import audit
 from symattn.cases import library
-from symattn.cases.case import Claim
 from symattn.numbers.rounding import MODES
 from symattn.verdicts import Verdict
 
 from .papers import (
+    Said,
     claiming,
     claims_of,
+    declaring,
     document,
     expressions_of,
     flat,
@@ -30,13 +30,6 @@ from .papers import (
 
 #: Corruptions of each bundled case: more than a thousand in all.
 CORRUPTIONS = 100
-
-
-def declaring(solution, mode):
-    """A solved case whose document declares its rounding."""
-    other = claiming(solution, solution.case.claims)
-    other.case = replace(other.case, rounding=mode)
-    return other
 
 
 @pytest.mark.parametrize("name", library.names())
@@ -59,7 +52,7 @@ def test_figures_in_a_declared_rounding_hold(name, mode):
     solution = solved(name)
     for places in Random(f"{name} {mode}").sample(range(1, 13), 2):
         claims = claims_of(solution, expressions_of(solution), places, mode)
-        found = audit(declaring(claiming(solution, claims), mode))
+        found = audit(declaring(claiming(solution, claims), rounding=mode))
         assert found.count(Verdict.HOLDS) == len(found.figures)
 
 
@@ -69,7 +62,7 @@ def test_a_directed_rounding_allows_no_other_figure(mode):
     solution = solved("the-cat-sleeps")
     other = {"down": "up", "up": "down", "floor": "ceiling", "ceiling": "floor"}[mode]
     claims = claims_of(solution, ["A", "Y"], 6, other)
-    found = audit(declaring(claiming(solution, claims), mode))
+    found = audit(declaring(claiming(solution, claims), rounding=mode))
     assert found.count(Verdict.REFUTED) == len(found.figures) == 21
     assert [f.correct for f in found.figures] == [
         text
@@ -107,16 +100,14 @@ def test_a_corrupted_digit_is_refuted_there_and_nowhere_else(name):
             continue
         place, text = random.choice(figures)
         wrong = one_digit_off(text, random)
-        claims[k] = Claim(
-            where="wrong", of=chosen[k], printed=with_figure(claims[k].printed, place, wrong)
-        )
+        claims[k] = Said("wrong", chosen[k], with_figure(claims[k].printed, place, wrong))
         found = audit(claiming(solution, claims))
         if is_right(solution, claims[k], place, wrong, places):
             ties += 1
             assert not refuted(found)
             continue
         (figure,) = refuted(found)
-        assert (figure.claim, figure.at, figure.text) == (claims[k], place, wrong)
+        assert (figure.claim.where, figure.at, figure.text) == ("wrong", place, wrong)
         assert Decimal(figure.correct) == Decimal(text) or is_right(
             solution, claims[k], place, figure.correct, places
         )

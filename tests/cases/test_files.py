@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from flint import fmpq
 
 from symattn.cases import library
 from symattn.cases.case import make, shape_of
@@ -19,19 +20,32 @@ GIVEN = "[given]\nX = [[1, 2], [3, 4]]\n"
 GOOD = GIVEN + "[steps]\nA = 'softmax(X)'\n"
 
 Faults = Callable[[str], list[str]]
+Write = Callable[..., Path]
 
 
 @pytest.fixture
-def faults(tmp_path: Path) -> Faults:
-    """The faults of a file with that text, as text."""
+def write(tmp_path: Path) -> Write:
+    """Writes a file of that text, and gives its path."""
+
+    def write(text: str, name: str = "case.toml") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def faults(write: Write) -> Faults:
+    """The faults of a file with that text, as text after their lines."""
 
     def read(text: str) -> list[str]:
-        path = tmp_path / "case.toml"
-        path.write_text(text, "utf-8")
+        path = write(text)
         with pytest.raises(Malformed) as caught:
             library.load(path)
         assert caught.value.source == str(path)
-        return [str(fault) for fault in caught.value.faults]
+        return [f"{fault.line} {fault}" for fault in caught.value.faults]
 
     return read
 
@@ -78,31 +92,131 @@ def test_what_is_no_file(tmp_path: Path) -> None:
 def test_a_long_number_is_told_its_line(faults: Faults) -> None:
     """Python's own limit on digits has no place; the message does."""
     text = "[given]\nx = 1\ny = " + "9" * 10**6 + "\n"
-    assert faults(text) == ["line 3: a number of 1000000 digits; at most 400 are read"]
+    assert faults(text) == ["3 a number of 1000000 digits; at most 400 are read"]
+
+
+def test_a_number_beyond_decimals_is_a_fault_like_any_other(faults: Faults) -> None:
+    """Where Python's own decimals end, nothing breaks."""
+    number = "1e99999999999999999999"
+    (found,) = faults(f"[given]\nx = [1,\n {number}]\n[steps]\ny = 'x'\n")
+    assert found == f"3 given.x[1]: {number}: power of ten beyond 400"
+
+
+EVERYTHING = """\
+titel = 'x'
+rounding = 'nearly'
+tokens = 'a b'
+tolerance = '-0.1'
+[given]
+X = [[1, 2],
+     [3]]
+y = [nan, true]
+W = [[1, 2, 3]]
+[steps]
+A = 'W @ W'
+B = 3
+C = 'B + 1'
+D = 'Z'
+E = 'W + 1'
+[loss]
+out = 'A'
+output = 'E'
+upstream = [[1, 'W', -inf]]
+wrt = ['W', 'F']
+
+[[claims]] # the first
+where = 3
+[[claims]]
+holds = 'E[0, 0] == 1 and H == 2'
+[[claims]]
+of = 'E'
+printed = [[1, 2,
+  '3..4']]
+[[claims]]
+of = 'C'
+printed = 'x'
+[[claims]]
+of = 'E[3]'
+printed = [[1], [2, 3]]
+[[claims]]
+holds = 'C == 1'
+[[unchecked]]
+what = 'x'
+"""
 
 
 def test_faults_of_every_kind_come_together(faults: Faults) -> None:
-    """Keys, kinds, numbers, shapes, names and claims are told in one go."""
-    found = faults(
-        "titel = 'x'\nrounding = 'nearly'\ntokens = 'a b'\n"
-        "[given]\nX = [[1, 2], [3]]\ny = [nan, true]\nW = [[1, 2, 3]]\n"
-        "[steps]\nA = 'W @ W'\nB = 3\nC = 'B + 1'\nD = 'Z'\n"
-        "[loss]\nout = 'A'\n[[claims]]\nwhere = 3\n[[unchecked]]\nwhat = 'x'\n"
-    )
-    places = [line.partition(":")[0] for line in found]
+    """Keys, kinds, numbers, shapes, names, statements and printed figures are
+    told in one go, in the order of their lines; what uses something faulty is
+    no fault of its own."""
+    places = [line.partition(": ")[0] for line in faults(EVERYTHING)]
     assert places == [
-        "titel", "tokens", "loss.out", "claims[0].where", "claims[0]", "unchecked[0].where",
-        "unchecked[0].reason", "rounding", "given.X[1]", "given.y[0]", "given.y[1]", "steps.B",
-        "steps.A", "steps.D",
+        "1 titel", "2 rounding", "3 tokens", "4 tolerance", "7 given.X[1]", "8 given.y[0]",
+        "8 given.y[1]", "11 steps.A", "12 steps.B", "14 steps.D", "17 loss.out",
+        "19 loss.upstream[0][1]", "19 loss.upstream[0][2]", "20 loss.wrt[1]", "22 claims[0]",
+        "23 claims[0].where", "25 claims[1].holds", "29 claims[2].printed[0][2]",
+        "32 claims[3].printed", "34 claims[4].of", "35 claims[4].printed[1]",
+        "38 unchecked[0].where", "38 unchecked[0].reason",
     ]  # fmt: skip
+
+
+def test_one_fault_is_told_after_its_line(write: Write) -> None:
+    """As compilers do, so that editors find it; several stand in a list."""
+    path = write(f"{GOOD}[[claims]]\n\nholds = 'B == 1'\n")
+    with pytest.raises(Malformed) as caught:
+        library.load(path)
+    said = "claims[0].holds: unknown name 'B': expected one of X, A"
+    assert str(caught.value) == f"{path}:7: {said}"
+    write(f"titel = 'x'\n{GOOD}[[claims]]\nholds = 'B == 1'\n[loss]\noutput = 'Y'\n")
+    with pytest.raises(Malformed) as caught:
+        library.load(path)
+    assert str(caught.value).splitlines() == [
+        f"{path}: 3 faults",
+        "  line 1: titel: unknown key 'titel': expected one of title, source, note, rounding, "
+        "tolerance, tokens, claims, unchecked, given, steps, loss, extends, replace_steps",
+        f"  line 7: {said}",
+        "  line 9: loss.output: expected a step (A), found 'Y'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[given]\nX = 1\nX = 2\n", "3 not valid TOML: Cannot overwrite a value at column 6"),
+        ("[given]\nX = [", "0 not valid TOML: Invalid value (at end of document)"),
+    ],
+)
+def test_what_is_no_toml_is_told_its_line(text: str, said: str, faults: Faults) -> None:
+    """The line that tomllib knows stands where all lines stand."""
+    assert faults(text) == [said]
 
 
 def test_a_wrong_kind_is_not_also_missing(faults: Faults) -> None:
     """A table of another kind is one fault; what is missing besides is another."""
     assert faults("given = 3\n") == [
-        "given: expected a table, found a number",
-        "steps: missing: expected a [steps] table",
+        "0 steps: missing: expected a [steps] table",
+        "1 given: expected a table, found a number",
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("title", "3", "expected text, found a number"),
+        ("source", "[1]", "expected text, found a list"),
+        ("note", "true", "expected text, found true or false"),
+        ("extends", "{}", "expected text, found a table"),
+        ("rounding", "1.5", "expected text, found a number"),
+        ("tolerance", "0.1", "expected text, found a number"),
+        ("tokens", "1979-05-27", "expected a list, found a date"),
+        ("claims", "'x'", "expected a list, found text"),
+        ("unchecked", "{a = 1}", "expected a list, found a table"),
+        ("replace_steps", "'yes'", "expected true or false, found text"),
+    ],
+)
+def test_kinds_of_values(key: str, value: str, said: str, faults: Faults) -> None:
+    """Each key of a file has one kind of value; another is told as what it is."""
+    assert faults(f"{key} = {value}\n{GOOD}") == [f"1 {key}: {said}"]
 
 
 @pytest.mark.parametrize(
@@ -142,26 +256,43 @@ def test_ragged_lists(rows: object, said: str) -> None:
 def test_faults_of_a_loss(loss: str, said: str, faults: Faults) -> None:
     """Whatever stands under [loss], the message names the place."""
     (found,) = faults(f"{GOOD}[loss]\n{loss}\n")
+    assert found.startswith("6 ")
     assert said in found
 
 
 @pytest.mark.parametrize(
     ("claim", "said"),
     [
-        ("of = 'A'\nprinted = [[1, 2]]", "claims[1].printed: A is 2x2, found 1x2"),
-        ("of = 'Q'\nprinted = 1", "claims[1].of: unknown name 'Q'"),
-        ("of = 'A[0, 0]'", "claims[1]: expected both 'of' and 'printed'"),
-        ("of = ''\nprinted = 1", "claims[1].of: expected text, found nothing"),
-        ("holds = 'A'", "claims[1].holds: 'A' states nothing"),
-        ("holds = 'A[0, 0] == Q'", "claims[1].holds: unknown name 'Q'"),
-        ("holds = 'argmax(Q) == 1'", "claims[1].holds: unknown name 'Q'"),
-        ("holds = 'median(A) < 1'", "claims[1].holds: unknown function 'median'"),
-        ("holds = 'max(A @ A[0, 0]) < 1'", "claims[1].holds"),
-        ("holds = 'A[0, 0] == 9**9**9'", "claims[1].holds"),
+        ("of = 'A'\nprinted = [[1, 2]]", "11 claims[1].printed: A is 2x2, found 1x2"),
+        ("of = 'Q'\nprinted = 1", "10 claims[1].of: unknown name 'Q'"),
+        ("of = 'A[0, 0]'", "8 claims[1]: expected both 'of' and 'printed'"),
+        ("of = ''\nprinted = 1", "10 claims[1].of: expected text, found nothing"),
+        ("of = 'A'\nholds = 'A == A'", "8 claims[1]: expected either 'holds' or both"),
+        ("of = 'A[0]'\nprinted = [1,\n'1/2']", "12 claims[1].printed[1]: expected a printed"),
+        ("of = 'A[0, 0]'\nprinted = 'x'", "11 claims[1].printed: expected a printed number"),
+        ("of = 'A[0]'\nprinted = [1, [2]]", "11 claims[1].printed[0]: expected a row"),
+        ("of = 'A == A'\nprinted = 1", "10 claims[1].of: a comparison or a list in brackets"),
+        ("holds = 'A'", "10 claims[1].holds: states nothing: expected a comparison"),
+        ("holds = 'A[0, 0] == Q'", "10 claims[1].holds: unknown name 'Q'"),
+        ("holds = 'A == A and A + 1'", "10 claims[1].holds: states nothing"),
+        ("holds = 'argmax(Q) == 1'", "10 claims[1].holds: unknown name 'Q'"),
+        ("holds = 'argmax(A) == 1'", "10 claims[1].holds: argmax takes a vector, found 2x2"),
+        ("holds = 'max(A, X) == 1'", "10 claims[1].holds: max takes one argument, found 2"),
+        ("holds = 'A == concat(A, A)'", "10 claims[1].holds: shapes don't fit"),
+        ("holds = 'A < (1, 2)'", "10 claims[1].holds: a shape is compared with =="),
+        ("holds = 'shape(A) < (1, 2)'", "10 claims[1].holds: a shape is compared with =="),
+        ("holds = '(1, 2) == A'", "10 claims[1].holds: a shape is compared with =="),
+        ("holds = 'shape(A) == (2, A)'", "10 claims[1].holds: expected a number inside"),
+        ("holds = 'shape(A, X) == (2, 2)'", "10 claims[1].holds: shape takes one argument"),
+        ("holds = 'shape(A)[0] == 2'", "10 claims[1].holds: a shape is compared as a whole"),
+        ("holds = 'median(A) < 1'", "10 claims[1].holds: unknown function 'median'"),
+        ("holds = 'max(A @ A[0, 0]) < 1'", "10 claims[1].holds"),
+        ("holds = 'A[0, 0] == 9**9**9'", "10 claims[1].holds"),
     ],
 )
 def test_faults_of_a_claim(claim: str, said: str, faults: Faults) -> None:
-    """A claim that doesn't fit its walkthrough is a fault of the file, at its number."""
+    """A claim that doesn't fit its walkthrough is a fault of the file, at its
+    number and on its line."""
     right = "[[claims]]\nwhere = 'w'\nholds = 'shape(A) == (2, 2) and max(A[0]) < 1'\n"
     (found,) = faults(f"{GOOD}{right}[[claims]]\nwhere = 'w'\n{claim}\n")
     assert found.startswith(said)
@@ -170,7 +301,7 @@ def test_faults_of_a_claim(claim: str, said: str, faults: Faults) -> None:
 def test_tokens_that_fit_nothing(faults: Faults) -> None:
     """Tokens label rows or columns; a number of them that nothing has is a slip."""
     assert faults("tokens = ['a', 'b', 'c']\n" + GOOD) == [
-        "tokens: 3 tokens, but no quantity has 3 rows or columns"
+        "1 tokens: 3 tokens, but no quantity has 3 rows or columns"
     ]
 
 
@@ -181,23 +312,28 @@ def test_tokens_that_fit_nothing(faults: Faults) -> None:
         ("ring.toml", "extends this file in turn"),
         ("nothing", "unknown case 'nothing'"),
         ("nothing.toml", "nothing.toml: the file can't be read"),
-        ("bad.toml", "bad.toml: steps: missing"),
+        ("bad.toml", "bad.toml:3: note: expected text"),
+        ("broken.toml", "broken.toml:2: not valid TOML"),
+        ("deep.toml", "deep.toml:2: extends: "),
+        ("deep.toml", "/bad.toml:3: note: expected text"),
         ("c0.toml", f"more than {MAX_CHAIN} files that extend each other"),
     ],
 )
 def test_faults_of_extends(name: str, said: str, tmp_path: Path) -> None:
     """What is wrong with the other file is told at ``extends``."""
     (tmp_path / "ring.toml").write_text("extends = 'self.toml'")
-    (tmp_path / "bad.toml").write_text(GIVEN)
+    (tmp_path / "bad.toml").write_text(f"\n\nnote = 3\n{GOOD}")
+    (tmp_path / "broken.toml").write_text("\nnote = x")
+    (tmp_path / "deep.toml").write_text("\nextends = 'bad.toml'")
     for k in range(MAX_CHAIN + 2):
         (tmp_path / f"c{k}.toml").write_text(f"extends = 'c{k + 1}.toml'")
     path = tmp_path / "self.toml"
-    path.write_text(f"extends = {name!r}")
+    path.write_text(f"title = ''\nextends = {name!r}")
     with pytest.raises(Malformed) as caught:
         library.load(path)
-    (found,) = map(str, caught.value.faults)
-    assert found.startswith("extends: ")
-    assert said in found
+    (found,) = caught.value.faults
+    assert (found.where, found.line) == ("extends", 2)
+    assert said in found.message
 
 
 def test_bases_are_found_beside_the_file_that_names_them(tmp_path: Path) -> None:
@@ -211,6 +347,110 @@ def test_bases_are_found_beside_the_file_that_names_them(tmp_path: Path) -> None
     assert list(case.steps) == ["A", "B"]
     assert case.base is not None
     assert case.base.resolve() == tmp_path / "second.toml"
+
+
+BASE = """\
+title = "the base"
+source = "a book"
+note = "of numbers"
+tokens = ["a", "b"]
+rounding = "up"
+tolerance = "0.01"
+
+[given]
+X = [[1, 2], [3, 4]]
+w = 2
+
+[steps]
+S = "w * X"
+A = "softmax(S)"
+Y = "A @ X"
+
+[loss]
+output = "A"
+upstream = [["g", 1], [0, "1/2"]]
+wrt = ["S"]
+
+[[claims]]
+where = "1"
+holds = "w == 2"
+
+[[unchecked]]
+where = "2"
+what = "x"
+reason = "y"
+"""
+
+
+def test_what_a_file_does_not_say_it_has_from_the_one_it_extends(write: Write) -> None:
+    """All but what a document says of its own numbers; and the base's file is known."""
+    base = library.load(write(BASE, "base.toml"))
+    case = library.load(write("extends = 'base.toml'\n"))
+    for name in ("title", "source", "note", "tokens", "rounding", "tolerance", "steps", "output",
+                 "upstream", "wrt", "states_loss", "raw_upstream", "symbols"):  # fmt: skip
+        assert str(getattr(case, name)) == str(getattr(base, name))
+        assert getattr(case, name)
+    assert case.raw == base.raw
+    assert case.program.shapes() == base.program.shapes()
+    assert (case.name, case.extends, case.claims, case.unchecked) == ("case", "base.toml", (), ())
+    assert (len(base.claims), len(base.unchecked), base.extends) == (1, 1, "")
+    assert (base.base, case.base) == (None, base.path)
+
+
+def test_what_a_file_says_replaces_what_it_extends(write: Write) -> None:
+    """Name by name inside the tables; a step keeps its turn; the rest stays."""
+    write(BASE, "base.toml")
+    text = "extends = 'base.toml'\ntitle = 'mine'\ntolerance = '0.2'\n"
+    text += "[given]\nw = 3\nz = 1\n[steps]\nS = 'z * X'\nZ = 'Y + z'\n[loss]\nwrt = ['X']\n"
+    case = library.load(write(text))
+    assert (case.title, case.tolerance) == ("mine", fmpq(1, 5))
+    assert case.raw == {"X": [[1, 2], [3, 4]], "w": 3, "z": 1}
+    assert list(case.steps.items())[:2] == [("S", "z * X"), ("A", "softmax(S)")]
+    assert list(case.steps) == ["S", "A", "Y", "Z"]
+    assert (case.output, case.wrt, case.symbols) == ("A", ("X",), ("g",))
+
+
+@pytest.mark.parametrize("own", ["", "replace_steps = false\n"])
+def test_steps_are_replaced_whole_only_when_told(own: str, write: Write) -> None:
+    """``replace_steps`` drops those of the base."""
+    write(BASE, "base.toml")
+    steps = "[steps]\nA = 'X'\n[loss]\noutput = 'A'\nupstream = [[1, 1], [1, 1]]\nwrt = ['X']"
+    case = library.load(write(f"extends = 'base.toml'\nreplace_steps = true\n{steps}"))
+    assert dict(case.steps) == {"A": "X"}
+    case = library.load(write(f"extends = 'base.toml'\n{own}{steps}"))
+    assert list(case.steps) == ["S", "A", "Y"]
+
+
+@pytest.mark.parametrize(
+    ("base", "own", "states"),
+    [("", "", False), ("[loss]\n", "", True), ("", "[loss]\n", True), ("[loss]\n", "[loss]", True)],
+)
+def test_a_loss_is_stated_by_either_file(base: str, own: str, states: bool, write: Write) -> None:
+    """One that neither states is not made up."""
+    write(f"{GOOD}{base}", "base.toml")
+    assert library.load(write(f"extends = 'base.toml'\n{own}")).states_loss is states
+
+
+def test_a_fault_in_what_a_file_inherits_is_told_where_it_says_so(write: Write) -> None:
+    """A step of the base that the own numbers don't fit: on the line of ``extends``."""
+    write(BASE, "base.toml")
+    path = write("title = 'x'\nextends = 'base.toml'\n[given]\nX = [[1, 2, 3]]\n")
+    with pytest.raises(Malformed) as caught:
+        library.load(path)
+    places = [(fault.line, fault.where) for fault in caught.value.faults]
+    assert places == [(2, "steps.Y"), (2, "loss.upstream")]
+
+
+def test_claims_have_their_lines(write: Write) -> None:
+    """Whatever stands behind or between their headers, and however they are written."""
+    text = "note = '''\n[[claims]]\n'''\n# [[claims]]\n" + GOOD
+    text += "[[claims]] # one\nholds = 'A == A'\n\n  [[ \"claims\" ]]\nof = 'A[0]'\n"
+    text += "printed = [\n  1,\n  0\n]\n[[claims]]\nholds = 'A == X'\n"
+    inline = "claims = [{holds = 'A == A'},\n\n  {of = 'A[0]', printed = [1, 0]}]\n"
+    for content, lines in [(text, [9, 12, 18]), (inline + GOOD, [1, 3])]:
+        for newline in ("\n", "\r\n"):
+            case = library.load(write(content.replace("\n", newline)))
+            assert [claim.line for claim in case.claims] == lines
 
 
 @pytest.mark.parametrize("number", [0.5, np.float64(0.5), np.float32(0.5), float("nan")])

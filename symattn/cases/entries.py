@@ -1,0 +1,47 @@
+"""Tables of keys and values, as files and callers write them: what may stand in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+
+from symattn.errors import Fault
+
+#: What a user calls the kinds of values.
+KINDS: Mapping[type, str] = {
+    bool: "true or false", int: "a number", Decimal: "a number", str: "text",
+    list: "a list", tuple: "a list", dict: "a table", type(None): "nothing",
+}  # fmt: skip
+
+
+def kind(value: object) -> str:
+    """What a value is, as messages say it.
+
+    >>> kind("x"), kind([1]), kind(0.5)
+    ('text', 'a list', 'a float')
+    """
+    return KINDS.get(type(value), f"a {type(value).__name__}")
+
+
+def unknown(entry: Mapping[str, object], known: Iterable[str]) -> Iterator[Fault]:
+    """A fault for each key that is not known.
+
+    >>> print(*unknown({"wher": "3.1", "of": "A"}, ("where", "of")))
+    wher: unknown key 'wher': expected one of where, of
+    """
+    for key in entry:
+        if key not in known:
+            shown = key if len(key) <= 40 else f"{key[:37]}..."
+            yield Fault(key[:80], f"unknown key {shown!r}: expected one of {', '.join(known)}")
+
+
+def texts(entry: Mapping[str, object], keys: Iterable[str]) -> Iterator[Fault]:
+    """A fault for each of the keys whose value is no text, or an empty one.
+
+    >>> print(*texts({"where": 3, "what": ""}, ("where", "what")), sep="; ")
+    where: expected text, found a number; what: expected text, found nothing
+    """
+    for key in keys:
+        if not (entry[key] and isinstance(entry[key], str)):
+            found = "nothing" if entry[key] == "" else kind(entry[key])
+            yield Fault(key, f"expected text, found {found}")

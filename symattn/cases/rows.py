@@ -1,0 +1,96 @@
+"""Nested lists read: their shape, and their entries as exact numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from typing import Any, TypeVar
+
+from symattn.errors import Fault, Faults, Malformed
+from symattn.numbers.reading import Hidden, read_entry
+from symattn.numbers.values import Value
+from symattn.programs.nodes import MAX_ENTRIES
+from symattn.shapes import Shape, keys, show
+
+T = TypeVar("T")
+
+#: Rows of exact entries; a scalar is one row of one, a vector one row.
+Rows = tuple[tuple[Value | Hidden, ...], ...]
+
+
+def shape_of(data: Any) -> Shape:
+    """The shape of nested lists: (), (n,) or (n, m); lists that are ragged,
+    empty or deeper raise :class:`Malformed` with every place.
+
+    >>> shape_of([[1, 2, 3], [4, 5, 6]])
+    (2, 3)
+    """
+    if not _is_list(data):
+        return ()
+    if not len(data):
+        raise Malformed("expected numbers, found an empty list")
+    if not any(_is_list(row) for row in data):
+        return (len(data),)
+    widths = [len(row) for row in data if _is_list(row)]
+    usual = max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
+    if faults := list(_ragged(data, usual)):
+        raise Malformed(faults)
+    if usual == 0:
+        raise Malformed("expected numbers, found empty rows")
+    return (len(data), usual)
+
+
+def _ragged(data: Any, usual: int) -> Iterator[Fault]:
+    """What keeps nested lists from being rows of ``usual`` numbers."""
+    for i, row in enumerate(data):
+        if not _is_list(row):
+            yield Fault(f"[{i}]", "expected a row of numbers, found a single value")
+        elif len(row) != usual:
+            yield Fault(
+                f"[{i}]", f"expected {usual} numbers as in the other rows, found {len(row)}"
+            )
+        else:
+            for j, entry in enumerate(row):
+                if _is_list(entry):
+                    yield Fault(f"[{i}][{j}]", "expected a number, found a list")
+
+
+def _is_list(data: Any) -> bool:
+    if isinstance(data, str | bytes):
+        return False
+    return isinstance(data, Sequence) or getattr(data, "ndim", 0) > 0
+
+
+def read_each(data: Any, read: Callable[[Any], T]) -> tuple[Shape, tuple[tuple[T, ...], ...]]:
+    """The shape of nested lists, and what ``read`` makes of their entries, by
+    rows of the grid. Raises :class:`Malformed` with every entry that it can't read.
+
+    >>> read_each(["1", "2"], int)
+    ((2,), ((1, 2),))
+    """
+    if hasattr(data, "tolist") and not isinstance(data, str):
+        data = data.tolist()
+    shape = shape_of(data)
+    if prod(shape) > MAX_ENTRIES:
+        raise Malformed(f"{show(shape)} is beyond {MAX_ENTRIES} entries")
+    faults = Faults()
+    rows = [[data]] if not shape else [data] if len(shape) == 1 else data
+    table: list[tuple[T, ...]] = []
+    for i, row in enumerate(rows):
+        entries: list[T] = []
+        for j, entry in enumerate(row):
+            with faults.inside("".join(f"[{k}]" for k in keys(shape, i, j))):
+                entries.append(read(entry))
+        table.append(tuple(entries))
+    faults.raise_all()
+    return shape, tuple(table)
+
+
+def read_rows(data: Any, symbols: bool = False) -> tuple[Shape, Rows]:
+    """Shape and exact entries of nested lists of numbers, text or arrays;
+    with ``symbols`` entries may name symbols. Raises :class:`Malformed`.
+
+    >>> read_rows([["1/2", 3]])
+    ((1, 2), ((1/2, 3),))
+    """
+    return read_each(data, lambda entry: read_entry(entry, symbols))

@@ -1,0 +1,279 @@
+"""Claims: read once, when their file is, into all that audits and sheets need."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn import syntax
+from symattn.auditing.audit import audit
+from symattn.auditing.reports import as_dict
+from symattn.auditing.statements import Decider
+from symattn.cases import library
+from symattn.cases.case import make
+from symattn.cases.claims import read_claims, read_unchecked
+from symattn.errors import Malformed
+from symattn.numbers.printed import read_printed
+from symattn.programs.program import Program, program
+from symattn.sheets.redpen import sheet
+from symattn.solution.solution import solve
+from symattn.verdicts import Verdict
+
+from ..strategies import some
+
+MADE = program(
+    {"x": (), "v": (3,), "X": (2, 3)}, {"A": "softmax(X)", "s": "total(A)", "B": "A @ X.T"}
+)
+
+
+def read(**entry):
+    """The claim of one table."""
+    (claim,) = read_claims(MADE, [entry])
+    return claim
+
+
+def told(*entries, passed_over=()):
+    """The faults of tables, as text."""
+    with pytest.raises(Malformed) as caught:
+        read_claims(MADE, entries, passed_over)
+    return [str(fault) for fault in caught.value.faults]
+
+
+# -- read once ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["please-study-man", "length-4-causal", "cat-sat-mat-unscaled"])
+def test_a_claim_is_parsed_and_lowered_once(name, monkeypatch):
+    """From its file through the audit and its reports to the red pen's sheet:
+    no claim's text is parsed twice, and no part of its tree lowered twice."""
+    parsed, lowered = [], []
+    parse, lower = syntax.parse, Program.lower_tree
+    monkeypatch.setattr(syntax, "parse", lambda text: parsed.append(text) or parse(text))
+    monkeypatch.setattr(
+        Program,
+        "lower_tree",
+        lambda self, tree, *more: lowered.append(tree) or lower(self, tree, *more),
+    )
+    case = library.load(name)
+    numbers = {text for data in case.raw.values() for text in flat(data)}
+    before = Counter(parsed)
+    found = audit(case)
+    as_dict(found)
+    sheet(found)
+    # Names of quantities are looked up and typeset by name, as well as claimed.
+    texts = {claim.text for claim in case.claims} - numbers - case.program.named.keys()
+    assert len(texts) > 5
+    for text in texts:
+        assert before[text] == Counter(parsed)[text] == 1 + (text in case.steps.values())
+    assert max(Counter(map(id, lowered)).values()) == 1
+    assert {id(claim.tree) for claim in case.claims if claim.of} <= set(map(id, lowered))
+
+
+def flat(data):
+    """The texts in nested lists."""
+    if isinstance(data, list):
+        return [text for item in data for text in flat(item)]
+    return [data] if isinstance(data, str) else []
+
+
+def test_what_a_claim_carries():
+    """Text, tree, node, figures by the rows of the grid; of a statement, its comparisons."""
+    claim = read(where="3.1", of="A[0]", printed=["0.50", Decimal("0.1"), "-inf"])
+    assert (claim.where, claim.text, claim.of, claim.holds) == ("3.1", "A[0]", "A[0]", "")
+    assert claim.tree == syntax.parse("A[0]")
+    assert (claim.node.shape, claim.line, claim.comparisons) == ((3,), 0, ())
+    assert claim.printed == ((read_printed("0.50"), read_printed("0.1"), None),)
+    said = read(holds="0 < max(A[0]) < 1 and s == 2")
+    assert (said.text, said.of, said.holds) == ("0 < max(A[0]) < 1 and s == 2", "", said.text)
+    assert (said.where, said.node, said.printed) == ("claims[0]", None, ())
+    assert [c.relations for c in said.comparisons] == [("<", "<"), ("==",)]
+    assert said.tree == syntax.parse(said.text)
+
+
+@pytest.mark.parametrize(
+    ("of", "printed", "rows"),
+    [
+        ("x", "1", [["1"]]),
+        ("v", ["1", "2", "3"], [["1", "2", "3"]]),
+        ("X", [["1", "2", "3"], ["4", "5", "6"]], [["1", "2", "3"], ["4", "5", "6"]]),
+        ("X", ((1, 2, 3), (4, 5, 6)), [["1", "2", "3"], ["4", "5", "6"]]),
+        ("X[:, 0:1]", [["1"], ["2"]], [["1"], ["2"]]),
+    ],
+)
+def test_figures_are_rows_of_the_grid(of, printed, rows):
+    """A number is one row of one, a vector one row."""
+    claim = read(of=of, printed=printed)
+    assert [[figure.text for figure in row] for row in claim.printed] == rows
+
+
+def test_the_same_text_is_one_expression():
+    """Claims that say it again share its tree and node."""
+    one, other, third = read_claims(
+        MADE, [{"of": "A + 1", "printed": [[1] * 3] * 2}] * 2 + [{"of": "s", "printed": 1}]
+    )
+    assert one.node is other.node is not third.node
+    assert one.tree is other.tree
+
+
+def test_claims_are_named_by_their_position():
+    """Where a document doesn't say where it prints something."""
+    claims = read_claims(MADE, [{"holds": "x == 1"}, {"where": "2", "of": "x", "printed": 1}])
+    assert [claim.where for claim in claims] == ["claims[0]", "2"]
+
+
+def test_claims_show_themselves_briefly():
+    """However much they print or say."""
+    claim = read(where="w" * 500, of="X" + " + X" * 150, printed=[[1] * 3] * 2)
+    assert len(repr(claim)) < 200
+    assert (
+        repr(read(where="3", of="v", printed=[1] * 3)) == "<Claim '3': 'v', a vector of 3 printed>"
+    )
+    assert repr(read(where="3", holds="x == 1")) == "<Claim '3': 'x == 1', a statement>"
+
+
+# -- faults ------------------------------------------------------------------------------
+
+
+def test_every_fault_of_every_claim_is_told():
+    """Also after a statement, and in the expression and the figures of one claim."""
+    assert told(
+        {"holds": "x == Q"},
+        {"of": "R", "printed": ["1", "one", "1e"]},
+        {"holds": "x == 1"},
+        {"of": "v", "printed": [1, 2], "wher": "3"},
+        "x == 1",
+        {"where": "", "holds": 3},
+        {},
+        {"printed": [[1, 2], [3]]},
+        {"of": "v", "holds": "x"},
+        {"of": "v", "printed": None},
+    ) == [
+        "[0].holds: unknown name 'Q': expected one of x, v, X, A, s, B",
+        "[1].printed[1]: expected a printed number, found 'one'",
+        "[1].printed[2]: expected a printed number, found '1e'",
+        "[1].of: unknown name 'R': expected one of x, v, X, A, s, B",
+        "[3].wher: unknown key 'wher': expected one of where, of, printed, holds",
+        "[3].printed: v is a vector of 3, found a vector of 2",
+        "[4]: expected a table, found text",
+        "[5].where: expected text, found nothing",
+        "[5].holds: expected text, found a number",
+        "[6]: expected either 'holds' or both 'of' and 'printed'",
+        "[7]: expected both 'of' and 'printed'",
+        "[7].printed[1]: expected 2 numbers as in the other rows, found 1",
+        "[8]: expected either 'holds' or both 'of' and 'printed'",
+        "[8].holds: states nothing: expected a comparison with == < <= > >=",
+        "[9].printed: expected a printed number, found None",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Z", "-Z", "Z.T", "Z[0]", "x + Z", "Z @ x", "exp(Z)", "x - (Z * 2)", "grad(Z)", "dL/dZ",
+     "dL/dx", "grad(x)", "total(grad(v))"],
+)  # fmt: skip
+def test_what_names_something_faulty_is_passed_over(text):
+    """Wherever in the expression or the statement; what else is wrong is told."""
+    gone = ("Z", "dL")
+    for holds in (f"{text} == 1", f"x == 1 and 2 < {text}", f"shape({text}) == (1, 2)",
+                  f"(1, {text}) == shape(X)", f"max({text}) > 1"):  # fmt: skip
+        assert read_claims(MADE, [{"holds": holds}], gone) == ()
+    assert read_claims(MADE, [{"of": text, "printed": 1}], gone) == ()
+    assert told({"of": text, "printed": "y"}, {"holds": "Y == 1"}, passed_over=gone) == [
+        "[0].printed: expected a printed number, found 'y'",
+        "[1].holds: unknown name 'Y': expected one of x, v, X, A, s, B",
+    ]
+    (claim,) = read_claims(MADE, [{"of": "x + 1", "printed": 1}], gone)
+    assert claim.node is not None
+
+
+def test_what_can_not_be_checked_is_read_like_claims():
+    """With all its faults at once."""
+    with pytest.raises(Malformed) as caught:
+        read_unchecked([{"where": "1", "what": "", "why": "z"}, 3, {"where": "1", "what": "x",
+                        "reason": "y"}])  # fmt: skip
+    assert [str(fault) for fault in caught.value.faults] == [
+        "[0].why: unknown key 'why': expected one of where, what, reason",
+        "[0].reason: missing",
+        "[0].what: expected text, found nothing",
+        "[1]: expected a table, found a number",
+    ]
+
+
+# -- statements --------------------------------------------------------------------------
+
+NUMBERS = [[3, -1, 2], [-4, 0, 3]]
+SOLVED = solve(
+    make("n", {"X": NUMBERS, "v": [2, -5, 3], "P": [[1, 0, 1], [1, 1, 1]]}, {"M": "mask(X, P)"})
+)
+ABS = [[3, 1, 2], [4, 0, 3]]
+
+
+@pytest.mark.parametrize(
+    ("statement", "holds"),
+    [
+        ("max(X) == 3", True), ("min(X) == -4", True), ("max(X) > 3", False),
+        ("argmax(v) == 2", True), ("argmax(X[0]) == 0", True), ("argmax(X[1]) < 2", False),
+        ("max(abs(v)) == 5", True), ("abs(max(abs(v)) - 7) == 2", True), ("min(abs(X)) == 0", True),
+        ("abs(X) >= 0", True), ("abs(X) > 0", False), ("abs(v) == abs(-v)", True),
+        ("abs(X)[0, 1] == 1", True), ("total(abs(X)) == 13", True), ("2 * max(v) + 1 == 7", True),
+        ("max(X[0]) == max(X[1]) and max(X) == max(v)", True), ("min(v) < min(X) < 0", True),
+        ("X <= max(X)", True), ("X < max(X)", False), ("max(X) >= X", True),
+        ("X - min(X) >= (0 * X)", True), ("shape(X) == (2, 3)", True),
+        ("shape(X) == (3, 2)", False), ("shape(v) == shape(X[0])", True),
+        ("shape(v) == shape(X)", False), ("shape(abs(X)) == (argmax(v), max(v))", True),
+        ("(2, 3) == shape(X) == shape(M)", True), ("X == X + v - v", True), ("X == v", False),
+        ("rowsum(X) == max(X) + 1", False), ("rowsum(X)[0, 0] == max(X) + 1", True),
+        ("M[0, 1] < min(X)", True), ("max(M) == 3", True), ("argmax(M[0]) == 0", True),
+    ],
+)  # fmt: skip
+def test_statements_are_decided_from_what_the_claim_carries(statement, holds):
+    """Extremes, absolute values and shapes, inside expressions and each other;
+    the same as text."""
+    claims = read_claims(SOLVED.program, [{"holds": statement}])
+    decider = Decider(SOLVED)
+    verdict = Verdict.HOLDS if holds else Verdict.REFUTED
+    assert decider.decide(claims[0]) is verdict
+    assert decider.decide(statement) is verdict
+
+
+@some
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=6), st.integers(-9, 9))
+def test_extremes_are_pythons(numbers, least):
+    """Of any row, whether or not they are reached once."""
+    solution = solve(make("n", {"v": numbers}, {"w": "v"}))
+    decider = Decider(solution)
+    for text, value in [
+        ("max(v)", max(numbers)),
+        ("min(v)", min(numbers)),
+        ("argmax(v)", numbers.index(max(numbers))),
+        ("max(abs(v))", max(map(abs, numbers))),
+    ]:
+        assert decider.decide(f"{text} == {value}") is Verdict.HOLDS
+        truth = Verdict.HOLDS if value > least else Verdict.REFUTED
+        assert decider.decide(f"{text} > {least}") is truth
+
+
+@pytest.mark.parametrize("statement", ["min(M) == 1", "abs(M) == 1", "max(M[0, 1:2]) == 0"])
+def test_what_has_no_answer_at_these_numbers_is_told_with_its_line(statement, tmp_path):
+    """A masked score has no size: only the numbers tell, so the audit says it."""
+    path = tmp_path / "case.toml"
+    text = f"[given]\nX = {NUMBERS}\nP = [[1, 0, 1], [1, 1, 1]]\n[steps]\nM = 'mask(X, P)'\n"
+    path.write_text(f"{text}[[claims]]\nholds = 'X == X'\n[[claims]]\nholds = '{statement}'\n")
+    with pytest.raises(Malformed) as caught:
+        audit(path)
+    assert str(caught.value).startswith(f"{path}:8: claims[1].holds: ")
+
+
+def test_a_symbolic_figure_is_told_with_its_line(tmp_path):
+    """A form in symbols has no figure; one whose symbols cancel has."""
+    path = tmp_path / "case.toml"
+    text = "[given]\nX = [[1, 2]]\n[steps]\nY = 'X + 1'\n[loss]\nupstream = [['g', 1]]\n"
+    claims = "[[claims]]\nof = 'dL/dX[0, 1]'\nprinted = '1.0'\n[[claims]]\n\nof = 'grad(X)'\n"
+    path.write_text(f"{text}{claims}printed = [[1, 1]]\n")
+    with pytest.raises(Malformed) as caught:
+        audit(path)
+    assert str(caught.value) == f"{path}:10: claims[1].of: a form in g has no figure to print"
