@@ -131,7 +131,7 @@ def make(
     upstream = _upstream(stated.get("upstream"), full, faults)
     wrt = _wrt(stated, full, unsound, faults)
     with faults.inside("claims"):
-        read = read_claims(full, claims, unsound | _lost(full))
+        read = read_claims(full, claims, _unjudged(full, unsound))
     with faults.inside("unchecked"):
         noted = read_unchecked(unchecked)
     with faults.inside("tokens"):
@@ -203,9 +203,12 @@ def _differentiated(
     return forward
 
 
-def _lost(full: Program) -> set[str]:
-    """The names of the gradients, as expressions have them, where there are none."""
-    return set() if full.upstream else {"dL", *(f"d{name}" for name in full.quantities)}
+def _unjudged(full: Program, unsound: Set[str]) -> set[str]:
+    """What claims may name without a fault of their own: what has one itself,
+    and gradients of that; all gradients where the output has one."""
+    if full.upstream:
+        return {*unsound, *(f"d{name}" for name in unsound)}
+    return {*unsound, "dL", *(f"d{name}" for name in full.quantities.keys() | unsound)}
 
 
 def _upstream(raw: object, full: Program, faults: Faults) -> Rows:

@@ -121,6 +121,8 @@ def test_a_loss_of_a_faulty_step_is_no_fault_of_its_own():
     loss = {"output": "B", "wrt": ["X", "B"]}
     (found,) = told(GIVEN, steps, loss, claims=claims)
     assert found.startswith("steps.B: unknown name 'v'")
+    claims = [{"holds": "dB == 1 and grad(B) == dX"}]
+    assert len(told(GIVEN, steps, {"output": "A"}, claims=claims)) == 1
     found = told(GIVEN, steps, {**loss, "wrt": ["B", "v"]}, claims=[{"holds": "dv == 1"}])
     assert [line.partition(":")[0] for line in found] == [
         "steps.B", "loss.wrt[1]", "claims[0].holds"
