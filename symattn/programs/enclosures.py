@@ -94,10 +94,10 @@ class Balls:
         return Enclosure(scaled, x.hidden)
 
     def _multiply(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
-        left, right = x.matrix.entries(), y.matrix.entries()
+        left, right = _open(x).entries(), _open(y).entries()
         _need_positive(x.hidden, [right[k] for k in x.hidden])
         _need_positive(y.hidden, [left[k] for k in y.hidden])
-        flat = [a * b for a, b in zip(left, right, strict=True)]
+        flat = [a * b for a, b in zip(x.matrix.entries(), y.matrix.entries(), strict=True)]
         return Enclosure(arb_mat(*node.grid, flat), x.hidden | y.hidden)
 
     def _divide(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:

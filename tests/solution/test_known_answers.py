@@ -180,6 +180,7 @@ def test_length_4_causal():
         ({"A": "mask(X, X)"}, "steps.A", "a mask holds 0 (hide) and 1 (keep), found 2"),
         ({"A": "causal(X)", "B": "A @ X"}, "steps.B", "masked score (-inf)"),
         ({"A": "causal(X)", "B": "A * -1"}, "steps.B", "masked score (-inf)"),
+        ({"A": "causal(X)", "B": "A * A"}, "steps.B", "masked score (-inf)"),
         ({"A": "X", "S": "softmax(mask(X, causal(X)))"}, "steps.S", "masked score (-inf)"),
     ],
 )
