@@ -55,6 +55,7 @@ FUNCTIONS = {
     "softmax": _softmax,
     "causal": lambda x: _hide(x, np.tri(*x.shape, dtype=int)),
     "mask": _hide,
+    "tril": np.tril,
     "concat": lambda *parts: np.concatenate(parts, axis=-1),
     "rowsum": lambda x: x.sum(axis=1, keepdims=True),
     "colsum": lambda x: x.sum(axis=0, keepdims=True),

@@ -11,6 +11,7 @@ from symattn.numbers.reading import read
 from symattn.verdicts import Verdict
 
 _CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+brief = settings(max_examples=6, **_CALM)
 few = settings(max_examples=15, **_CALM)
 some = settings(max_examples=40, **_CALM)
 many = settings(max_examples=100, **_CALM)

@@ -11,8 +11,6 @@ from symattn.programs.nodes import Node
 from symattn.programs.program import Program, ancestors
 from symattn.shapes import keys_text
 
-_SIGNS = {"add": "+", "subtract": "-"}
-
 
 def names(program: Program) -> dict[int, f.Formula]:
     """What every named node is called: steps by name, gradients as dL/d(name)."""
@@ -21,9 +19,6 @@ def names(program: Program) -> dict[int, f.Formula]:
         shown[node.serial] = gradient_symbol(name)
     for name, node in program.quantities.items():
         shown[node.serial] = f.Symbol(name)
-    if program.upstream is not None:
-        output = next(n for n, g in program.gradients.items() if g is program.upstream)
-        shown[program.upstream.serial] = gradient_symbol(output)
     return shown
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import mpmath
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ from symattn.verdicts import Verdict
 
 from ..machines import as_float, balls, exact, floats, overlap, symbolic, symbols
 from ..oracle import DIGITS, close, each, entry, run
-from ..strategies import few, small, small_matrices, some
+from ..strategies import brief, small, small_matrices
 
 SCORES = ["Q @ K.T", "Q @ K.T / sqrt(d)", "(Q * w) @ K.T - 1/3", "Q @ K.T + b", "-(K @ Q.T).T"]
 WEIGHTS = [
@@ -43,10 +45,13 @@ OUTPUTS = [
     "A - A / d",
 ]
 
+# Every form of weights and of output is met by each of the tests below.
+FORMS = list(zip(WEIGHTS, OUTPUTS[3:] + OUTPUTS[:3], strict=True))
+
 
 @st.composite
-def programs(draw):
-    """Steps of attention in many forms, with inputs of drawn sizes."""
+def programs(draw, weights, output):
+    """Inputs of drawn sizes, and steps of attention with these weights and this output."""
     n, m, d, v = (draw(st.integers(1, 3)) for _ in range(4))
     data = {
         "Q": draw(small_matrices(n, d)),
@@ -59,23 +64,19 @@ def programs(draw):
     }
     for row in data["M"]:
         row[0] = 1
-    steps = {
-        "S": draw(st.sampled_from(SCORES)),
-        "A": draw(st.sampled_from(WEIGHTS)),
-        "Y": draw(st.sampled_from(OUTPUTS)),
-    }
-    return data, steps
+    return data, {"S": draw(st.sampled_from(SCORES)), "A": weights, "Y": output}
 
 
 def shapes_of(data):
     return {name: np.shape(np.array(raw, dtype=object)) for name, raw in data.items()}
 
 
-@some
-@given(programs())
-def test_exact_values_balls_and_floats_agree(drawn):
+@pytest.mark.parametrize(("weights", "output"), FORMS)
+@brief
+@given(st.data())
+def test_exact_values_balls_and_floats_agree(weights, output, data):
     """Every quantity: the balls hold the exact value and are narrow, the floats are near."""
-    data, steps = drawn
+    data, steps = data.draw(programs(weights, output))
     made = program(shapes_of(data), steps)
     for name in steps:
         node = made.quantities[name]
@@ -92,11 +93,12 @@ def hidden(x):
     return isinstance(x, Hidden)
 
 
-@few
-@given(programs())
-def test_exact_values_are_those_of_a_second_reading(drawn):
+@pytest.mark.parametrize(("weights", "output"), FORMS)
+@brief
+@given(st.data())
+def test_exact_values_are_those_of_a_second_reading(weights, output, data):
     """Every quantity against the steps' text read by Python's ast, at 60 digits."""
-    data, steps = drawn
+    data, steps = data.draw(programs(weights, output))
     made = program(shapes_of(data), steps)
     with mpmath.workdps(DIGITS):
         expected = run(data, steps)
@@ -107,11 +109,12 @@ def test_exact_values_are_those_of_a_second_reading(drawn):
                 assert x == -mpmath.inf if hidden(value) else close(value.ball(260), x, 40)
 
 
-@few
-@given(programs())
-def test_symbolic_results_hold_at_every_number(drawn):
+@pytest.mark.parametrize(("weights", "output"), FORMS)
+@brief
+@given(st.data())
+def test_symbolic_results_hold_at_every_number(weights, output, data):
     """The SymPy expressions of the steps, at the drawn numbers, are the exact values."""
-    data, steps = drawn
+    data, steps = data.draw(programs(weights, output))
     made = program(shapes_of(data), steps)
     inputs = {name: symbols(name, shape) for name, shape in shapes_of(data).items()}
     kept = {0: sympy.S.Zero, 1: sympy.S.One}
@@ -145,17 +148,27 @@ def grid_of(shape):
     return shape if len(shape) == 2 else (1, shape[0] if shape else 1)
 
 
-@few
-@given(programs())
-def test_gradients_agree_in_exact_values_balls_and_floats(drawn):
+def ancestors_of(name, steps):
+    """The given quantities that a step is made of, by the letters in its text."""
+    used = set(re.findall(r"(?<![\w.])[A-Za-z](?!\w)", steps.get(name, "")))
+    given = used - steps.keys()
+    return given.union(*(ancestors_of(other, steps) for other in used & steps.keys()))
+
+
+@pytest.mark.parametrize(("weights", "output"), FORMS)
+@brief
+@given(st.data())
+def test_gradients_agree_in_exact_values_balls_and_floats(weights, output, data):
     """The gradient program too runs alike in every arithmetic."""
-    data, steps = drawn
+    data, steps = data.draw(programs(weights, output))
     made = differentiate(program(shapes_of(data), steps), "Y")
     shape = made.quantities["Y"].shape
     ones = np.ones(shape, dtype=int).tolist()
-    for name in ("Q", "V", "b"):
-        if name not in made.gradients:
-            continue
+    assert set(made.gradients) - set(steps) == ancestors_of("Y", steps) - {"M"}
+    names = made.gradients.keys() & {"Q", "K", "V", "w", "b"}
+    if "d" not in weights:  # No gradient flows into what scales a masked score.
+        names |= made.gradients.keys() & {"d"}
+    for name in sorted(names):
         node = made.gradients[name]
         assert node.shape == made.quantities[name].shape
         inputs = {**data, "upstream": ones}
@@ -208,17 +221,54 @@ def test_given_minus_infinity_is_a_masked_score():
     ],
 )
 def test_minus_infinity_has_no_other_arithmetic(text):
-    """Only adding, scaling by a positive number, exp and softmax take a masked score;
-    balls say so by an error or an unbounded ball, never by a number."""
+    """Only adding, scaling by a positive number, exp and softmax take a masked score."""
     node = program({"X": (2, 2)}, {"R": text}).quantities["R"]
-    data = {"X": [[1, 2], [3, 4]]}
     with pytest.raises(Malformed, match=r"masked score \(-inf\)"):
-        exact(data, node)
-    try:
-        enclosed = balls(data, node)
-    except Malformed:
-        return
-    assert any(ball is None or not ball.is_finite() for row in enclosed for ball in row)
+        exact({"X": [[1, 2], [3, 4]]}, node)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "causal(X) * -1",
+        "-1 * causal(X)",
+        "causal(X) * 0",
+        "causal(X) / -2",
+        "causal(X) * -X",
+        "causal(X) * causal(X)",
+        "-X * causal(X)",
+        "causal(X) / -X",
+    ],
+)
+def test_balls_refuse_to_scale_a_masked_score_by_what_is_not_positive(text):
+    """Whatever it is scaled by, a number or a matrix."""
+    node = program({"X": (2, 2)}, {"R": text}).quantities["R"]
+    with pytest.raises(Malformed, match=r"masked score \(-inf\) is scaled by a number that is not"):
+        balls({"X": [[1, 2], [3, 4]]}, node)
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("-causal(X)", {(0, 1)}),
+        ("X - causal(X)", {(0, 1)}),
+        ("sqrt(causal(X))", {(0, 1)}),
+        ("log(causal(X))", {(0, 1)}),
+        ("1 / causal(X)", {(0, 1)}),
+        ("X / causal(X)", {(0, 1)}),
+        ("causal(X) @ X", {(0, 0), (0, 1)}),
+        ("X @ causal(X)", {(0, 1), (1, 1)}),
+        ("rowsum(causal(X))", {(0, 0)}),
+        ("colsum(causal(X))", {(0, 1)}),
+        ("total(causal(X))", {(0, 0)}),
+    ],
+)
+def test_balls_have_no_bound_where_minus_infinity_has_no_arithmetic(text, unknown):
+    """No number is claimed of these entries; all others are enclosed."""
+    node = program({"X": (2, 2)}, {"R": text}).quantities["R"]
+    enclosed = balls({"X": [[1, 2], [3, 4]]}, node)
+    for i, j in np.ndindex(node.grid):
+        assert enclosed[i][j].is_finite() is ((i, j) not in unknown)
 
 
 @pytest.mark.parametrize("keep", [[[2, 1]], [["1/2", 1]], [["sqrt(2)", 1]], [[-1, 1]]])

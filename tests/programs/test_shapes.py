@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +16,7 @@ from symattn.programs.program import MAX_STEPS, program
 
 from ..machines import floats
 from ..oracle import FUNCTIONS
-from ..strategies import few, many
+from ..strategies import many
 
 shapes = st.lists(st.integers(1, 3), max_size=2).map(tuple)
 counts = st.integers(0, 10_000)
@@ -33,55 +36,102 @@ def numpys(text, names):
     return found if found.size else None
 
 
-def assert_as_in_numpy(text, names):
-    """Our shape and entries are NumPy's, and we refuse what NumPy refuses."""
+def assert_as_in_numpy(text, names, tally):
+    """Our shape and entries are NumPy's, and we refuse what NumPy refuses; the tally
+    counts both."""
     expected = numpys(text, names)
     given_shapes = {name: array.shape for name, array in names.items()}
     if expected is None:
         with pytest.raises(Malformed):
             program(given_shapes, {"R": text})
+        tally["refused"] += 1
         return
+    tally["fits"] += 1
     made = program(given_shapes, {"R": text})
     assert made.shapes()["R"] == expected.shape
     data = {name: array.astype(int).tolist() for name, array in names.items()}
     assert np.allclose(floats(data, made.quantities["R"]).reshape(expected.shape), expected)
 
 
-@many
-@given(shapes, shapes, st.sampled_from(["+", "-", "*", "/", "@"]), counts)
-def test_operators_broadcast_and_multiply_as_in_numpy(left, right, sign, start):
-    """Any two shapes under any operator, 1-D products included."""
-    assert_as_in_numpy(f"A {sign} B", {"A": filled(left, start), "B": filled(right, start + 3)})
+def test_operators_broadcast_and_multiply_as_in_numpy():
+    """Any two shapes under any operator, 1-D products included; most of them fit."""
+    tally = Counter()
+
+    @many
+    @given(shapes, shapes, st.sampled_from(["+", "-", "*", "/", "@"]), counts)
+    def check(left, right, sign, start):
+        names = {"A": filled(left, start), "B": filled(right, start + 3)}
+        assert_as_in_numpy(f"A {sign} B", names, tally)
+
+    check()
+    assert tally["fits"] > 40
+    assert tally["refused"] > 2
 
 
-@many
-@given(shapes, shapes, shapes, st.sampled_from(["A @ B @ C", "A @ (B @ C)", "A.T @ B + C.T"]))
-def test_chains_of_products_are_numpys(a, b, c, text):
+@st.composite
+def chains(draw):
+    """Shapes that mostly meet in a product of three; the ends may be vectors."""
+    n, m, p, q = (draw(st.integers(1, 3)) for _ in range(4))
+    fitting = [(n, m)[draw(st.integers(0, 1)) :], (m, p), (p, q)[: draw(st.integers(1, 2))]]
+    if draw(st.integers(0, 3)) == 3:
+        fitting[draw(st.integers(0, 2))] = draw(shapes)
+    return fitting
+
+
+def test_chains_of_products_are_numpys():
     """Products of products, with transposes."""
-    assert_as_in_numpy(text, {"A": filled(a, 1), "B": filled(b, 2), "C": filled(c, 3)})
+    tally = Counter()
+
+    @many
+    @given(
+        chains(), st.sampled_from(["A @ B @ C", "A @ (B @ C)", "(B @ C).T @ A.T", "A @ B + C.T"])
+    )
+    def check(fitting, text):
+        names = {
+            name: filled(shape, k)
+            for k, (name, shape) in enumerate(zip("ABC", fitting, strict=True))
+        }
+        assert_as_in_numpy(text, names, tally)
+
+    check()
+    assert tally["fits"] > 40
+    assert tally["refused"] > 2
 
 
+bounds = st.one_of(st.just(""), st.integers(-4, 4).map(str))
 keys = st.one_of(
     st.integers(-4, 3).map(str),
-    st.builds(
-        "{}:{}:{}".format,
-        *[st.one_of(st.just(""), st.integers(-4, 4).map(str))] * 2,
-        st.sampled_from(["", "1", "2", "-1", "-2"]),
-    ),
+    st.builds("{}:{}:{}".format, bounds, bounds, st.sampled_from(["", "1", "2", "-1", "-2"])),
     st.sampled_from([":", "1:", ":1"]),
 )
 
 
-@many
-@given(
-    shapes,
-    st.lists(keys, min_size=1, max_size=3).map(", ".join),
-    st.sampled_from(["A[{}]", "A.T[{}]", "A[{}].T", "A[{}][0]"]),
-    counts,
-)
-def test_indices_and_slices_are_numpys(shape, key, form, start):
+@st.composite
+def indexed(draw):
+    """A shape, and keys that mostly select something of it."""
+    shape = draw(st.lists(st.integers(1, 3), min_size=1, max_size=2).map(tuple))
+    wanted = draw(st.integers(1, len(shape) + (draw(st.integers(0, 9)) == 9)))
+    sure = [
+        st.integers(-length, length - 1).map(str) | st.sampled_from([":", "::2", "::-1", "-1::-2"])
+        for length in shape
+    ]
+    picked = [draw(sure[k] | keys if k < len(shape) else keys) for k in range(wanted)]
+    return shape, ", ".join(picked)
+
+
+def test_indices_and_slices_are_numpys():
     """Whole numbers, slices with any steps, negative ones; empty results are refused."""
-    assert_as_in_numpy(form.format(key), {"A": filled(shape, start)})
+    tally = Counter()
+
+    @many
+    @given(indexed(), st.sampled_from(["A[{}]", "A.T[{}]", "A[{}].T", "A[{}][0]"]), counts)
+    def check(drawn, form, start):
+        shape, key = drawn
+        assert_as_in_numpy(form.format(key), {"A": filled(shape, start)}, tally)
+
+    check()
+    assert tally["fits"] > 40
+    assert tally["refused"] > 2
 
 
 @many
@@ -91,7 +141,6 @@ def test_indices_and_slices_are_numpys(shape, key, form, start):
 def test_functions_are_numpys(shape, name, start):
     """Functions of one operand on every shape; a second reading of them in NumPy."""
     array = filled(shape, start)
-    made = None
     needs = {"softmax": 1, "rowsum": 2, "colsum": 2}.get(name, 0)
     if len(shape) < needs:
         with pytest.raises(Malformed, match=f"{name} takes a"):
@@ -104,39 +153,48 @@ def test_functions_are_numpys(shape, name, start):
     assert np.allclose(found.reshape(expected.shape), expected)
 
 
-@few
-@given(st.lists(shapes, min_size=1, max_size=3))
-def test_concat_is_numpys_along_the_last_axis(parts):
+#: All shapes with at most two axes of 1 to 3 entries.
+ALL = [(), *product((1, 2, 3)), *product((1, 2, 3), repeat=2)]
+
+
+@pytest.mark.parametrize("first", ALL, ids=str)
+def test_concat_is_numpys_along_the_last_axis(first):
     """Heads side by side, or a refusal where NumPy refuses."""
-    names = {f"A{k}": filled(shape, k) for k, shape in enumerate(parts)}
-    text = f"concat({', '.join(names)})"
-    given_shapes = {name: array.shape for name, array in names.items()}
-    try:
-        expected = np.concatenate(list(names.values()), axis=-1)
-    except ValueError:
-        with pytest.raises(Malformed, match="concat"):
-            program(given_shapes, {"R": text})
-        return
-    made = program(given_shapes, {"R": text})
-    assert made.shapes()["R"] == expected.shape
-    data = {name: array.astype(int).tolist() for name, array in names.items()}
-    assert np.allclose(floats(data, made.quantities["R"]).reshape(expected.shape), expected)
+    for second in ALL:
+        names = {f"A{k}": filled(shape, k) for k, shape in enumerate((first, second, first))}
+        text = f"concat({', '.join(names)})"
+        given_shapes = {name: array.shape for name, array in names.items()}
+        try:
+            expected = np.concatenate(list(names.values()), axis=-1)
+        except ValueError:
+            with pytest.raises(Malformed, match="concat"):
+                program(given_shapes, {"R": text})
+            continue
+        made = program(given_shapes, {"R": text})
+        assert made.shapes()["R"] == expected.shape
+        data = {name: array.astype(int).tolist() for name, array in names.items()}
+        found = floats(data, made.quantities["R"])
+        assert np.array_equal(found.reshape(expected.shape), expected)
 
 
-@few
-@given(shapes, shapes)
-def test_masks_broadcast_onto_scores_only(scores, keep):
-    """A mask fits where NumPy broadcasts it to the shape of the scores."""
-    try:
-        fits = np.broadcast_shapes(scores, keep) == scores
-    except ValueError:
-        fits = False
-    if fits:
+@pytest.mark.parametrize("scores", ALL, ids=str)
+def test_masks_broadcast_onto_scores_only(scores):
+    """A mask fits where NumPy broadcasts it to the shape of the scores, and hides there."""
+    for keep in ALL:
+        kept = filled(keep, 3) % 2
+        try:
+            fits = np.broadcast_shapes(scores, keep) == scores
+        except ValueError:
+            fits = False
+        if not fits:
+            with pytest.raises(Malformed, match="fit"):
+                program({"S": scores, "M": keep}, {"R": "mask(S, M)"})
+            continue
         made = program({"S": scores, "M": keep}, {"R": "mask(S, M)"})
         assert made.shapes()["R"] == scores
-    else:
-        with pytest.raises(Malformed, match="fit"):
-            program({"S": scores, "M": keep}, {"R": "mask(S, M)"})
+        data = {"S": filled(scores, 1).astype(int).tolist(), "M": kept.astype(int).tolist()}
+        found = floats(data, made.quantities["R"]).reshape(scores)
+        assert np.array_equal(found, np.where(kept == 1, filled(scores, 1), -np.inf))
 
 
 def test_sizes_are_numbers_of_the_program():
