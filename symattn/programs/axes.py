@@ -27,7 +27,7 @@ class Axes:
 
     def __init__(self, program: Program) -> None:
         self._parents: dict[Axis, Axis] = {}
-        for node in ancestors([*program.quantities.values(), *program.gradients.values()]):
+        for node in ancestors(program.quantities.values()):
             self._line_up(node)
         for name, gradient in program.gradients.items():
             for axis in (0, 1):

@@ -210,6 +210,15 @@ def test_axes_are_the_same_where_an_operation_lines_them_up(text):
         assert found is (classes[one] == classes[other]), (one, other)
 
 
+def test_a_scalar_lines_up_nothing():
+    """Two rows that are scaled by one number have nothing in common for that."""
+    steps = {"A": "s * X", "B": "s * W"}
+    made = program({"X": (1, 3), "W": (1, 3), "s": ()}, steps)
+    axes, q = Axes(made), made.quantities
+    assert axes.same(q["A"], 1, q["X"], 1)
+    assert not axes.same(q["X"], 0, q["W"], 0)
+
+
 def test_a_gradient_runs_over_what_its_quantity_does():
     """Axis by axis, whatever way it was computed, and so do axes that only it lines up."""
     made = differentiate(program({"X": (3, 3), "W": (3, 3)}, {"Y": "X @ W"}), "Y")
