@@ -33,6 +33,9 @@ WEIGHTS = [
     "exp(S / 4) / rowsum(exp(S / 4))",
     "exp(mask(S, M) - S[0, 0])",
     "softmax(S - concat(S[:, 0:1], S)[:, :-1] / 2)",
+    "exp(concat(mask(S, M), causal(S))[:, ::-2])",
+    "softmax(S / 3 + mask(S, M)[0] / 2)",
+    "exp(causal(S).T).T",
 ]
 OUTPUTS = [
     "A @ V",
@@ -46,7 +49,7 @@ OUTPUTS = [
 ]
 
 # Every form of weights and of output is met by each of the tests below.
-FORMS = list(zip(WEIGHTS, OUTPUTS[3:] + OUTPUTS[:3], strict=True))
+FORMS = list(zip(WEIGHTS, OUTPUTS[3:] + OUTPUTS[:6], strict=True))
 
 
 @st.composite

@@ -43,9 +43,13 @@ CONCLUSIONS = {
 """Some of what each entry concludes."""
 
 
-def larger(sizes):
-    """Sizes that no proof was written with."""
-    return {name: size % 3 + 1 for name, size in sizes.items()}
+def others(sizes):
+    """Two choices of sizes that a proof was not written with."""
+    turned = [{name: size % 3 + 1 for name, size in one.items()} for one in sizes[:2]]
+    added = [{name: size + 3 for name, size in one.items()} for one in sizes[:2]]
+    found = [a if a not in sizes else b for a, b in zip(turned, added, strict=True)]
+    assert not any(one in sizes for one in found)
+    return found
 
 
 @pytest.mark.parametrize("name", names())
@@ -60,11 +64,13 @@ def test_every_line_is_confirmed_for_all_sizes(name):
 def test_every_line_holds_at_other_sizes_and_numerically(name):
     """check(): exactly at new sizes, and with NumPy at random points."""
     entry = THEORY[name]
-    report = entry.check(sizes=[larger(entry.sizes[0]), larger(entry.sizes[1])])
+    sizes = others(entry.sizes)
+    report = entry.check(sizes=sizes)
     assert report.verdict is Verdict.HOLDS
     assert report.numeric
+    assert len(report.lines) >= len(entry.steps)
     for line in report.lines:
-        assert [verdict for _, verdict in line.confirmation.at] == [Verdict.HOLDS] * 2
+        assert line.confirmation.at == tuple((one, Verdict.HOLDS) for one in sizes)
 
 
 @pytest.mark.parametrize("name", names())
