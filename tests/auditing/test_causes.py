@@ -47,21 +47,22 @@ def by_hand(places, steps=STEPS, given=GIVEN):
     return figures
 
 
-@pytest.mark.parametrize("places", [2, 3, 4, 5])
-def test_rounded_intermediates_are_no_roots(places):
+def test_rounded_intermediates_are_no_roots():
     """Each step computed from the rounded figures of the one before: what is
     off comes out from the document's own figures and is not wrong in itself."""
-    found = document(*by_hand(places).items())
-    assert refuted(found)
-    assert causes(found) <= {"rounded-inputs", "carried", "truncated"}
-    assert found.habit != CUT
-    for figure in refuted(found):
-        if figure.cause == "truncated":
-            # Cut off or rounded before: where both may be, both are said.
-            assert "it also comes out from" in figure.reason
-        if figure.cause == "rounded-inputs":
-            assert all(f.verdict is Verdict.HOLDS for f in figure.because)
-            assert all(f.order < figure.order for f in figure.because)
+    wrong = []
+    for places in (2, 3, 4, 5):
+        found = document(*by_hand(places).items())
+        assert refuted(found)
+        assert found.habit != CUT
+        wrong += refuted(found)
+    assert {figure.cause for figure in wrong} == {"rounded-inputs", "carried", "truncated"}
+    # Cut off or rounded before: where both may be, both are said.
+    cut = [figure for figure in wrong if figure.cause == "truncated"]
+    assert all("it also comes out from" in figure.reason for figure in cut)
+    for figure in (figure for figure in wrong if figure.cause == "rounded-inputs"):
+        assert all(f.verdict is Verdict.HOLDS for f in figure.because)
+        assert all(f.order < figure.order for f in figure.because)
 
 
 def test_the_habit_of_computing_with_rounded_figures_is_seen():
@@ -78,21 +79,20 @@ def test_the_habit_of_computing_with_rounded_figures_is_seen():
     assert other.habit == ""
 
 
-def test_rounding_twice_is_rounded_inputs():
+@pytest.mark.parametrize(
+    ("of", "fine", "coarse"),
+    [
+        ("A[2, 2]", "0.1975", "0.198"),
+        ("A[3, 2]", "0.37025", "0.3703"),
+        ("Y[3, 3]", "0.4665", "0.467"),
+        ("S[0, 0]", "-0.725", "-0.73"),
+        ("1/8 + 1e-9 - 2e-9", "0.125", "0.13"),
+    ],
+)
+def test_rounding_twice_is_rounded_inputs(of, fine, coarse):
     """A figure rounded from one that was rounded up to it before."""
-    exact = honest()["A"].decimal(6)
-    doubled = 0
-    for i, row in enumerate(exact):
-        for j, number in enumerate(row):
-            for places in (3, 4):
-                fine = Decimal(str(printed(honest()[f"A[{i}, {j}]"], places + 1)))
-                coarse = fine.quantize(Decimal(1).scaleb(-places), "ROUND_HALF_UP")
-                if coarse != honest()[f"A[{i}, {j}]"].decimal(places):
-                    found = document((f"A[{i}, {j}]", str(fine)), (f"A[{i}, {j}]", str(coarse)))
-                    assert [f.cause for f in found.figures] == ["", "rounded-inputs"], number
-                    doubled += 1
-    # Where none of these figures ends in a 5, one that does.
-    found = document(("1/8 + 1e-9 - 2e-9", "0.125"), ("1/8 + 1e-9 - 2e-9", "0.13"))
+    found = document((of, fine), (of, coarse))
+    assert [figure.verdict for figure in found.figures] == [Verdict.HOLDS, Verdict.REFUTED]
     assert [figure.cause for figure in found.figures] == ["", "rounded-inputs"]
 
 
@@ -107,12 +107,18 @@ def test_a_truncating_document_is_recognised(name, places):
     solution = solved(name)
     claims = claims_of(solution, expressions_of(solution), places, "down")
     found = audit(claiming(solution, claims))
-    assert refuted(found)
+    assert len(refuted(found)) > 30
     for figure in refuted(found):
         again = figure.cause == "carried" and figure.reason.startswith("repeats")
         assert again or figure.cause == "truncated"
-    if len(refuted(found)) > 2:
-        assert found.habit == CUT
+    assert found.habit == CUT
+
+
+@pytest.mark.parametrize("of", ["A[2, 1]", "Y[1, 0]", "T[1, 2]"])
+def test_one_figure_that_is_cut_off_is_truncated(of):
+    """Alone in its document, which makes it no habit."""
+    (figure,) = document((of, str(honest()[of].decimal(4, "down")))).figures
+    assert (figure.cause, figure.slip) == ("truncated", "")
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -155,21 +161,12 @@ def test_a_repeated_figure_is_carried_from_its_first_occurrence(places):
         i = random.randrange(1, 4)
         j = random.randrange(i + 1)
         wrong = f"{random.random():.{places}f}"
-        said = [
-            (f"A[{i}, {j}]", wrong),
-            (f"A[{i}]", [wrong if k == j else None for k in range(4)]),
-            ("A", None),
-            (f"A[{i}, {j}] * 1", wrong),
-        ]
-        row = printed(honest()[f"A[{i}]"], places)
-        said[1] = (f"A[{i}]", [wrong if k == j else text for k, text in enumerate(row)])
         table = printed(honest()["A"], places)
-        table[i] = said[1][1]
-        said[2] = ("A", table)
-        found = document(*said)
+        assert table[i][j] != wrong
+        table[i][j] = wrong
+        at = f"A[{i}, {j}]"
+        found = document((at, wrong), (f"A[{i}]", table[i]), ("A", table), (f"{at} * 1", wrong))
         wrongs = refuted(found)
-        if not wrongs:
-            continue
         assert len(wrongs) == 4
         assert len(found.roots) <= 1
         assert [figure.cause for figure in wrongs[1:]] == ["carried"] * 3
@@ -186,11 +183,10 @@ def test_a_carried_figure_names_the_wrong_ones_that_it_used():
     output = printed(Solution(make("on", {"A": numbers, "V": printed(wrong["V"], 4)},
                                    {"Y": "A @ V"}))["Y"], 4)  # fmt: skip
     found = document(("V", printed(honest()["V"], 4)), ("A", table), ("Y", output))
-    carried = [figure for figure in refuted(found) if figure.place[0] == "Y"]
-    assert {figure.place[1] for figure in carried if figure.cause == "carried"} == {2}
+    carried = [figure for figure in refuted(found) if figure.cause == "carried"]
+    assert [figure.place for figure in carried] == [("Y", 2, j) for j in range(4)]
     for figure in carried:
-        if figure.cause == "carried":
-            assert [source.label for source in figure.because] == ["A[2, 1]"]
+        assert [source.label for source in figure.because] == ["A[2, 1]"]
 
 
 def test_roots_corrected_everything_carried_comes_out():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from random import Random
 
 import pytest
@@ -208,10 +209,10 @@ def test_two_figures_swapped_are_named():
 def test_one_unit_in_the_last_place_is_named_so():
     """Nothing else explains it: no slip is made up for a single unit."""
     for of in ("A[3, 1]", "Y[2, 0]", "S[1, 2]"):
-        up = honest()[of].decimal(3, "up")
-        if up != honest()[of].decimal(3):
-            (figure,) = document((of, str(up))).figures
-            assert (figure.cause, figure.slip) == ("last-digit", "last-digit")
+        # Away from zero: a unit towards it may be a figure that is cut off.
+        beyond = honest()[of].decimal(3) + Decimal("0.001")
+        (figure,) = document((of, str(beyond))).figures
+        assert (figure.cause, figure.slip) == ("last-digit", "last-digit")
 
 
 def test_every_known_slip_has_been_planted():
@@ -230,4 +231,5 @@ def test_random_figures_have_no_named_slip(seed):
         i = random.randrange(1, 4)
         table[i][random.randrange(i + 1)] = f"{random.random():.4f}"
     found = document(("A", table))
-    assert {figure.slip for figure in found.roots} <= {"", "last-digit"}
+    assert found.roots
+    assert {figure.slip for figure in found.roots} == {""}

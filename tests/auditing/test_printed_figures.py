@@ -176,15 +176,17 @@ def test_nearly_a_tie_is_none():
 
 
 @some
-@given(field, st.integers(0, 6), st.fractions(min_value=Fraction(1, 10**8), max_value=2))
-def test_a_tolerance_is_a_distance(value, places, tolerance):
-    """The declared tolerance replaces the rounding interval."""
-    figure = decimal(value, places)
-    standard = Standard("half-even", fmpq(tolerance.numerator, tolerance.denominator))
+@given(field, st.integers(0, 6), st.sampled_from([-40, -3, -1, 1, 2, 7]), st.integers(2, 10**6))
+def test_a_tolerance_is_a_distance(value, places, off, parts):
+    """The declared tolerance replaces the rounding interval: a little more than the
+    distance allows the figure, a little less does not."""
+    figure = decimal(value, places) + Decimal(off).scaleb(-places)
+    printed = read_printed(format(figure, "f"))
     distance = abs(Fraction(decimal(value, places + 30, "down")) - Fraction(figure))
-    verdict = standard.verdict(value, read_printed(format(figure, "f")))
-    if abs(distance - tolerance) > Fraction(1, 10 ** (places + 25)):
-        assert verdict is (Verdict.HOLDS if distance < tolerance else Verdict.REFUTED)
+    for more, verdict in ((1, Verdict.HOLDS), (-1, Verdict.REFUTED)):
+        tolerance = distance * (1 + Fraction(more, parts))
+        standard = Standard("half-even", fmpq(tolerance.numerator, tolerance.denominator))
+        assert standard.verdict(value, printed) is verdict
 
 
 @pytest.mark.parametrize(
@@ -232,11 +234,6 @@ def test_styles_of_one_number_are_judged_alike():
 def test_masked_scores_hold_only_as_minus_infinity():
     """A number in a masked place is refuted, and -inf in one that is kept."""
     found = document(("M[0]", ["-0.418", "-inf", "−∞", "0"]), ("M[3, 0]", "-inf"))
-    shown = [(figure.verdict, figure.correct) for figure in found.figures[1:]]
-    assert [verdict for verdict, _ in shown] == [
-        Verdict.HOLDS,
-        Verdict.HOLDS,
-        Verdict.REFUTED,
-        Verdict.REFUTED,
-    ]
-    assert [correct for _, correct in shown[:3]] == ["-inf"] * 3
+    holds, refutes = Verdict.HOLDS, Verdict.REFUTED
+    assert [figure.verdict for figure in found.figures] == [holds, holds, holds, refutes, refutes]
+    assert [figure.correct for figure in found.figures[:4]] == ["-0.418", *["-inf"] * 3]
