@@ -38,9 +38,22 @@ def test_python_snippet() -> None:
     assert results.failed == 0
 
 
+#: What each command says, among other things, by its name and its first argument.
+SAID = {
+    "list": "please-study-man +Three words in two dimensions",
+    "sheet cat-sat-mat": "1 sheet in sheets: LaTeX",
+    "show cat-sat-mat": r"sqrt\(e\)/\(2 \+ sqrt\(e\)\)[\s\S]* 0\.4518627619\b",
+    "show length-4-causal": r"dL/dQ\[3, 0\].*\*g1 .*\*g2 .*\*g3 .*\*g4",
+    "verify cat-sat-mat": "cat-sat-mat  holds  87 of 87",
+    "audit please-study-man": "308 hold, 55 refuted, 8 roots",
+    "derive softmax-jacobian": "J = diag\\(A\\) − A Aᵀ",
+}
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str, tmp_path: Path) -> None:
-    """Every command runs; only an audit that refutes something exits with 1."""
+    """Every command runs and says what it should; only an audit that refutes something
+    exits with 1."""
     words = shlex.split(command)
     assert words[0] == "symattn"
     if words[1] == "sheet":
@@ -55,6 +68,10 @@ def test_commands(command: str, tmp_path: Path) -> None:
     )
     assert done.stderr == ""
     assert done.returncode == (1 if words[1] == "audit" else 0)
+    assert re.search(SAID[" ".join(words[1:3])], done.stdout)
+    if words[1] == "sheet":
+        (written,) = tmp_path.rglob("*.tex")
+        assert written.name == "cat-sat-mat.tex"
 
 
 def test_walkthrough_file(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ def test_bundled(benchmark: Any, name: str) -> None:
     """A bundled document, solved anew each time."""
     found = benchmark(lambda: audit(solve(name)))
     benchmark.extra_info["figures"] = len(found.figures)
+    assert len(found.figures) > 20
 
 
 @pytest.mark.benchmark(group="audit")
