@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from symattn import formulas as f
 from symattn.crosscheck.definitions import formula as definition_formula
 from symattn.programs.nodes import Node
-from symattn.programs.program import Program
+from symattn.programs.program import Program, ancestors
 from symattn.sheets.presentation import grouped
 
 Named = Mapping[int, f.Formula]
@@ -82,17 +82,21 @@ def of_step(node: Node, named: Named, row_sum: str = "Z_{i}") -> list[str]:
 
 
 def of_gradient(program: Program, name: str, named: Named) -> list[str]:
-    """The definitions of the flow into a quantity that one step uses directly."""
+    """The definitions of the flow into a quantity that is used once, by a step itself."""
     node = program.quantities[name]
     users = [
         (user, place)
-        for user in program.quantities.values()
+        for user in ancestors(program.quantities.values())
         for place, operand in enumerate(user.operands)
-        if operand is node or (operand.op == "transpose" and operand.operands[0] is node)
+        if (operand is node and not _is_turn(user, named))
+        or (_is_turn(operand, named) and operand.operands[0] is node)
     ]
     if len(users) != 1:
         return []
     user, place = users[0]
+    turned = user.operands[place] is not node
+    if turned and (user.op, place) != ("matmul", 1):
+        return []
     gradients = {program.quantities[n].serial: g for n, g in program.gradients.items()}
     if user.serial not in gradients:
         return []
@@ -112,13 +116,13 @@ def of_gradient(program: Program, name: str, named: Named) -> list[str]:
         ):
             letters = {"dQ": target, "G": flow, "K": _name(y.operands[0], named)}
             return [in_letters("score_query_gradient", letters, {"m": user.grid[1]})]
-        case "matmul", (x, y) if place == 1 and y.op == "transpose" and _is_named(x, named):
+        case "matmul", (x, _) if turned and _is_named(x, named):
             letters = {"dK": target, "G": flow, "Q": _name(x, named)}
             return [in_letters("score_key_gradient", letters, {"n": user.grid[0]})]
         case "matmul", (x, y) if place == 0 and _is_named(y, named):
             letters = {"dA": target, "G": flow, "B": _name(y, named)}
             return [in_letters("product_left_gradient", letters, {"m": user.grid[1]})]
-        case "matmul", (x, y) if place == 1 and _is_named(x, named):
+        case "matmul", (x, _) if place == 1 and _is_named(x, named):
             letters = {"dB": target, "G": flow, "A": _name(x, named)}
             return [in_letters("product_right_gradient", letters, {"n": user.grid[0]})]
     return []
@@ -135,6 +139,11 @@ def jacobian(node: Node, named: Named) -> str:
 
 def _is_named(node: Node, named: Named) -> bool:
     return node.serial in named and len(node.shape) == 2
+
+
+def _is_turn(node: Node, named: Named) -> bool:
+    """Whether a node only turns its operand for the step that uses it."""
+    return node.op == "transpose" and node.serial not in named
 
 
 def _turned(node: Node, named: Named) -> bool:

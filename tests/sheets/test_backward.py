@@ -1,0 +1,57 @@
+"""What a sheet says of gradients: definitions, names and formulas that hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from symattn.cases.case import make
+from symattn.sheets import blocks as b
+from symattn.sheets import walkthrough
+from symattn.solution.solution import Solution
+
+SQUARE = [[1, "1/2"], [0, 2]]
+
+
+def sheet(given: Mapping[str, Any], steps: Mapping[str, str], **details: Any) -> b.Sheet:
+    return walkthrough.sheet(Solution(make("case", given, steps, **details)))
+
+
+def plain(line: b.Line) -> str:
+    """A line of text without markup."""
+    return "".join(
+        piece if isinstance(piece, str) else piece.latex if isinstance(piece, b.Math) else piece.text
+        for piece in line
+    )
+
+
+def headings(made: b.Sheet) -> list[str]:
+    return [plain(block.text) for block in made.blocks if isinstance(block, b.Heading)]
+
+
+def definitions(made: b.Sheet) -> list[str]:
+    paragraphs = [block.text for block in made.blocks if isinstance(block, b.Paragraph)]
+    return [plain(text) for text in paragraphs if text[0] == "Entry by entry: "]
+
+
+def defined(steps: Mapping[str, str], given: Mapping[str, Any]) -> set[str]:
+    """The gradients that a sheet gives a definition of."""
+    lefts = [text.split(" = ")[0] for text in definitions(sheet(given, steps))]
+    return {left.split(r"\mathrm{d}")[1][0] for left in lefts if r"\mathrm{d}" in left}
+
+
+def test_a_definition_is_the_whole_gradient() -> None:
+    """A use inside a longer step counts: the flow of the other use is not all there is."""
+    assert defined({"S": "Q @ Q.T / 2", "Y": "S @ Q"}, {"Q": SQUARE}) == {"S"}
+    assert defined({"S": "Q @ K.T", "Y": "S @ V"}, dict.fromkeys("QKV", SQUARE)) == set("SVQK")
+
+
+def test_no_definition_of_what_is_turned_first() -> None:
+    """The definitions are of operations on a quantity itself, or of scores."""
+    assert defined({"A": "softmax(X.T)", "Y": "A @ W"}, {"X": SQUARE, "W": SQUARE}) == {"A", "W"}
+    assert defined({"Y": "X.T @ W"}, {"X": SQUARE, "W": SQUARE}) == set()
+    given = dict.fromkeys("QKW", SQUARE)
+    made = sheet(given, {"T": "K.T", "S": "Q @ T", "Y": "S @ W"})
+    assert r"{\mathrm{d}T}_{k, j} = \sum_{i = 0}^{1} Q_{i, k} {\mathrm{d}S}_{i, j}" in "".join(
+        definitions(made)
+    )
