@@ -59,7 +59,7 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
             return f.Symbol(node.extra)
         case "constant":
             return number_formula(node.extra)
-        case "copy" | "reshape" | "spread":
+        case "copy" | "reshape":
             return x[0]
         case "transpose":
             return f.Transpose(x[0])

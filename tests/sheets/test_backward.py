@@ -55,3 +55,10 @@ def test_no_definition_of_what_is_turned_first() -> None:
     assert r"{\mathrm{d}T}_{k, j} = \sum_{i = 0}^{1} Q_{i, k} {\mathrm{d}S}_{i, j}" in "".join(
         definitions(made)
     )
+
+
+def test_a_repeated_gradient_is_shown_as_such() -> None:
+    """What a total spreads is no factor: spread(dY) M^T is not dY M^T."""
+    made = sheet({"M": SQUARE}, {"Y": "total(M @ M)"})
+    spread = r"\operatorname{spread}\left(\mathrm{d}Y\right)"
+    assert rf"\mathrm{{d}}M = {spread}\,M^{{\top}} + M^{{\top}}\,{spread}" in headings(made)
