@@ -13,7 +13,10 @@ from symattn.shapes import keys_text
 
 
 def names(program: Program) -> dict[int, f.Formula]:
-    """What every named node is called: steps by name, gradients as dL/d(name)."""
+    """What every named node is called: steps by name, gradients as dL/d(name).
+
+    A gradient that flows on as it came is one node, called by the later step.
+    """
     shown: dict[int, f.Formula] = {}
     for name, node in program.gradients.items():
         shown[node.serial] = gradient_symbol(name)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from symattn import formulas as f
 from symattn.numbers.values import ONE, ZERO, Value
+from symattn.programs.display import gradient_symbol
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 from symattn.sheets import blocks as b
@@ -46,9 +47,16 @@ def backward(steps: Steps) -> Iterator[b.Block]:
         )
     )
     yield from _jacobians(steps)
-    wanted = _stages(steps)
-    for name in wanted:
+    seen = {upstream.serial}
+    for name in _stages(steps):
         node = steps.program.gradients[name]
+        if node.serial in seen:
+            # What flows on as it came is one node, with the name of the later step.
+            same = f"{f.latex(gradient_symbol(name))} = {steps.name(node)}"
+            yield b.Heading((b.Math(same),), 2)
+            yield b.Paragraph(("Here ", b.Math(same), ", entry for entry."))
+            continue
+        seen.add(node.serial)
         yield b.Heading((b.Math(steps.formula(steps.name(node), node)),), 2)
         yield from steps.definitions(definitions.of_gradient(steps.program, name, steps.named))
         yield from _gradient_work(steps, node)

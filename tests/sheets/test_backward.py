@@ -62,3 +62,20 @@ def test_a_repeated_gradient_is_shown_as_such() -> None:
     made = sheet({"M": SQUARE}, {"Y": "total(M @ M)"})
     spread = r"\operatorname{spread}\left(\mathrm{d}Y\right)"
     assert rf"\mathrm{{d}}M = {spread}\,M^{{\top}} + M^{{\top}}\,{spread}" in headings(made)
+
+
+def test_a_gradient_that_flows_on_is_not_worked_twice() -> None:
+    """It has its own heading and name, and the values stand with the later step."""
+    made = sheet({"X": SQUARE}, {"N": "2 * X", "T": "N + 1", "Y": "T @ X", "O": "Y + X"})
+    backward = headings(made)[headings(made).index("Backward") + 1 :]
+    assert [text.split(" = ")[0] for text in backward[:-2]] == [
+        rf"\mathrm{{d}}{name}" for name in "YTNX"
+    ]
+    assert backward[0] == r"\mathrm{d}Y = \mathrm{d}O"
+    assert backward[2] == r"\mathrm{d}N = \mathrm{d}T"
+    names = [
+        item.before for x in made.blocks if isinstance(x, b.Matrices) for item in x.items
+    ]
+    assert names.count(r"\mathrm{d}O =") == 1
+    assert names.count(r"\mathrm{d}T =") == 1
+    assert r"\mathrm{d}N =" not in names
