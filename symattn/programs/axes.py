@@ -61,6 +61,12 @@ class Axes:
                     self._join((node, 0), (part, 0))
             case "total":
                 pass
+            case "pick" | "scatter":
+                for axis, places in enumerate(node.extra):
+                    # Rows in another order are others.
+                    length = node.grid[axis]
+                    if length > 1 and places == range(length) == range(x[0].grid[axis]):
+                        self._join((node, axis), (x[0], axis))
             case _:
                 for operand in x:
                     for axis in (0, 1):

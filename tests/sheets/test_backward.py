@@ -79,3 +79,17 @@ def test_a_gradient_that_flows_on_is_not_worked_twice() -> None:
     assert names.count(r"\mathrm{d}O =") == 1
     assert names.count(r"\mathrm{d}T =") == 1
     assert r"\mathrm{d}N =" not in names
+
+
+def test_rows_in_another_order_have_no_labels() -> None:
+    """Tokens label the rows of the output; those of X, turned upside down, are others."""
+    steps = {"R": "X[::-1]", "W": "X[:, ::-1]", "Y": "R @ W"}
+    made = sheet({"X": SQUARE}, steps, tokens=("first", "second"))
+    labels = {
+        item.before: item.row_labels
+        for x in made.blocks
+        if isinstance(x, b.Matrices)
+        for item in x.items
+    }
+    assert labels["R ="] == labels["Y ="] == labels[r"\mathrm{d}R ="] == ("first", "second")
+    assert labels["X ="] == labels["W ="] == labels[r"\mathrm{d}X ="] == ()
