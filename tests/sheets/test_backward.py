@@ -20,7 +20,11 @@ def sheet(given: Mapping[str, Any], steps: Mapping[str, str], **details: Any) ->
 def plain(line: b.Line) -> str:
     """A line of text without markup."""
     return "".join(
-        piece if isinstance(piece, str) else piece.latex if isinstance(piece, b.Math) else piece.text
+        piece
+        if isinstance(piece, str)
+        else piece.latex
+        if isinstance(piece, b.Math)
+        else piece.text
         for piece in line
     )
 
@@ -73,9 +77,7 @@ def test_a_gradient_that_flows_on_is_not_worked_twice() -> None:
     ]
     assert backward[0] == r"\mathrm{d}Y = \mathrm{d}O"
     assert backward[2] == r"\mathrm{d}N = \mathrm{d}T"
-    names = [
-        item.before for x in made.blocks if isinstance(x, b.Matrices) for item in x.items
-    ]
+    names = [item.before for x in made.blocks if isinstance(x, b.Matrices) for item in x.items]
     assert names.count(r"\mathrm{d}O =") == 1
     assert names.count(r"\mathrm{d}T =") == 1
     assert r"\mathrm{d}N =" not in names

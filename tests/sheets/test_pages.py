@@ -1,0 +1,418 @@
+"""What stands on a sheet is true, and all that should stands on it.
+
+Every page is read back by :mod:`pages <.pages>`: a reader that shares nothing
+with the printers holds each number against an independent recomputation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+
+from symattn.errors import Malformed
+from symattn.sheets import blocks as b
+from symattn.sheets import walkthrough
+from symattn.solution.solution import solve
+from symattn.verification import verify
+
+from . import walkthroughs
+from .pages import Page, agree, places_of, plain
+from .truth import BUNDLED, DIGITS, Truth, exactly, latex_name
+
+Reads = Callable[..., Page]
+
+NAMES = sorted(path.stem for path in BUNDLED.glob("*.toml"))
+OWN = sorted(walkthroughs.ALL)
+DETAILS = ("brief", "full")
+
+#: Quantities whose rows are no tokens; all others' rows are, where there are tokens.
+OTHER_ROWS = {
+    **dict.fromkeys(NAMES, ("W_Q", "W_K", "W_V", "W_O", "V_notes")),
+    "parts": ("v", "c"),
+    "heads": ("W_out", "bias", "mean"),
+    "keys": ("K",),
+    "many": ("K",),
+    "large": ("W",),
+    "base": ("W",),
+    "variant": ("W",),
+    "turned": ("X", "K", "Kt", "A", "D"),
+}
+#: Weights whose columns are no tokens.
+OTHER_COLUMNS = {"heads": ("mean",), "keys": ("A",), "many": ("A",)}
+
+#: Mathematics that the reader can't judge, and why.
+UNREADABLE = {
+    r"\operatorname{scatter}": "the formula doesn't say where the entries go",
+    r"\operatorname{spread}": "nor to which shape",
+    r"+ \cdots": "a long closed form shows its beginning and its end",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the walkthroughs of our own."""
+    place = tmp_path_factory.mktemp("walkthroughs")
+    for name, text in walkthroughs.ALL.items():
+        (place / f"{name}.toml").write_text(text, "utf-8")
+    return place
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Reads:
+    """Reads the page of a walkthrough, once."""
+
+    @cache
+    def read(name: str, detail: str = "brief", places: int = 4) -> Page:
+        path = (BUNDLED if name in NAMES else folder) / f"{name}.toml"
+        rows = {latex_name(x) for x in OTHER_ROWS.get(name, ())}
+        columns = {latex_name(x) for x in OTHER_COLUMNS.get(name, ())}
+
+        def labelled(quantity: str, axis: int) -> bool:
+            other = columns if axis else rows
+            return quantity.removeprefix(r"\mathrm{d}") not in other and quantity[:2] != "J "
+
+        sheet = walkthrough.sheet(solve(path), detail, places)
+        return Page(sheet, truth(path), labelled, places)
+
+    return read
+
+
+truth = cache(Truth)
+
+
+def is_large(page: Page) -> bool:
+    """Whether only a few entries are worked."""
+    return max(x.size for x in page.truth.values.values()) > 60
+
+
+def shown(array: np.ndarray) -> set[tuple[int, int]]:
+    """The places of which a page has the entries: of more than 256 the first four rows."""
+    return {(i, j) for i, j in places_of(array) if array.size <= 256 or i < 4}
+
+
+def gradient(name: str) -> str:
+    return rf"\mathrm{{d}}{latex_name(name)}"
+
+
+def has_symbols(page: Page, quantity: str) -> bool:
+    """Whether a quantity changes with the symbols of the upstream gradient."""
+    held = [page.truth.find(quantity, world) for world in page.truth.worlds()]
+    return not all(agree(x, held[0]) for x in held)
+
+
+def is_short(page: Page, quantity: str, place: tuple[int, int]) -> bool:
+    """Whether an entry is a decimal with so few places that no rounding is shown."""
+    for world in page.truth.worlds():
+        grid = np.atleast_2d(np.asarray(page.truth.find(quantity, world), dtype=object))
+        number = grid[place]
+        if number != -mpmath.inf and exactly(number) * 10 ** max(page.places, 6) % 1:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+@pytest.mark.parametrize("name", NAMES + OWN)
+def test_all_on_a_page_is_true(page: Reads, name: str, detail: str) -> None:
+    """Every equation, entry, definition and shade holds; hardly anything can't be read."""
+    made = page(name, detail)
+    assert all(any(mark in latex for mark in UNREADABLE) for latex in made.unread)
+    assert len(made.unread) <= (0 if name in NAMES else 9)
+    counted = sum(made.counts[kind] for kind in ("equal", "cells", "rounded"))
+    assert counted > (260 if name in NAMES else 20)
+
+
+def test_how_much_is_read(page: Reads) -> None:
+    """The reader reads thousands of numbers of every kind."""
+    made = [page(name, detail) for name in NAMES for detail in DETAILS]
+    total = sum((p.counts for p in made), start=type(made[0].counts)())
+    floors = {"equal": 3400, "cells": 4000, "rounded": 4200, "definitions": 4000}
+    floors |= {"chains": 1800, "statements": 450, "shades": 480}
+    assert all(total[kind] >= least for kind, least in floors.items()), total
+    assert page("large").counts["terms"] >= 90
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+@pytest.mark.parametrize("name", NAMES + OWN)
+def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> None:
+    """Every entry of what is given, of every step and every gradient stands there in closed
+    form, and rounded where that is no short decimal; of a large case rounded."""
+    made = page(name, detail)
+    truth = made.truth
+    steps = [name for name in truth.steps if name not in truth.copies]
+    assert made.copies == {latex_name(name) for name in truth.copies}
+    for quantity in truth.given:
+        array = truth.values[quantity]
+        assert made.exact[latex_name(quantity)] == shown(array), quantity
+    written = {latex_name(n): truth.values[n] for n in steps}
+    written |= {gradient(n): truth.values[n] for n in truth.wrt}
+    for quantity, array in written.items():
+        if not is_large(made) or quantity == gradient(truth.output):
+            assert made.exact[quantity] >= shown(array), quantity
+        if quantity == gradient(truth.output):
+            continue
+        for place in shown(array) - made.near[quantity]:
+            assert place in made.exact[quantity], quantity
+            assert is_short(made, quantity, place), (quantity, place)
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+@pytest.mark.parametrize("name", NAMES + OWN)
+def test_row_sums_and_jacobians(page: Reads, name: str, detail: str) -> None:
+    """Every row of exponentials has its sum, every softmax with up to six keys its Jacobians."""
+    made = page(name, detail)
+    for softmax in made.truth.softmaxes:
+        scores = made.truth.scores(softmax)
+        rows = len({i for i, _ in shown(scores)})
+        for i in range(rows):
+            row_sum = f"{made.truth.letter}_{{{softmax.mark}{i}}}"
+            assert made.exact[row_sum] == {(0, 0)}
+            short = is_short(made, row_sum, (0, 0))
+            assert made.near[row_sum] == (set() if short else {(0, 0)})
+        named = softmax.step in made.truth.reached and softmax.scores in made.truth.values
+        for i in range(rows):
+            seen = made.exact[f"J {softmax.step} {i}"]
+            few = named and scores.shape[1] <= 6
+            assert seen == (places_of(np.empty((scores.shape[1],) * 2)) if few else set())
+
+
+def expected_work(made: Page, name: str) -> set[tuple[int, int]]:
+    """The entries of a step, or of a gradient, that are worked."""
+    rows, columns = np.atleast_2d(made.truth.values[name]).shape
+    if is_large(made):
+        return {(0, j) for j in range(min(columns, 2))}
+    if "full" in made.sheet.blocks[-1].lines[0]:
+        return {(i, j) for i in range(rows) for j in range(columns)}
+    return {(0, j) for j in range(min(columns, 8))}
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+@pytest.mark.parametrize("name", NAMES + OWN)
+def test_entries_are_worked(page: Reads, name: str, detail: str) -> None:
+    """A brief page works the first row of every step and gradient, a full one all rows, and a
+    page of a large case two entries; weights and masks are shown as a whole."""
+    made = page(name, detail)
+    truth = made.truth
+    for step, text in truth.steps.items():
+        whole = text.startswith(("softmax(", "causal(", "mask(")) and text.endswith(")")
+        if step not in truth.copies and not (whole and text.count("softmax(") < 2):
+            assert made.chained[latex_name(step)] >= expected_work(made, step), step
+        if step in PRODUCTS.get(name, ()):
+            assert made.worked[latex_name(step)] == expected_work(made, step), step
+    for other in truth.wrt:
+        held = made.truth.find(gradient(other), next(truth.worlds()))
+        same = made.chained[gradient(other)] == set()
+        if other == truth.output or has_symbols(made, gradient(other)):
+            continue
+        if agree(held, 0):
+            assert made.chained[gradient(other)] >= {(0, 0)} or same
+        elif not same:
+            assert made.chained[gradient(other)] >= expected_work(made, other), other
+
+
+#: Steps whose entries are sums or quotients of others', with nothing to leave out.
+PRODUCTS = {
+    "cat-sat-mat": ("S", "T", "Y"),
+    "length-4-causal": ("Q", "K", "V", "S", "T", "Y"),
+    "the-fox-jumps": ("Q", "K", "V", "S", "T", "Y", "O"),
+    "the-cat-sleeps": ("Q", "K", "V", "S", "T", "Y"),
+    "large": ("Q", "S", "Y"),
+    "many": ("S", "Y"),
+}
+
+
+# -- what else stands on a page ----------------------------------------------------
+
+
+def text_of(made: Page) -> list[str]:
+    """The paragraphs of a page, without markup."""
+    return [plain(block.text) for block in made.sheet.blocks if isinstance(block, b.Paragraph)]
+
+
+@pytest.mark.parametrize("name", NAMES + OWN)
+def test_sections(page: Reads, name: str) -> None:
+    """Steps in their order, gradients from the output back, each under its own heading."""
+    made = page(name)
+    truth = made.truth
+    steps = [latex_name(step) for step in truth.steps if step not in truth.copies]
+    names = [text.partition(" = ")[0].partition(" \N{EN DASH}")[0] for text in made.headings]
+    backward = names.index("Backward")
+    assert names[:2] == ["Given", "Forward"]
+    assert names[2 : 2 + len(steps)] == steps
+    compared = names[2 + len(steps) : backward]
+    assert compared == (["Compared with " + truth.document["extends"]] if truth.base else [])
+    jacobians = [text for text in names[backward:] if text.endswith("the softmax Jacobian")]
+    assert names[backward + 1 :][: len(jacobians)] == jacobians
+    gradients = [text for text in names[backward:] if text[:10] == r"\mathrm{d}"]
+    order = [gradient(quantity) for quantity in reversed(truth.values) if quantity in truth.reached]
+    assert gradients == [text for text in order if text in gradients]
+    asked = {gradient(quantity) for quantity in truth.wrt} - {gradient(truth.output)}
+    assert asked <= set(gradients)
+    differs = ["Where the document differs"] if truth.document.get("claims") else []
+    assert names[backward + 1 + len(jacobians) + len(gradients) :] == [
+        *differs,
+        "Cross-check",
+        "Make it again",
+    ]
+
+
+def roles(*made: Page) -> dict[str, str]:
+    """What steps are called in the headings."""
+    texts = [text for one in made for text in one.headings if " \N{EN DASH} " in text]
+    return {text.partition(" = ")[0]: text.partition(" \N{EN DASH} ")[2] for text in texts}
+
+
+def test_what_steps_are_called(page: Reads) -> None:
+    """Steps of attention have their names of the field, others have none."""
+    assert roles(page("the-fox-jumps"), page("cat-sat-mat-padding")) == {
+        **dict.fromkeys("QKVO", "projection"),
+        "S": "scores",
+        "T": "scaled scores",
+        "M": "masked scores",
+        "A": "attention weights",
+        "Y": "output",
+    }
+    assert roles(page("parts")) == {"A": "attention weights"}
+    assert roles(page("large")) == {
+        "Q": "projection",
+        "S": "scaled scores",
+        "A": "attention weights",
+        "Y": "output",
+    }
+
+
+def test_the_opening(page: Reads, folder: Path) -> None:
+    """Title, tokens, note and source as the file has them; a bare case says what it can."""
+    made = page("cat-sat-mat-causal")
+    document = made.truth.document
+    assert (made.sheet.name, made.sheet.title) == ("cat-sat-mat-causal", document["title"])
+    assert made.sheet.subtitle == ("cat, sat, mat",)
+    note, source, promise, *_ = text_of(made)
+    assert note == document["note"]
+    assert source == f"After: {document['source']}."
+    assert "rounded to 4 decimal places (half even)" in promise
+    assert "This case is large" not in promise
+    assert "This case is large" in text_of(page("large"))[0]
+    assert "rounded to 4 decimal places (down)" in text_of(page("names"))[0]
+    assert page("names").sheet.subtitle == ("names",)
+    path = folder / "bare.toml"
+    path.write_text("[given]\nx = 1\n[steps]\ny = '2 * x'\n", "utf-8")
+    assert walkthrough.sheet(solve(path)).title == "bare"
+
+
+def test_where_the_gradient_comes_from(page: Reads) -> None:
+    """A given upstream gradient, a loss that is a sum of all outputs, or no loss at all."""
+    given, asked, none = (
+        next(text for text in text_of(page(name)) if text.startswith("Write"))
+        for name in ("symbols", "wide", "parts")
+    )
+    assert "is given:" in given
+    assert "no loss" not in given + asked
+    assert "all ones" in asked
+    assert "The document has no loss." in none
+
+
+@pytest.mark.parametrize("name", NAMES + OWN)
+def test_the_cross_check_names_every_quantity(page: Reads, name: str) -> None:
+    """Each quantity and each gradient asked for, with what the comparison found."""
+    made = page(name)
+    truth = made.truth
+    found = [
+        tuple(plain(cell) for cell in row[start : start + 4])
+        for start in (0, 4)
+        for row in made.tables["ulp"].rows
+    ]
+    held = [row for row in found if row != ("",) * 4]
+    assert found[: len(held)] == held
+    assert len(found) - len(held) == len(held) % 2
+    names = [latex_name(x) for x in truth.values] + [gradient(x) for x in truth.wrt]
+    checks = verify(solve(truth.path)).checks
+    assert held == [(x, *c.texts, "holds") for x, c in zip(names, checks, strict=True)]
+    header = [plain(cell) for cell in made.tables["ulp"].header]
+    assert header == ["quantity", "ulp", "scaled", "verdict"] * 2
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("cat-sat-mat-")] + ["variant"])
+def test_comparisons_count_what_differs(page: Reads, name: str) -> None:
+    """Each step of both with one shape, and in how many entries it differs exactly."""
+    made = page(name)
+    ours, was = made.truth.values, made.truth.base.values
+    rows, changed = [], []
+    for step in made.truth.steps:
+        if step in made.truth.copies or step not in was or was[step].shape != ours[step].shape:
+            continue
+        with mpmath.workdps(DIGITS):
+            count = sum(
+                not agree(x, y) for x, y in zip(ours[step].flat, was[step].flat, strict=True)
+            )
+        text = f"{count} of {ours[step].size} entries differ" if count else "equal, exactly"
+        rows.append((latex_name(step), text))
+        changed += [step] if count else []
+    table = made.tables["against the base case"]
+    assert [tuple(map(plain, row)) for row in table.rows] == rows
+    maps = [block.items for block in made.sheet.blocks if isinstance(block, b.HeatMaps)]
+    pairs = [[plain(item.title) for item in items] for items in maps if len(items) == 2]
+    assert pairs == [["A, base case", "A, here"]] * ("A" in changed)
+    grid = places_of(ours["Y"])
+    for side in ("base", "here"):
+        seen = made.near[rf"Y_{{\text{{{side}}}}}"]
+        assert seen == (grid if "Y" in changed else set())
+
+
+def test_nothing_is_compared_without_common_steps(folder: Path) -> None:
+    """A variant that has no step in common with its base is compared in nothing."""
+    path = folder / "other.toml"
+    text = 'extends = "base.toml"\nreplace_steps = true\n[steps]\nY = "X @ X @ X[:, 0:1]"\n'
+    path.write_text(text, "utf-8")
+    blocks = walkthrough.sheet(solve(path)).blocks
+    assert not any(isinstance(x, b.Heading) and "Compared" in plain(x.text) for x in blocks)
+
+
+def test_commands(page: Reads) -> None:
+    """The page says how it was made."""
+    brief, full, short = (
+        page("cat-sat-mat", *options).sheet.blocks[-1].lines
+        for options in ((), ("full",), ("full", 2))
+    )
+    assert brief == (
+        "symattn sheet cat-sat-mat",
+        "symattn show cat-sat-mat Y --places 12",
+        "symattn verify cat-sat-mat",
+    )
+    assert full[0] == "symattn sheet cat-sat-mat --detail full"
+    assert short[0] == "symattn sheet cat-sat-mat --detail full --places 2"
+
+
+@pytest.mark.parametrize("places", [1, 2, 7, 30])
+@pytest.mark.parametrize("name", ["the-fox-jumps", "scalars", "sizes", "symbols", "names"])
+def test_other_places(page: Reads, name: str, places: int) -> None:
+    """Figures are rounded correctly to as many places as are asked for."""
+    made = page(name, "brief", places)
+    assert made.counts["rounded"] >= 30
+    assert f"to {places} decimal places" in "".join(text_of(made)[:3])
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (("long", 4), "unknown detail 'long': expected one of brief, full"),
+        (("brief", 0), "expected 1 to 30 places on a sheet, found 0"),
+        (("brief", 31), "expected 1 to 30 places on a sheet, found 31"),
+    ],
+)
+def test_options_that_are_none(options: tuple[str, int], fault: str) -> None:
+    """Unknown details and places out of range are refused."""
+    with pytest.raises(Malformed, match=fault):
+        walkthrough.sheet(solve("cat-sat-mat"), *options)
+
+
+def test_what_a_page_leaves_out_is_said(page: Reads) -> None:
+    """Rows that are not shown, Jacobians of many keys, formulas too wide for a heading."""
+    said = text_of(page("many"))
+    assert said.count("Rows 4 to 25 likewise.") == 1
+    assert "With 10 keys the matrices are left out here." in said
+    assert f"Computed as {walkthroughs.COMPUTED}." in text_of(page("long"))
