@@ -273,11 +273,73 @@ class Truth:
 
     def evaluated(self, text: str) -> np.ndarray:
         """An expression over the quantities, ``grad(Q)`` among them."""
-        wanted = re.findall(r"grad\((\w+)\)", text)
-        names = {f"grad_{name}": self.gradient(name, {}) for name in wanted}
         with mpmath.workdps(DIGITS):
-            plain = re.sub(r"grad\((\w+)\)", r"grad_\1", text)
-            return np.array(oracle.evaluate(plain, {**self.values, **names}), dtype=object)
+            return np.array(oracle.evaluate(*self._named(text)), dtype=object)
+
+    def _named(self, text: str) -> tuple[str, dict[str, Any]]:
+        """A text with names for gradients in it, and what the names stand for."""
+        names = {
+            f"grad_{x}": self.gradient(x, next(self.worlds()))
+            for x in re.findall(r"grad\((\w+)\)", text)
+        }
+        return re.sub(r"grad\((\w+)\)", r"grad_\1", text), {**self.values, **names}
+
+    def holds(self, text: str) -> bool:
+        """Whether a statement such as ``max(A[0]) < 1 and argmax(A[1]) == 1`` is true."""
+        with mpmath.workdps(DIGITS):
+            plain, names = self._named(text)
+            tree = _Folded(names).visit(ast.parse(plain, mode="eval")).body
+            parts = tree.values if isinstance(tree, ast.BoolOp) else [tree]
+            return all(_compared(part, names) for part in parts)
+
+
+#: What statements know besides the functions of steps.
+_STATED = {
+    "shape": np.shape,
+    "argmax": lambda x: max(range(x.size), key=lambda k: x.flat[k]),
+    "max": lambda x: max(x.flat),
+    "min": lambda x: min(x.flat),
+    "abs": oracle.each(abs),
+}
+
+
+class _Folded(ast.NodeTransformer):
+    """Puts a name in place of every call that only statements know."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if node.func.id not in _STATED:
+            return node
+        found = oracle.evaluate(ast.unparse(node.args[0]), self.names)
+        name = f"folded_{len(self.names)}"
+        self.names[name] = _STATED[node.func.id](found)
+        return ast.Name(name)
+
+
+_ORDERS = {
+    ast.Eq: lambda order: order == 0,
+    ast.Lt: lambda order: order < 0,
+    ast.LtE: lambda order: order <= 0,
+    ast.Gt: lambda order: order > 0,
+    ast.GtE: lambda order: order >= 0,
+}
+
+
+def _compared(node: ast.Compare, names: dict[str, Any]) -> bool:
+    sides = [
+        ast.literal_eval(side)
+        if isinstance(side, ast.Tuple)
+        else oracle.evaluate(ast.unparse(side), names)
+        for side in (node.left, *node.comparators)
+    ]
+    (operator,) = node.ops
+    left, right = sides
+    if isinstance(left, tuple):
+        return left == right
+    return _ORDERS[type(operator)](exactly(left - right))
 
 
 def _bottom_up(tree: ast.AST) -> Iterator[ast.AST]:

@@ -1,0 +1,252 @@
+"""A red pen strikes all that is wrong and nothing that is right, and says what is right."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import mpmath
+import pytest
+
+import symattn
+from symattn.sheets import blocks as b
+from symattn.sheets import redpen, walkthrough
+from symattn.solution.solution import solve
+
+from .pages import plain
+from .redpen_pages import RedPen, cells, check_rows, claims, mark, same
+from .truth import BUNDLED, DIGITS, Truth
+
+NAMES = sorted(path.stem for path in BUNDLED.glob("*.toml"))
+#: Cases that print figures, and how many of those are wrong.
+WRONG = {
+    "cat-sat-mat": 56,
+    "cat-sat-mat-unscaled": 3,
+    "length-4-causal": 53,
+    "please-study-man": 53,
+}
+CAUSE = re.compile(r"(truncated|rounded-inputs|carried|root|last-digit): .+")
+
+
+@cache
+def pen(name: str) -> RedPen:
+    return RedPen(redpen.sheet(symattn.audit(name)), truth(name))
+
+
+@cache
+def truth(name: str) -> Truth:
+    return Truth(BUNDLED / f"{name}.toml")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_struck_is_wrong(name: str) -> None:
+    """Every claim with a wrong figure stands there as printed, in order, each figure of it
+    struck and corrected just where it is not the true value rounded."""
+    wrong = []
+    for claim in claims(truth(name)):
+        marks = claim.marks(truth(name).rounding)
+        if "struck" in str(marks):
+            wrong.append((claim, marks))
+    assert [block.where for block in pen(name).marked] == [claim.where for claim, _ in wrong]
+    for block, (claim, marks) in zip(pen(name).marked, wrong, strict=True):
+        expression, found = cells(block)
+        assert found == marks
+        assert same(pen(name).value(expression), claim.values), (expression, claim.of)
+        assert block.matrix.row_labels == ()
+    assert sum(str(marks).count("struck") for _, marks in wrong) == WRONG.get(name, 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_notes_say_why(name: str) -> None:
+    """Each marked claim has a note for each cause, and no note twice."""
+    for block in pen(name).marked:
+        notes = [plain(note) for note in block.notes]
+        assert notes
+        assert all(CAUSE.fullmatch(note) for note in notes)
+        assert len(notes) == len(set(notes)) <= str(cells(block)[1]).count("struck")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_counts_are_true(name: str) -> None:
+    """Figures, statements, those that hold and are refuted, those not checked."""
+    document = truth(name).document
+    stated = [claim["holds"] for claim in document.get("claims", []) if "holds" in claim]
+    figures = sum(claim.texts.size for claim in claims(truth(name)))
+    false = sum(not truth(name).holds(text) for text in stated)
+    wrong = WRONG.get(name, 0)
+    right = figures + len(stated) - wrong - false
+    unchecked = len(document.get("unchecked", []))
+    counts = pen(name).summary
+    roots = counts[5]
+    assert counts == (figures, len(stated), right, wrong + false, 0, roots, unchecked)
+    causes = [plain(note) for block in pen(name).marked for note in block.notes]
+    assert (roots > 0) == any(not c.startswith(("carried", "rounded")) for c in causes)
+    assert ("Nothing to correct." in pen(name).paragraphs) == (not wrong + false)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_roots(name: str) -> None:
+    """Each root is a printed figure that is wrong, with the right one; with what is carried
+    from them the roots are all that is wrong."""
+    table = pen(name).tables.get("quantity")
+    rows = table.rows if table else ()
+    assert check_rows(truth(name), iter(rows)) == len(rows)
+    carried = sum(int(plain(row[4]) or 0) for row in rows)
+    assert len(rows) + carried == WRONG.get(name, 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_statements_and_what_is_not_checked(name: str) -> None:
+    """The statements that are false, as they are written, and what no claim can say."""
+    document = truth(name).document
+    false = [
+        (claim["where"], claim["holds"], "refuted")
+        for claim in document.get("claims", [])
+        if "holds" in claim and not truth(name).holds(claim["holds"])
+    ]
+    table = pen(name).tables.get("statement")
+    assert [tuple(map(plain, row)) for row in (table.rows if table else ())] == false
+    assert ("Statements" in pen(name).headings) == bool(false)
+    table = pen(name).tables.get("what")
+    left_out = [tuple(map(plain, row)) for row in (table.rows if table else ())]
+    unchecked = document.get("unchecked", [])
+    assert left_out == [(x["where"], x["what"], x["reason"]) for x in unchecked]
+    assert ("Not checked" in pen(name).headings) == bool(unchecked)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_the_document_differs(name: str) -> None:
+    """A worked sheet has the roots too, and the statements that don't hold."""
+    blocks = walkthrough.sheet(solve(name)).blocks
+    texts = [plain(x.text) for x in blocks if isinstance(x, b.Heading | b.Paragraph)]
+    has_claims = bool(truth(name).document.get("claims"))
+    assert ("Where the document differs" in texts) == has_claims
+    tables = [x for x in blocks if isinstance(x, b.Table) and plain(x.header[1]) == "quantity"]
+    found = [row for table in tables for row in table.rows]
+    roots = pen(name).tables.get("quantity")
+    rows = roots.rows if roots else ()
+    assert check_rows(truth(name), iter(found)) == len(rows)
+    for short, whole in zip(found, rows, strict=True):
+        carried = plain(whole[4])
+        more = f" ({carried} more carried from it)" if carried else ""
+        assert [plain(cell) for cell in short] == [
+            *map(plain, whole[:3]),
+            plain(whole[3]) + more,
+        ]
+    false = [
+        f"{claim['where']}: {claim['holds']} does not hold."
+        for claim in truth(name).document.get("claims", [])
+        if "holds" in claim and not truth(name).holds(claim["holds"])
+    ]
+    assert [text for text in texts if text.endswith("does not hold.")] == false
+    if has_claims:
+        summary = pen(name).paragraphs[0]
+        assert any(summary.startswith(text) for text in texts if " refuted" in text)
+
+
+def test_enough_was_read() -> None:
+    """Hundreds of figures were held against the truth, of which many are wrong."""
+    assert sum(claim.texts.size for name in NAMES for claim in claims(truth(name))) > 1000
+    assert sum(len(pen(name).marked) for name in NAMES) > 60
+
+
+def test_the_mark_of_the_reader() -> None:
+    """Ties hold either way; a figure is corrected to its own places."""
+    with mpmath.workdps(DIGITS):
+        assert mark("0.12", mpmath.mpf("0.125")) == mark("0.12", mpmath.mpf("0.115")) == "0.12"
+        assert mark("0.13", mpmath.mpf("0.125")) == "0.13"
+        assert mark("1.0", mpmath.mpf("0.949")) == r"\struck{1.0}\;\correct{0.9}"
+
+
+FIGURES = """
+title = "Figures"
+[given]
+X = [[1, 2], [3, 5]]
+n = -0.125
+[steps]
+M = "causal(X)"
+r = "sqrt(X[0, 1])"
+s = "X[1] / 7"
+E = "exp(X[0] * n)"
+t = "exp(2 * log(2))"
+u = "n * 10"
+"""
+
+
+def audited(tmp_path: Path, *claimed: tuple[str, str], head: str = "") -> b.Sheet:
+    """The red-pen sheet of figures claimed of small numbers."""
+    entries = [
+        f'[[claims]]\nwhere = "at {k}"\nof = "{of}"\nprinted = {text}\n'
+        for k, (of, text) in enumerate(claimed)
+    ]
+    path = tmp_path / "figures.toml"
+    path.write_text(head + FIGURES + "\n".join(entries), "utf-8")
+    return redpen.sheet(symattn.audit(path))
+
+
+@pytest.mark.parametrize(
+    ("of", "text", "marks"),
+    [
+        # Minus infinity is right only where a score is hidden.
+        ("M", "[[1, 2], [3, 5]]", [["1", r"\struck{2}\;\correct{-\infty}"], ["3", "5"]]),
+        ("M[0]", '[2, "-inf"]', [[r"\struck{2}\;\correct{1}", r"-\infty"]]),
+        ("M[1]", '["−inf", -inf]', [[rf"\struck{{-\infty}}\;\correct{{{k}}}" for k in (3, 5)]]),
+        ("r", '"-inf"', [[r"\struck{-\infty}\;\correct{\text{sqrt(2)}}"]]),
+        # Percentages, powers of ten and other signs keep their form.
+        (
+            "s",
+            '["42%", "71 %"]',
+            [[r"\struck{\text{42\%}}\;\correct{\text{43\%}}", r"\text{71 \%}"]],
+        ),
+        ("E[0]", '"8.9e-1"', [[r"\struck{\text{8.9e-1}}\;\correct{\text{8.8e-1}}"]]),
+        ("E[1]", '"≈ 0.9"', [[r"\struck{\text{≈ 0.9}}\;\correct{0.8}"]]),
+        ("n", '"−0.2"', [[r"\struck{-0.2}\;\correct{-0.1}"]]),
+        ("u", '"+1.25"', [[r"\struck{+1.25}\;\correct{-1.25}"]]),
+    ],
+)
+def test_figures_keep_their_form(
+    tmp_path: Path, of: str, text: str, marks: list[list[str]]
+) -> None:
+    """A figure stands as it is printed, what corrects it in the same form."""
+    (block,) = (x for x in audited(tmp_path, (of, text)).blocks if isinstance(x, b.Marked))
+    assert cells(block)[1] == marks
+
+
+def test_what_is_undecided(tmp_path: Path) -> None:
+    """A figure that can't be decided is marked as such: nothing is struck, no cause is named."""
+    made = audited(tmp_path, ("t", "3.5"), ("u", "-1.5"), head='tolerance = "0.5"\n')
+    assert plain(made.blocks[0].text) == "2 figures: 1 holds, 0 refuted, 1 undecided, 0 roots."
+    (block,) = (x for x in made.blocks if isinstance(x, b.Marked))
+    assert block == b.Marked("at 0", b.Matrix(r"t = 3.5\,(?)", ()), ())
+
+
+def test_a_declared_rounding(tmp_path: Path) -> None:
+    """A document that cuts its figures off is held to that."""
+    made = audited(tmp_path, ("u", "-1.3"), ("u", "-1.2"), head='rounding = "down"\n')
+    (block,) = (x for x in made.blocks if isinstance(x, b.Marked))
+    assert block.matrix.before == r"u = \struck{-1.3}\;\correct{-1.2}"
+
+
+def test_nothing_to_correct(tmp_path: Path) -> None:
+    """A document without a slip has nothing struck and no table of roots."""
+    made = audited(tmp_path, ("u", "-1.25"))
+    assert [plain(x.text) for x in made.blocks] == [
+        "1 figure: 1 holds, 0 refuted, 0 roots.",
+        "Nothing to correct.",
+    ]
+    assert (made.name, made.title) == ("figures-audit", "Figures: red pen")
+    assert made.subtitle == ("figures",)
+    assert pen("cat-sat-mat").sheet.subtitle == (truth("cat-sat-mat").document["source"],)
+
+
+def test_figures_cut_off_throughout(tmp_path: Path) -> None:
+    """What explains every slip at once is said behind the counts."""
+    claimed = [("s", "[0.428, 0.714]"), ("s[0]", "0.42"), ("r", "1.41"), ("E", "[0.88, 0.77]")]
+    made = audited(tmp_path, *claimed)
+    assert plain(made.blocks[0].text).endswith("figures being cut off instead of rounded")
+
+
+def test_one_heading_over_all_that_is_marked() -> None:
+    """The marked figures stand under one heading."""
+    assert pen("length-4-causal").headings == ["Roots", "As printed", "Statements", "Not checked"]
