@@ -213,6 +213,23 @@ def test_figures_keep_their_form(
     assert cells(block)[1] == marks
 
 
+def labels(sheet: b.Sheet) -> list[b.Math | b.Code]:
+    """What the roots are figures of."""
+    (table,) = (x for x in sheet.blocks if isinstance(x, b.Table))
+    return [quantity for _, (quantity,), *_ in table.rows]
+
+
+def test_what_figures_are_of(tmp_path: Path) -> None:
+    """An entry has the indices of its quantity, a number none, an expression is typed."""
+    claimed = [("X[:, 0]", "[2, 3]"), ("s", "[0.4, 0.8]"), ("u", "3"), ("X[0] * 2", "[2, 5]")]
+    assert labels(audited(tmp_path, *claimed)) == [
+        b.Math("{X}_{0,0}"),
+        b.Math("{s}_{1}"),
+        b.Math("u"),
+        b.Code("(X[0] * 2)[1]"),
+    ]
+
+
 def test_what_is_undecided(tmp_path: Path) -> None:
     """A figure that can't be decided is marked as such: nothing is struck, no cause is named."""
     made = audited(tmp_path, ("t", "3.5"), ("u", "-1.5"), head='tolerance = "0.5"\n')
