@@ -10,7 +10,7 @@ from symattn.errors import Undecided
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.numbers.printed import MINUS_INFINITY, Printed
-from symattn.numbers.values import Value, rational
+from symattn.numbers.values import Value
 from symattn.solution.quantity import Entry
 from symattn.verdicts import Verdict
 
@@ -87,7 +87,7 @@ def _within(real: rounding.Real, centre: fmpq, distance: fmpq) -> Verdict:
             return Verdict.REFUTED
         if bits > FIRST:
             for end in (centre - distance, centre + distance):
-                if (real.value - rational(end)).is_zero() is Verdict.HOLDS:
+                if (real.value - end).is_zero() is Verdict.HOLDS:
                     return Verdict.HOLDS
         bits *= 4
     return Verdict.UNDECIDED
@@ -106,4 +106,4 @@ def is_truncated(real: rounding.Real, printed: Printed) -> bool:
 def is_vacuous(value: Value, printed: Printed) -> bool:
     """Whether so few digits are printed that almost anything would pass:
     one or none, of a value that is not exactly what is printed."""
-    return printed.digits <= 1 and (value - rational(printed.value)).is_zero() is not Verdict.HOLDS
+    return printed.digits <= 1 and (value - printed.value).is_zero() is not Verdict.HOLDS

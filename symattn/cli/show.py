@@ -91,10 +91,9 @@ def _nested(quantity: Quantity, convert: Any) -> Any:
 
 def _latex(entry: Any) -> str:
     from symattn import formulas
-    from symattn.numbers.forms import formula
     from symattn.numbers.reading import Hidden
 
-    return r"-\infty" if isinstance(entry, Hidden) else formulas.latex(formula(entry))
+    return r"-\infty" if isinstance(entry, Hidden) else formulas.latex(entry.formula())
 
 
 def _texts(decimals: Any) -> Any:

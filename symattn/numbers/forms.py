@@ -1,17 +1,17 @@
-"""Closed forms of exact values, as formulas."""
+"""Closed forms: the parts of exact values as formulas."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from flint import fmpq
 
 from symattn import formulas as f
-from symattn.numbers import sums
-from symattn.numbers.quotients import Denominator, Normaliser
-from symattn.numbers.sums import Atoms, Exponent, Sum
-from symattn.numbers.values import Value
+from symattn.numbers import quotients, sums
+from symattn.numbers.quotients import Denominator, Normaliser, Opaque, Parts
+from symattn.numbers.sums import Atom, Atoms, Exponent, Monomial, Root, Sum, Symbol
 
 
 @dataclass(frozen=True)
@@ -29,34 +29,34 @@ class Named:
 Names = Mapping[Normaliser, Named]
 
 
-def formula(value: Value, names: Names | None = None) -> f.Formula:
-    """The closed form of ``value``; normalisers in ``names`` appear by name.
+def formula(parts: Parts, names: Names | None = None) -> f.Formula:
+    """The closed form of a value; normalisers in ``names`` appear by name.
 
     >>> from symattn.numbers.reading import read
-    >>> f.text(formula(read("3*sqrt(2)/4") - read("1/2")))
+    >>> f.text(formula(read("3*sqrt(2)/4 - 1/2").parts))
     '3*sqrt(2)/4 - 1/2'
     """
-    if value.is_linear_form:
-        return linear_form(value, lambda coefficient: formula(coefficient, names))
+    if quotients.is_linear(parts):
+        return linear_form(parts, lambda coefficient: formula(coefficient, names))
     pieces: list[f.Formula] = []
-    for denominator in sorted(value.parts, key=lambda d: tuple(n.order for n, _ in d)):
-        pieces += _part(value.parts[denominator], denominator, names or {})
+    for denominator in quotients.denominators(parts):
+        pieces += _part(parts[denominator], denominator, names or {})
     if not pieces:
         return f.Number("0")
     return pieces[0] if len(pieces) == 1 else f.Sum(tuple(pieces))
 
 
-def linear_form(value: Value, shown_as: Callable[[Value], f.Formula]) -> f.Formula:
+def linear_form(parts: Parts, shown_as: Callable[[Parts], f.Formula]) -> f.Formula:
     """Coefficient times symbol, one symbol after the other.
 
     >>> from symattn.numbers.reading import read
-    >>> f.text(linear_form(read("g1/3 - 2*g2 + 1", True), formula))
+    >>> f.text(linear_form(read("g1/3 - 2*g2 + 1", True).parts, formula))
     '1 + 1/3*g1 - 2*g2'
     """
     terms: list[f.Formula] = []
-    for symbol in (None, *value.symbols):
-        coefficient = value.coefficient(symbol)
-        if not coefficient.parts:
+    for symbol in (None, *quotients.symbols(parts)):
+        coefficient = quotients.coefficient(parts, symbol)
+        if not coefficient:
             continue
         shown = shown_as(coefficient)
         negative = isinstance(shown, f.Negated)
@@ -110,7 +110,7 @@ def sum_formula(terms: Sum) -> f.Formula:
     >>> f.text(sum_formula((read(1).exp() + read(2)).parts[()]))
     '2 + e'
     """
-    ordered = sorted(terms, key=sums.by_size)
+    ordered = sorted(terms, key=_reading_order)
     # e - 1 rather than -1 + e.
     first = next((key for key in ordered if terms[key] > 0), ordered[0])
     ordered.remove(first)
@@ -118,12 +118,19 @@ def sum_formula(terms: Sum) -> f.Formula:
     return shown[0] if len(shown) == 1 else f.Sum(shown)
 
 
-def _term(key: sums.Monomial, q: fmpq) -> f.Formula:
+def _reading_order(key: Monomial) -> tuple[object, ...]:
+    """By the text of the atoms, then by growing exponents."""
+    exponent, radicand, atoms = key
+    named = " ".join(f"{name}^{power}" for name, _, power in _by_text(atoms))
+    return named, sums.size(exponent), exponent, radicand
+
+
+def _term(key: Monomial, q: fmpq) -> f.Formula:
     shown = _absolute(key, abs(q))
     return f.Negated(shown) if q < 0 else shown
 
 
-def _absolute(key: sums.Monomial, q: fmpq) -> f.Formula:
+def _absolute(key: Monomial, q: fmpq) -> f.Formula:
     """``q * sqrt(m) * exp(r) * atoms`` for a positive ``q``."""
     exponent, radicand, atoms = key
     above: list[f.Formula] = []
@@ -142,14 +149,30 @@ def _absolute(key: sums.Monomial, q: fmpq) -> f.Formula:
 
 
 def _atoms(atoms: Atoms, positive: bool) -> list[f.Formula]:
-    shown: list[f.Formula] = []
-    for atom, power in atoms:
-        if (power > 0) is positive:
-            count = abs(power)
-            shown.append(
-                atom.formula if count == 1 else f.Power(atom.formula, f.Number(str(count)))
-            )
-    return shown
+    return [
+        base if abs(power) == 1 else f.Power(base, f.Number(str(abs(power))))
+        for _, base, power in _by_text(atoms)
+        if (power > 0) is positive
+    ]
+
+
+def _by_text(atoms: Atoms) -> list[tuple[str, f.Formula, int]]:
+    return sorted(((*_atom(atom), power) for atom, power in atoms), key=lambda item: item[0])
+
+
+# Cached, or else a root in a root in a root would be shown again and again.
+@lru_cache(maxsize=1 << 12)
+def _atom(atom: Atom) -> tuple[str, f.Formula]:
+    match atom:
+        case Symbol(name=name):
+            shown: f.Formula = f.Symbol(name)
+        case Root(radicand=radicand):
+            shown = f.Root(sum_formula(radicand))
+        case Opaque(function=function, argument=argument):
+            shown = f.Function(function, (formula(argument),))
+        case _:
+            raise AssertionError(f"no closed form of {atom!r}")
+    return f.text(shown), shown
 
 
 def _product(factors: list[f.Formula]) -> f.Formula:

@@ -6,10 +6,12 @@ product of powers of normalisers, which are kept whole.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from flint import arb, fmpq
 
 from symattn.numbers import sums
-from symattn.numbers.sums import Sum
+from symattn.numbers.sums import Atom, Root, Sum, Symbol
 
 
 class Normaliser:
@@ -20,8 +22,8 @@ class Normaliser:
 
     def __init__(self, terms: Sum) -> None:
         self.terms = terms
-        self.symbols = symbols_of(terms)
-        self._key = frozenset((m, int(q.p), int(q.q)) for m, q in terms.items())
+        self.symbols = _symbols_of(terms)
+        self._key = sums.structure(terms)
         self._hash = hash(self._key)
 
     def __hash__(self) -> int:
@@ -32,14 +34,38 @@ class Normaliser:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """Sort key of what is shown."""
-        monomials = sorted(self.terms, key=sums.by_size)
-        return len(monomials), *((sums.by_size(m), self.terms[m]) for m in monomials)
+        """Sort key of what is shown: short ones first."""
+        return len(self.terms), *sums.order(self.terms)
 
 
 #: Normalisers with their powers; empty for a value without denominator.
 Denominator = tuple[tuple[Normaliser, int], ...]
 Parts = dict[Denominator, Sum]
+
+
+class Opaque(Atom):
+    """An exponential or a logarithm that is no exponential sum, known by its argument."""
+
+    __slots__ = ("argument", "function")
+
+    def __init__(self, function: Literal["exp", "log"], argument: Parts) -> None:
+        held = frozenset((below, sums.structure(above)) for below, above in argument.items())
+        super().__init__((function, held), (function, *_order(argument)))
+        self.function = function
+        self.argument = argument
+
+
+def _order(parts: Parts) -> tuple[object, ...]:
+    return tuple((_by_normalisers(d), sums.order(parts[d])) for d in denominators(parts))
+
+
+def denominators(parts: Parts) -> list[Denominator]:
+    """The denominators of the parts, in the order they are shown in."""
+    return sorted(parts, key=_by_normalisers)
+
+
+def _by_normalisers(denominator: Denominator) -> tuple[object, ...]:
+    return tuple((normaliser.order, power) for normaliser, power in denominator)
 
 
 def joined(left: Denominator, right: Denominator) -> Denominator:
@@ -162,8 +188,18 @@ def inverse_unit(terms: Sum) -> Sum:
     return sums.multiply(sums.invert_surd(surd), {(sums.negative(exponent), 1, flipped): fmpq(1)})
 
 
-def ball(terms: Sum) -> arb:
-    """An enclosure at the working precision."""
+def ball(parts: Parts) -> arb:
+    """An enclosure of a number at the working precision."""
+    result = arb(0)
+    for denominator, held in parts.items():
+        part = _ball(held)
+        for normaliser, power in denominator:
+            part /= _ball(normaliser.terms) ** power
+        result += part
+    return result
+
+
+def _ball(terms: Sum) -> arb:
     result = arb(0)
     for (exponent, radicand, atoms), q in terms.items():
         part = arb(q)
@@ -172,14 +208,56 @@ def ball(terms: Sum) -> arb:
         if exponent:
             part *= sums.exponent_ball(exponent).exp()
         for atom, power in atoms:
-            assert atom.ball is not None
-            part *= atom.ball() ** power
+            part *= _atom_ball(atom) ** power
         result += part
     return result
 
 
-def symbols_of(terms: Sum) -> frozenset[str]:
-    """The symbols that occur in a sum."""
+def _atom_ball(atom: Atom) -> arb:
+    match atom:
+        case Root():
+            return _ball(atom.radicand).sqrt()
+        case Opaque(function="exp"):
+            return ball(atom.argument).exp()
+        case Opaque():
+            return ball(atom.argument).log()
+    raise AssertionError(f"{atom!r} is no number")
+
+
+# -- symbols --------------------------------------------------------------------
+
+
+def symbols(parts: Parts) -> tuple[str, ...]:
+    """The symbols that occur, sorted."""
+    found = {name for held in parts.values() for name in _symbols_of(held)}
+    for denominator in parts:
+        for normaliser, _ in denominator:
+            found |= normaliser.symbols
+    return tuple(sorted(found))
+
+
+def _symbols_of(terms: Sum) -> frozenset[str]:
     return frozenset(
-        atom.key for _, _, held in terms if held for atom, _ in held if atom.ball is None
+        atom.name for _, _, held in terms for atom, _ in held if isinstance(atom, Symbol)
     )
+
+
+def is_linear(parts: Parts) -> bool:
+    """Whether symbols occur, at most one in each term and none below."""
+    if any(normaliser.symbols for denominator in parts for normaliser, _ in denominator):
+        return False
+    terms = [atoms for held in parts.values() for _, _, atoms in held]
+    powers = [[k for atom, k in atoms if isinstance(atom, Symbol)] for atoms in terms]
+    return any(powers) and all(held in ([], [1]) for held in powers)
+
+
+def coefficient(parts: Parts, symbol: str | None) -> Parts:
+    """What stands before ``symbol`` in a linear form; None: the constant."""
+    result: Parts = {}
+    for denominator, held in parts.items():
+        for (exponent, radicand, atoms), q in held.items():
+            names = [atom.name for atom, _ in atoms if isinstance(atom, Symbol)]
+            if (names[0] if names else None) == symbol:
+                rest = tuple(item for item in atoms if not isinstance(item[0], Symbol))
+                sums.accumulate(result.setdefault(denominator, {}), {(exponent, radicand, rest): q})
+    return simplified(result)

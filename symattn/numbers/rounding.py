@@ -21,7 +21,6 @@ from flint import arb, arb_mat, fmpq, fmpz
 
 from symattn.errors import Malformed, Undecided
 from symattn.numbers.balls import FIRST, LAST, precision
-from symattn.numbers.values import Value, compare, rational
 from symattn.verdicts import Verdict
 
 
@@ -73,16 +72,34 @@ def mode_function(mode: str) -> Callable[[fmpq], int]:
     return MODES[mode]
 
 
+class Exact(Protocol):
+    """What is asked of an exact number where its enclosures leave a doubt."""
+
+    def is_zero(self) -> Verdict:
+        """Whether the number is zero."""
+        ...
+
+    def sign(self) -> int:
+        """-1, 0 or 1; :class:`Undecided` where that can't be told."""
+        ...
+
+    def rational(self) -> fmpq | None:
+        """The number as a rational, if its form shows that it is one."""
+        ...
+
+    def __sub__(self, other: fmpq, /) -> Exact: ...
+
+
 class Real(Protocol):
     """A real number by its enclosures, and by its exact value where those
-    don't settle a question. A :class:`Value` is one."""
+    don't settle a question."""
 
     def ball(self, bits: int) -> arb:
         """An enclosure computed at ``bits`` bits."""
         ...
 
     @property
-    def value(self) -> Value:
+    def value(self) -> Exact:
         """The exact value."""
         ...
 
@@ -105,7 +122,7 @@ def to_integer(real: Real, scale: fmpq, mode: str) -> int:
                 return low
             if high - low <= 2 and bits > FIRST:
                 boundary = _boundary(first, last, rounded)
-                if compare(real.value, rational(boundary / scale)) is Verdict.HOLDS:
+                if (real.value - boundary / scale).is_zero() is Verdict.HOLDS:
                     return rounded(boundary)
         bits *= 4
     if (whole := real.value.rational()) is not None:
@@ -183,9 +200,9 @@ def _magnitude(real: Real, base: int) -> int | None:
             if low == high:
                 return low
             if high - low == 1 and abs(high) <= 4 * MAX_MAGNITUDE:
-                power = rational(fmpq(base) ** high)
-                size = real.value if real.value.sign() > 0 else -real.value
-                return high if (size - power).sign() >= 0 else low
+                sign = real.value.sign()
+                beyond = (real.value - sign * fmpq(base) ** high).sign()
+                return high if beyond in (0, sign) else low
         elif bits > FIRST and real.value.is_zero() is Verdict.HOLDS:
             return None
         bits *= 4

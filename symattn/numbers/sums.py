@@ -2,8 +2,8 @@ r"""Exponential sums: finite sums of ``q * sqrt(m) * exp(r) * atoms``.
 
 ``q`` is rational, ``m`` a square-free positive integer, ``r`` a sum of
 rational multiples of such roots, and the atoms are symbols or opaque numbers
-(a logarithm, a nested root). A sum is a dictionary from the monomial
-``(r, m, atoms)`` to ``q`` without zero coefficients.
+(a nested root; in :mod:`.quotients` a logarithm or an exponential). A sum is a
+dictionary from the monomial ``(r, m, atoms)`` to ``q`` without zero coefficients.
 
 Square roots of distinct square-free integers are linearly independent over
 the rationals, and exponentials of distinct algebraic numbers over the
@@ -14,37 +14,27 @@ dictionary is empty: that is what makes equality decidable.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Hashable
 from functools import lru_cache
 from math import gcd, isqrt, lcm
 
 from flint import arb, fmpq, fmpz
 
 from symattn.errors import Malformed
-from symattn.formulas import Formula
 
 
 class Atom:
-    """A symbol (``g1``) or an opaque number such as ``log(2)``.
+    """What a sum takes as one thing: a symbol or an opaque number.
 
-    ``key`` is its text and its identity; ``ball`` encloses an opaque number
-    at the working precision and is None for a symbol; ``radicand`` is what
-    stands under a nested square root.
+    ``key`` is its structure and its identity; ``order`` sorts: by name, then by
+    structure.
     """
 
-    __slots__ = ("_hash", "ball", "formula", "key", "radicand")
+    __slots__ = ("_hash", "key", "order")
 
-    def __init__(
-        self,
-        key: str,
-        formula: Formula,
-        ball: Callable[[], arb] | None = None,
-        radicand: Sum | None = None,
-    ) -> None:
+    def __init__(self, key: Hashable, order: tuple[object, ...]) -> None:
         self.key = key
-        self.formula = formula
-        self.ball = ball
-        self.radicand = radicand
+        self.order = order
         self._hash = hash(key)
 
     def __hash__(self) -> int:
@@ -53,16 +43,34 @@ class Atom:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Atom) and self.key == other.key
 
-    def __repr__(self) -> str:
-        return f"Atom({self.key!r})"
+
+class Symbol(Atom):
+    """A symbol, known by its name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, (name,))
+        self.name = name
+
+
+class Root(Atom):
+    """A nested square root, known by the sum that stands under it."""
+
+    __slots__ = ("radicand",)
+
+    def __init__(self, radicand: Sum) -> None:
+        super().__init__(structure(radicand), ("sqrt", *order(radicand)))
+        self.radicand = radicand
 
 
 #: ``((radicand, p, q), ...)``, the sum of ``p/q * sqrt(radicand)``, by radicand.
 Exponent = tuple[tuple[int, int, int], ...]
-#: Atoms with their powers, by key.
+#: Atoms with their powers, in order.
 Atoms = tuple[tuple[Atom, int], ...]
 Monomial = tuple[Exponent, int, Atoms]
 Sum = dict[Monomial, fmpq]
+Structure = frozenset[tuple[Monomial, int, int]]
 
 UNIT: Monomial = ((), 1, ())
 
@@ -156,7 +164,7 @@ def _merge(left: Atoms, right: Atoms) -> Atoms:
     powers = dict(left)
     for atom, power in right:
         powers[atom] = powers.get(atom, 0) + power
-    return tuple(sorted(((a, k) for a, k in powers.items() if k), key=lambda item: item[0].key))
+    return tuple(sorted(((a, k) for a, k in powers.items() if k), key=lambda item: item[0].order))
 
 
 def _square_roots(terms: Sum) -> Sum:
@@ -164,7 +172,7 @@ def _square_roots(terms: Sum) -> Sum:
     result: Sum = {}
     for (r, m, atoms), q in terms.items():
         for index, (atom, power) in enumerate(atoms):
-            if power > 1 and atom.radicand is not None:
+            if power > 1 and isinstance(atom, Root):
                 rest = atoms[:index] + (((atom, power - 2),) if power > 2 else ())
                 product = multiply({(r, m, rest + atoms[index + 1 :]): q}, atom.radicand)
                 accumulate(result, product)
@@ -246,11 +254,21 @@ def size(exponent: Exponent) -> fmpq:
     return sum((fmpq(p, q) * fmpq(isqrt(m << 80), 1 << 40) for m, p, q in exponent), fmpq(0))
 
 
-def by_size(monomial: Monomial) -> tuple[str, fmpq, Exponent, int]:
-    """Sort key of what is shown: symbols first, then growing exponents."""
+def by_size(monomial: Monomial) -> tuple[object, ...]:
+    """Sort key: by the atoms, then growing exponents."""
     exponent, radicand, atoms = monomial
-    named = " ".join(f"{atom.key}^{power}" for atom, power in atoms)
-    return named, size(exponent), exponent, radicand
+    held = tuple((atom.order, power) for atom, power in atoms)
+    return held, size(exponent), exponent, radicand
+
+
+def structure(terms: Sum) -> Structure:
+    """A sum as what it can be known by: hashed faster than with its rationals."""
+    return frozenset((monomial, int(q.p), int(q.q)) for monomial, q in terms.items())
+
+
+def order(terms: Sum) -> tuple[object, ...]:
+    """Sort key of sums: term by term."""
+    return tuple((by_size(monomial), terms[monomial]) for monomial in sorted(terms, key=by_size))
 
 
 def divide(numerator: Sum, denominator: Sum) -> Sum | None:
@@ -293,24 +311,24 @@ class _Lattice:
 
     def __init__(self, *sums: Sum) -> None:
         scales: dict[int, int] = {}
-        atoms: dict[str, Atom] = {}
+        atoms: set[Atom] = set()
         for exponent, _, held in (key for terms in sums for key in terms):
             for m, _, q in exponent:
                 scales[m] = lcm(scales.get(m, 1), q)
-            atoms.update((atom.key, atom) for atom, _ in held)
+            atoms.update(atom for atom, _ in held)
         self.scales = sorted(scales.items())
-        self.atoms = [atoms[key] for key in sorted(atoms)]
+        self.atoms = sorted(atoms, key=lambda atom: atom.order)
 
     def points(self, terms: Sum) -> dict[_Point, Sum]:
         """The coefficient, a sum of roots, at each point."""
         found: dict[_Point, Sum] = {}
         for (exponent, radicand, held), q in terms.items():
             powers = {m: (p, d) for m, p, d in exponent}
-            counts = {atom.key: power for atom, power in held}
+            counts = dict(held)
             scaled = [(*powers.get(m, (0, 1)), scale) for m, scale in self.scales]
             point = (
                 *(p * (scale // d) for p, d, scale in scaled),
-                *(counts.get(atom.key, 0) for atom in self.atoms),
+                *(counts.get(atom, 0) for atom in self.atoms),
             )
             found.setdefault(point, {})[(), radicand, ()] = q
         return found

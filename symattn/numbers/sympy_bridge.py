@@ -9,7 +9,6 @@ from flint import fmpq, fmpz
 
 from symattn import formulas as f
 from symattn.errors import Malformed
-from symattn.numbers.forms import formula
 from symattn.numbers.values import Value, rational, symbol
 
 
@@ -20,7 +19,7 @@ def to_sympy(value: Value) -> Any:
     >>> to_sympy(read(1).exp() / (read(1).exp() + read("1/2").exp() + read(1)))
     E/(1 + exp(1/2) + E)
     """
-    return _expression(formula(value))
+    return _expression(value.formula())
 
 
 def _expression(tree: f.Formula) -> Any:

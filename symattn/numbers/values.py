@@ -11,19 +11,23 @@ denominator is zero exactly when its numerator has no terms left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from math import isqrt
+from typing import Literal
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from symattn.errors import Malformed, Undecided
-from symattn.formulas import Function, Root, Symbol, latex, text
-from symattn.numbers import quotients, sums
+from symattn.formulas import Formula, latex, text
+from symattn.numbers import forms, quotients, sums
 from symattn.numbers.balls import FIRST, LAST, precision
-from symattn.numbers.quotients import Denominator, Parts
-from symattn.numbers.sums import UNIT, Atom, Sum
+from symattn.numbers.forms import Names
+from symattn.numbers.quotients import Denominator, Opaque, Parts
+from symattn.numbers.rounding import decimal, float_format, nearest, significant
+from symattn.numbers.sums import UNIT, Atom, Root, Sum, Symbol
 from symattn.verdicts import Verdict
 
 #: Most products that are formed to bring a sum over one denominator.
@@ -52,8 +56,8 @@ class Value:
     def __neg__(self) -> Value:
         return Value({d: sums.scale(t, fmpq(-1)) for d, t in self.parts.items()})
 
-    def __sub__(self, other: Value) -> Value:
-        return total((self, -other))
+    def __sub__(self, other: Value | fmpq) -> Value:
+        return total((self, -other if isinstance(other, Value) else rational(-other)))
 
     def __mul__(self, other: Value) -> Value:
         return sum_of_products(((self, other),))
@@ -84,7 +88,7 @@ class Value:
             exponent = sums.exponent_of(held)
             if exponent is not None:
                 return Value({(): {(exponent, 1, ()): fmpq(1)}})
-            if inner := _only_atom(held, "log"):
+            if (inner := _under_log(held)) is not None:
                 return inner
         if self.has_symbols:
             raise Malformed("an exponential of a symbol is not supported")
@@ -116,7 +120,8 @@ class Value:
                 return Value({(): sums.multiply(root, {(half, 1, ()): fmpq(1)})})
         denominator, numerator = self.over_one_denominator()
         if not denominator:
-            return _denested(numerator) or _nested_root(numerator)
+            simple = _denested(numerator)
+            return _nested_root(numerator) if simple is None else simple
         below = quotients.expanded(denominator)
         if Value({(): below}).sign() < 0:
             # What the root is divided by must be positive: 1 - e is not.
@@ -180,11 +185,7 @@ class Value:
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The symbols that occur, sorted."""
-        found = {name for held in self.parts.values() for name in quotients.symbols_of(held)}
-        for denominator in self.parts:
-            for normaliser, _ in denominator:
-                found |= normaliser.symbols
-        return tuple(sorted(found))
+        return quotients.symbols(self.parts)
 
     @property
     def has_symbols(self) -> bool:
@@ -194,31 +195,41 @@ class Value:
     @property
     def is_linear_form(self) -> bool:
         """Whether symbols occur, at most one in each term and none below."""
-        if any(normaliser.symbols for d in self.parts for normaliser, _ in d):
-            return False
-        terms = [atoms for held in self.parts.values() for _, _, atoms in held]
-        powers = [[k for a, k in atoms if a.ball is None] for atoms in terms]
-        return any(powers) and all(held in ([], [1]) for held in powers)
+        return quotients.is_linear(self.parts)
 
     def coefficient(self, symbol: str | None) -> Value:
         """What stands before ``symbol`` in a linear form; None: the constant.
 
         :class:`Malformed` if the value is not linear in its symbols.
         """
+        self._need_linear()
+        return Value(quotients.coefficient(self.parts, symbol))
+
+    def _need_linear(self) -> None:
         if self.has_symbols and not self.is_linear_form:
             raise Malformed(f"{self} is not linear in its symbols")
-        result: Parts = {}
-        for denominator, held in self.parts.items():
-            for (exponent, radicand, atoms), q in held.items():
-                symbols = [a.key for a, _ in atoms if a.ball is None]
-                if (symbols[0] if symbols else None) == symbol:
-                    rest = tuple(item for item in atoms if item[0].ball is not None)
-                    sums.accumulate(
-                        result.setdefault(denominator, {}), {(exponent, radicand, rest): q}
-                    )
-        return Value(quotients.simplified(result))
 
     # -- numbers ------------------------------------------------------------
+
+    def decimal(self, places: int = 4, rounding: str = "half-even") -> Decimal:
+        """The number to ``places`` decimal places, correctly rounded.
+
+        >>> ONE.exp().decimal(6), rational(fmpq(1, 8)).decimal(2, "half-up")
+        (Decimal('2.718282'), Decimal('0.13'))
+        """
+        return decimal(self, places, rounding)
+
+    def significant(self, digits: int = 6, rounding: str = "half-even") -> Decimal:
+        """The number to ``digits`` significant digits, correctly rounded."""
+        return significant(self, digits, rounding)
+
+    def nearest(self, name: str = "float64") -> float:
+        """The nearest ``float64``, ``float32``, ``float16`` or ``bfloat16``.
+
+        >>> rational(fmpq(1, 3)).nearest("bfloat16")
+        0.333984375
+        """
+        return nearest(self, float_format(name))
 
     @property
     def value(self) -> Value:
@@ -230,13 +241,7 @@ class Value:
         if self.has_symbols:
             raise Malformed(f"{self} has symbols in it and is not one number")
         with precision(bits):
-            result = arb(0)
-            for denominator, held in self.parts.items():
-                part = quotients.ball(held)
-                for normaliser, power in denominator:
-                    part /= quotients.ball(normaliser.terms) ** power
-                result += part
-            return result
+            return quotients.ball(self.parts)
 
     # -- form ---------------------------------------------------------------
 
@@ -249,17 +254,25 @@ class Value:
             return next(iter(held.items()))
         return None
 
-    def __str__(self) -> str:
-        from symattn.numbers.forms import formula
+    def formula(self, names: Names | None = None) -> Formula:
+        """The closed form; normalisers in ``names`` appear by name."""
+        return forms.formula(self.parts, names)
 
-        return text(formula(self))
+    def linear_form(self, shown_as: Callable[[Value], Formula]) -> Formula:
+        """Coefficient times symbol, the coefficients shown by the function.
+
+        :class:`Malformed` if the value is not linear in its symbols.
+        """
+        self._need_linear()
+        return forms.linear_form(self.parts, lambda parts: shown_as(Value(parts)))
+
+    def __str__(self) -> str:
+        return text(self.formula())
 
     __repr__ = __str__
 
     def _repr_latex_(self) -> str:
-        from symattn.numbers.forms import formula
-
-        return f"$\\displaystyle {latex(formula(self))}$"
+        return f"$\\displaystyle {latex(self.formula())}$"
 
 
 ZERO = Value({})
@@ -273,7 +286,7 @@ def rational(value: fmpq | int) -> Value:
 
 def symbol(name: str) -> Value:
     """A symbol as a value: algebraically independent of every number."""
-    return Value({(): {((), 1, ((Atom(name, Symbol(name)), 1),)): fmpq(1)}})
+    return _of_atom(Symbol(name))
 
 
 def compare(left: Value, right: Value) -> Verdict:
@@ -320,39 +333,26 @@ def _halved(p: int, q: int) -> tuple[int, int]:
 
 
 def _opaque_atoms(terms: Sum) -> bool:
-    return any(atom.ball is not None for _, _, held in terms for atom, _ in held)
+    return any(not isinstance(atom, Symbol) for _, _, held in terms for atom, _ in held)
 
 
-def _opaque(kind: str, argument: Value) -> Value:
+def _opaque(function: Literal["exp", "log"], argument: Value) -> Value:
     """A value that the field does not hold, as an atom known by its argument."""
-    from symattn.numbers.forms import formula
-
     if argument.has_symbols:
-        raise Malformed(f"{kind} of a value with symbols is not supported")
-    shown = Function(kind, (formula(argument),))
-    apply = arb.exp if kind == "exp" else arb.log
-    atom = OpaqueAtom(f"{kind}({argument})", shown, lambda: apply(argument.ball(ctx.prec)))
-    atom.argument = argument
+        raise Malformed(f"{function} of a value with symbols is not supported")
+    return _of_atom(Opaque(function, argument.parts))
+
+
+def _of_atom(atom: Atom) -> Value:
     return Value({(): {((), 1, ((atom, 1),)): fmpq(1)}})
 
 
-class OpaqueAtom(Atom):
-    """An atom that remembers what it is a function of."""
-
-    __slots__ = ("argument",)
-    argument: Value
-
-
-def _only_atom(terms: Sum, kind: str) -> Value | None:
-    """The argument, if ``terms`` is exactly one atom of that kind."""
-    if len(terms) != 1:
-        return None
-    ((exponent, radicand, atoms), q), *_ = terms.items()
-    if exponent or radicand != 1 or q != 1 or len(atoms) != 1 or atoms[0][1] != 1:
-        return None
-    atom = atoms[0][0]
-    is_kind = isinstance(atom, OpaqueAtom) and atom.key.startswith(f"{kind}(")
-    return atom.argument if is_kind and isinstance(atom, OpaqueAtom) else None
+def _under_log(terms: Sum) -> Value | None:
+    """``x``, if ``terms`` is exactly ``log(x)``."""
+    match tuple(terms.items()):
+        case ((((), 1, ((Opaque(function="log") as atom, 1),)), q),) if q == 1:
+            return Value(atom.argument)
+    return None
 
 
 def _denested(terms: Sum) -> Value | None:
@@ -381,11 +381,6 @@ def _denested(terms: Sum) -> Value | None:
 
 
 def _nested_root(terms: Sum) -> Value:
-    from symattn.numbers.forms import formula
-
-    under = Value({(): terms})
-    if under.has_symbols:
+    if quotients.symbols({(): terms}):
         raise Malformed("the root of a value with symbols is not supported")
-    shown = Root(formula(under))
-    atom = Atom(f"sqrt({under})", shown, lambda: quotients.ball(terms).sqrt(), radicand=terms)
-    return Value({(): {((), 1, ((atom, 1),)): fmpq(1)}})
+    return _of_atom(Root(terms))

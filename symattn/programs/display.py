@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from symattn import formulas as f
 from symattn import syntax
-from symattn.numbers.forms import formula as number_formula
+from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program, ancestors
 from symattn.shapes import keys_text
@@ -61,7 +61,8 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
         case "given":
             return f.Symbol(node.extra)
         case "constant":
-            return number_formula(node.extra)
+            number: Value = node.extra
+            return number.formula()
         case "copy" | "reshape":
             return x[0]
         case "transpose":

@@ -16,7 +16,7 @@ from flint import fmpq
 from symattn import formulas as f
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.forms import Named, formula, linear_form
+from symattn.numbers.forms import Named
 from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Hidden
 from symattn.numbers.sums import constant
@@ -124,7 +124,7 @@ class Presentation:
         entries = [scores.entry(i, k) for k in range(node.grid[1])]
         kept = [score.exp() for score in entries if isinstance(score, Value)]
         powers = tuple(
-            formula(score.exp()) if isinstance(score, Value) else None for score in entries
+            score.exp().formula() if isinstance(score, Value) else None for score in entries
         )
         return RowNormaliser(self.row_label(node, str(i)), powers, total(kept))
 
@@ -141,9 +141,9 @@ class Presentation:
         if (number := value.rational()) is not None:
             return rational_formula(number, max(self.places, SHORT))
         if value.is_linear_form:
-            return linear_form(value, lambda coefficient: self.value(coefficient, row))
+            return value.linear_form(lambda coefficient: self.value(coefficient, row))
         names = {**self._common, **self._by_row.get(-1 if row is None else row, {})}
-        return formula(value, names)
+        return value.formula(names)
 
     def is_plain(self, node: Node) -> bool:
         """Whether all entries are short decimals, so that exact is rounded."""
@@ -172,7 +172,7 @@ class Presentation:
             return f.MINUS_INFINITY
         real = Entry(quantity, i, j)
         if quantity.symbols and real.value.has_symbols:
-            return linear_form(real.value, self.rounded)
+            return real.value.linear_form(self.rounded)
         return self.rounded(real)
 
     def approximate(self, node: Node, i: int, j: int) -> f.Formula | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn import formulas as f
-from symattn.numbers.forms import formula as closed_form
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
@@ -107,9 +106,9 @@ class Steps:
             stages = [_elided(broken(added, room))]
             exact = self.shown.value(row.value) if row.value.rational() else None
             if exact is None:
-                simplified = f.latex(closed_form(row.value))
+                simplified = f.latex(row.value.formula())
                 if simplified != f.latex(added) and row.count < len(terms):
-                    stages.append(broken(closed_form(row.value), room))
+                    stages.append(broken(row.value.formula(), room))
             elif f.latex(exact) != f.latex(added):
                 stages.append([f.latex(exact)])
             approximate = exact is None

@@ -15,7 +15,7 @@ from symattn import formulas as f
 from symattn.errors import Fault, Malformed, OutOfRange, Undecided
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST
-from symattn.numbers.forms import Names, formula, linear_form
+from symattn.numbers.forms import Names
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, compare
 from symattn.shapes import Shape, chosen, grid, keys_text, nested, show
@@ -313,7 +313,7 @@ class Quantity:
         """The closed forms as a LaTeX matrix."""
         cells = [
             [
-                r"-\infty" if isinstance(value, Hidden) else f.latex(formula(value, names))
+                r"-\infty" if isinstance(value, Hidden) else f.latex(value.formula(names))
                 for value in row
             ]
             for row in self.rows
@@ -353,4 +353,4 @@ def rounded_form(value: Value, rounded: Callable[[Value], Decimal]) -> f.Formula
     >>> f.text(rounded_form(read("g1/3 - 2*g2", True), lambda c: rounding.decimal(c, 2)))
     '0.33*g1 - 2.00*g2'
     """
-    return linear_form(value, lambda coefficient: f.decimal(rounded(coefficient)))
+    return value.linear_form(lambda coefficient: f.decimal(rounded(coefficient)))

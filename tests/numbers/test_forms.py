@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from symattn import formulas as f
 from symattn.errors import Malformed
-from symattn.numbers.forms import formula, linear_form
 from symattn.numbers.reading import read
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.numbers.values import ONE, compare
@@ -70,7 +69,7 @@ def test_the_text_of_a_closed_form_is_its_value(text):
 def test_the_latex_of_a_closed_form_is_its_value(value):
     """The printed LaTeX, turned back into plain text, is the same value."""
     with mpmath.workdps(DIGITS):
-        assert close(value.ball(300), evaluate(plain(f.latex(formula(value))), CONSTANTS), 40)
+        assert close(value.ball(300), evaluate(plain(f.latex(value.formula())), CONSTANTS), 40)
 
 
 def plain(latex):
@@ -152,7 +151,7 @@ def test_linear_forms_follow_the_field(a, b):
 )
 def test_linear_forms_are_shown_symbol_by_symbol(text, shown):
     """A linear form reads as coefficient times symbol."""
-    assert f.text(formula(read(text, symbols=True))) == shown
+    assert f.text(read(text, symbols=True).formula()) == shown
 
 
 def test_what_is_not_linear_has_no_coefficients():
@@ -167,7 +166,7 @@ def test_what_is_not_linear_has_no_coefficients():
 def test_coefficients_may_be_shown_in_another_way():
     """A linear form's coefficients are shown by the function that is handed in."""
     form = read("g1/3 - 2*g2", symbols=True)
-    assert f.text(linear_form(form, lambda c: f.Symbol("c"))) == "c*g1 + c*g2"
+    assert f.text(form.linear_form(lambda c: f.Symbol("c"))) == "c*g1 + c*g2"
 
 
 def test_sympy_gets_symbols_and_the_number_e():
