@@ -160,7 +160,7 @@ _UNKNOWN = {
     "!=": "there is no '!=': state what does hold, with == < <= > >=",
 }
 #: Typographic signs that authors paste from documents.
-_SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
+SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
 
 
 def parse(text: str) -> Tree:
@@ -181,7 +181,7 @@ def parse(text: str) -> Tree:
 class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = list(self._split(text.translate(_SIGNS)))
+        self.tokens = list(self._split(text.translate(SIGNS)))
         if len(self.tokens) > MAX_TOKENS:
             self._fail(f"more than {MAX_TOKENS} symbols", self.tokens[MAX_TOKENS][2])
         self.position = 0

@@ -12,10 +12,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpq, fmpz
-
 from symattn import syntax
 from symattn.errors import Malformed
+from symattn.numbers import rationals
 from symattn.numbers.values import Value, rational, symbol
 
 
@@ -47,25 +46,11 @@ Decimal('0.1') or a Fraction, or take its binary value with symattn.from_floats
     """
     if isinstance(number, Value):
         return number
-    if isinstance(number, bool):
-        raise Malformed(f"expected a number, found {number}")
     if isinstance(number, str):
-        return _read_text(number, symbols)
-    if isinstance(number, int | fmpz):
-        _bounded(number, number.bit_length())
-        return rational(fmpq(int(number)))
-    if isinstance(number, Fraction):
-        _bounded("a fraction", max(number.numerator.bit_length(), number.denominator.bit_length()))
-        return rational(fmpq(number.numerator, number.denominator))
-    if isinstance(number, fmpq):
-        return rational(number)
-    if isinstance(number, Decimal):
-        if not number.is_finite():
-            raise Malformed(f"expected a finite number, found {number}")
-        return _literal(_bounded_decimal(number))
-    if isinstance(number, float):
-        raise Malformed(_refusal(number))
-    return _read_foreign(number, symbols)
+        found = rationals.from_text(number)
+        return _read_expression(number, symbols) if found is None else rational(found)
+    found = rationals.from_number(number)
+    return _read_foreign(number, symbols) if found is None else rational(found)
 
 
 def read_entry(number: object, symbols: bool = False) -> Value | Hidden:
@@ -107,37 +92,7 @@ def from_floats(array: Any) -> Any:
     raise Malformed(f"expected floats, found {type(array).__name__}")
 
 
-def _refusal(number: float) -> str:
-    if not math.isfinite(number):
-        return f"expected a finite number, found {number}"
-    # NumPy's own float64 is a float too, and would show itself with its type.
-    shown = repr(float(number))
-    return (
-        f"{shown} is a float, not an exact number: write '{shown}' as text, "
-        f"Decimal('{shown}') or a Fraction, or take its binary value with symattn.from_floats"
-    )
-
-
-def _bounded(shown: object, bits: int) -> None:
-    if bits > 10 * syntax.MAX_DIGITS // 3:
-        raise Malformed(f"a number of about {bits * 3 // 10} digits; at most {syntax.MAX_DIGITS}")
-
-
-def _bounded_decimal(number: Decimal) -> str:
-    digits = len(number.as_tuple().digits)
-    if digits > syntax.MAX_DIGITS:
-        raise Malformed(f"a number of {digits} digits; at most {syntax.MAX_DIGITS}")
-    if number and abs(number.adjusted()) > syntax.MAX_EXPONENT:
-        raise Malformed(f"{number}: power of ten beyond {syntax.MAX_EXPONENT}")
-    return str(number)
-
-
-def _literal(text: str) -> Value:
-    number = Fraction(text)
-    return rational(fmpq(number.numerator, number.denominator))
-
-
-def _read_text(text: str, symbols: bool) -> Value:
+def _read_expression(text: str, symbols: bool) -> Value:
     if text.strip().lstrip("+-").lower() in ("nan", "inf", "infinity"):
         raise Malformed(f"expected a finite number, found {text!r}")
     return evaluate(syntax.parse(text), text, symbols)
@@ -147,7 +102,9 @@ def evaluate(tree: syntax.Tree, text: str, symbols: bool = False) -> Value:
     """The exact value of a parsed number."""
     match tree:
         case syntax.Literal(digits):
-            return _literal(digits)
+            found = rationals.from_text(digits)
+            assert found is not None  # The grammar has the same limits.
+            return rational(found)
         case syntax.Negative(operand):
             return -evaluate(operand, text, symbols)
         case syntax.Binary(op, left, right) if op != "@":

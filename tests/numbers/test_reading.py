@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 import sympy
 from flint import fmpq, fmpz
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symattn
 from symattn.cases.case import read_rows
 from symattn.errors import Malformed
-from symattn.numbers.reading import HIDDEN, Hidden, from_floats, read, read_entry
+from symattn.numbers.reading import HIDDEN, Hidden, evaluate, from_floats, read, read_entry
 from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import compare
+from symattn.syntax import parse
 from symattn.verdicts import Verdict
 
 from ..strategies import field_texts, many, some, wide_fractions
@@ -59,6 +60,57 @@ def test_fractions_are_read_exactly(q):
 def test_decimals_are_read_exactly(d):
     """A Decimal is what its digits say, as text too."""
     assert exactly(read(d)) == exactly(read(str(d))) == Fraction(d)
+
+
+def by_the_grammar(text):
+    """What the grammar reads, or its words against it."""
+    try:
+        return exactly(evaluate(parse(text), text))
+    except Malformed as error:
+        return str(error)
+
+
+digits = st.text("0123456789", max_size=4)
+written = st.builds(
+    "{}{}{}{}{}{}{}".format,
+    st.sampled_from(["", " ", "\t\u2003"]),
+    st.sampled_from(["", "", "-", "+", "- ", "−", "–", "--", "(-"]),
+    st.one_of(digits, st.sampled_from(["1" * 400, "1" * 401, "0" * 399 + "1"])),
+    st.one_of(st.just(""), digits.map(".{}".format), st.sampled_from(["." + "3" * 396])),
+    st.sampled_from(["", "e2", "E-3", "e+400", "e401", "e-401", "e0000400", "e", "e−2"]),
+    st.sampled_from(["", "/", " / ", "÷", "/-", "/."]),
+    st.one_of(digits, st.sampled_from(["0", "7 ", "1" * 400, "1" * 401, "2e1", "2/3", ")"])),
+)
+
+
+@settings(many, max_examples=600)
+@given(written)
+def test_numbers_are_read_directly_as_the_grammar_reads_them(text):
+    """What is recognised as a number at once is what its expression is, with the
+    same limits and the same words against it."""
+    found = by_the_grammar(text)
+    if isinstance(found, str):
+        with pytest.raises(Malformed) as caught:
+            read(text)
+        assert str(caught.value) == found
+    else:
+        assert exactly(read(text)) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["17", "-17/40", "+0.25", " 2.5e-3 ", ".5/3", "3./4", "−1 ÷ 3", "1" * 400, "1e400"]
+)
+def test_a_number_needs_no_grammar(monkeypatch, text):
+    """Integers, decimals and fractions never meet the parser."""
+    value = by_the_grammar(text)
+    monkeypatch.setattr("symattn.syntax.parse", None)
+    assert exactly(read(text)) == value
+
+
+@pytest.mark.parametrize("zero", ["0E+999999999999", "-0E-999999999999", "0.000"])
+def test_a_decimal_zero_is_zero_whatever_its_exponent(zero):
+    """A zero of any exponent is read at once."""
+    assert exactly(read(Decimal(zero))) == 0
 
 
 @pytest.mark.parametrize(
