@@ -6,6 +6,7 @@ product of powers of normalisers, which are kept whole.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from flint import arb, fmpq
@@ -66,6 +67,40 @@ def denominators(parts: Parts) -> list[Denominator]:
 
 def _by_normalisers(denominator: Denominator) -> tuple[object, ...]:
     return tuple((normaliser.order, power) for normaliser, power in denominator)
+
+
+def total(many: Iterable[Parts]) -> Parts:
+    """The sum, brought to normal form once."""
+    result: Parts = {}
+    for parts in many:
+        for denominator, held in parts.items():
+            _accumulate(result, denominator, held)
+    return simplified(result)
+
+
+def sum_of_products(pairs: Iterable[tuple[Parts, Parts]]) -> Parts:
+    """``sum(a * b)``, brought to normal form once."""
+    result: Parts = {}
+    for left, right in pairs:
+        for d1, t1 in left.items():
+            for d2, t2 in right.items():
+                denominator = d1 if not d2 else d2 if not d1 else joined(d1, d2)
+                _accumulate(result, denominator, sums.multiply(t1, t2))
+    return simplified(result)
+
+
+def _accumulate(parts: Parts, denominator: Denominator, extra: Sum) -> None:
+    if denominator in parts:
+        sums.accumulate(parts[denominator], extra)
+    else:
+        parts[denominator] = dict(extra)
+
+
+def inverse(parts: Parts) -> Parts:
+    """One divided by a sum of parts that is not zero."""
+    denominator, numerator = over_one(parts)
+    unit, rest = primitive(numerator)
+    return simplified({rest: sums.multiply(expanded(denominator), inverse_unit(unit))})
 
 
 def joined(left: Denominator, right: Denominator) -> Denominator:
@@ -146,10 +181,7 @@ def simplified(parts: Parts) -> Parts:
     result: Parts = {}
     for denominator, held in parts.items():
         lowest, numerator = cancelled(denominator, held) if denominator else ((), held)
-        if lowest in result:
-            sums.accumulate(result[lowest], numerator)
-        else:
-            result[lowest] = numerator
+        _accumulate(result, lowest, numerator)
     return {denominator: held for denominator, held in result.items() if held}
 
 
