@@ -13,6 +13,9 @@ from symattn.numbers import quotients, sums
 from symattn.numbers.quotients import Denominator, Normaliser, Opaque, Parts
 from symattn.numbers.sums import Atom, Atoms, Exponent, Monomial, Root, Sum, Symbol
 
+#: Longest closed form that messages and ``repr`` show whole.
+MAX_SHORT = 200
+
 
 @dataclass(frozen=True)
 class Named:
@@ -44,6 +47,12 @@ def formula(parts: Parts, names: Names | None = None) -> f.Formula:
     if not pieces:
         return f.Number("0")
     return pieces[0] if len(pieces) == 1 else f.Sum(tuple(pieces))
+
+
+def short(parts: Parts) -> str:
+    """The closed form's text, cut where it is longer than :data:`MAX_SHORT`."""
+    shown = f.text(formula(parts))
+    return shown if len(shown) <= MAX_SHORT else f"{shown[: MAX_SHORT - 3]}..."
 
 
 def linear_form(parts: Parts, shown_as: Callable[[Parts], f.Formula]) -> f.Formula:

@@ -7,6 +7,7 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational
 
 from flint import fmpq, fmpz
 
@@ -45,7 +46,7 @@ def from_text(text: str) -> fmpq | None:
 
 
 def from_number(number: object) -> fmpq | None:
-    """An int, Fraction, Decimal, fmpq or fmpz; None for other kinds.
+    """An int, Fraction, Decimal, fmpq or other rational number; None for the rest.
 
     :class:`~symattn.errors.Malformed` for a float, a bool, what is not finite
     and what is too long.
@@ -67,7 +68,10 @@ def from_number(number: object) -> fmpq | None:
     if isinstance(number, Decimal):
         return _from_decimal(number)
     if isinstance(number, float):
-        raise Malformed(_refusal(number))
+        raise Malformed(refusal(number))
+    # NumPy's integers, SymPy's and gmpy2's rationals.
+    if isinstance(number, Rational):
+        return fmpq(int(number.numerator), int(number.denominator))
     return None
 
 
@@ -90,7 +94,8 @@ def _need_short(bits: int) -> None:
         raise Malformed(f"a number of about {bits * 3 // 10} digits; at most {MAX_DIGITS}")
 
 
-def _refusal(number: float) -> str:
+def refusal(number: float) -> str:
+    """What is said to a float: what to write instead."""
     if not math.isfinite(number):
         return f"expected a finite number, found {number}"
     # NumPy's own float64 is a float too, and would show itself with its type.

@@ -9,10 +9,9 @@ from __future__ import annotations
 from flint import arb
 
 from symattn.errors import Malformed, Undecided
-from symattn.formulas import text
 from symattn.numbers import quotients
 from symattn.numbers.balls import FIRST, LAST, precision
-from symattn.numbers.forms import formula
+from symattn.numbers.forms import short
 from symattn.numbers.quotients import Parts
 from symattn.numbers.sums import Symbol
 from symattn.verdicts import Verdict
@@ -24,7 +23,7 @@ MAX_EXPANSION = 400_000
 def enclosure(parts: Parts, bits: int) -> arb:
     """A ball computed at ``bits`` bits; :class:`Malformed` with symbols."""
     if quotients.symbols(parts):
-        raise Malformed(f"{text(formula(parts))} has symbols in it and is not one number")
+        raise Malformed(f"{short(parts)} has symbols in it and is not one number")
     with precision(bits):
         return quotients.ball(parts)
 
@@ -62,4 +61,4 @@ def sign(parts: Parts) -> int:
         if ball < 0:
             return -1
         bits *= 4
-    raise Undecided(f"can't decide the sign of {text(formula(parts))}")
+    raise Undecided(f"can't decide the sign of {short(parts)}")

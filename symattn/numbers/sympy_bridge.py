@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import sympy
@@ -9,7 +10,7 @@ from flint import fmpq, fmpz
 
 from symattn import formulas as f
 from symattn.errors import Malformed
-from symattn.numbers.values import Value, rational, symbol
+from symattn.numbers.values import ONE, Value, rational, symbol, total
 
 
 def to_sympy(value: Value) -> Any:
@@ -60,17 +61,11 @@ def from_sympy(expression: Any, symbols: bool = False) -> Value:
     if isinstance(expression, sympy.Rational):
         return rational(fmpq(int(expression.p), int(expression.q)))
     if expression is sympy.E:
-        return rational(1).exp()
+        return ONE.exp()
     if isinstance(expression, sympy.Add):
-        result = rational(0)
-        for part in expression.args:
-            result = result + from_sympy(part, symbols)
-        return result
+        return total(from_sympy(part, symbols) for part in expression.args)
     if isinstance(expression, sympy.Mul):
-        result = rational(1)
-        for part in expression.args:
-            result = result * from_sympy(part, symbols)
-        return result
+        return prod((from_sympy(part, symbols) for part in expression.args), start=ONE)
     if isinstance(expression, sympy.exp):
         return from_sympy(expression.args[0], symbols).exp()
     if isinstance(expression, sympy.log):
@@ -87,11 +82,4 @@ def _power(base: Value, exponent: Any) -> Value:
     twice = 2 * exponent
     if not isinstance(twice, sympy.Integer) or abs(int(twice)) > 64:
         raise Malformed(f"a power {exponent} is not read: only whole and half powers up to 32")
-    if int(twice) % 2:
-        base = base.sqrt()
-    else:
-        twice = twice / 2
-    result = rational(1)
-    for _ in range(abs(int(twice))):
-        result = result * base
-    return result if int(twice) >= 0 else result.inverse()
+    return base.sqrt() ** int(twice) if int(twice) % 2 else base ** int(exponent)

@@ -14,50 +14,103 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
+from math import comb
+from numbers import Real
+from typing import NoReturn
 
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpz
 
 from symattn.errors import Malformed, Undecided
 from symattn.formulas import Formula, latex, text
-from symattn.numbers import forms, functions, quotients, signs, sums
+from symattn.numbers import forms, functions, quotients, rationals, signs, sums
 from symattn.numbers.forms import Names
 from symattn.numbers.quotients import Parts
 from symattn.numbers.rounding import decimal, float_format, nearest, significant
+from symattn.numbers.signs import MAX_EXPANSION
 from symattn.numbers.sums import UNIT, Symbol
 from symattn.verdicts import Verdict
+
+#: Largest power that is worked out.
+MAX_POWER = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class Value:
     """An exact number, or an exact linear form where symbols occur.
 
-    >>> from symattn.numbers.reading import read
-    >>> e = read("1").exp()
-    >>> print(e / (e + read("1/2").exp() + read(1)))
+    Values add, multiply and compare with each other and with integers,
+    Fractions and Decimals. ``==``, ``<`` and ``bool()`` decide exactly, or
+    raise :class:`~symattn.errors.Undecided`; :func:`compare` has three answers.
+    A float is refused, and no value becomes one unasked.
+
+    >>> e = rational(1).exp()
+    >>> print(e / (1 + rational(fmpq(1, 2)).exp() + e))
     e/(1 + sqrt(e) + e)
-    >>> (read("sqrt(8)") - read("2*sqrt(2)")).is_zero() is Verdict.HOLDS
-    True
+    >>> rational(8).sqrt() == 2 * rational(2).sqrt(), 19 * e > Fraction(516, 10)
+    (True, True)
+    >>> e == 2.71828
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: 2.71828 is a float, not an exact number: write '2.71828' as text, \
+Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_floats
     """
 
     parts: Parts
 
+    # NumPy leaves sums of its numbers with a value to the value.
+    __array_ufunc__ = None
+
     # -- arithmetic ---------------------------------------------------------
 
-    def __add__(self, other: Value) -> Value:
-        return total((self, other))
+    def __add__(self, other: Operand) -> Value:
+        right = _operand(other)
+        return NotImplemented if right is None else total((self, right))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Operand) -> Value:
+        right = _operand(other)
+        return NotImplemented if right is None else total((self, -right))
+
+    def __rsub__(self, other: Operand) -> Value:
+        left = _operand(other)
+        return NotImplemented if left is None else total((left, -self))
+
+    def __mul__(self, other: Operand) -> Value:
+        right = _operand(other)
+        return NotImplemented if right is None else sum_of_products(((self, right),))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> Value:
+        right = _operand(other)
+        return NotImplemented if right is None else self * right.inverse()
+
+    def __rtruediv__(self, other: Operand) -> Value:
+        left = _operand(other)
+        return NotImplemented if left is None else left * self.inverse()
+
+    def __pow__(self, exponent: int) -> Value:
+        if not isinstance(exponent, int):
+            return NotImplemented
+        if exponent < 0:
+            return self.inverse() ** -exponent
+        if exponent == 0:
+            return ONE
+        half, terms = exponent // 2, max(1, sum(map(len, self.parts.values())))
+        # So many terms has the half power; squaring it is most of the work.
+        if exponent > MAX_POWER or comb(terms + half - 1, half) ** 2 > MAX_EXPANSION:
+            raise Malformed(f"{self!r} to the power of {exponent} is too long to work out")
+        root = self**half
+        return root * root * self if exponent % 2 else root * root
 
     def __neg__(self) -> Value:
         return Value({d: sums.scale(t, fmpq(-1)) for d, t in self.parts.items()})
 
-    def __sub__(self, other: Value | fmpq) -> Value:
-        return total((self, -other if isinstance(other, Value) else rational(-other)))
-
-    def __mul__(self, other: Value) -> Value:
-        return sum_of_products(((self, other),))
-
-    def __truediv__(self, other: Value) -> Value:
-        return self * other.inverse()
+    def __abs__(self) -> Value:
+        return -self if self.sign() < 0 else self
 
     def inverse(self) -> Value:
         """``1 / self``; :class:`Malformed` for zero."""
@@ -65,7 +118,7 @@ class Value:
         if verdict is Verdict.HOLDS:
             raise Malformed("division by zero")
         if verdict is Verdict.UNDECIDED:
-            raise Undecided(f"can't decide whether the divisor {self} is zero")
+            raise Undecided(f"can't decide whether the divisor {self!r} is zero")
         return Value(quotients.inverse(self.parts))
 
     def exp(self) -> Value:
@@ -75,17 +128,44 @@ class Value:
     def log(self) -> Value:
         """The natural logarithm of a positive value."""
         if self.sign() <= 0:
-            raise Malformed(f"the logarithm of {self}, which is not positive")
+            raise Malformed(f"the logarithm of {self!r}, which is not positive")
         return Value(functions.log(self.parts))
 
     def sqrt(self) -> Value:
         """The square root of a non-negative value."""
         sign = self.sign()
         if sign < 0:
-            raise Malformed(f"the square root of {self}, which is negative")
+            raise Malformed(f"the square root of {self!r}, which is negative")
         return Value(functions.sqrt(self.parts)) if sign else ZERO
 
     # -- questions ----------------------------------------------------------
+
+    def __bool__(self) -> bool:
+        verdict = self.is_zero()
+        if verdict is Verdict.UNDECIDED:
+            raise Undecided(f"can't decide whether {self!r} is zero")
+        return verdict is Verdict.REFUTED
+
+    # Equal values may have different parts, so there is no hash.
+    def __eq__(self, other: object) -> bool:
+        right = _operand(other)
+        return NotImplemented if right is None else not self - right
+
+    def __lt__(self, other: Operand) -> bool:
+        right = _operand(other)
+        return NotImplemented if right is None else (self - right).sign() < 0
+
+    def __le__(self, other: Operand) -> bool:
+        right = _operand(other)
+        return NotImplemented if right is None else (self - right).sign() <= 0
+
+    def __gt__(self, other: Operand) -> bool:
+        right = _operand(other)
+        return NotImplemented if right is None else (self - right).sign() > 0
+
+    def __ge__(self, other: Operand) -> bool:
+        right = _operand(other)
+        return NotImplemented if right is None else (self - right).sign() >= 0
 
     def is_zero(self) -> Verdict:
         """Whether the value is zero, decided by its normal form.
@@ -133,7 +213,7 @@ class Value:
 
     def _need_linear(self) -> None:
         if self.has_symbols and not self.is_linear_form:
-            raise Malformed(f"{self} is not linear in its symbols")
+            raise Malformed(f"{self!r} is not linear in its symbols")
 
     # -- numbers ------------------------------------------------------------
 
@@ -156,6 +236,14 @@ class Value:
         0.333984375
         """
         return nearest(self, float_format(name))
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError(
+            "an exact value is not rounded unasked: write value.nearest('float64') for a "
+            "float, value.decimal(4) for digits"
+        )
+
+    __float__ = __int__ = __complex__ = __array__ = _refuse
 
     @property
     def value(self) -> Value:
@@ -183,10 +271,25 @@ class Value:
     def __str__(self) -> str:
         return text(self.formula())
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return forms.short(self.parts)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {latex(self.formula())}$"
+
+
+#: What may stand beside a value in a sum, a product or a comparison.
+Operand = Value | int | Fraction | Decimal | fmpq | fmpz
+
+
+def _operand(number: object) -> Value | None:
+    """A number beside a value, as a value; None for what is no number."""
+    if isinstance(number, Value):
+        return number
+    found = rationals.from_number(number)
+    if found is None and isinstance(number, Real):
+        raise Malformed(rationals.refusal(float(number)))
+    return None if found is None else rational(found)
 
 
 ZERO = Value({})
