@@ -10,6 +10,7 @@ from symattn.errors import Undecided
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.numbers.printed import MINUS_INFINITY, Printed
+from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value
 from symattn.solution.quantity import Entry
 from symattn.verdicts import Verdict
@@ -35,7 +36,7 @@ class Judgement:
 class Standard:
     """What a document promises of its figures: a rounding, or a tolerance."""
 
-    mode: str = "half-even"
+    mode: RoundingMode = "half-even"
     tolerance: fmpq | None = None
 
     def judge(self, entry: Entry, printed: Printed | None) -> Judgement:
@@ -93,7 +94,7 @@ def _within(real: rounding.Real, centre: fmpq, distance: fmpq) -> Verdict:
     return Verdict.UNDECIDED
 
 
-def correct_count(real: rounding.Real, printed: Printed, mode: str) -> int:
+def correct_count(real: rounding.Real, printed: Printed, mode: RoundingMode) -> int:
     """The exact value in units of the figure's last place, correctly rounded."""
     return rounding.to_integer(real, 1 / printed.unit, mode)
 

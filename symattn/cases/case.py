@@ -16,7 +16,7 @@ from symattn.cases.rows import Rows, read_rows, shape_of
 from symattn.errors import Fault, Faults, Malformed
 from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import Hidden
-from symattn.numbers.rounding import MODES
+from symattn.numbers.rounding import MODES, RoundingMode
 from symattn.numbers.values import ONE, Value
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import Program, name_fault, sound_part
@@ -55,7 +55,7 @@ class Case:
     extends: str = ""
     claims: tuple[Claim, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
-    rounding: str = "half-even"
+    rounding: RoundingMode = "half-even"
     tolerance: fmpq | None = None
     path: Path | None = field(default=None, compare=False)
     base: Path | None = field(default=None, compare=False)

@@ -40,6 +40,7 @@ def command(
       symattn show length-4-causal dL/dQ --at 3,0 --format latex
       symattn show cat-sat-mat "grad(V)[0, 1] - Y[0, 1]" --format json
     """
+    from symattn.numbers.rounding import rounding_mode
     from symattn.solution.solution import solve
 
     solution = solve(case)
@@ -49,7 +50,7 @@ def command(
         place = _indices(at)
         found.at(*place)
         found = solution[f"({quantity})[{', '.join(map(str, place))}]"]
-    mode = solution.case.rounding if rounding is None else rounding
+    mode = solution.case.rounding if rounding is None else rounding_mode(rounding)
     decimal = _texts(found.decimal(places, mode))
     if form == "json":
         exact, latex = _nested(found, str), _nested(found, _latex)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import Any
 
 from flint import fmpq
 
@@ -64,7 +63,7 @@ class Printed:
 MINUS_INFINITY = "-inf"
 
 
-def read_printed(raw: Any) -> Printed | None:
+def read_printed(raw: object) -> Printed | None:
     """A printed number; None for a masked score, printed as ``-inf``.
 
     Reads what documents print: trailing zeros, a typographic minus, percent
@@ -89,7 +88,7 @@ def read_printed(raw: Any) -> Printed | None:
     return Printed(shown, value, unit, len(str(count)) if count else 0, len(part), after)
 
 
-def _as_text(raw: Any) -> str:
+def _as_text(raw: object) -> str:
     """What a document printed, from a TOML value: text, or a number whose
     digits TOML kept."""
     if isinstance(raw, str):

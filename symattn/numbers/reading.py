@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from symattn import syntax
 from symattn.errors import Malformed
@@ -71,7 +70,11 @@ def read_entry(number: object, symbols: bool = False) -> Value | Hidden:
     return read(number, symbols)
 
 
-def from_floats(array: Any) -> Any:
+#: What :func:`from_floats` gives: one number, or lists of them.
+ExactFloats = Fraction | Hidden | list["ExactFloats"]
+
+
+def from_floats(array: object) -> ExactFloats:
     """The exact binary values of floats: nested lists of Fractions.
 
     >>> from_floats([0.5, 0.1])
@@ -120,11 +123,11 @@ def evaluate(tree: syntax.Tree, text: str, symbols: bool = False) -> Value:
     raise Malformed(f"{text!r} is not an exact number: only {what} are read here")
 
 
-def _read_foreign(number: Any, symbols: bool) -> Value:
-    """NumPy integers and SymPy expressions, without importing either."""
+def _read_foreign(number: object, symbols: bool) -> Value:
+    """NumPy's scalars and SymPy's expressions, without importing either."""
     home = type(number).__module__.partition(".")[0]
-    if home == "numpy":
-        item = number.item() if getattr(number, "ndim", 1) == 0 else number
+    if home == "numpy" and getattr(number, "ndim", 1) == 0 and hasattr(number, "item"):
+        item = number.item()
         # A longdouble has no Python number that it could become.
         if type(item) is not type(number):
             return read(item, symbols)

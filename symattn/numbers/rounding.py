@@ -15,13 +15,20 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from math import frexp, inf, ldexp
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from flint import arb, arb_mat, fmpq, fmpz
 
 from symattn.errors import Malformed, Undecided
 from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+RoundingMode = Literal["half-even", "half-up", "half-down", "down", "up", "floor", "ceiling"]
+FloatFormat = Literal["float64", "float32", "float16", "bfloat16"]
 
 
 def _floor(x: fmpq) -> int:
@@ -38,7 +45,7 @@ def _half(x: fmpq, tie_up: Callable[[int], bool]) -> int:
 
 
 #: Rounding modes by name: rational number to integer, all monotone.
-MODES: Mapping[str, Callable[[fmpq], int]] = {
+MODES: Mapping[RoundingMode, Callable[[fmpq], int]] = {
     "half-even": lambda x: _half(x, lambda lower: lower % 2 == 1),
     "half-up": lambda x: _half(x, lambda lower: lower >= 0),
     "half-down": lambda x: _half(x, lambda lower: lower < 0),
@@ -61,15 +68,15 @@ _WIDE = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _TINY = fmpq(1, 1 << 64)
 
 
-def mode_function(mode: str) -> Callable[[fmpq], int]:
-    """The rounding of that name; :class:`Malformed` names those there are.
+def rounding_mode(name: str) -> RoundingMode:
+    """A name that was read as that of a mode; :class:`Malformed` names those there are.
 
-    >>> [mode_function("half-even")(fmpq(k, 2)) for k in (1, 3, -1)]
-    [0, 2, 0]
+    >>> MODES[rounding_mode("half-even")](fmpq(5, 2))
+    2
     """
-    if mode not in MODES:
-        raise Malformed(f"unknown rounding {mode!r}: expected one of {', '.join(MODES)}")
-    return MODES[mode]
+    if name not in MODES:
+        raise Malformed(f"unknown rounding {name!r}: expected one of {', '.join(MODES)}")
+    return cast(RoundingMode, name)
 
 
 class Exact(Protocol):
@@ -104,9 +111,9 @@ class Real(Protocol):
         ...
 
 
-def to_integer(real: Real, scale: fmpq, mode: str) -> int:
+def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
     """``real * scale`` rounded to an integer."""
-    rounded = mode_function(mode)
+    rounded = MODES[rounding_mode(mode)]
     bits = FIRST
     while bits <= 4 * LAST:
         with precision(bits):
@@ -151,7 +158,7 @@ def _boundary(low: fmpq, high: fmpq, rounded: Callable[[fmpq], int]) -> fmpq:
     return candidates[0] if candidates else low
 
 
-def decimal(real: Real, places: int, mode: str = "half-even") -> Decimal:
+def decimal(real: Real, places: int, mode: RoundingMode = "half-even") -> Decimal:
     """``real`` to ``places`` decimal places, correctly rounded.
 
     >>> from symattn.numbers.reading import read
@@ -163,7 +170,7 @@ def decimal(real: Real, places: int, mode: str = "half-even") -> Decimal:
     return Decimal(to_integer(real, fmpq(10**places), mode)).scaleb(-places, _WIDE)
 
 
-def significant(real: Real, digits: int, mode: str = "half-even") -> Decimal:
+def significant(real: Real, digits: int, mode: RoundingMode = "half-even") -> Decimal:
     """``real`` to ``digits`` significant digits, correctly rounded.
 
     :class:`Malformed` for numbers beyond ``10**MAX_MAGNITUDE`` either way.
@@ -214,13 +221,13 @@ class Format:
     """A binary floating-point format: digits, and exponents of the smallest
     and largest normal number (IEEE 754-2019, table 3.5)."""
 
-    name: str
+    name: FloatFormat
     digits: int
     lowest: int
     highest: int
 
 
-FORMATS: Mapping[str, Format] = {
+FORMATS: Mapping[FloatFormat, Format] = {
     "float64": Format("float64", 53, -1022, 1023),
     "float32": Format("float32", 24, -126, 127),
     "float16": Format("float16", 11, -14, 15),
@@ -228,7 +235,7 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
-def float_format(name: str) -> Format:
+def float_format(name: FloatFormat) -> Format:
     """The format of that name; :class:`Malformed` names those there are."""
     if name not in FORMATS:
         raise Malformed(f"unknown format {name!r}: expected one of {', '.join(FORMATS)}")
@@ -259,9 +266,9 @@ def nearest(real: Real, form: Format) -> float:
     return ldexp(count, step)
 
 
-def certified_floats(balls: list[arb]) -> tuple[Any, Any]:
+def certified_floats(balls: list[arb]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """:func:`certified_float` of many balls at once: the floats, and which
-    of them are certain (NumPy arrays)."""
+    of them are certain."""
     import numpy as np
 
     floats = np.array([float(ball) for ball in balls])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import sympy
 from flint import fmpq, fmpz
@@ -13,7 +12,7 @@ from symattn.errors import Malformed
 from symattn.numbers.values import ONE, Value, rational, symbol, total
 
 
-def to_sympy(value: Value) -> Any:
+def to_sympy(value: Value) -> sympy.Expr:
     """The closed form as a SymPy expression.
 
     >>> from symattn.numbers.reading import read
@@ -23,7 +22,7 @@ def to_sympy(value: Value) -> Any:
     return _expression(value.formula())
 
 
-def _expression(tree: f.Formula) -> Any:
+def _expression(tree: f.Formula) -> sympy.Expr:
     match tree:
         case f.Number(digits):
             # Through fmpz: Python limits the digits that int() reads.
@@ -51,7 +50,7 @@ def _expression(tree: f.Formula) -> Any:
     raise AssertionError(f"no closed form contains {tree!r}")
 
 
-def from_sympy(expression: Any, symbols: bool = False) -> Value:
+def from_sympy(expression: sympy.Basic, symbols: bool = False) -> Value:
     """The exact value of a SymPy expression made of rationals, roots,
     exponentials and, with ``symbols``, symbols; else :class:`Malformed`.
 
@@ -78,7 +77,7 @@ def from_sympy(expression: Any, symbols: bool = False) -> Value:
     raise Malformed(f"expected an exact number, found the SymPy {kind} {expression}")
 
 
-def _power(base: Value, exponent: Any) -> Value:
+def _power(base: Value, exponent: sympy.Expr) -> Value:
     twice = 2 * exponent
     if not isinstance(twice, sympy.Integer) or abs(int(twice)) > 64:
         raise Malformed(f"a power {exponent} is not read: only whole and half powers up to 32")

@@ -27,7 +27,14 @@ from symattn.formulas import Formula, latex, text
 from symattn.numbers import forms, functions, quotients, rationals, signs, sums
 from symattn.numbers.forms import Names
 from symattn.numbers.quotients import Parts
-from symattn.numbers.rounding import decimal, float_format, nearest, significant
+from symattn.numbers.rounding import (
+    FloatFormat,
+    RoundingMode,
+    decimal,
+    float_format,
+    nearest,
+    significant,
+)
 from symattn.numbers.signs import MAX_EXPANSION
 from symattn.numbers.sums import UNIT, Symbol
 from symattn.verdicts import Verdict
@@ -217,7 +224,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
 
     # -- numbers ------------------------------------------------------------
 
-    def decimal(self, places: int = 4, rounding: str = "half-even") -> Decimal:
+    def decimal(self, places: int = 4, rounding: RoundingMode = "half-even") -> Decimal:
         """The number to ``places`` decimal places, correctly rounded.
 
         >>> ONE.exp().decimal(6), rational(fmpq(1, 8)).decimal(2, "half-up")
@@ -225,11 +232,11 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         """
         return decimal(self, places, rounding)
 
-    def significant(self, digits: int = 6, rounding: str = "half-even") -> Decimal:
+    def significant(self, digits: int = 6, rounding: RoundingMode = "half-even") -> Decimal:
         """The number to ``digits`` significant digits, correctly rounded."""
         return significant(self, digits, rounding)
 
-    def nearest(self, name: str = "float64") -> float:
+    def nearest(self, name: FloatFormat = "float64") -> float:
         """The nearest ``float64``, ``float32``, ``float16`` or ``bfloat16``.
 
         >>> rational(fmpq(1, 3)).nearest("bfloat16")

@@ -17,6 +17,7 @@ from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST
 from symattn.numbers.forms import Names
 from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.rounding import FloatFormat, RoundingMode
 from symattn.numbers.values import Value, compare
 from symattn.shapes import Shape, chosen, grid, keys_text, nested, show
 from symattn.verdicts import Verdict
@@ -78,7 +79,7 @@ class Quantity:
         shape: Shape,
         entry: Callable[[int, int], Value | Hidden],
         balls: Callable[[int], Sequence[arb | None] | None] = lambda bits: None,
-        rounding: str = "half-even",
+        rounding: RoundingMode = "half-even",
         numeric: bool = False,
     ) -> None:
         self.name = name
@@ -223,7 +224,7 @@ class Quantity:
             ]
         )
 
-    def decimal(self, places: int = 4, rounding: str | None = None) -> Any:
+    def decimal(self, places: int = 4, rounding: RoundingMode | None = None) -> Any:
         """Every entry correctly rounded to ``places`` decimals, as nested
         tuples of Decimals in the quantity's shape.
 
@@ -233,12 +234,12 @@ class Quantity:
         mode = self.rounding if rounding is None else rounding
         return self._each(lambda entry: rounding_of(entry, places, mode), _MINUS_INFINITY)
 
-    def significant(self, digits: int = 6, rounding: str | None = None) -> Any:
+    def significant(self, digits: int = 6, rounding: RoundingMode | None = None) -> Any:
         """Like :meth:`decimal`, to significant digits."""
         mode = self.rounding if rounding is None else rounding
         return self._each(lambda e: _significant(e, digits, mode), _MINUS_INFINITY)
 
-    def nearest(self, name: str = "float64") -> npt.NDArray[Any]:
+    def nearest(self, name: FloatFormat = "float64") -> npt.NDArray[Any]:
         """Every entry as the nearest number of ``float64``, ``float32``,
         ``float16`` or ``bfloat16``: a NumPy array of that type.
 
@@ -331,7 +332,7 @@ class Quantity:
         return "\n".join(lines) if self.shape else lines[0][1:-1]
 
 
-def rounding_of(entry: Entry, places: int, mode: str) -> Any:
+def rounding_of(entry: Entry, places: int, mode: RoundingMode) -> Any:
     """One entry rounded: a Decimal, or for a linear form its text."""
     if entry.quantity.symbols:
         value = entry.value
@@ -340,7 +341,7 @@ def rounding_of(entry: Entry, places: int, mode: str) -> Any:
     return rounding.decimal(entry, places, mode)
 
 
-def _significant(entry: Entry, digits: int, mode: str) -> Any:
+def _significant(entry: Entry, digits: int, mode: RoundingMode) -> Any:
     if entry.value.has_symbols:
         return f.text(rounded_form(entry.value, lambda c: rounding.significant(c, digits, mode)))
     return rounding.significant(entry, digits, mode)

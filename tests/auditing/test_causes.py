@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from random import Random
 
 import pytest
@@ -20,7 +19,6 @@ from .papers import (
     GIVEN,
     STEPS,
     Said,
-    causes,
     claiming,
     claims_of,
     declaring,
