@@ -16,7 +16,7 @@ from symattn.cases.rows import Rows, read_rows, shape_of
 from symattn.errors import Fault, Faults, Malformed
 from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import Hidden
-from symattn.numbers.rounding import MODES, RoundingMode
+from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
 from symattn.numbers.values import ONE, Value
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import Program, name_fault, sound_part
@@ -159,7 +159,7 @@ def make(
         tokens=labels,
         claims=read,
         unchecked=noted,
-        rounding=rounding,
+        rounding=rounding_mode(rounding),
         tolerance=distance,
     )
 

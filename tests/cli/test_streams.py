@@ -100,7 +100,7 @@ def test_the_faults_of_all_cases_together(tmp_path: Path) -> None:
     lines = done.stderr.decode().splitlines()
     assert lines[0] == "symattn: 4 faults"
     assert [line.partition(": ")[0].strip() for line in lines[1:]] == [
-        "one.toml", "one.toml", "two.toml", "unknown case 'three'",
+        "one.toml", "one.toml", "two.toml:4", "unknown case 'three'",
     ]  # fmt: skip
 
 

@@ -223,8 +223,8 @@ def test_what_figures_are_of(tmp_path: Path) -> None:
     """An entry has the indices of its quantity, a number none, an expression is typed."""
     claimed = [("X[:, 0]", "[2, 3]"), ("s", "[0.4, 0.8]"), ("u", "3"), ("X[0] * 2", "[2, 5]")]
     assert labels(audited(tmp_path, *claimed)) == [
-        b.Math("{X}_{0,0}"),
-        b.Math("{s}_{1}"),
+        b.Math("X_{0,0}"),
+        b.Math("s_{1}"),
         b.Math("u"),
         b.Code("(X[0] * 2)[1]"),
     ]
