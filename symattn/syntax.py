@@ -365,6 +365,27 @@ def gradient_name(name: str) -> str:
     return f"dL/d{name}"
 
 
+def names(tree: Tree) -> Iterator[str]:
+    """The quantities that a tree names, gradients as ``dL/dQ``.
+
+    >>> list(names(parse("max(A @ V.T) == grad(Q)[0, 1] + 2 * d_k")))
+    ['A', 'V', 'dL/dQ', 'd_k']
+    """
+    match tree:
+        case Name(name):
+            yield name
+        case Gradient(of):
+            yield gradient_name(of)
+        case Negative(operand) | Transposed(operand) | Indexed(operand, _):
+            yield from names(operand)
+        case Binary(_, left, right):
+            yield from names(left)
+            yield from names(right)
+        case Call(_, parts) | Comparison(parts, _) | Conjunction(parts) | Sequence(parts):
+            for part in parts:
+                yield from names(part)
+
+
 def entry_text(text: str, tree: Tree, keys: Iterable[int]) -> str:
     """An entry of an expression, as text: ``A[0, 2]``, ``(A @ V)[0, 2]``.
 

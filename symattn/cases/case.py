@@ -21,6 +21,7 @@ from symattn.numbers.values import ONE, Value
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import Program, name_fault, sound_part
 from symattn.shapes import Shape, keys, show
+from symattn.syntax import gradient_name
 
 __all__ = ["Case", "Claim", "Rows", "Unchecked", "make", "read_rows", "shape_of"]
 
@@ -206,9 +207,8 @@ def _differentiated(
 def _unjudged(full: Program, unsound: Set[str]) -> set[str]:
     """What claims may name without a fault of their own: what has one itself,
     and gradients of that; all gradients where the output has one."""
-    if full.upstream:
-        return {*unsound, *(f"d{name}" for name in unsound)}
-    return {*unsound, "dL", *(f"d{name}" for name in full.quantities.keys() | unsound)}
+    without = unsound if full.upstream else full.quantities.keys() | unsound
+    return {*unsound, *(f"d{name}" for name in without), *map(gradient_name, without)}
 
 
 def _upstream(raw: object, full: Program, faults: Faults) -> Rows:

@@ -147,9 +147,8 @@ class _Reader:
         """Whether all that the text names can be held against the program."""
         if text not in self._trees:
             self._trees[text] = syntax.parse(text)
-        if not self.passed_over:
-            return True
-        return not any(name in self.passed_over for name in _names(self._trees[text]))
+        passed_over = self.passed_over
+        return not (passed_over and any(n in passed_over for n in syntax.names(self._trees[text])))
 
     def _node(self, text: str) -> Node | None:
         if text not in self._nodes and self._sound(text):
@@ -171,27 +170,6 @@ def _form(entry: Mapping[str, object]) -> Iterator[Fault]:
 def _text(entry: Mapping[str, object], key: str) -> str:
     value = entry.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _names(tree: syntax.Tree) -> Iterator[str]:
-    """The quantities and functions that a tree names."""
-    match tree:
-        case syntax.Name(name):
-            yield name
-        case syntax.Gradient(name):
-            yield from ("dL", name)
-        case syntax.Negative(operand) | syntax.Transposed(operand) | syntax.Indexed(operand, _):
-            yield from _names(operand)
-        case syntax.Binary(_, left, right):
-            yield from _names(left)
-            yield from _names(right)
-        case syntax.Call(function, parts):
-            yield function
-            for part in parts:
-                yield from _names(part)
-        case syntax.Sequence(parts) | syntax.Conjunction(parts) | syntax.Comparison(parts, _):
-            for part in parts:
-                yield from _names(part)
 
 
 def read_unchecked(entries: Iterable[object]) -> tuple[Unchecked, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from symattn.errors import Fault
@@ -23,7 +23,7 @@ def kind(value: object) -> str:
     return KINDS.get(type(value), f"a {type(value).__name__}")
 
 
-def unknown(entry: Mapping[str, object], known: Iterable[str]) -> Iterator[Fault]:
+def unknown(entry: Mapping[str, object], known: Collection[str]) -> Iterator[Fault]:
     """A fault for each key that is not known.
 
     >>> print(*unknown({"wher": "3.1", "of": "A"}, ("where", "of")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -117,8 +117,8 @@ class Program:
 
     def _bindings(self, tree: syntax.Binary) -> str:
         """``(Q is 3x4, K is 3x4)``: what the names in a tree are bound to."""
-        names = dict.fromkeys(_names(tree))
-        known = [f"{n} is {show(self.quantities[n].shape)}" for n in names]
+        bound = {name: self.named.get(name) or self._quantity(name) for name in syntax.names(tree)}
+        known = [f"{name} is {show(node.shape)}" for name, node in bound.items()]
         return f" ({', '.join(known)})" if known else ""
 
 
@@ -138,20 +138,6 @@ def _function(name: str, count: int) -> nodes.Function:
         wanted = {None: "one or more arguments", 1: "one argument", 2: "two arguments"}
         raise Malformed(f"{name} takes {wanted[function.operands]}, found {count}")
     return function
-
-
-def _names(tree: syntax.Tree) -> Iterator[str]:
-    match tree:
-        case syntax.Name(name):
-            yield name
-        case syntax.Negative(operand) | syntax.Transposed(operand) | syntax.Indexed(operand, _):
-            yield from _names(operand)
-        case syntax.Binary(_, left, right):
-            yield from _names(left)
-            yield from _names(right)
-        case syntax.Call(_, arguments):
-            for argument in arguments:
-                yield from _names(argument)
 
 
 def name_fault(name: str) -> str:
@@ -232,7 +218,7 @@ def _add_step(so_far: Program, name: str, text: str, broken: set[str]) -> None:
     if name in so_far.quantities:
         raise Malformed(f"the name {name!r} is given already")
     tree = syntax.parse(text)
-    if broken & set(_names(tree)):
+    if broken & set(syntax.names(tree)):
         return
     node = so_far.lower_tree(tree)
     if any(node is known for known in so_far.quantities.values()):
