@@ -35,7 +35,9 @@ def table(grid):
 def exact(data, node):
     """Exact values."""
     inputs = {name: entrywise.grid(rows_of(raw)) for name, raw in data.items()}
-    return table(Run(entrywise.exact(), by_name(inputs))[node])
+    found = Run(entrywise.exact(), by_name(inputs))[node]
+    assert (found.rows, found.columns) == node.grid
+    return table(found)
 
 
 def by_name(inputs):
@@ -48,7 +50,8 @@ def balls(data, node, bits=BITS):
     with precision(bits):
         inputs = {name: enclosures.enclose(rows_of(raw), bits) for name, raw in data.items()}
         held = Run(enclosures.Balls(), by_name(inputs))[node]
-        rows, columns = held.shape
+        rows, columns = node.grid
+        assert held.shape == (rows, columns)
         return [
             [None if i * columns + j in held.hidden else held.matrix[i, j] for j in range(columns)]
             for i in range(rows)
@@ -61,7 +64,9 @@ def floats(data, node):
         name: np.array([[as_float(entry) for entry in row] for row in rows_of(raw)])
         for name, raw in data.items()
     }
-    return Run(Floats(), by_name(inputs))[node]
+    found = Run(Floats(), by_name(inputs))[node]
+    assert found.shape == node.grid
+    return found
 
 
 def symbols(name, shape):

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from symattn.errors import Malformed
 from symattn.numbers.reading import HIDDEN, Hidden
-from symattn.programs import entrywise
+from symattn.programs import entrywise, nodes
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import program
 from symattn.verdicts import Verdict
 
-from ..machines import as_float, balls, exact, floats, overlap, symbolic, symbols
+from ..machines import as_float, balls, exact, floats, overlap, rows_of, symbolic, symbols
 from ..oracle import DIGITS, close, each, entry, run
 from ..strategies import brief, small, small_matrices
 
@@ -180,6 +180,53 @@ def test_gradients_agree_in_exact_values_balls_and_floats(weights, output, data)
         for i, j in np.ndindex(node.grid):
             assert overlap(enclosed[i][j], values[i][j])
             assert abs(as_float(values[i][j]) - near[i, j]) <= 1e-8 * scale
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("rowsum(X)", [[2, 2, 2], [3, 3, 3]]),
+        ("colsum(X)", [[5, 7, 11], [5, 7, 11]]),
+        ("total(X)", [[13, 13, 13], [13, 13, 13]]),
+        ("X", [[1, 2, 3], [4, 5, 6]]),
+        ("X[1:, ::2]", [[0, 0, 0], [17, 0, 19]]),
+    ],
+)
+def test_gradients_are_spread_and_put_back_to_the_shape_of_the_input(text, expected):
+    """Of a sum alone, of a copy, of a part: in every arithmetic."""
+    made = differentiate(program({"X": (2, 3)}, {"Y": text}), "Y")
+    upstream = {
+        "rowsum(X)": [[2], [3]],
+        "colsum(X)": [[5, 7, 11]],
+        "total(X)": 13,
+        "X": [[1, 2, 3], [4, 5, 6]],
+        "X[1:, ::2]": [[17, 19]],
+    }
+    data = {"X": [[1, 1, 1], [1, 1, 1]], "upstream": upstream[text]}
+    node = made.gradients["X"]
+    assert [[int(str(x)) for x in row] for row in exact(data, node)] == expected
+    assert [[int(x.unique_fmpz()) for x in row] for row in balls(data, node)] == expected
+    assert floats(data, node).tolist() == expected
+
+
+def test_tables_and_constants_stand_alone():
+    """Exact values worked out elsewhere, and a number that is a step of its own."""
+    rows = rows_of([["1/3", "sqrt(2)"], ["exp(1)", -2]])
+    node = nodes.table(tuple(map(tuple, rows)), (2, 2))
+    assert exact({}, node) == [list(row) for row in rows]
+    enclosed, near = balls({}, node), floats({}, node)
+    for i, j in np.ndindex(2, 2):
+        assert overlap(enclosed[i][j], rows[i][j])
+        assert near[i, j] == pytest.approx(as_float(rows[i][j]), rel=1e-15)
+    half = program({"X": (2, 3)}, {"Y": "1/2 * cols(X)"}).quantities["Y"]
+    assert [str(exact({}, half)[0][0]), floats({}, half)[0, 0]] == ["3/2", 1.5]
+
+
+def test_floats_of_steep_rows_do_not_vanish():
+    """Each row is shifted by its own largest score."""
+    weights = program({"S": (2, 2)}, {"A": "softmax(S)"}).quantities["A"]
+    found = floats({"S": [[0, 0], [-2000, -2000]]}, weights)
+    assert found.tolist() == [[0.5, 0.5], [0.5, 0.5]]
 
 
 def test_masked_scores_are_minus_infinity_everywhere():
