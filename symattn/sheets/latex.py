@@ -9,6 +9,7 @@ says which engine is meant.
 from __future__ import annotations
 
 import math
+import re
 
 from symattn.sheets import blocks as b
 from symattn.sheets.layout import TEXT, unbreakable, width
@@ -230,13 +231,13 @@ def _cut(matrix: b.Matrix, room: float = TEXT) -> list[b.Matrix]:
 
 
 def _columns(matrix: b.Matrix, start: int, stop: int) -> b.Matrix:
-    named = matrix.before.rstrip()
-    name, sign = (named[:-1].rstrip(), "=") if named.endswith("=") else (named, "")
-    if named.endswith(r"\approx"):
-        name, sign = named[: -len(r"\approx")].rstrip(), r"\approx"
+    found = re.fullmatch(r"(.*?) ?(=|\\approx)(.*)", matrix.before)
+    name, relation, factor = found.groups() if found else (matrix.before, "", "")
+    # What follows ``\approx`` has its name on the matrix before.
+    name = f"({name})" if name else "{}"
     which = str(start) if stop == start + 1 else rf"{start}\text{{--}}{stop - 1}"
     cells = tuple(row[start:stop] for row in matrix.cells)
-    return b.Matrix(rf"({name})_{{\cdot,\,{which}}} {sign}", cells, matrix.row_labels)
+    return b.Matrix(rf"{name}_{{\cdot,\,{which}}} {relation}{factor}", cells, matrix.row_labels)
 
 
 def _shelf(items: list[b.Matrix]) -> str:

@@ -11,6 +11,7 @@ import symattn
 from symattn.errors import EngineFailure, Refuted
 from symattn.numbers.reading import read
 from symattn.numbers.values import ONE
+from symattn.sheets import blocks as b
 from symattn.sheets import engine, redpen, walkthrough
 from symattn.sheets.latex import document
 from symattn.solution.solution import Solution, solve
@@ -120,3 +121,14 @@ def test_normalisers_have_names() -> None:
     tex = document(walkthrough.sheet(solve("cat-sat-mat")))
     assert r"Z_{0} &= e + 1 + \sqrt{e} \approx 5.3670" in tex
     assert r"\dfrac{e}{Z_{0}}" in tex
+
+
+def test_pieces_of_a_matrix_have_its_name() -> None:
+    """The columns that a piece has are those of what stands before the sign; a factor stays
+    with the entries, and so does a sign without a name."""
+    row = tuple(r"-e^{2} + e^{3}" for _ in range(8))
+    items = (b.Matrix(r"J_{0} = \frac{1}{Z_{0}^{2}}", (row,)), b.Matrix(r"\approx", (row * 2,)))
+    tex = document(b.Sheet("made", "Made", ("by hand",), (b.Matrices(items),)))
+    assert r"(J_{0})_{\cdot,\,0\text{--}5} = \frac{1}{Z_{0}^{2}} \left[" in tex
+    assert r"{}_{\cdot,\,0\text{--}" in tex
+    assert r"} \approx \left[" in tex
