@@ -1,0 +1,233 @@
+"""A document has all that its sheet has: LaTeX read back gives the blocks again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from itertools import chain, pairwise
+from pathlib import Path
+
+import pytest
+
+import symattn
+from symattn.proofs import THEORY
+from symattn.sheets import blocks as b
+from symattn.sheets import derivation, redpen, walkthrough
+from symattn.sheets.latex import document, matrix_width
+from symattn.sheets.layout import TEXT
+from symattn.solution.solution import solve
+
+from . import typeset, walkthroughs
+from .truth import BUNDLED
+from .typeset import NoText, seen
+
+NAMES = sorted(path.stem for path in BUNDLED.glob("*.toml"))
+SHEETS = [
+    *(f"{name} worked" for name in NAMES),
+    *(f"{name} red" for name in NAMES),
+    *(f"{name} proof" for name in ("attention-gradients", "softmax-jacobian", "permutation")),
+    *(f"{name} own" for name in ("parts", "symbols", "heads", "many", "large", "long", "keys")),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("walkthroughs")
+    for name, text in walkthroughs.ALL.items():
+        (place / f"{name}.toml").write_text(text, "utf-8")
+    return place
+
+
+@cache
+def made(which: str, folder: Path) -> tuple[b.Sheet, str]:
+    """A sheet, and the body of its document."""
+    name, kind = which.split(" ")
+    match kind:
+        case "worked":
+            sheet = walkthrough.sheet(solve(name))
+        case "red":
+            sheet = redpen.sheet(symattn.audit(name))
+        case "proof":
+            sheet = derivation.sheet(THEORY[name])
+        case _:
+            sheet = walkthrough.sheet(solve(folder / f"{name}.toml"), "full")
+    text = document(sheet)
+    return sheet, text.partition("\\begin{document}\n")[2].removesuffix("\\end{document}\n")
+
+
+def of(sheet: b.Sheet, kind: type) -> list:
+    return [block for block in sheet.blocks if isinstance(block, kind)]
+
+
+def line(text: b.Line) -> str:
+    """A line as it should be seen."""
+    shown = [
+        f"${p.latex}$" if isinstance(p, b.Math) else p if isinstance(p, str) else p.text
+        for p in text
+    ]
+    return "".join(c if c.isprintable() else " " for c in "".join(shown))
+
+
+def after_line(tex: str, wanted: str) -> str:
+    """What follows the line that is seen as ``wanted``."""
+    lines = tex.split("\n")
+    for place, shown in enumerate(lines):
+        with suppress(NoText):
+            if seen(shown) == wanted:
+                return "\n" + "\n".join(lines[place + 1 :])
+    raise AssertionError(wanted)
+
+
+@pytest.mark.parametrize("which", SHEETS)
+def test_text(which: str, folder: Path) -> None:
+    """Head, headings, paragraphs and commands stand there in order, nothing doubled."""
+    sheet, body = made(which, folder)
+    head, _, rest = body.partition("\\medskip\n\n")
+    title, subtitle = re.findall(r"\\color\{ink\}(?:\\raggedright)? (.*)\\par\}", head)
+    assert (seen(title), seen(subtitle)) == (sheet.title, line(sheet.subtitle))
+    for block in sheet.blocks:
+        match block:
+            case b.Heading(text, level):
+                found = re.search(r"\\(sub)?section\*\{(.*)\}\n", rest)
+                assert found is not None
+                assert (seen(found[2]), 2 if found[1] else 1) == (line(text), level)
+                rest = rest[found.end() :]
+            case b.Paragraph(text):
+                rest = after_line(rest, line(text))
+            case b.Listing(lines):
+                found = re.search(r"\\begin\{quote\}(.*)\\end\{quote\}", rest)
+                assert found is not None
+                commands = re.findall(r"\\texttt\{((?:[^{}\\]|\\.|\{\})*)\}", found[1])
+                assert tuple(map(seen, found[1].split(r"\\"))) == lines
+                assert len(commands) == len(lines)
+    sections = len(re.findall(r"\\(?:sub)?section\*", body))
+    assert sections == len(of(sheet, b.Heading))
+
+
+@pytest.mark.parametrize("which", SHEETS)
+def test_equations(which: str, folder: Path) -> None:
+    """Each line is aligned at its relation; one without is set in below the line it continues."""
+    sheet, body = made(which, folder)
+    displays = typeset.equations(body)
+    assert [[x[:3] for x in lines] for lines in displays] == [
+        list(block.lines) for block in of(sheet, b.Equations)
+    ]
+    for left, relation, _, indented in chain.from_iterable(displays):
+        assert indented == (not relation)
+        assert relation or not left
+
+
+@pytest.mark.parametrize("which", SHEETS)
+def test_matrices(which: str, folder: Path) -> None:
+    """Every matrix is there with its name, cells and labels, if need be in pieces; pieces fill
+    the lines and fit into them."""
+    sheet, body = made(which, folder)
+    found = list(typeset.shelves(body))
+    pieces = iter(chain.from_iterable(found))
+    beside: set[tuple[str, str]] = set()
+    for block in of(sheet, b.Matrices):
+        names = [name for item in block.items for name in check_pieces(item, pieces, TEXT)]
+        beside |= set(pairwise(names))
+    assert next(pieces, None) is None
+    for shelf, following in pairwise([*found, []]):
+        used = sum(matrix_width(block_of(piece)) + 2 for piece in shelf)
+        assert used <= TEXT + 2 or len(shelf) == 1
+        if following and (shelf[-1].before, following[0].before) in beside:
+            assert used + matrix_width(block_of(following[0])) > TEXT
+
+
+def block_of(piece: typeset.Matrix) -> b.Matrix:
+    return b.Matrix(piece.before, tuple(map(tuple, piece.cells)), tuple(piece.labels))
+
+
+def check_pieces(item: b.Matrix, pieces: Iterator[typeset.Matrix], room: float) -> Iterator[str]:
+    """The next pieces are the matrix: whole where it fits, else in as few as do; gives what
+    stands before each."""
+    piece = next(pieces)
+    yield piece.before
+    labels = [x if len(x) <= 16 else f"{x[:15]}…" for x in item.row_labels]
+    whole = [list(row) for row in item.cells]
+    if piece.before == item.before:
+        assert (piece.cells, piece.labels) == (whole, labels)
+        assert not whole or matrix_width(item) <= room or len(whole[0]) == 1
+        return
+    assert matrix_width(item) > room
+    found = re.fullmatch(r"(.*?) ?((?:=|\\approx).*)", item.before)
+    name, sign = found.groups() if found else (item.before, "")
+    name = f"({name})" if name else "{}"
+    start, columns = 0, len(whole[0])
+    while True:
+        stop = start + len(piece.cells[0])
+        which = str(start) if stop == start + 1 else rf"{start}\text{{--}}{stop - 1}"
+        assert piece.before == rf"{name}_{{\cdot,\,{which}}} {sign}"
+        assert piece.cells == [row[start:stop] for row in whole]
+        assert piece.labels == labels
+        cut = b.Matrix(
+            piece.before, tuple(tuple(row[start:stop]) for row in item.cells), item.row_labels
+        )
+        assert matrix_width(cut) <= room or stop == start + 1
+        if stop == columns:
+            return
+        more = rf"{name}_{{\cdot,\,{start}\text{{--}}{stop}}} {sign}"
+        wider = tuple(tuple(row[start : stop + 1]) for row in item.cells)
+        assert matrix_width(b.Matrix(more, wider, item.row_labels)) > room
+        start, piece = stop, next(pieces)
+        yield piece.before
+
+
+@pytest.mark.parametrize("which", SHEETS)
+def test_tables(which: str, folder: Path) -> None:
+    """Header and rows cell by cell, with as many columns as are aligned."""
+    sheet, body = made(which, folder)
+    found = typeset.tables(body)
+    assert len(found) == len(of(sheet, b.Table))
+    for (columns, header, rows, tall), table in zip(found, of(sheet, b.Table), strict=True):
+        assert columns == table.align
+        assert header == [line(cell) for cell in table.header]
+        assert rows == [[line(cell) for cell in row] for row in table.rows]
+        assert tall == ["displaystyle" in str(row) for row in table.rows]
+        plain = re.sub(r"@\{.*?\}\}?|P\{[^}]*\}", lambda m: "P" if m[0][0] == "P" else "", columns)
+        assert len(plain) == len(header)
+
+
+@pytest.mark.parametrize("which", SHEETS)
+def test_heat_maps(which: str, folder: Path) -> None:
+    """Each cell has its shade, with the figure in an ink that is read on it; labels and titles
+    stand at their rows and columns."""
+    sheet, body = made(which, folder)
+    found = typeset.heat_maps(body)
+    blocks = of(sheet, b.HeatMaps)
+    assert sum(map(len, found)) == sum(len(block.items) for block in blocks)
+    maps = chain.from_iterable(found)
+    for item in chain.from_iterable(block.items for block in blocks):
+        check_heat(item, next(maps))
+
+
+def check_heat(item: b.HeatMap, heat: typeset.Heat) -> None:
+    for i, row in enumerate(item.shades):
+        for j, shade in enumerate(row):
+            assert heat.shades.pop((i, j)) == round(100 * shade)
+            assert heat.inks[i, j] == ("white" if round(100 * shade) > 55 else "black")
+            assert heat.figures[i, j] == item.figures[i][j].strip("$")
+    assert not heat.shades
+    labels = [x if len(x) <= 16 else f"{x[:15]}…" for x in item.rows]
+    assert list(heat.rows.items()) == list(enumerate(labels))[:: 1 if heat.size[0] >= 5 else 2]
+    assert heat.columns.keys() == set(range(0, len(item.columns), 1 if heat.size[0] >= 5 else 2))
+    assert all(heat.columns[j] == item.columns[j] for j in heat.columns)
+    assert heat.title == line(item.title)
+
+
+def test_enough_was_read(folder: Path) -> None:
+    """The documents hold many blocks of every kind."""
+    bodies = [made(which, folder)[1] for which in SHEETS]
+    assert sum(len(typeset.equations(body)) for body in bodies) > 300
+    assert sum(len(list(typeset.shelves(body))) for body in bodies) > 350
+    assert sum(len(typeset.tables(body)) for body in bodies) > 50
+    assert sum(len(typeset.heat_maps(body)) for body in bodies) > 20
+
+
+def body_of(*blocks: b.Block) -> str:
+    text = document(b.Sheet("made", "Made", ("by hand",), blocks))
+    return text.partition("\\medskip\n\n")[2].removesuffix("\n\\end{document}\n")
