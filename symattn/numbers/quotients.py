@@ -7,6 +7,7 @@ product of powers of normalisers, which are kept whole.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from typing import Literal
 
 from flint import arb, fmpq
@@ -128,37 +129,30 @@ def expanded(denominator: Denominator) -> Sum:
 
 def over_one(parts: Parts) -> tuple[Denominator, Sum]:
     """The sum of the parts as one quotient."""
-    top: dict[Normaliser, int] = {}
-    for denominator in parts:
-        for normaliser, power in denominator:
-            top[normaliser] = max(power, top.get(normaliser, 0))
-    common = ordered(top)
-    return common, raised(parts, common)
-
-
-def raised(parts: Parts, common: Denominator) -> Sum:
-    """The numerator of the sum of the parts over a common denominator."""
-    result: Sum = {}
+    common = ordered(_highest(parts))
+    numerator: Sum = {}
     for denominator, held in parts.items():
         powers = dict(denominator)
-        missing = tuple((n, k - powers.get(n, 0)) for n, k in common)
-        for normaliser, power in missing:
-            for _ in range(power):
+        for normaliser, power in common:
+            for _ in range(power - powers.get(normaliser, 0)):
                 held = sums.multiply(held, normaliser.terms)
-        sums.accumulate(result, held)
-    return result
+        sums.accumulate(numerator, held)
+    return common, numerator
 
 
 def expansion(parts: Parts) -> int:
-    """About how many products :func:`raised` over all denominators forms."""
-    top: dict[Normaliser, int] = {}
+    """About how many products :func:`over_one` forms."""
+    factor: int = prod(len(n.terms) ** power for n, power in _highest(parts).items())
+    return factor * sum(len(held) for held in parts.values())
+
+
+def _highest(parts: Parts) -> dict[Normaliser, int]:
+    """Every normaliser with the largest power that it has below a part."""
+    powers: dict[Normaliser, int] = {}
     for denominator in parts:
         for normaliser, power in denominator:
-            top[normaliser] = max(power, top.get(normaliser, 0))
-    factor = 1
-    for normaliser, power in top.items():
-        factor *= len(normaliser.terms) ** power
-    return factor * sum(len(held) for held in parts.values())
+            powers[normaliser] = max(power, powers.get(normaliser, 0))
+    return powers
 
 
 def simplified(parts: Parts) -> Parts:

@@ -128,13 +128,13 @@ def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
             if low == high:
                 return low
             if high - low <= 2 and bits > FIRST:
-                boundary = _boundary(first, last, rounded)
+                boundary = _boundary(first, rounded)
                 if (real.value - boundary / scale).is_zero() is Verdict.HOLDS:
                     return rounded(boundary)
         bits *= 4
     if (whole := real.value.rational()) is not None:
         return rounded(whole * scale)
-    raise Undecided(f"a digit of {real.value} is not settled at {4 * LAST} bits")
+    raise Undecided(f"a digit of {real.value!r} is not settled at {4 * LAST} bits")
 
 
 def _rational(end: arb) -> fmpq:
@@ -144,18 +144,13 @@ def _rational(end: arb) -> fmpq:
     return _TINY if end > 0 else -_TINY if end < 0 else fmpq(0)
 
 
-def _boundary(low: fmpq, high: fmpq, rounded: Callable[[fmpq], int]) -> fmpq:
-    """The whole or half number between two rationals where the rounding jumps."""
+def _boundary(low: fmpq, rounded: Callable[[fmpq], int]) -> fmpq:
+    """The first whole or half number from ``low`` on where the rounding jumps."""
     first = -_floor(-2 * low)
-    candidates = [fmpq(first + k, 2) for k in range(4) if fmpq(first + k, 2) <= high]
-    for candidate in candidates:
-        eps = fmpq(1, 8)
-        if rounded(candidate - eps) != rounded(candidate + eps):
-            return candidate
-        # Rounding away from zero jumps at 0 on both sides of 0 itself.
-        if rounded(candidate - eps) != rounded(candidate):
-            return candidate
-    return candidates[0] if candidates else low
+    beside = fmpq(1, 8)
+    # Two units hold a jump of every mode: rounding down makes none at 0.
+    halves = (fmpq(first + k, 2) for k in range(4))
+    return next(x for x in halves if rounded(x - beside) != rounded(x + beside))
 
 
 def decimal(real: Real, places: int, mode: RoundingMode = "half-even") -> Decimal:
@@ -213,7 +208,7 @@ def _magnitude(real: Real, base: int) -> int | None:
         elif bits > FIRST and real.value.is_zero() is Verdict.HOLDS:
             return None
         bits *= 4
-    raise Undecided(f"the size of {real.value} is not settled at {4 * LAST} bits")
+    raise Undecided(f"the size of {real.value!r} is not settled at {4 * LAST} bits")
 
 
 @dataclass(frozen=True)
