@@ -83,7 +83,8 @@ def _text(audits: list[Audit], form: str) -> str:
 
     buffer = io.StringIO()
     for item in audits:
-        _print(item, Console(file=buffer, width=160, highlight=False))
+        # A file stays plain, even where the environment forces colours.
+        _print(item, Console(file=buffer, width=160, highlight=False, color_system=None))
     return buffer.getvalue()
 
 

@@ -93,16 +93,16 @@ def _list(derivations: list[Derivation]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("name", "statement", "checked"):
         table.add_column(heading, no_wrap=heading == "name")
-    refuted = False
+    failed = False
     for item in derivations:
         report = item.check()
-        refuted |= report.verdict is Verdict.REFUTED
         good = item.proved and report.verdict is Verdict.HOLDS
+        failed |= not good
         table.add_row(
             Text(item.name, style="cyan"),
             Text(prose(item.statement)),
             Text(f"{report.verdict}: {item.summary()}", style="green" if good else "red"),
         )
     case_arguments.console().print(table)
-    if refuted:
+    if failed:
         sys.exit(CHECK_FAILED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -57,41 +55,27 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
 }
 
 
-def run(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command line in a folder."""
-    return subprocess.run(
-        [sys.executable, "-m", "symattn", *words],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("label", FAULTS)
-def test_bad_file(label: str, tmp_path: Path) -> None:
+def test_bad_file(label: str, tmp_path: Path, symattn) -> None:
     """The message names the file and every fault's place; no sheet is begun."""
     text, said = FAULTS[label]
     (tmp_path / "case.toml").write_text(text, "utf-8")
-    done = run(tmp_path, "sheet", "case.toml", "--format", "tex", "-o", "out")
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert "case.toml" in done.stderr
-    assert len(done.stderr) < 3000
+    done = symattn("sheet", "case.toml", "--format", "tex", "-o", "out")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("symattn: case.toml: ")
+    assert len(done.err) < 3000
     for piece in said:
-        assert piece in done.stderr
+        assert piece in done.err
     assert not list(tmp_path.glob("out/*"))
 
 
-def test_all_cases_are_checked_before_anything_is_written(tmp_path: Path) -> None:
+def test_all_cases_are_checked_before_anything_is_written(tmp_path: Path, symattn) -> None:
     """One bad case among good ones leaves earlier files as they were."""
     (tmp_path / "bad.toml").write_text("[given]\n", "utf-8")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "cat-sat-mat.tex").write_text("mine", "utf-8")
-    done = run(tmp_path, "sheet", "cat-sat-mat", "bad.toml", "--format", "tex", "-o", "out")
-    assert done.returncode == 2
+    done = symattn("sheet", "cat-sat-mat", "bad.toml", "--format", "tex", "-o", "out")
+    assert done.code == 2
     assert (tmp_path / "out" / "cat-sat-mat.tex").read_text("utf-8") == "mine"
 
 
@@ -111,49 +95,26 @@ def test_all_cases_are_checked_before_anything_is_written(tmp_path: Path) -> Non
         (["verify", "."], "unknown case"),
     ],
 )
-def test_bad_use(words: list[str], said: str, tmp_path: Path) -> None:
+def test_bad_use(words: list[str], said: str, symattn) -> None:
     """Bad usage ends with exit 2 and one message."""
-    done = run(tmp_path, *words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    done = symattn(*words)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
 
 
-def test_without_an_engine(tmp_path: Path) -> None:
+def test_without_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, symattn) -> None:
     """Without TeX the LaTeX is written and fine; asking for PDF is an error."""
-    nothing = str(tmp_path / "nothing")
-    done = run(tmp_path, "sheet", "cat-sat-mat", "-o", "out", PATH=nothing)
-    assert done.returncode == 0
-    assert "apt-get install" in done.stderr
-    assert (tmp_path / "out" / "cat-sat-mat.tex").is_file()
-    done = run(tmp_path, "sheet", "cat-sat-mat", "-o", "out", "--format", "pdf", PATH=nothing)
-    assert done.returncode == 2
-
-
-def test_a_failing_engine(tmp_path: Path) -> None:
-    """An engine that fails is reported, and leaves no PDF."""
-    fake = tmp_path / "bin" / "pdflatex"
-    fake.parent.mkdir()
-    fake.write_text("#!/bin/sh\necho '! It broke.'\nexit 1\n", "utf-8")
-    fake.chmod(0o755)
-    path = f"{fake.parent}:/bin:/usr/bin"
-    done = run(tmp_path, "sheet", "cat-sat-mat", "-o", "out", PATH=path)
-    assert done.returncode == 2
-    assert "It broke." in done.stderr
-    assert [file.name for file in (tmp_path / "out").iterdir()] == ["cat-sat-mat.tex"]
-
-
-def test_json_of_show_and_verify(tmp_path: Path) -> None:
-    """Machines get the documented keys, entries as nested lists of text."""
-    shown = json.loads(run(tmp_path, "show", "cat-sat-mat", "A", "--format", "json").stdout)
-    assert list(shown) == [
-        "case", "quantity", "at", "shape", "exact", "latex", "decimal", "places", "rounding",
-    ]  # fmt: skip
-    assert shown["exact"][0][0] == "e/(1 + sqrt(e) + e)"
-    assert shown["decimal"][2] == ["0.274069", "0.274069", "0.451863"]
-    found = json.loads(run(tmp_path, "verify", "cat-sat-mat", "--format", "json").stdout)
-    assert set(found["cat-sat-mat"]["dL/dV"]) == {"max_ulp", "scaled_ulp", "verdict"}
-    assert {check["verdict"] for check in found["cat-sat-mat"].values()} == {"holds"}
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    done = symattn("sheet", "cat-sat-mat", "-o", "out")
+    assert (done.code, done.out) == (0, "1 sheet in out: LaTeX\n")
+    assert done.err.startswith("symattn: out/cat-sat-mat.tex: no pdflatex was found; on Debian")
+    assert "apt-get install" in done.err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["cat-sat-mat.tex"]
+    explicit = symattn("sheet", "cat-sat-mat", "-o", "out", "--format", "pdf")
+    assert (explicit.code, explicit.out, explicit.err) == (2, done.out, done.err)
+    audited = symattn("audit", "cat-sat-mat", "-o", "red.pdf", "--format", "pdf")
+    assert (audited.code, audited.out) == (2, "")
+    assert audited.err.startswith("symattn: no pdflatex was found; on Debian")
 
 
 @pytest.mark.parametrize("word", ["--version", "--help"])

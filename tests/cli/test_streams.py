@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from symattn.cli import main
-from symattn.errors import Refuted
+from symattn import verification
+from symattn.errors import Malformed, Refuted, Undecided
 from symattn.sheets import walkthrough
 
 GOOD = "[given]\nX = [[1, 2], [3, 4]]\n[steps]\nA = 'softmax(X)'\n"
@@ -80,42 +80,84 @@ def test_odd_names(tmp_path: Path) -> None:
     assert len(found) == len(names)
 
 
-@pytest.mark.parametrize("command", ["verify", "sheet"])
-def test_two_cases_of_one_name(command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["verify", "sheet", "audit"])
+def test_two_cases_of_one_name(command: str, tmp_path: Path, symattn) -> None:
     """Results go by name, so none may be lost under another's."""
     (tmp_path / "other").mkdir()
     for folder in (tmp_path, tmp_path / "other"):
         (folder / "case.toml").write_text(GOOD, "utf-8")
-    done = run(tmp_path, command, "case.toml", "other/case.toml")
-    assert done.returncode == 2
-    assert done.stderr == b"symattn: two cases are called case: name one at a time\n"
+    done = symattn(command, "case.toml", "other/case.toml")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "symattn: two cases are called case: name one at a time\n"
 
 
-def test_the_faults_of_all_cases_together(tmp_path: Path) -> None:
+def test_the_faults_of_all_cases_together(tmp_path: Path, symattn) -> None:
     """Several bad cases are one message that says which fault is whose."""
     (tmp_path / "one.toml").write_text("", "utf-8")
     (tmp_path / "two.toml").write_text(GOOD.replace("softmax", "sofmax"), "utf-8")
-    done = run(tmp_path, "verify", "one.toml", "cat-sat-mat", "two.toml", "three")
-    assert done.returncode == 2
-    lines = done.stderr.decode().splitlines()
+    done = symattn("verify", "one.toml", "cat-sat-mat", "two.toml", "three")
+    assert (done.code, done.out) == (2, "")
+    lines = done.err.splitlines()
     assert lines[0] == "symattn: 4 faults"
     assert [line.partition(": ")[0].strip() for line in lines[1:]] == [
         "one.toml", "one.toml", "two.toml:4", "unknown case 'three'",
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("error", [Undecided("a digit stays open"), Malformed("no size fits")])
+def test_what_only_solving_finds(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, symattn
+) -> None:
+    """What goes wrong behind the reading is told with the file it comes from, of all cases."""
+
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(verification, "verify", refuse)
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.toml").write_text(GOOD, "utf-8")
+    done = symattn("verify", "one.toml")
+    assert (done.code, done.err) == (2, f"symattn: one.toml: {error}\n")
+    done = symattn("verify", "one.toml", "two.toml")
+    told = [f"  {name}.toml: {error}" for name in ("one", "two")]
+    assert (done.code, done.err.splitlines()) == (2, ["symattn: 2 faults", *told])
+
+
+def test_nested_too_deep(monkeypatch: pytest.MonkeyPatch, symattn) -> None:
+    """What is nested deeper than can be computed is one message."""
+
+    def sink(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(verification, "verify", sink)
+    done = symattn("verify", "cat-sat-mat")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "symattn: the input is nested deeper than can be computed\n"
+
+
+def test_a_disk_that_says_no_more(monkeypatch: pytest.MonkeyPatch, symattn) -> None:
+    """An error of the system without a text of its own is told in its own words."""
+
+    def refuse(*_: object) -> None:
+        raise OSError("no more room")
+
+    monkeypatch.setattr(verification, "verify", refuse)
+    done = symattn("verify", "cat-sat-mat")
+    assert (done.code, done.err) == (2, "symattn: the output can't be written: no more room\n")
+
+
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        (["A", "--at", "0,1"], "A[0, 1] = 1/(1 + sqrt(e) + e) \u2248 0.186324"),
+        (["A", "--at", "0,1"], "A[0, 1] = 1/(1 + sqrt(e) + e) \u2248 0.186324\n"),
         (["A + 1", "--at", "0,1"], "(A + 1)[0, 1] = "),
         (["dL/dV", "--at", "-1,0"], "dL/dV[-1, 0] = "),
-        (["total(A)"], "total(A) = 3 \u2248 3.000000"),
+        (["total(A)"], "total(A) = 3 \u2248 3.000000\n"),
     ],
 )
-def test_an_entry_is_called_what_it_is(words: list[str], shown: str, tmp_path: Path) -> None:
+def test_an_entry_is_called_what_it_is(words: list[str], shown: str, symattn) -> None:
     """What is printed before the sign of equality can be asked for again."""
-    assert run(tmp_path, "show", "cat-sat-mat", *words).stdout.decode().startswith(shown)
+    assert symattn("show", "cat-sat-mat", *words).out.startswith(shown)
 
 
 @pytest.mark.parametrize(
@@ -136,16 +178,15 @@ def test_an_entry_is_called_what_it_is(words: list[str], shown: str, tmp_path: P
         ["A == A"],
     ],
 )
-def test_questions_without_an_answer(words: list[str], tmp_path: Path) -> None:
+def test_questions_without_an_answer(words: list[str], symattn) -> None:
     """A question that can't be answered is refused with exit code 2, in one message."""
-    done = run(tmp_path, "show", "cat-sat-mat", *words)
-    assert done.returncode == 2
-    assert done.stdout == b""
-    assert b"Traceback" not in done.stderr
+    done = symattn("show", "cat-sat-mat", *words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(("symattn: ", "Usage: symattn show "))
 
 
 def test_a_refuted_sheet_is_a_failed_check(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, symattn
 ) -> None:
     """A figure that does not hold ends with exit code 1, and no file."""
 
@@ -153,11 +194,6 @@ def test_a_refuted_sheet_is_a_failed_check(
         raise Refuted("the cross-check refutes A")
 
     monkeypatch.setattr(walkthrough, "sheet", refuse)
-    monkeypatch.setattr("signal.signal", lambda *_: None)
-    out = str(tmp_path / "out")
-    monkeypatch.setattr(sys, "argv", ["symattn", "sheet", "cat-sat-mat", "-o", out])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert caught.value.code == 1
-    assert capsys.readouterr().err == "symattn: the cross-check refutes A\n"
+    done = symattn("sheet", "cat-sat-mat", "-o", "out")
+    assert (done.code, done.out, done.err) == (1, "", "symattn: the cross-check refutes A\n")
     assert not list(tmp_path.glob("out/*"))

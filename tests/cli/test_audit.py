@@ -1,0 +1,680 @@
+"""``symattn audit``: one document with every kind of verdict and cause, in every format."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from symattn import __version__
+from symattn.cases import library
+
+#: A document with something of everything.
+PAPER = """\
+title = "A <paper> | on `sums`"
+
+[given]
+p = "2/3"
+q = "1/7"
+r = "1/8"
+
+[steps]
+s = "p + q"
+t = "3 * s"
+u = "p * q"
+w = "r + log(4) - 2 * log(2)"
+
+[[claims]]
+where = "1, inputs"
+of = "p"
+printed = 0.66
+
+[[claims]]
+where = "1, inputs"
+of = "q"
+printed = 0.143
+
+[[claims]]
+where = "2, sum"
+of = "s"
+printed = 0.75
+
+[[claims]]
+where = "2, thrice"
+of = "t"
+printed = 2.25
+
+[[claims]]
+where = "3, short"
+of = "u"
+printed = 0.1
+
+[[claims]]
+where = "4, open"
+of = "w"
+printed = 0.12
+
+[[claims]]
+where = "5 | off"
+of = "q"
+printed = 0.144
+
+[[claims]]
+where = "6, order"
+holds = "p > q"
+
+[[claims]]
+where = "6 | order"
+holds = "p < q"
+
+[[claims]]
+where = "6, open"
+holds = "log(4) == 2 * log(2)"
+
+[[unchecked]]
+where = "7"
+what = "sums are nice"
+reason = "a judgement"
+"""
+#: Its claims: what is claimed, printed, correct and exact, the verdict and the cause.
+CLAIMS = [
+    ("p", "0.66", "0.67", "2/3", "refuted", "truncated"),
+    ("q", "0.143", "0.143", "1/7", "holds", None),
+    ("s", "0.75", "0.81", "17/21", "refuted", "root"),
+    ("t", "2.25", "2.43", "17/7", "refuted", "carried"),
+    ("u", "0.1", "0.1", "2/21", "holds", None),
+    ("w", "0.12", "", "1/8 - 2*log(2) + log(4)", "undecided", None),
+    ("q", "0.144", "0.143", "1/7", "refuted", "last-digit"),
+    ("p > q", None, None, None, "holds", None),
+    ("p < q", None, None, None, "refuted", None),
+    ("log(4) == 2 * log(2)", None, None, None, "undecided", None),
+]
+WHERE = [
+    "1, inputs", "1, inputs", "2, sum", "2, thrice", "3, short", "4, open", "5 | off",
+    "6, order", "6 | order", "6, open",
+]  # fmt: skip
+REASONS = {
+    "truncated": "cut off behind the last place instead of rounded",
+    "root": "wrong in itself",
+    "carried": "carries s = 0.75 (2, sum)",
+    "last-digit": "off by one unit in the last place",
+}
+SUMMARY = "7 figures and 3 statements: 3 hold, 5 refuted, 2 undecided, 3 roots; 1 not checked"
+#: The line of each claim in the file.
+LINES = [n for n, line in enumerate(PAPER.splitlines(), 1) if line == "[[claims]]"]
+
+HEAD = "title = 'Short'\n[given]\np = '2/3'\n[steps]\ns = '10 * p'\nt = '30 * p'\nu = '50 * p'\n"
+
+
+def claim(of, printed):
+    """A claim as a file has it."""
+    return f"[[claims]]\nwhere = 'line {of}'\nof = '{of}'\nprinted = {printed}\n"
+
+
+RIGHT = HEAD + claim("p", 0.667)
+WRONG = HEAD + claim("p", 0.567)
+OPEN_FIGURE = HEAD + claim("1/8 + log(4) - 2 * log(2)", 0.12)
+OPEN_STATEMENT = HEAD + "[[claims]]\nwhere = '1'\nholds = 'log(4) == 2 * log(2)'\n"
+FALSE_STATEMENT = HEAD + "[[claims]]\nwhere = '1'\nholds = 'p < 0'\n"
+UNCHECKED = RIGHT + "[[unchecked]]\nwhere = '1'\nwhat = 'x'\nreason = 'y'\n"
+ROUNDED = HEAD + claim("p", "0.67") + claim("s", "6.70") + claim("t", "20.10") + claim("u", "33.50")
+CUT = HEAD + claim("p", "0.66") + claim("s", "6.66") + claim("u / 20", "1.66") + claim("t", "20.00")
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes case files, each named after its key."""
+
+    def put(**texts):
+        for name, text in texts.items():
+            (tmp_path / f"{name}.toml").write_text(text, "utf-8")
+
+    return put
+
+
+@pytest.fixture
+def paper(write):
+    """The document with something of everything is there as ``paper.toml``."""
+    write(paper=PAPER)
+
+
+# -- exit codes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "errata", "tex"])
+@pytest.mark.parametrize(
+    ("text", "code", "strictly"),
+    [
+        (RIGHT, 0, 0),
+        (WRONG, 1, 1),
+        (FALSE_STATEMENT, 1, 1),
+        (OPEN_FIGURE, 0, 1),
+        (OPEN_STATEMENT, 0, 1),
+        (UNCHECKED, 0, 1),
+    ],
+    ids=["right", "wrong", "false", "open figure", "open statement", "unchecked"],
+)
+def test_exit_code(text, code, strictly, form, write, symattn) -> None:
+    """Refuted is 1 in every format; undecided or unchecked is 1 with --strict only."""
+    write(case=text)
+    words = ["audit", "case.toml", "--format", form]
+    assert symattn(*words).code == code
+    assert symattn(*words, "--strict").code == strictly
+
+
+@pytest.mark.parametrize(
+    ("others", "code", "strictly"),
+    [(RIGHT, 0, 0), (UNCHECKED, 0, 1), (WRONG, 1, 1)],
+    ids=["right", "unchecked", "wrong"],
+)
+def test_one_case_is_enough(others, code, strictly, write, symattn) -> None:
+    """The exit code is that of the worst case."""
+    write(a=RIGHT, b=others, c=RIGHT)
+    words = ["audit", "a.toml", "b.toml", "c.toml"]
+    assert symattn(*words).code == code
+    assert symattn(*words, "--strict").code == strictly
+
+
+# -- text ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [[], ["--format", "text"]])
+def test_text(words, paper, symattn) -> None:
+    """The counts; every root with what is carried from it; statements that don't hold;
+    what says little; what was not checked."""
+    done = symattn("audit", "paper.toml", *words)
+    assert done.code == 1
+    assert done.table == [
+        ["paper A <paper> | on `sums`"],
+        [SUMMARY],
+        ["where", "quantity", "printed", "correct", "exact", "cause"],
+        ["1, inputs", "p", "0.66", "0.67", "2/3", f"truncated: {REASONS['truncated']}"],
+        ["2, sum", "s", "0.75", "0.81", "17/21", f"root: {REASONS['root']}"],
+        ["2, thrice", "t", "2.25", "2.43", "17/7", f"carried: {REASONS['carried']}"],
+        ["5 | off", "q", "0.144", "0.143", "1/7", f"last-digit: {REASONS['last-digit']}"],
+        ["6 | order: p < q", "refuted"],
+        ["6, open: log(4) == 2 * log(2)", "undecided"],
+        ["1 figures have too few digits to say much"],
+        ["not checked, 7: sums are nice (a judgement)"],
+        [],
+    ]
+    lines = done.out.splitlines()
+    assert lines[4].startswith("2, sum ")
+    assert lines[5].startswith("  2, thrice ")
+    # Figures end together, on the right of their columns.
+    ends = [line.index(figure) + len(figure) for line, figure in zip(
+        lines[2:7], ["printed", "0.66", "0.75", "2.25", "0.144"], strict=True
+    )]  # fmt: skip
+    assert len(set(ends)) == 1
+
+
+def test_text_of_a_document_without_a_fault(write, symattn) -> None:
+    """Where all holds, there is no table and nothing else."""
+    write(case=RIGHT)
+    done = symattn("audit", "case.toml")
+    assert done.out == "case Short\n1 figure: 1 holds, 0 refuted, 0 roots\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "habit"),
+    [
+        (ROUNDED, "every miss is explained by computing on with rounded figures"),
+        (CUT, "every miss is explained by figures being cut off instead of rounded"),
+        (PAPER, None),
+    ],
+    ids=["rounded", "cut", "none"],
+)
+def test_habit(text, habit, write, symattn) -> None:
+    """A habit that explains every miss is said, in text behind the counts, and in JSON."""
+    write(case=text)
+    shown = json.loads(symattn("audit", "case.toml", "--format", "json").out)
+    assert shown["habit"] == habit
+    assert shown["summary"]["refuted"] >= 3
+    lines = symattn("audit", "case.toml").out.splitlines()
+    assert lines[2].startswith(habit or "where")
+
+
+def test_a_closed_form_is_shown_up_to_44_letters(write, symattn) -> None:
+    """A longer one is cut off to 44 with three dots."""
+    digits = "123456789" * 5
+    text = (
+        f"[given]\na = {digits[:44]}\nb = {digits}\n[steps]\nc = 'a'\n"
+        + claim("a", 1) + claim("b", 1)
+    )  # fmt: skip
+    write(case=text)
+    rows = {row[1]: row for row in symattn("audit", "case.toml").table if len(row) == 6}
+    assert rows["a"][4] == digits[:44]
+    assert rows["b"][4] == digits[:41] + "..."
+
+
+def test_colours(paper, terminal, write, monkeypatch, symattn) -> None:
+    """On a terminal roots are bold, what is wrong red, what is right green, asides dim."""
+    monkeypatch.setenv("COLUMNS", "140")
+    out = symattn("audit", "paper.toml").out
+    assert out.startswith("\x1b[1mpaper\x1b[0m \x1b[2mA <paper>")
+    assert "\n\x1b[31m7 figures" in out
+    assert "\n\x1b[2mwhere" in out
+    assert "\n\x1b[1m2, sum" in out
+    assert "\x1b[1ms  " in out
+    assert "\n  2, thrice    t  " in out
+    assert "\x1b[31m   0.75\x1b[0m" in out
+    assert "\x1b[32m   0.81\x1b[0m" in out
+    assert "\x1b[2m17/21\x1b[0m" in out
+    assert "\x1b[1mroot: wrong in itself" in out
+    assert " carried: carries s" in out
+    assert "\x1b[31m  6 | order: p < q  refuted\x1b[0m" in out
+    assert "\x1b[2m  1 figures have too few" in out
+    assert "\x1b[2m  not checked, 7" in out
+    write(case=ROUNDED, right=RIGHT)
+    assert "\n\x1b[33mevery miss is explained" in symattn("audit", "case.toml").out
+    assert "\n\x1b[32m1 figure: 1 holds" in symattn("audit", "right.toml").out
+
+
+def test_a_long_word_is_folded(terminal, write, symattn) -> None:
+    """No terminal is too narrow: what does not fit goes on in the next line, whole."""
+    name = "W_" + "abcdefghij" * 5
+    write(case=f"[given]\n{name} = 1\n[steps]\ns = '{name}'\n" + claim(name, 2))
+    out = symattn("audit", "case.toml").out
+    assert name not in out
+    assert "\u2026" not in out
+
+
+# -- data for machines ----------------------------------------------------------------------
+
+
+def test_json(paper, symattn) -> None:
+    """Every claim in the order of the document, the roots, what is unchecked, the counts."""
+    done = symattn("audit", "paper.toml", "--format", "json")
+    assert done.code == 1
+    shown = json.loads(done.out)
+    assert list(shown) == ["case", "summary", "claims", "roots", "unchecked", "habit"]
+    assert shown["case"] == "paper"
+    assert shown["summary"] == {
+        "figures": 7, "statements": 3, "holds": 3, "refuted": 5, "undecided": 2,
+        "unchecked": 1, "roots": 3,
+    }  # fmt: skip
+    assert shown["claims"] == [
+        {
+            "where": where,
+            "of": of,
+            "at": [],
+            "printed": printed,
+            "correct": correct,
+            "exact": exact,
+            "verdict": verdict,
+            "cause": cause,
+            "because": ["2, sum: s"] if cause == "carried" else [],
+            "slip": "last-digit" if cause == "last-digit" else None,
+            "reason": REASONS.get(cause),
+            "vacuous": of == "u",
+            "line": line,
+        }
+        for where, line, (of, printed, correct, exact, verdict, cause) in zip(
+            WHERE, LINES, CLAIMS, strict=True
+        )
+    ]
+    assert shown["roots"] == [
+        {
+            key: shown["claims"][place][key]
+            for key in ("where", "of", "printed", "correct", "slip", "reason", "line")
+        }
+        for place in (0, 2, 6)
+    ]
+    assert shown["unchecked"] == [{"where": "7", "what": "sums are nice", "reason": "a judgement"}]
+    assert done.out.startswith('{\n  "case": "paper",\n')
+
+
+def test_json_of_a_matrix(symattn) -> None:
+    """Every figure of a matrix is an item with its indices and its exact value."""
+    shown = json.loads(symattn("audit", "the-cat-sleeps", "--format", "json").out)
+    weights = [item for item in shown["claims"] if item["of"] == "A"]
+    assert [item["at"] for item in weights] == [[i, j] for i in range(3) for j in range(3)]
+    assert weights[1]["exact"].startswith("e^(161/200)/")
+    assert [item["printed"] for item in weights[3:6]] == ["0.305", "0.515", "0.180"]
+
+
+def test_json_of_several_cases(write, symattn) -> None:
+    """Several cases are a list, in the order that they are named in."""
+    write(a=RIGHT, b=WRONG)
+    done = symattn("audit", "b.toml", "a.toml", "--format", "json")
+    assert [item["case"] for item in json.loads(done.out)] == ["b", "a"]
+
+
+def test_every_case_without_a_name(symattn) -> None:
+    """Without a CASE all bundled ones are audited."""
+    done = symattn("audit", "--format", "json")
+    assert [item["case"] for item in json.loads(done.out)] == list(library.names())
+    assert done.code == 1
+
+
+def test_a_tolerance(write, symattn) -> None:
+    """A declared tolerance is what figures are judged by; the correct figure is still named."""
+    printed = ("0.66", "0.68", "0.65")
+    write(case="tolerance = '0.01'\n" + HEAD + "".join(claim("p", figure) for figure in printed))
+    shown = json.loads(symattn("audit", "case.toml", "--format", "json").out)
+    assert [item["printed"] for item in shown["claims"]] == list(printed)
+    for item in shown["claims"]:
+        near = abs(Fraction(item["printed"]) - Fraction(2, 3)) <= Fraction("0.01")
+        assert item["verdict"] == ("holds" if near else "refuted")
+        assert item["correct"] == "0.67"
+    assert shown["summary"]["holds"] == 1
+    rows = [row for row in symattn("audit", "case.toml").table if "line p" in row]
+    assert [row[2:4] for row in rows] == [["0.68", "0.67"], ["0.65", "0.67"]]
+    notes = symattn("audit", "case.toml", "--format", "github").out
+    assert [line.partition("printed ")[2][:4] for line in notes.splitlines()] == ["0.68", "0.65"]
+    errata = symattn("audit", "case.toml", "--format", "errata").out
+    assert errata.count("\n| line p | `p` |") == 2
+
+
+def findings():
+    """Rule, line and message of everything in the paper that does not hold."""
+    for where, line, (of, printed, correct, _, verdict, cause) in zip(
+        WHERE, LINES, CLAIMS, strict=True
+    ):
+        if verdict == "undecided":
+            yield "undecided", line, f"{where}: {of} could not be decided"
+        elif verdict == "refuted" and printed is None:
+            yield "statement", line, f"{where}: {of} does not hold"
+        elif verdict == "refuted":
+            values = f"is printed {printed}, correct is {correct}"
+            yield cause, line, f"{where}: {of} {values} ({REASONS[cause]})"
+
+
+def test_github(paper, symattn) -> None:
+    """One annotation for everything that does not hold, on its line; what follows from
+    something else is a warning."""
+    done = symattn("audit", "paper.toml", "--format", "github")
+    assert done.code == 1
+    assert done.out.splitlines() == [
+        f"::{'warning' if rule in ('carried', 'undecided') else 'error'} "
+        f"file=paper.toml,line={line},title={rule}::{message}"
+        for rule, line, message in findings()
+    ]
+
+
+def test_github_of_rounded_inputs(write, symattn) -> None:
+    """A figure computed from rounded figures is a warning."""
+    write(case=ROUNDED)
+    lines = symattn("audit", "case.toml", "--format", "github").out.splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith("::warning file=case.toml,line=") for line in lines)
+    assert all(",title=rounded-inputs::" in line for line in lines)
+
+
+def test_github_has_nothing_to_say(write, symattn) -> None:
+    """Where all holds, there is no annotation, and no empty line either."""
+    write(case=RIGHT)
+    done = symattn("audit", "case.toml", "--format", "github")
+    assert (done.code, done.out) == (0, "")
+
+
+def test_sarif(paper, write, symattn) -> None:
+    """A log of SARIF 2.1.0 with one run: its tool and rules, and one result a finding."""
+    write(rounded=ROUNDED)
+    done = symattn("audit", "paper.toml", "rounded.toml", "--format", "sarif")
+    assert done.code == 1
+    log = json.loads(done.out)
+    assert set(log) == {"$schema", "version", "runs"}
+    assert log["version"] == "2.1.0"
+    assert log["$schema"] == "https://json.schemastore.org/sarif-2.1.0.json"
+    (run,) = log["runs"]
+    assert set(run) == {"tool", "results"}
+    assert set(run["tool"]) == {"driver"}
+    driver = run["tool"]["driver"]
+    assert (driver["name"], driver["version"]) == ("symattn", __version__)
+    assert set(driver) == {"name", "version", "rules"}
+    rules = [rule["id"] for rule in driver["rules"]]
+    assert sorted(rules) == sorted(
+        ["truncated", "rounded-inputs", "carried", "root", "last-digit", "statement", "undecided"]
+    )
+    for rule in driver["rules"]:
+        assert set(rule) == {"id", "shortDescription"}
+        assert rule["shortDescription"]["text"].endswith(".")
+        assert set(rule["shortDescription"]) == {"text"}
+    notes = ("carried", "undecided", "rounded-inputs")
+    assert run["results"][:-3] == [
+        {
+            "ruleId": rule,
+            "level": "note" if rule in notes else "error",
+            "message": {"text": message},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": "paper.toml"},
+                        "region": {"startLine": line},
+                    }
+                }
+            ],
+        }
+        for rule, line, message in findings()
+    ]
+    rounded = run["results"][-3:]
+    assert {(item["ruleId"], item["level"]) for item in rounded} == {("rounded-inputs", "note")}
+    (place,) = rounded[0]["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "rounded.toml"
+    assert done.out.startswith('{\n  "$schema"')
+
+
+def test_sarif_without_a_result(write, symattn) -> None:
+    """Where all holds the log has no results, but is whole."""
+    write(case=RIGHT)
+    done = symattn("audit", "case.toml", "--format", "sarif")
+    assert done.code == 0
+    assert json.loads(done.out)["runs"][0]["results"] == []
+
+
+def test_odd_paths(tmp_path, write, symattn) -> None:
+    """Paths are relative to where one stands, whole elsewhere, and harmless in any format."""
+    write(**{"a b,c:%": WRONG})
+    note = symattn("audit", "a b,c:%.toml", "--format", "github").out
+    assert note.startswith("::error file=a b%2Cc%3A%25.toml,line=8,title=root::line p: p is")
+    log = json.loads(symattn("audit", "a b,c:%.toml", "--format", "sarif").out)
+    assert uri(log) == "a%20b%2Cc%3A%25.toml"
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "case.toml").write_text(WRONG, "utf-8")
+    path = str(tmp_path / "inside" / "case.toml")
+    assert uri(json.loads(symattn("audit", path, "--format", "sarif").out)) == "inside/case.toml"
+
+
+def test_a_path_from_elsewhere(tmp_path, monkeypatch, write, symattn) -> None:
+    """A file that is not below the folder one stands in is named by its whole path."""
+    write(case=WRONG)
+    (tmp_path / "deep").mkdir()
+    monkeypatch.chdir(tmp_path / "deep")
+    path = tmp_path / "case.toml"
+    note = symattn("audit", str(path), "--format", "github").out
+    assert note.startswith(f"::error file={path},line=8,")
+    log = json.loads(symattn("audit", str(path), "--format", "sarif").out)
+    assert uri(log) == path.as_uri()
+
+
+def uri(log):
+    """The file of the first result of a SARIF log."""
+    return log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"][
+        "uri"
+    ]
+
+
+def test_messages_stay_in_their_line(write, symattn) -> None:
+    """What a document says can't end an annotation, nor begin another."""
+    text = HEAD + claim("p", 0.567).replace("'line p'", '"1\\n::error::gotcha\\r%"')
+    write(case=text)
+    done = symattn("audit", "case.toml", "--format", "github")
+    (line,) = done.out.splitlines()
+    assert line.endswith(
+        "title=root::1%0A::error::gotcha%0D%25: p is printed 0.567, correct is 0.667 "
+        "(wrong in itself)"
+    )
+
+
+# -- a text for the author --------------------------------------------------------------------
+
+
+def test_errata(paper, symattn) -> None:
+    """Roots with how many figures follow, what those become, and statements that don't hold."""
+    done = symattn("audit", "paper.toml", "--format", "errata")
+    assert done.code == 1
+    assert done.out == "\n".join(
+        [
+            r"# Errata: A \<paper> \| on \`sums\`",
+            "",
+            "Thank you for this walkthrough. In working it through with exact arithmetic, these "
+            f"figures came out differently. {SUMMARY}.",
+            "",
+            "| where | quantity | printed | correct | why |",
+            "|---|---|---|---|---|",
+            f"| 1, inputs | `p` | 0.66 | 0.67 | {REASONS['truncated']} |",
+            f"| 2, sum | `s` | 0.75 | 0.81 | {REASONS['root']}; 1 further figure follows |",
+            rf"| 5 \| off | `q` | 0.144 | 0.143 | {REASONS['last-digit']} |",
+            "",
+            "With these corrected, the following become:",
+            "",
+            "| where | quantity | printed | correct |",
+            "|---|---|---|---|",
+            "| 2, thrice | `t` | 2.25 | 2.43 |",
+            "",
+            "These statements do not hold for the numbers given:",
+            "",
+            r"- 6 \| order: `p < q`",
+            "",
+            "",
+        ]
+    )
+
+
+def test_errata_of_statements_alone(write, symattn) -> None:
+    """Without a wrong figure there is no table, only the statements."""
+    write(case=FALSE_STATEMENT)
+    out = symattn("audit", "case.toml", "--format", "errata").out
+    assert "|" not in out
+    assert "With these corrected" not in out
+    assert out.endswith("These statements do not hold for the numbers given:\n\n- 1: `p < 0`\n\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "checked"),
+    [
+        (RIGHT, "All 1 figures"),
+        (RIGHT + claim("s", "6.67"), "All 2 figures"),
+        (HEAD + "[[claims]]\nwhere = '1'\nholds = 'p > 0'\n", "All statements"),
+    ],
+)
+def test_errata_of_a_document_without_a_fault(text, checked, write, symattn) -> None:
+    """Where nothing is wrong the author is thanked, and nothing else."""
+    write(case=text)
+    assert symattn("audit", "case.toml", "--format", "errata").out == (
+        "# Errata: Short\n\n"
+        f"Thank you for this walkthrough. {checked} that could be checked agree with the exact "
+        "values.\n\n"
+    )
+
+
+def test_errata_of_several_cases(write, symattn) -> None:
+    """Several texts follow each other, each under its heading."""
+    write(a=RIGHT, b=WRONG.replace("Short", "Long"))
+    out = symattn("audit", "a.toml", "b.toml", "--format", "errata").out
+    heads = [line for line in out.splitlines() if line.startswith("#")]
+    assert heads == ["# Errata: Short", "# Errata: Long"]
+    assert "exact values.\n\n# Errata: Long\n\nThank" in out
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["-o", "--output"])
+@pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "errata"])
+def test_output(form, option, paper, tmp_path, symattn) -> None:
+    """With ``-o`` the same goes to a file that ends with one line break; nothing is printed."""
+    printed = symattn("audit", "paper.toml", "--format", form).out
+    done = symattn("audit", "paper.toml", "--format", form, option, "report")
+    assert (done.code, done.out, done.err) == (1, "", "")
+    written = (tmp_path / "report").read_text("utf-8")
+    assert written == printed.rstrip("\n") + "\n"
+
+
+def test_text_in_a_file(paper, terminal, tmp_path, symattn) -> None:
+    """A file has no colours and lines of up to 160 letters, whatever the terminal."""
+    symattn("audit", "please-study-man", "-o", "report")
+    written = (tmp_path / "report").read_text("utf-8")
+    assert "\x1b" not in written
+    assert 130 < max(map(len, written.splitlines())) <= 160
+    assert "please-study-man Three words in two dimensions, without scaling\n" in written
+
+
+def test_the_red_pen(paper, engine, tmp_path, symattn) -> None:
+    """The page goes to the file of that name, where there is one case; its path is printed."""
+    engine()
+    done = symattn("audit", "paper.toml", "--format", "pdf", "-o", "report.pdf")
+    assert (done.code, done.out, done.err) == (1, "report.pdf\n", "")
+    assert (tmp_path / "report.pdf").read_bytes() == b"typeset"
+    assert not (tmp_path / "audits").exists()
+
+
+def test_the_red_pen_in_latex(paper, engine, tmp_path, symattn) -> None:
+    """LaTeX asks no engine; every wrong figure is struck and the correct one put beside it."""
+    engine("! never asked", code=1)
+    done = symattn("audit", "paper.toml", "--format", "tex", "-o", "report.tex")
+    assert (done.code, done.out, done.err) == (1, "report.tex\n", "")
+    tex = (tmp_path / "report.tex").read_text("utf-8")
+    wrong = [(printed, correct) for _, printed, correct, _, _, cause in CLAIMS if cause]
+    assert len(wrong) == 4
+    for printed, correct in wrong:
+        assert rf"\struck{{{printed}}}\;\correct{{{correct}}}" in tex
+
+
+@pytest.mark.parametrize("form", ["tex", "pdf"])
+@pytest.mark.parametrize("words", [[], ["-o", "a/b"]])
+def test_red_pens(words, form, paper, write, engine, tmp_path, symattn) -> None:
+    """Several sheets, or one without a name, go to a folder: ``audits`` unless given."""
+    engine()
+    write(case=RIGHT)
+    folder = tmp_path / (words[1] if words else "audits")
+    for names in (["paper"], ["paper", "case"]):
+        cases = [f"{name}.toml" for name in names]
+        done = symattn("audit", *cases, "--format", form, *words)
+        assert done.code == 1
+        made = [folder / f"{name}-audit.{form}" for name in names]
+        assert done.out.splitlines() == [str(path.relative_to(tmp_path)) for path in made]
+        assert sorted(folder.iterdir()) == sorted(made)
+        start = {"pdf": "typeset", "tex": "% !TeX program"}[form]
+        assert all(path.read_text("utf-8").startswith(start) for path in made)
+
+
+def test_several_sheets_in_a_folder_that_is_called_like_a_file(write, tmp_path, symattn) -> None:
+    """The name of a file is a folder's where there are two cases."""
+    write(a=RIGHT, b=RIGHT)
+    done = symattn("audit", "a.toml", "b.toml", "--format", "tex", "-o", "out.tex")
+    assert done.code == 0
+    assert sorted(path.name for path in (tmp_path / "out.tex").iterdir()) == [
+        "a-audit.tex", "b-audit.tex",
+    ]  # fmt: skip
+
+
+def test_complaints(write, engine, symattn) -> None:
+    """What the engine's log complains of is said; it is no failed check."""
+    write(case=RIGHT)
+    engine("Missing character: There is no \u2603 in font lmroman10-regular")
+    done = symattn("audit", "case.toml", "--format", "pdf", "-o", "red.pdf")
+    assert (done.code, done.out) == (0, "red.pdf\n")
+    assert done.err == "symattn: red.pdf: no font has the letter \u2603\n"
+
+
+def test_a_failing_engine(write, engine, tmp_path, symattn) -> None:
+    """An engine that fails is one message and exit code 2, even where figures are wrong."""
+    write(case=WRONG)
+    engine("! Emergency stop.", code=1)
+    done = symattn("audit", "case.toml", "--format", "pdf", "-o", "red.pdf")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "symattn: pdflatex failed: Emergency stop.\n"
+    assert not (tmp_path / "red.pdf").exists()
+
+
+@pytest.mark.parametrize("form", ["json", "tex"])
+def test_a_file_that_cant_be_written(form, write, symattn) -> None:
+    """A folder that isn't there is one message and exit code 2."""
+    write(case=RIGHT)
+    target = f"nowhere/report.{form}"
+    done = symattn("audit", "case.toml", "--format", form, "-o", target)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"symattn: {target} can't be written: no such file or directory\n"

@@ -1,0 +1,151 @@
+"""Every flag, choice and exit code of every command has a test that uses it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import click
+import pytest
+
+from symattn.cli import main as entrance
+
+from . import (
+    test_audit,
+    test_derive,
+    test_faults,
+    test_list,
+    test_sheet,
+    test_show,
+    test_streams,
+    test_verify,
+)
+
+#: Each word of a command line with the test that says what it does.
+TESTS = {
+    ("", "--version"): test_list.test_version,
+    ("", "--help"): test_list.test_help,
+    ("", "-h"): test_list.test_help,
+    ("list", "--format text"): test_list.test_text_against_the_files,
+    ("list", "--format json"): test_list.test_json_against_the_files,
+    ("sheet", "CASES"): test_sheet.test_every_case_without_a_name,
+    ("sheet", "-o"): test_sheet.test_only_latex,
+    ("sheet", "--output"): test_sheet.test_only_latex,
+    ("sheet", "--format tex"): test_sheet.test_only_latex,
+    ("sheet", "--format pdf"): test_sheet.test_latex_and_pdf,
+    ("sheet", "--detail brief"): test_sheet.test_detail,
+    ("sheet", "--detail full"): test_sheet.test_detail,
+    ("sheet", "--places"): test_sheet.test_places,
+    ("sheet", "--strict"): test_sheet.test_strict,
+    ("show", "CASE"): test_show.test_json_against_the_oracle,
+    ("show", "QUANTITY"): test_show.test_json_against_the_oracle,
+    ("show", "--at"): test_show.test_at_is_the_entry_of_the_whole,
+    ("show", "--places"): test_show.test_places,
+    ("show", "--rounding"): test_show.test_rounding,
+    ("show", "--format text"): test_show.test_text_of_a_matrix,
+    ("show", "--format latex"): test_show.test_latex_of_a_matrix,
+    ("show", "--format json"): test_show.test_json_against_the_oracle,
+    ("verify", "CASES"): test_verify.test_every_case_without_a_name,
+    ("verify", "--format text"): test_verify.test_text,
+    ("verify", "--format json"): test_verify.test_json,
+    ("audit", "CASES"): test_audit.test_every_case_without_a_name,
+    ("audit", "--format text"): test_audit.test_text,
+    ("audit", "--format json"): test_audit.test_json,
+    ("audit", "--format github"): test_audit.test_github,
+    ("audit", "--format sarif"): test_audit.test_sarif,
+    ("audit", "--format errata"): test_audit.test_errata,
+    ("audit", "--format tex"): test_audit.test_the_red_pen_in_latex,
+    ("audit", "--format pdf"): test_audit.test_the_red_pen,
+    ("audit", "-o"): test_audit.test_output,
+    ("audit", "--output"): test_audit.test_output,
+    ("audit", "--strict"): test_audit.test_exit_code,
+    ("derive", "NAMES"): test_derive.test_every_derivation_without_a_name,
+    ("derive", "--format text"): test_derive.test_text,
+    ("derive", "--format tex"): test_derive.test_pages,
+    ("derive", "--format pdf"): test_derive.test_pages,
+    ("derive", "--format json"): test_derive.test_json,
+    ("derive", "-o"): test_derive.test_json_in_a_folder,
+    ("derive", "--output"): test_derive.test_pages,
+    ("derive", "--strict"): test_derive.test_strict,
+}
+#: Each exit code other than 0 that a command may end with. ``list`` and
+#: ``show`` check nothing that could fail.
+ENDS = {
+    ("list", 2): test_list.test_bad_usage,
+    ("sheet", 1): test_sheet.test_strict,
+    ("sheet", 2): test_sheet.test_a_failing_engine,
+    ("show", 2): test_streams.test_questions_without_an_answer,
+    ("verify", 1): test_verify.test_exit_code,
+    ("verify", 2): test_streams.test_the_faults_of_all_cases_together,
+    ("audit", 1): test_audit.test_exit_code,
+    ("audit", 2): test_audit.test_a_failing_engine,
+    ("derive", 1): test_derive.test_a_derivation_that_is_not_proved,
+    ("derive", 2): test_faults.test_bad_use,
+}
+
+
+def commands():
+    """Each command with its name, and the group of all with none."""
+    # The package holds the function of the same name; the group is the module's.
+    group = inspect.getmodule(entrance)._group
+    context = click.Context(group)
+    return {"": group} | {
+        name: group.get_command(context, name) for name in group.list_commands(context)
+    }
+
+
+def words(name, command):
+    """Every word that a command takes: names of arguments, flags, flags with each choice."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Argument):
+            yield name, parameter.name.upper()
+        elif isinstance(parameter.type, click.Choice):
+            yield from (
+                (name, f"{parameter.opts[0]} {choice}") for choice in parameter.type.choices
+            )
+        else:
+            yield from ((name, flag) for flag in (*parameter.opts, *parameter.secondary_opts))
+    if not name:
+        context = click.Context(command, **command.context_settings)
+        yield from ((name, flag) for flag in command.get_help_option_names(context))
+
+
+def test_every_word_has_a_test() -> None:
+    """The table has every parameter of every command, and nothing that no command takes."""
+    known = {pair for name, command in commands().items() for pair in words(name, command)}
+    assert set(TESTS) == known
+
+
+@pytest.mark.parametrize(("command", "word"), TESTS)
+def test_the_test_uses_the_word(command, word) -> None:
+    """The test named in the table runs the command, with the flag and its choice."""
+    source = inspect.getsource(TESTS[command, word])
+    # Choices and flags stand in quotation marks, in a list or in words of their own.
+    wanted = [] if word.isupper() else word.split()
+    for piece in filter(None, [command, *wanted]):
+        assert re.search(rf'"{re.escape(piece)}"', source), piece
+
+
+def test_every_exit_code_has_a_test() -> None:
+    """Each command has a test for each way to end that its help and the group's tell of."""
+    held = commands()
+    epilog = " ".join(held.pop("").epilog.split())
+    assert epilog == "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input."
+    # What a help says of 1 is there; the others can't fail a check.
+    failing = {name for name, command in held.items() if ends_with_one(command)}
+    assert failing == {"sheet", "verify", "audit", "derive"}
+    assert set(ENDS) == {(name, 2) for name in held} | {(name, 1) for name in failing}
+
+
+def ends_with_one(command):
+    """Whether a command's help, or that of one of its flags, tells of exit code 1."""
+    texts = [command.help, *(getattr(parameter, "help", "") or "" for parameter in command.params)]
+    return any(re.search(r"[Ee]xits?\s+with\s+1\b", text) for text in texts)
+
+
+@pytest.mark.parametrize(("command", "code"), ENDS)
+def test_the_test_runs_the_command(command, code) -> None:
+    """The test named in the table runs that command and looks at the exit code."""
+    source = inspect.getsource(ENDS[command, code])
+    assert f'"{command}"' in source
+    assert ".code" in source

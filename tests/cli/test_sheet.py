@@ -1,0 +1,190 @@
+"""``symattn sheet``: what it writes where, and how it ends, with engines of every temper."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+
+from symattn.cases import library
+
+OVERFULL = r"Overfull \hbox (33.3pt too wide) in paragraph at lines 7--8"
+MISSING = "Missing character: There is no \u2603 in font lmroman10-regular"
+FORMULA = "[given]\nX = [[1, 2], [3, 4]]\n[steps]\nA = 'softmax(X)'\n"
+
+
+def files(folder):
+    """The names of the files in a folder, sorted."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("words", [[], ["--format", "pdf"]])
+def test_latex_and_pdf(words, engine, tmp_path, symattn) -> None:
+    """With an engine both are written, into ``sheets`` unless another folder is given."""
+    engine()
+    done = symattn("sheet", "cat-sat-mat", *words)
+    assert (done.code, done.out, done.err) == (0, "1 sheet in sheets: LaTeX and PDF\n", "")
+    assert files(tmp_path / "sheets") == ["cat-sat-mat.pdf", "cat-sat-mat.tex"]
+    assert (tmp_path / "sheets" / "cat-sat-mat.pdf").read_bytes() == b"typeset"
+    tex = (tmp_path / "sheets" / "cat-sat-mat.tex").read_text("utf-8")
+    assert tex.startswith("% !TeX program = pdflatex\n")
+    assert tex.endswith("\\end{document}\n")
+
+
+@pytest.mark.parametrize("option", ["-o", "--output"])
+def test_only_latex(option, engine, tmp_path, symattn) -> None:
+    """``--format tex`` asks no engine, and writes where it is told to."""
+    engine(code=1, log="! never asked")
+    done = symattn(
+        "sheet", "the-fox-jumps", "cat-sat-mat", option, "a/b", "--format", "tex", "--strict"
+    )
+    assert (done.code, done.out, done.err) == (0, "2 sheets in a/b: LaTeX\n", "")
+    assert files(tmp_path / "a" / "b") == ["cat-sat-mat.tex", "the-fox-jumps.tex"]
+
+
+def test_every_case_without_a_name(tmp_path, symattn) -> None:
+    """Without a CASE there is a sheet for every bundled one."""
+    done = symattn("sheet", "--format", "tex")
+    assert done.out == f"{len(library.names())} sheets in sheets: LaTeX\n"
+    assert files(tmp_path / "sheets") == sorted(f"{name}.tex" for name in library.names())
+
+
+@pytest.mark.parametrize("log", [OVERFULL, MISSING])
+def test_strict(log, engine, tmp_path, symattn) -> None:
+    """What the engine's log complains of is said; with --strict the exit code is 1."""
+    engine(log)
+    shown = {OVERFULL: OVERFULL, MISSING: "no font has the letter \u2603"}[log]
+    done = symattn("sheet", "cat-sat-mat")
+    assert (done.code, done.err) == (0, f"symattn: sheets/cat-sat-mat.pdf: {shown}\n")
+    strict = symattn("sheet", "cat-sat-mat", "--strict")
+    assert (strict.code, strict.err) == (1, done.err)
+    # The page is there all the same, to look at.
+    assert strict.out == done.out == "1 sheet in sheets: LaTeX and PDF\n"
+    assert (tmp_path / "sheets" / "cat-sat-mat.pdf").read_bytes() == b"typeset"
+
+
+def test_strict_without_a_complaint(engine, symattn) -> None:
+    """A log without a complaint is fine, strictly too."""
+    engine(r"Overfull \hbox (0.9pt too wide) in paragraph at lines 7--8")
+    done = symattn("sheet", "cat-sat-mat", "--strict")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_complaints_of_several_sheets(engine, symattn) -> None:
+    """Every complaint of every sheet is said, in the order of their names."""
+    engine(f"{OVERFULL}\n{MISSING}\n")
+    done = symattn("sheet", "the-fox-jumps", "cat-sat-mat", "--strict")
+    assert done.code == 1
+    assert done.out == "2 sheets in sheets: LaTeX and PDF\n"
+    assert done.err.splitlines() == [
+        f"symattn: sheets/{case}.pdf: {complaint}"
+        for case in ("cat-sat-mat", "the-fox-jumps")
+        for complaint in (OVERFULL, "no font has the letter \u2603")
+    ]
+
+
+@pytest.mark.parametrize("words", [[], ["--format", "pdf"], ["--strict"]])
+def test_a_failing_engine(words, engine, tmp_path, symattn) -> None:
+    """An engine that fails is bad input whatever was asked for; a complaint counts for less."""
+    engine("! Undefined control sequence.\nl.7 \\foo\n", code=1)
+    done = symattn("sheet", "cat-sat-mat", *words)
+    assert (done.code, done.out) == (2, "1 sheet in sheets: LaTeX\n")
+    assert done.err == (
+        "symattn: sheets/cat-sat-mat.pdf: pdflatex failed: Undefined control sequence. l.7 \\foo\n"
+    )
+    assert files(tmp_path / "sheets") == ["cat-sat-mat.tex"]
+
+
+def test_an_engine_that_makes_nothing(engine, symattn) -> None:
+    """An engine that ends well but leaves no PDF has failed too."""
+    engine("nothing to say", pdf=False)
+    done = symattn("sheet", "cat-sat-mat")
+    assert done.code == 2
+    assert done.err == (
+        "symattn: sheets/cat-sat-mat.pdf: pdflatex made no PDF: it gave no reason\n"
+    )
+
+
+@pytest.fixture
+def only_pdflatex(engine, monkeypatch, tmp_path):
+    """Of all engines only pdflatex is there, and it works."""
+    engine()
+    # What the engine's script needs, but no other engine.
+    for tool in ("sh", "cat"):
+        (tmp_path / "engines" / tool).symlink_to(shutil.which(tool))
+    monkeypatch.setenv("PATH", str(tmp_path / "engines"))
+
+
+def test_one_engine_of_two(only_pdflatex, tmp_path, symattn) -> None:
+    """Without an engine for one of the sheets the other is typeset, and the first is told."""
+    (tmp_path / "\u732b.toml").write_text(f"title = '\u732b'\n{FORMULA}", "utf-8")
+    words = ["sheet", "\u732b.toml", "cat-sat-mat", "-o", "out"]
+    done = symattn(*words)
+    assert (done.code, done.out) == (0, "2 sheets in out: LaTeX\n")
+    assert done.err.startswith("symattn: out/\u732b.tex: no lualatex was found; on Debian")
+    assert files(tmp_path / "out") == ["cat-sat-mat.pdf", "cat-sat-mat.tex", "\u732b.tex"]
+    explicit = symattn(*words, "--format", "pdf")
+    assert (explicit.code, explicit.out, explicit.err) == (2, done.out, done.err)
+
+
+def test_detail(tmp_path, symattn) -> None:
+    """``full`` works every row of every product where ``brief`` works the first."""
+    worked = {}
+    for detail in ("brief", "full"):
+        symattn("sheet", "cat-sat-mat", "--format", "tex", "-o", detail, "--detail", detail)
+        tex = (tmp_path / detail / "cat-sat-mat.tex").read_text("utf-8")
+        worked[detail] = re.findall(r"^([STY])_\{(\d),(\d)\} &= ", tex, re.M)
+    rows = {"S": 3, "T": 3, "Y": 4}
+    assert worked["brief"] == [(x, "0", str(j)) for x, m in rows.items() for j in range(m)]
+    assert worked["full"] == [
+        (x, str(i), str(j)) for x, m in rows.items() for i in range(3) for j in range(m)
+    ]
+    symattn("sheet", "cat-sat-mat", "--format", "tex", "-o", "default")
+    default = (tmp_path / "default" / "cat-sat-mat.tex").read_text("utf-8")
+    assert default == (tmp_path / "brief" / "cat-sat-mat.tex").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "places", "value"),
+    [
+        ([], 4, "0.8137"),
+        (["--places", "2"], 2, "0.81"),
+        (["--places", "7"], 7, "0.8136763"),
+    ],
+)
+def test_places(words, places, value, tmp_path, symattn) -> None:
+    """Decimals have as many places as are asked for, four without a word."""
+    symattn("sheet", "cat-sat-mat", "--format", "tex", *words)
+    tex = (tmp_path / "sheets" / "cat-sat-mat.tex").read_text("utf-8")
+    assert f"correctly rounded to {places} decimal places" in tex
+    assert re.search(rf"^Y_\{{0,0\}} &= .* \\approx {re.escape(value)} ", tex, re.M)
+
+
+def test_progress(engine, terminal, symattn) -> None:
+    """A terminal sees two bars where there is something to wait for, and nothing for one sheet."""
+    engine()
+    done = symattn("sheet", "cat-sat-mat", "the-fox-jumps")
+    assert done.code == 0
+    assert "sheets" in done.err
+    assert "PDFs" in done.err
+    assert done.err.count("100%") >= 2
+    assert symattn("sheet", "cat-sat-mat").err == ""
+
+
+@pytest.mark.skipif(shutil.which("lualatex") is None, reason="no TeX engine here")
+def test_a_letter_that_no_font_has(tmp_path, symattn) -> None:
+    """The real engine's log is understood: a missing letter is exit code 1, strictly."""
+    (tmp_path / "rune.toml").write_text(f'title = "Rune \\u16A0"\n{FORMULA}', "utf-8")
+    done = symattn("sheet", "rune.toml", "--strict")
+    assert (done.code, done.out) == (1, "1 sheet in sheets: LaTeX and PDF\n")
+    assert done.err == "symattn: sheets/rune.pdf: no font has the letter \u16a0\n"
+    assert (tmp_path / "sheets" / "rune.pdf").read_bytes().startswith(b"%PDF-")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX engine here")
+def test_a_page_without_a_fault(tmp_path, symattn) -> None:
+    """The real engine typesets a bundled case without a complaint."""
+    done = symattn("sheet", "cat-sat-mat", "--format", "pdf", "--strict")
+    assert (done.code, done.err) == (0, "")
+    assert (tmp_path / "sheets" / "cat-sat-mat.pdf").read_bytes().startswith(b"%PDF-")
