@@ -15,41 +15,62 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symattn.auditing.audit import Audit, audit
+    from symattn.auditing.figures import Cause, Figure, Statement
     from symattn.cases.case import Case
     from symattn.cases.case import make as case
     from symattn.cases.claims import Claim
     from symattn.cases.library import load, names
-    from symattn.errors import Fault, Malformed, SymattnError, Undecided, UnknownName
-    from symattn.numbers.reading import from_floats
+    from symattn.errors import (
+        Fault,
+        Malformed,
+        OutOfRange,
+        SymattnError,
+        Undecided,
+        UnknownName,
+    )
+    from symattn.numbers.reading import from_floats, read
+    from symattn.numbers.values import Value
     from symattn.proofs import THEORY as theory
+    from symattn.proofs.derivation import Derivation
     from symattn.solution.attention import Attention, attention
     from symattn.solution.quantity import Quantity
     from symattn.solution.solution import Solution, solve
     from symattn.verdicts import Verdict
+    from symattn.verification import Verification, verify
 
 __version__ = "0.1.0"
 
+#: The module that each public name is from.
 _HOMES = {
-    "Audit": "symattn.auditing.audit",
     "Attention": "symattn.solution.attention",
+    "Audit": "symattn.auditing.audit",
     "Case": "symattn.cases.case",
+    "Cause": "symattn.auditing.figures",
     "Claim": "symattn.cases.claims",
+    "Derivation": "symattn.proofs.derivation",
     "Fault": "symattn.errors",
+    "Figure": "symattn.auditing.figures",
     "Malformed": "symattn.errors",
+    "OutOfRange": "symattn.errors",
     "Quantity": "symattn.solution.quantity",
     "Solution": "symattn.solution.solution",
+    "Statement": "symattn.auditing.figures",
     "SymattnError": "symattn.errors",
     "Undecided": "symattn.errors",
     "UnknownName": "symattn.errors",
+    "Value": "symattn.numbers.values",
     "Verdict": "symattn.verdicts",
+    "Verification": "symattn.verification",
     "attention": "symattn.solution.attention",
     "audit": "symattn.auditing.audit",
     "case": "symattn.cases.case",
     "from_floats": "symattn.numbers.reading",
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
+    "read": "symattn.numbers.reading",
     "solve": "symattn.solution.solution",
     "theory": "symattn.proofs",
+    "verify": "symattn.verification",
 }
 #: What is called otherwise at home, where its module says what it is.
 _AT_HOME = {"case": "make", "theory": "THEORY"}
@@ -58,15 +79,22 @@ __all__ = [
     "Attention",
     "Audit",
     "Case",
+    "Cause",
     "Claim",
+    "Derivation",
     "Fault",
+    "Figure",
     "Malformed",
+    "OutOfRange",
     "Quantity",
     "Solution",
+    "Statement",
     "SymattnError",
     "Undecided",
     "UnknownName",
+    "Value",
     "Verdict",
+    "Verification",
     "__version__",
     "attention",
     "audit",
@@ -74,8 +102,10 @@ __all__ = [
     "from_floats",
     "load",
     "names",
+    "read",
     "solve",
     "theory",
+    "verify",
 ]
 
 

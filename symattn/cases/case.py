@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -163,6 +163,23 @@ def make(
         rounding=rounding_mode(rounding),
         tolerance=distance,
     )
+
+
+def with_upstream(case: Case, upstream: object) -> Case:
+    """The case with another upstream gradient, in the output's shape; None for
+    all ones. Its forward program is the same, node for node.
+
+    Raises :class:`Malformed` with every fault.
+
+    >>> ones = make("two", {"X": [1, 2]}, {"Y": "X * X"})
+    >>> with_upstream(ones, ["g1", 0]).symbols
+    ('g1',)
+    """
+    full = differentiate(case.program, case.output)
+    faults = Faults()
+    rows = _upstream(upstream, full, faults)
+    faults.raise_all()
+    return replace(case, program=full, upstream=rows, raw_upstream=upstream)
 
 
 def _forward(

@@ -25,6 +25,7 @@ def shape_of(data: Any) -> Shape:
     >>> shape_of([[1, 2, 3], [4, 5, 6]])
     (2, 3)
     """
+    data = _plain(data)
     if not _is_list(data):
         return ()
     if not len(data):
@@ -38,6 +39,11 @@ def shape_of(data: Any) -> Shape:
     if usual == 0:
         raise Malformed("expected numbers, found empty rows")
     return (len(data), usual)
+
+
+def _plain(data: Any) -> Any:
+    """Arrays and matrices of other packages as nested lists."""
+    return data.tolist() if hasattr(data, "tolist") else data
 
 
 def _ragged(data: Any, usual: int) -> Iterator[Fault]:
@@ -68,8 +74,7 @@ def read_each(data: Any, read: Callable[[Any], T]) -> tuple[Shape, tuple[tuple[T
     >>> read_each(["1", "2"], int)
     ((2,), ((1, 2),))
     """
-    if hasattr(data, "tolist") and not isinstance(data, str):
-        data = data.tolist()
+    data = _plain(data)
     shape = shape_of(data)
     if prod(shape) > MAX_ENTRIES:
         raise Malformed(f"{show(shape)} is beyond {MAX_ENTRIES} entries")

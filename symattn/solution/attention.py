@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Literal
 
-from symattn.cases.case import Case, make, read_rows, shape_of
-from symattn.errors import Fault, Malformed
+from symattn.cases.case import Case, make, with_upstream
+from symattn.cases.rows import shape_of
+from symattn.errors import Fault, Faults, Malformed
 from symattn.shapes import show
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
+
+#: No mask, the mask of that name, or a matrix of 1 (keep) and 0 (hide).
+Mask = Literal["causal"] | object | None
 
 
 class Attention:
     """Exact attention; made by :func:`attention`."""
 
-    def __init__(self, given: dict[str, Any], steps: dict[str, str]) -> None:
-        self._given = given
-        self._steps = steps
-        self.solution = Solution(self._case(None))
+    def __init__(self, case: Case) -> None:
+        self.solution = Solution(case)
 
-    def _case(self, upstream: Any) -> Case:
-        loss = {"output": "Y", "upstream": upstream, "wrt": ["Q", "K", "V", "A", "M"]}
-        return make("attention", self._given, self._steps, loss)
+    def __repr__(self) -> str:
+        return f"<Attention: {show(self.weights.shape)} weights, {show(self.output.shape)} output>"
 
     @property
     def scores(self) -> Quantity:
@@ -39,14 +42,15 @@ class Attention:
         """Weights times values, n_q x d_v."""
         return self.solution["Y"]
 
-    def backward(self, upstream: Any = None) -> Gradients:
+    def backward(self, upstream: object = None) -> Gradients:
         """Gradients of the loss ``sum(upstream * output)``.
 
         ``upstream`` is dL/dY, n_q x d_v, exact numbers or symbol names such
-        as ``"g1"``; all ones unless given. Raises :class:`Malformed` for
-        another shape.
+        as ``"g1"``; all ones unless given. The forward pass is not run again.
+        Raises :class:`Malformed` for another shape.
         """
-        return Gradients(Solution(self._case(upstream)))
+        case = with_upstream(self.solution.case, upstream)
+        return Gradients(Solution(case, forward=self.solution))
 
     def _repr_latex_(self) -> str:
         return self.output._repr_latex_()
@@ -57,6 +61,9 @@ class Gradients:
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
+
+    def __repr__(self) -> str:
+        return "<Gradients: dQ, dK, dV, dA, dS>"
 
     @cached_property
     def dQ(self) -> Quantity:
@@ -84,7 +91,9 @@ class Gradients:
         return self.solution.gradient("M")
 
 
-def attention(Q: Any, K: Any, V: Any, mask: Any = None, scale: Any = None) -> Attention:
+def attention(
+    Q: object, K: object, V: object, mask: Mask = None, scale: object = None
+) -> Attention:
     """Exact attention of queries Q (n_q x d_k), keys K (n_k x d_k) and values
     V (n_k x d_v): ``softmax(scale * Q K^T) V`` (Vaswani et al., 2017, eq. 1).
 
@@ -101,36 +110,48 @@ def attention(Q: Any, K: Any, V: Any, mask: Any = None, scale: Any = None) -> At
     1/(1 + e)*g
     """
     given = {"Q": Q, "K": K, "V": V}
-    _need_matrices(given)
-    if scale is None:
-        given["d_k"] = shape_of(_plain(Q))[1]
-    else:
-        if shape := shape_of(_plain(scale)):
-            raise Malformed(f"scale: expected a number, found {show(shape)}")
+    faults = Faults()
+    for name, data in given.items():
+        with faults.inside(name):
+            _need(2, "a matrix", data)
+    steps = {"S": "Q @ K.T", "T": "S / sqrt(cols(K))", "M": "T"}
+    if scale is not None:
         given["scale"] = scale
-    steps = {"S": "Q @ K.T", "T": "S / sqrt(d_k)" if scale is None else "S * scale", "M": "T"}
-    if isinstance(mask, str) and mask == "causal":
+        steps["T"] = "S * scale"
+        with faults.inside("scale"):
+            _need(0, "a number", scale)
+    if isinstance(mask, str):
         steps["M"] = "causal(T)"
+        if mask != "causal":
+            faults.append(Fault("mask", f"expected None, 'causal' or a matrix, found {mask!r}"))
     elif mask is not None:
-        if isinstance(mask, str):
-            raise Malformed(f"mask: expected None, 'causal' or a matrix, found {mask!r}")
         given["keep"] = mask
         steps["M"] = "mask(T, keep)"
-    return Attention(given, {**steps, "A": "softmax(M)", "Y": "A @ V"})
+    steps |= {"A": "softmax(M)", "Y": "A @ V"}
+    loss = {"output": "Y", "wrt": ["Q", "K", "V", "A", "M"]}
+    try:
+        case = make("attention", given, steps, loss)
+    except Malformed as error:
+        raise Malformed([*faults, *_others(error, faults)]) from None
+    faults.raise_all()
+    return Attention(case)
 
 
-def _plain(data: Any) -> Any:
-    return data.tolist() if hasattr(data, "tolist") else data
+def _others(error: Malformed, told: list[Fault]) -> Iterator[Fault]:
+    """The faults of a case as those of the arguments, but for what is told
+    already and what follows from that."""
+    known = {fault.where for fault in told}
+    for fault in error.faults:
+        if fault.where.startswith("given."):
+            place = re.sub(r"^keep\b", "mask", fault.where.removeprefix("given."))
+            if place not in known:
+                yield Fault(place, fault.message)
+        elif not known:
+            yield fault
 
 
-def _need_matrices(given: dict[str, Any]) -> None:
-    faults: list[Fault] = []
-    for name, data in given.items():
-        try:
-            shape, _ = read_rows(data)
-            if len(shape) != 2:
-                faults.append(Fault(name, f"expected a matrix, found {show(shape)}"))
-        except Malformed as error:
-            faults += [fault.inside(name) for fault in error.faults]
-    if faults:
-        raise Malformed(faults)
+def _need(axes: int, what: str, data: object) -> None:
+    """Raise where numbers, which are not read here, have another number of axes."""
+    shape = shape_of(data)
+    if len(shape) != axes:
+        raise Malformed(f"expected {what}, found {show(shape)}")

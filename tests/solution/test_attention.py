@@ -146,7 +146,7 @@ def test_a_mask_matrix_keeps_ones_and_hides_zeros(kind):
         ([[1, 2], [1, 1], [1, 1]], "a mask holds 0 (hide) and 1 (keep), found 2"),
         ([["1/2", 1], [1, 1], [1, 1]], "a mask holds 0 (hide) and 1 (keep), found 1/2"),
         ([[1, 1]] * 4, "shapes don't fit"),
-        ([[True, False]] * 3, "given.keep[0][0]: expected a number, found True"),
+        ([[True, False]] * 3, "mask[0][0]: expected a number, found True"),
         ("diagonal", "mask: expected None, 'causal' or a matrix, found 'diagonal'"),
         ("", "mask: expected None, 'causal' or a matrix, found ''"),
     ],
