@@ -52,6 +52,7 @@ FUNCTIONS = {
     "sqrt": each(mpmath.sqrt),
     "exp": each(mpmath.exp),
     "log": each(mpmath.log),
+    "tanh": each(mpmath.tanh),
     "softmax": _softmax,
     "causal": lambda x: _hide(x, np.tri(*x.shape, dtype=int)),
     "mask": _hide,

@@ -20,7 +20,7 @@ from functools import cache
 from math import inf
 
 from symattn.crosscheck import gradients
-from symattn.crosscheck.scalars import Matrix, Scalar, exp, log, sqrt
+from symattn.crosscheck.scalars import Matrix, Scalar, exp, log, sqrt, tanh
 
 # Products --------------------------------------------------------------------
 
@@ -136,6 +136,15 @@ def square_root(A: Matrix, i: int, j: int) -> Scalar:
     return sqrt(A[i][j])
 
 
+def hyperbolic_tangent(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = tanh(A)``.
+
+    >>> hyperbolic_tangent([[0.0]], 0, 0)
+    0.0
+    """
+    return tanh(A[i][j])
+
+
 # Softmax ---------------------------------------------------------------------
 
 
@@ -242,6 +251,7 @@ _RESULTS = {
     "exponential": "C_{i, j}",
     "logarithm": "C_{i, j}",
     "square_root": "C_{i, j}",
+    "hyperbolic_tangent": "C_{i, j}",
     "normaliser": "Z_{i}",
     "softmax": "A_{i, j}",
     "softmax_jacobian": r"\frac{\partial A_{i, j}}{\partial S_{i, k}}",

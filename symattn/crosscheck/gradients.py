@@ -13,7 +13,7 @@ columns of its result.
 
 from __future__ import annotations
 
-from symattn.crosscheck.scalars import Matrix, Scalar, exp, sqrt
+from symattn.crosscheck.scalars import Matrix, Scalar, exp, sqrt, tanh
 
 
 def product_left_gradient(G: Matrix, B: Matrix, m: int, i: int, k: int) -> Scalar:
@@ -169,6 +169,15 @@ def square_root_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
     return G[i][j] / (2 * sqrt(A[i][j]))
 
 
+def hyperbolic_tangent_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = tanh(A)``.
+
+    >>> hyperbolic_tangent_gradient([[5.0]], [[0.0]], 0, 0)
+    5.0
+    """
+    return G[i][j] * (1 - tanh(A[i][j]) ** 2)
+
+
 def softmax_gradient(A: Matrix, G: Matrix, m: int, i: int, j: int) -> Scalar:
     """Entry of ``dL/dS`` for the weights ``A = softmax(S)``.
 
@@ -260,6 +269,7 @@ FACTORS = {
     "exponential_gradient": "A_{i, j}",
     "logarithm_gradient": "A_{i, j}",
     "square_root_gradient": "A_{i, j}",
+    "hyperbolic_tangent_gradient": "A_{i, j}",
     "softmax_gradient": "S_{i, j}",
     "causal_gradient": "S_{i, j}",
     "mask_gradient": "S_{i, j}",

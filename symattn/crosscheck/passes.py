@@ -47,6 +47,7 @@ _RULES: Mapping[str, tuple[str, tuple[str | None, ...]]] = {
     "exponential": ("A", ("exponential_gradient",)),
     "logarithm": ("A", ("logarithm_gradient",)),
     "square_root": ("A", ("square_root_gradient",)),
+    "hyperbolic_tangent": ("A", ("hyperbolic_tangent_gradient",)),
     "softmax": ("S", ("softmax_gradient",)),
     "causal": ("S", ("causal_gradient",)),
     "mask": ("SM", ("mask_gradient", None)),

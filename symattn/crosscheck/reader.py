@@ -47,6 +47,7 @@ _FUNCTIONS: Mapping[str, tuple[str, int]] = {
     "sqrt": ("square_root", 1),
     "exp": ("exponential", 1),
     "log": ("logarithm", 1),
+    "tanh": ("hyperbolic_tangent", 1),
     "softmax": ("softmax", 1),
     "causal": ("causal", 1),
     "mask": ("mask", 2),

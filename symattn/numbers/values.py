@@ -145,6 +145,15 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
             raise Malformed(f"the square root of {self!r}, which is negative")
         return Value(functions.sqrt(self.parts)) if sign else ZERO
 
+    def tanh(self) -> Value:
+        """The hyperbolic tangent, a quotient of exponentials.
+
+        >>> ONE.tanh()
+        (e^2 - 1)/(1 + e^2)
+        """
+        power = (self + self).exp()
+        return (power - ONE) / (power + ONE)
+
     # -- questions ----------------------------------------------------------
 
     def __bool__(self) -> bool:

@@ -103,6 +103,12 @@ def _log(node: Node, g: Node) -> Flow:
     return [_divide(g, node.operands[0])]
 
 
+def _tanh(node: Node, g: Node) -> Flow:
+    """``1 - tanh(x)^2``, by the value itself."""
+    square = _multiply(node, node)
+    return [_multiply(g, nodes.elementwise("subtract", nodes.constant(rational(1)), square))]
+
+
 def _softmax(node: Node, g: Node) -> Flow:
     """``dS = A o (dA - rowsum(A o dA))``, row by row."""
     summed = Node("rowsum", (_multiply(node, g),), (node.grid[0], 1))
@@ -148,6 +154,7 @@ RULES: Mapping[str, Rule] = {
     "sqrt": _sqrt,
     "exp": _exp,
     "log": _log,
+    "tanh": _tanh,
     "softmax": _softmax,
     "hide": _hide,
     "concat": _concat,

@@ -26,7 +26,7 @@ from symattn.syntax import Key
 MAX_ENTRIES = 1 << 16
 
 #: Functions that are taken of every entry by itself.
-Elementwise = Literal["sqrt", "exp", "log"]
+Elementwise = Literal["sqrt", "exp", "log", "tanh"]
 ELEMENTWISE: tuple[Elementwise, ...] = get_args(Elementwise)
 
 #: Operations between two operands, entry by entry, with broadcasting.

@@ -42,7 +42,7 @@ EVERY_STEP = {
     "P": "Y * Y + 1",
     "R": "sqrt(P) / rowsum(P)",
     "E": "exp(-R) - log(P)",
-    "F": "E.T[1:] * colsum(E)[0, :3]",
+    "F": "tanh(E.T[1:]) * colsum(E)[0, :3]",
     "L": "F * total(E)",
 }
 EVERY_LOSS = Loss("L", None, (*EVERY_GIVEN, *EVERY_STEP))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symattn.crosscheck.scalars import UNIT, Tracked, exp, log, sqrt, tracked
+from symattn.crosscheck.scalars import UNIT, Tracked, exp, log, sqrt, tanh, tracked
 
 from ..strategies import many
 
@@ -57,7 +57,7 @@ def test_arithmetic_encloses(numbers, data):
 @many
 @given(rationals, rationals, scales)
 def test_functions_enclose(a, b, scale):
-    """exp, log and sqrt of an inexact number stay within their bounds."""
+    """exp, log, sqrt and tanh of an inexact number stay within their bounds."""
     argument = a / 3 + b / 7
     assume(argument != 0)
     inexact = tracked(a) / 3 + tracked(b) / 7
@@ -67,6 +67,7 @@ def test_functions_enclose(a, b, scale):
         wide = gmpy2.mpfr(gmpy2.mpq(abs(argument) * scale))
         assert holds(log(positive), gmpy2.log(wide))
         assert holds(sqrt(positive), gmpy2.sqrt(wide))
+        assert holds(tanh(inexact), gmpy2.tanh(gmpy2.mpfr(gmpy2.mpq(argument))))
 
 
 @many

@@ -191,3 +191,14 @@ def test_opaque_values_are_never_wrongly_decided():
     assert compare(two * three, three * two) is Verdict.HOLDS
     with pytest.raises(Undecided):
         (two + three - six).inverse()
+
+
+@some
+@given(algebraic, algebraic)
+def test_the_hyperbolic_tangent_stays_in_the_field(a, b):
+    """It adds as it should, exactly: tanh(a + b) (1 + tanh a tanh b) = tanh a + tanh b."""
+    a, b = read(a), read(b)
+    assert same((a + b).tanh() * (ONE + a.tanh() * b.tanh()), a.tanh() + b.tanh())
+    assert same((-a).tanh(), -a.tanh())
+    assert abs(a.tanh()) < ONE
+    assert a.tanh().sign() == a.sign()

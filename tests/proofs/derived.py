@@ -181,6 +181,7 @@ RULES: Mapping[str, Callable[..., BackwardRule]] = MappingProxyType(
         "sqrt": _unary("sqrt", _each(sp.sqrt)),
         "exp": _unary("exp", _each(sp.exp)),
         "log": _unary("log", _each(sp.log)),
+        "tanh": _unary("tanh", _each(sp.tanh)),
         "softmax": _unary("softmax", _softmax),
         "mask": _mask,
         "causal": _causal,

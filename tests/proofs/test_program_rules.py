@@ -37,6 +37,7 @@ CASES: dict[str, tuple[str, str, list[tuple[int, ...]], dict[str, Any]]] = {
     "root": ("sqrt(x0)", "sqrt", [(2, 3)], {}),
     "exponential": ("exp(x0)", "exp", [(2, 3)], {}),
     "logarithm": ("log(x0)", "log", [(2, 3)], {}),
+    "hyperbolic tangent": ("tanh(x0)", "tanh", [(2, 3)], {}),
     "softmax": ("softmax(x0)", "softmax", [(2, 3)], {}),
     "softmax of a vector": ("softmax(x0)", "softmax", [(3,)], {}),
     "row sums": ("rowsum(x0)", "rowsum", [(2, 3)], {}),
