@@ -11,16 +11,18 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 from flint import arb
 
+from symattn.cases.case import Case
 from symattn.crosscheck.recomputation import PLAIN, Figures, Gradient, Loss, recompute
 from symattn.errors import Malformed
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.reading import Hidden
 from symattn.solution.quantity import Quantity
-from symattn.solution.solution import Solution
+from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 
 #: A case is compared by its closed forms while no quantity has more entries;
@@ -91,14 +93,14 @@ class Verification:
         return Verdict.all(check.verdict for check in self.checks)
 
 
-def verify(solution: Solution) -> Verification:
-    """Every quantity forward and backward against the recomputation.
+def verify(case: str | Path | Case | Solution) -> Verification:
+    """Every quantity of a case or a solution, forward and backward, against
+    the recomputation. Raises :class:`Malformed` for a case with faults.
 
-    >>> from symattn.solution.solution import solve
-    >>> verification = verify(solve("cat-sat-mat"))
-    >>> verification.verdict
+    >>> verify("cat-sat-mat").verdict
     <Verdict.HOLDS: 'holds'>
     """
+    solution = case if isinstance(case, Solution) else solve(case)
     case = solution.case
     # The recomputation reads text itself; a solution made from other exact
     # numbers (Fractions, SymPy) hands them over as text.
