@@ -231,3 +231,172 @@ def test_enough_was_read(folder: Path) -> None:
 def body_of(*blocks: b.Block) -> str:
     text = document(b.Sheet("made", "Made", ("by hand",), blocks))
     return text.partition("\\medskip\n\n")[2].removesuffix("\n\\end{document}\n")
+
+
+# -- blocks made by hand -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("which", SHEETS)
+def test_how_matrices_are_set(which: str, folder: Path) -> None:
+    """Fractions are centred, apart from each other and from their labels; figures line up right."""
+    _, body = made(which, folder)
+    for piece in chain.from_iterable(typeset.shelves(body)):
+        tall = r"\frac" in str(piece.cells)
+        assert set(piece.columns) <= {"c" if tall else "r"}
+        assert piece.gap == ("[7pt]" if tall and len(piece.cells) > 1 else "")
+    assert body.count(r"\vphantom{") >= ("parts" in which)
+
+
+def test_labels_are_as_high_as_their_rows() -> None:
+    """Beside a row of fractions stands what is as high as that row."""
+    row = (r"\frac{1}{2}", "x")
+    item = b.Matrix("A =", (row, ("0", r"\frac{e}{2}")), ("a", "a label of some length"))
+    shown = body_of(b.Matrices((item,)))
+    assert r"\textit{\small a}\vphantom{\dfrac{1}{2}x} \\[7pt]" in shown
+    assert r"\textit{\small a label of some\dots{}}\vphantom{0\dfrac{e}{2}}" in shown
+    flat = body_of(b.Matrices((b.Matrix("A =", (("1",),), ("a",)),)))
+    assert "vphantom" not in flat
+
+
+def test_displays_close_to_their_text() -> None:
+    """A display is part of the paragraph above; below a heading the empty line is taken back."""
+    shown = b.Equations((("a", "=", "b"),))
+    matrices = b.Matrices((b.Matrix("A =", (("1",),)),))
+    text = b.Paragraph(("text",))
+    assert body_of(text, shown).startswith("text\n\\begin{align*}")
+    assert body_of(text, matrices).startswith("text\n\\[")
+    assert body_of(text, text) == "text\n\ntext"
+    assert body_of(b.Heading(("H",)), shown).startswith(
+        "\\section*{H}\n\\vspace{-\\baselineskip}\n\\begin{align*}"
+    )
+    assert body_of(b.Heading(("H",), 2), text) == "\\subsection*{H}\n\ntext"
+    assert body_of(shown).startswith("\\begin{align*}")
+
+
+def test_what_is_too_wide_is_made_small() -> None:
+    """An equation, a line of text and a cell that nothing breaks are fitted to their room."""
+    wide = "x" * 100
+    room = round(10 * (TEXT - 0.55 - 1.5))
+    assert rf"a &= \fit{{{room}pt}}{{{wide}}}" in body_of(b.Equations((("a", "=", wide),)))
+    indented = body_of(b.Equations((("a", "=", "b"), ("", "", wide))))
+    assert rf"&{{}} \quad \fit{{{10 * (TEXT - 1 - 1.5):.0f}pt}}{{{wide}}}" in indented
+    narrow = body_of(b.Equations((("a" * 80, "=", wide),)))
+    assert r"\fit{80pt}" in narrow
+    text = body_of(b.Paragraph((b.Math(wide),)))
+    assert text == rf"$\fit{{440pt}}{{{wide}}}$"
+    breaking = " + ".join(["x" * 20] * 10)
+    assert body_of(b.Paragraph((b.Math(breaking),))) == f"${breaking}$"
+    cells = (((b.Math(wide),), ("b",)),)
+    assert rf"$\fit{{440pt}}{{{wide}}}$ & b" in body_of(b.Table((("a",), ("b",)), cells, "ll"))
+    four = (((b.Math("x" * 50),), (), (), ()),)
+    assert r"\fit{220pt}" in body_of(b.Table((("a",),) * 4, four, "llll"))
+    one = b.Matrix("A =", ((wide,),))
+    assert r"\fit{440pt}{A = \left[" in body_of(b.Matrices((one,)))
+
+
+def test_tables_give_displayed_mathematics_air() -> None:
+    """Below a row with a displayed formula there is a gap, below others none."""
+    rows = (((b.Math(r"\displaystyle x"),),), (("plain",),))
+    shown = body_of(b.Table((("head",),), rows, "l"))
+    assert "$\\displaystyle x$ \\\\[6pt]\nplain \\\\\n" in shown
+
+
+def heat(rows: int, columns: int, label: str = "k", title: b.Line = ()) -> b.HeatMap:
+    shades = tuple(tuple((i + j) % 10 / 9 for j in range(columns)) for i in range(rows))
+    figures = tuple(tuple("$0.5$" for _ in range(columns)) for _ in range(rows))
+    return b.HeatMap(title, shades, figures, tuple(map(str, range(rows))), (label,) * columns)
+
+
+@pytest.mark.parametrize(
+    ("columns", "size"),
+    [
+        (1, (13, 9)),
+        (6, (13, 9)),
+        (7, (80 / 7, 9)),
+        (10, (8, 8)),
+        (13, (80 / 13, 80 / 13)),
+        (20, (6, 6)),
+        (25, (5, 5)),
+        (40, (3.125, 3.125)),
+    ],
+)
+def test_cells_of_heat_maps(columns: int, size: tuple[float, float]) -> None:
+    """Few columns have wide cells; many fit into the line, and then only some have labels."""
+    shown = body_of(b.HeatMaps((heat(3, columns),)))
+    ((read,),) = typeset.heat_maps(shown)
+    assert read.size == pytest.approx(size, abs=1e-4)
+    apart = 2 if columns == 40 else 1
+    assert [*read.columns] == list(range(0, columns, apart))
+    assert [*read.rows] == list(range(0, 3, apart))
+    assert rf"\fit{{{size[0] - 1:g}mm}}{{0.5}}" in shown
+    assert {place for place, ink in read.inks.items() if ink == "white"} == {
+        place for place, shade in read.shades.items() if shade > 55
+    }
+
+
+def test_shades_at_the_ends() -> None:
+    """A shade outside of 0 to 1, such as one that rounding made, is the end."""
+    item = b.HeatMap((), ((-0.1, 0.004, 0.55, 0.555, 1.2),), (("",) * 5,), ("r",), tuple("abcde"))
+    ((read,),) = typeset.heat_maps(body_of(b.HeatMaps((item,))))
+    assert read.shades == {(0, 0): 0, (0, 1): 0, (0, 2): 55, (0, 3): 56, (0, 4): 100}
+    assert [*read.inks.values()] == ["black"] * 3 + ["white"] * 2
+    assert [*read.figures.values()] == [""] * 5
+
+
+def test_heat_maps_side_by_side() -> None:
+    """Up to eight columns together stand beside each other, more below; long labels are turned."""
+    beside, below = (
+        typeset.heat_maps(body_of(b.HeatMaps((heat(2, 4), heat(2, more))))) for more in (4, 5)
+    )
+    assert [len(maps) for maps in beside] == [2]
+    assert [len(maps) for maps in below] == [1, 1]
+    for label, angled in (("seventh", False), ("eighth..", True)):
+        ((read,),) = typeset.heat_maps(body_of(b.HeatMaps((heat(1, 2, label),))))
+        assert read.angled == angled
+        assert read.columns == {0: label, 1: label}
+    ((read,),) = typeset.heat_maps(body_of(b.HeatMaps((heat(3, 2, title=("title",)),))))
+    assert read.title == "title"
+
+
+def test_marked_figures_beside_their_notes() -> None:
+    """Where, figures and notes; what is too wide is in pieces, one below the other."""
+    cells = (tuple(rf"\struck{{0.{k}{k}}}\;\correct{{0.{k}}}" for k in range(8)),)
+    marked = b.Marked("step 1 & 2", b.Matrix("A =", cells), (("first",), ("second",)))
+    shown = body_of(marked)
+    assert r"{\small\itshape step 1 \& 2}" in shown
+    assert r"\small\color{pen}first\par second\end{minipage}" in shown
+    pieces = re.findall(r"\$\\displaystyle (.*?)\$", shown, re.DOTALL)
+    assert len(pieces) > 1
+    assert "$\n\\par\n$" in shown
+    found = iter(map(typeset.matrix, pieces))
+    assert len(list(check_pieces(marked.matrix, found, 0.68 * TEXT))) == len(pieces)
+    single = body_of(b.Marked("here", b.Matrix(r"u = \struck{1}\;\correct{2}", ()), ()))
+    assert r"$\displaystyle u = \struck{1}\;\correct{2}$" in single
+
+
+@pytest.mark.parametrize("name", ["cat-sat-mat", "length-4-causal", "please-study-man"])
+def test_marked_figures_are_typeset(name: str, folder: Path) -> None:
+    """Every marked claim of a document stands there, figure by figure."""
+    sheet, body = made(f"{name} red", folder)
+    boxes = re.findall(
+        r"minipage\}\[c\]\{\.66.*?itshape (.*?)\}\\par\\smallskip (.*?)\\end\{minipage\}\\hfill"
+        r".*?color\{pen\}(.*?)\\end\{minipage\}",
+        body,
+        re.DOTALL,
+    )
+    blocks = of(sheet, b.Marked)
+    assert len(boxes) == len(blocks) > 10
+    for (where, figures, notes), block in zip(boxes, blocks, strict=True):
+        assert seen(where) == block.where
+        assert [seen(note) for note in notes.split(r"\par ")] == [line(x) for x in block.notes]
+        pieces = iter(
+            map(typeset.matrix, re.findall(r"\$\\displaystyle (.*?)\$", figures, re.DOTALL))
+        )
+        assert list(check_pieces(block.matrix, pieces, 0.68 * TEXT))
+        assert next(pieces, None) is None
+
+
+def test_what_is_typed_is_seen_as_typed() -> None:
+    """In code two hyphens stay two, and quotes straight; stress is bold."""
+    shown = body_of(b.Paragraph((b.Code("a --b 'c'"), b.Strong("so"), " & on")))
+    assert shown == r"\texttt{a -{}{}-{}b \textquotesingle{}c\textquotesingle{}}\textbf{so} \& on"

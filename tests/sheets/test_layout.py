@@ -189,3 +189,24 @@ def test_engines_by_letters() -> None:
     assert engine_for("Ünïcödé šč – … ½") == "pdflatex"
     for letters in ("ħ", "ſ", "мир", "ελ", "猫", "🙂", "e\u0301", "שלום"):
         assert engine_for(letters) == "lualatex"
+
+
+def test_where_long_words_may_break() -> None:
+    """Words of more than sixteen letters, after every four; no others."""
+    assert escape("abcdefghijklmnop qr") == "abcdefghijklmnop qr"
+    pieces = ["abcd", "efgh", "ijkl", "mnop", "q"]
+    assert escape("abcdefghijklmnopq") == r"\allowbreak{}".join(pieces)
+
+
+def test_every_sign_of_latex_is_safe() -> None:
+    """What TeX would act on is written out; typography that fonts lack gets their own."""
+    assert escape("\\{}$%#_&") == r"\textbackslash{}\{\}\$\%\#\_\&"
+    assert escape("~^<>") == (r"\textasciitilde{}\textasciicircum{}\textless{}\textgreater{}")
+    assert escape('|"`') == r"\textbar{}\textquotedbl{}\textasciigrave{}"
+    assert escape("– — … ’ “”") == r"-- --- \dots{} ' ``''"
+
+
+def test_letters_that_pdflatex_has() -> None:
+    """All of extended Latin but a few, typography, and what is not printed."""
+    assert engine_for("\u017e \u2013 \u2026 \u200b") == "pdflatex"
+    assert engine_for("\u0180") == engine_for("\u2192") == engine_for("ok \u0166") == "lualatex"

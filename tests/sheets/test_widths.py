@@ -1,0 +1,181 @@
+"""Estimated widths are those that TeX finds, and what is broken fits."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from symattn import formulas as f
+from symattn.sheets.layout import broken, broken_text, unbreakable, width
+
+needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+
+#: Formulas of every kind of token that sheets have, and how much too wide (below 1: too
+#: narrow) their estimate may be.
+FORMULAS: Mapping[str, tuple[float, float]] = {
+    "0123456789" * 3: (1.05, 1.15),
+    "1.5 + 2.5 - 3.5 + 4.5 - 5.5": (0.98, 1.2),
+    "12 = 34 = 56 = 78": (0.95, 1.1),
+    "a,b,c,d,e,f,g,h": (0.85, 1.3),
+    "((((((((((((1))))))))))))": (0.95, 1.2),
+    "[1][2][3][4][5][6][7]": (1.0, 1.6),
+    r"1 \cdot 2 \cdot 3 \cdot 4 \cdot 5 \cdot 6": (1.1, 1.5),
+    r"1 \odot 2 \odot 3 \odot 4": (0.9, 1.1),
+    r"1 \approx 2 \leq 3 \to 4 \times 5": (0.85, 1.05),
+    r"\frac{123456789012}{3}": (1.05, 1.25),
+    r"\frac{3}{123456789012}": (1.05, 1.25),
+    r"\frac12 + \frac34 + \frac56 + \frac78": (0.95, 1.15),
+    r"\sqrt{123456789012}": (1.0, 1.2),
+    r"\sqrt2\,\sqrt3\,\sqrt5\,\sqrt6": (0.9, 1.2),
+    r"1^{123456789012345678}": (1.0, 1.15),
+    r"1_{123456789012345678}": (1.0, 1.15),
+    r"e^{-1}e^{-2}e^{-3}e^{-4}e^{-5}": (0.95, 1.4),
+    r"\left(123456789\right)\left(123456789\right)": (0.95, 1.2),
+    r"\Bigl(123456789\Bigr)\Bigl(123456789\Bigr)": (0.8, 1.2),
+    r"\exp\exp\exp\exp\exp\exp": (0.8, 1.1),
+    r"\log\log\log\log\log\log": (0.9, 1.4),
+    r"\sum\sum\sum\sum\sum\sum": (0.9, 1.3),
+    r"1\quad2\quad3\quad4\quad5": (1.0, 1.2),
+    r"1\qquad2\qquad3\qquad4\qquad5": (0.95, 1.1),
+    r"1\,2\,3\,4\,5\,6\,7\,8\,9\,1\,2\,3": (1.0, 1.2),
+    r"1\;2\;3\;4\;5\;6\;7\;8\;9\;1\;2\;3": (0.98, 1.2),
+    r"1\!2\!3\!4\!5\!6\!7\!8\!9\!1\!2\!3": (0.95, 1.3),
+    r"\mathrm{aaaaaaaaaaaaaaaa}": (0.95, 1.3),
+    r"\mathit{aaaaaaaaaaaaaaaa}": (0.95, 1.3),
+    r"\operatorname{softmax}\left(aaaaaaaa\right)": (0.95, 1.3),
+    r"\text{aaaaaaaaaaaaaaaa}": (0.95, 1.3),
+    r"\displaystyle \frac{\mathrm{d}Q}{\partial L} + \infty + \infty + \infty": (0.6, 1.2),
+    "{ { 1234567890 } }": (1.0, 1.2),
+}
+
+
+@needs_tex
+def test_widths_are_those_of_tex(tmp_path: Path) -> None:
+    """Each kind of token is measured as wide as TeX sets it, or a little wider."""
+    boxes = "\n".join(
+        rf"\setbox0=\hbox{{$\displaystyle {latex}$}}\typeout{{width \the\wd0}}"
+        for latex in FORMULAS
+    )
+    head = r"\documentclass[10pt]{article}\usepackage[T1]{fontenc}\usepackage{lmodern,amsmath}"
+    tex = rf"{head}\begin{{document}}{boxes}\end{{document}}"
+    (tmp_path / "widths.tex").write_text(tex, "utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "widths.tex"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    true = [float(points) / 10 for points in re.findall(r"^width ([\d.]+)pt", said, re.MULTILINE)]
+    wrong = {
+        latex: round(width(latex) / found, 3)
+        for (latex, (least, most)), found in zip(FORMULAS.items(), true, strict=True)
+        if not least <= width(latex) / found <= most
+    }
+    assert wrong == {}
+
+
+def test_a_sign_at_the_start_stands_close() -> None:
+    """A minus before a number is no operation between two."""
+    assert width("-1") < width("1-")
+    assert width("1-1") == width("1") + width("1") + width("1-") - width("1")
+
+
+def test_nothing_has_no_width() -> None:
+    """Commands for looks, and braces, take no room."""
+    assert width("") == width(r"\displaystyle") == width("{}") == width(r"\struck{}") == 0
+    assert width(r"\struck{0.5}\correct{0.25}") == pytest.approx(width("0.50.25"))
+
+
+def term(k: int) -> f.Formula:
+    return f.Symbol("", f"a_{{{k}}}")
+
+
+SUM = f.Sum(tuple(f.Negated(term(k)) if k % 3 == 1 else term(k) for k in range(12)))
+ROOM = 8.0
+
+
+def lines(formula: f.Formula, room: float = ROOM) -> list[str]:
+    """The lines of a broken formula: as many terms on each as fit."""
+    found = broken(formula, room)
+    assert all(width(line) <= room for line in found), found
+    return found
+
+
+def test_sums_fill_their_lines() -> None:
+    """A sum breaks before its signs, and each line takes what fits into it."""
+    found = lines(SUM)
+    assert " ".join(found) == f.latex(SUM)
+    for line, following in pairwise(found):
+        assert following[0] in "+-"
+        piece = re.split(r"(?<!^) (?=[+-] )", following)[0]
+        assert width(line) + width(piece) + 0.5 > ROOM
+
+
+@pytest.mark.parametrize(
+    ("formula", "first", "last"),
+    [
+        (f.Negated(SUM), r"-\Bigl(a_{0}", r"\Bigr)"),
+        (f.Product((term(1), SUM)), r"a_{1}\,\Bigl(a_{0}", r"\Bigr)"),
+        (f.Product((SUM, term(1))), r"\Bigl(a_{0}", r"\Bigr)\,a_{1}"),
+        (f.Quotient(SUM, term(1)), r"\frac{1}{a_{1}}\Bigl(a_{0}", r"\Bigr)"),
+        (
+            f.Quotient(f.Product((term(2), SUM)), term(1)),
+            r"\frac{a_{2}}{a_{1}}\Bigl(a_{0}",
+            r"\Bigr)",
+        ),
+        (
+            f.Quotient(f.Product((f.Number("2"), SUM, term(3))), term(1)),
+            r"\frac{2\,a_{3}}{a_{1}}\Bigl(a_{0}",
+            r"\Bigr)",
+        ),
+        (f.Sum((term(1), f.Negated(SUM))), "a_{1}", r"\Bigr)"),
+        (f.Sum((f.Quotient(SUM, term(1)), term(2))), r"\frac{1}{a_{1}}\Bigl(a_{0}", "a_{2}"),
+    ],
+)
+def test_brackets_around_what_is_broken(formula: f.Formula, first: str, last: str) -> None:
+    """A broken factor, numerator or subtracted sum has large brackets over its lines."""
+    found = lines(formula)
+    assert len(found) > 1
+    assert found[0].startswith(first)
+    assert found[-1].endswith(last)
+    assert "".join(found).count(r"\Bigl(") == "".join(found).count(r"\Bigr)")
+
+
+def test_the_widest_factor_is_broken() -> None:
+    """Of several sums the widest one; what fits with its brackets stays whole."""
+    short = f.Sum((term(1), term(2)))
+    found = lines(f.Product((short, SUM)), 16.0)
+    assert found[0].startswith(r"\left(a_{1} + a_{2}\right)\,\Bigl(")
+    whole = f.Product((term(1), short))
+    assert broken(whole, width(f.latex(whole))) == [f.latex(whole)]
+    within = f.Sum((term(0),) * 4 + (f.Negated(short),))
+    assert r"- \left(a_{1} + a_{2}\right)" in " ".join(lines(within))
+
+
+def test_what_has_no_place_to_break() -> None:
+    """A product of names, a fraction without a sum, a root stay on one line."""
+    wide = f.Product((f.Number("2"), term(1), term(2), term(3)))
+    for formula in (wide, f.Quotient(wide, wide), f.Root(SUM), f.Power(f.E, SUM)):
+        assert broken(formula, 1.0) == [f.latex(formula)]
+    assert broken(f.Negated(wide), 1.0) == [f"-{f.latex(wide)}"]
+
+
+def test_text_breaks_outside_of_groups() -> None:
+    """LaTeX is cut before signs that no bracket, brace or fraction holds."""
+    latex = r"\frac{a + b}{c} + \left( d - e \right) f - g_{h + i} + j"
+    assert broken_text(latex, 1.0) == [
+        r"\frac{a + b}{c}",
+        r"+ \left( d - e \right) f",
+        "- g_{h + i}",
+        "+ j",
+    ]
+    assert broken_text(latex, width(latex)) == [latex]
+
+
+@pytest.mark.parametrize("sign", ["+", "-", "=", r"\odot", r"\cdot", r"\approx"])
+def test_where_paragraphs_break(sign: str) -> None:
+    """TeX breaks mathematics in text before or after these signs, but not inside groups."""
+    assert unbreakable(f"aaaa {sign} bb") < width(f"aaaa {sign} bb")
+    assert unbreakable(f"x_{{aaaa {sign} bb}}") == width(f"x_{{aaaa {sign} bb}}")
