@@ -334,17 +334,20 @@ class Quantity:
 
 def rounding_of(entry: Entry, places: int, mode: RoundingMode) -> Any:
     """One entry rounded: a Decimal, or for a linear form its text."""
-    if entry.quantity.symbols:
-        value = entry.value
-        if value.has_symbols:
-            return f.text(rounded_form(value, lambda c: rounding.decimal(c, places, mode)))
+    if _is_form(entry):
+        return f.text(rounded_form(entry.value, lambda c: rounding.decimal(c, places, mode)))
     return rounding.decimal(entry, places, mode)
 
 
 def _significant(entry: Entry, digits: int, mode: RoundingMode) -> Any:
-    if entry.value.has_symbols:
+    if _is_form(entry):
         return f.text(rounded_form(entry.value, lambda c: rounding.significant(c, digits, mode)))
     return rounding.significant(entry, digits, mode)
+
+
+def _is_form(entry: Entry) -> bool:
+    # A quantity of numbers needs no closed form to know that it has no symbols.
+    return bool(entry.quantity.symbols) and entry.value.has_symbols
 
 
 def rounded_form(value: Value, rounded: Callable[[Value], Decimal]) -> f.Formula:

@@ -176,6 +176,11 @@ def test_length_4_causal():
         ({"A": "1 / (X - X)"}, "steps.A", "division by zero"),
         ({"A": "sqrt(X - 9)"}, "steps.A", "square root of -8, which is negative"),
         ({"A": "log(X - X)"}, "steps.A", "not positive"),
+        (
+            {"A": "1 / (log(X[0, 1]) + log(X[1, 0]) - log(6))"},
+            "steps.A",
+            "can't decide whether the divisor log(2) + log(3) - log(6) is zero",
+        ),
         ({"A": "softmax(mask(X, X - X))"}, "steps.A", "row 0 is masked whole"),
         ({"A": "mask(X, X)"}, "steps.A", "a mask holds 0 (hide) and 1 (keep), found 2"),
         ({"A": "causal(X)", "B": "A @ X"}, "steps.B", "masked score (-inf)"),
@@ -191,6 +196,15 @@ def test_steps_without_a_value_are_refused_by_name(steps, where, message):
         symattn.solve(case)
     assert [fault.where for fault in caught.value.faults] == [where]
     assert message in str(caught.value)
+
+
+def test_a_fault_of_a_file_names_the_file(tmp_path):
+    """A step of a file that is not defined at its numbers is a fault of that file."""
+    path = tmp_path / "zero.toml"
+    path.write_text("[given]\nx = [0]\n[steps]\ny = '1 / x'\n", "utf-8")
+    with pytest.raises(Malformed, match="division by zero") as caught:
+        symattn.solve(path)
+    assert caught.value.source == str(path)
 
 
 def test_a_fault_is_reported_once_at_its_root():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 
 import gmpy2
@@ -136,6 +136,8 @@ def test_rounding_modes_are_those_of_the_case():
     case = make("t", {"X": ["1/8", "-1/8"]}, {"Y": "X"}, rounding="half-up")
     quantity = symattn.solve(case)["Y"]
     assert quantity.decimal(2) == (Decimal("0.13"), Decimal("-0.13"))
+    assert quantity.decimal() == quantity.decimal(4) == (Decimal("0.1250"), Decimal("-0.1250"))
+    assert quantity.significant() == quantity.significant(6)
     assert quantity.decimal(2, "half-even") == (Decimal("0.12"), Decimal("-0.12"))
     assert quantity.significant(2, "floor") == (Decimal("0.12"), Decimal("-0.13"))
     with pytest.raises(Malformed, match="unknown rounding 'up-ish'"):
@@ -144,6 +146,33 @@ def test_rounding_modes_are_those_of_the_case():
         quantity.nearest("float8")
     with pytest.raises(Malformed, match="expected 0 to 1000 places"):
         quantity.decimal(-1)
+
+
+def test_coefficients_are_rounded_as_the_case_says():
+    """What stands before a symbol, and the rest, in the case's mode."""
+    loss = {"output": "Y", "upstream": ["g", 1]}
+    case = make("t", {"X": [1, 2]}, {"Y": "X / 8"}, loss, rounding="half-up")
+    gradient = symattn.solve(case)["dX"]
+    assert gradient.decimal(2) == ("0.13*g", Decimal("0.13"))
+    assert gradient.coefficient("g").decimal(2) == (Decimal("0.13"), Decimal("0.00"))
+    assert gradient.coefficient("1").decimal(2) == (Decimal("0.00"), Decimal("0.13"))
+    assert repr(gradient.coefficient("g")) == "<dL/dX [g]: a vector of 2>"
+
+
+def test_names_in_a_solution(solved):
+    """Steps and gradients by name; each quantity is made once, and called as it was asked for."""
+    assert list(solved) == ["X", "A", "v", "s", "M"]
+    for name in ("A", "X", "dL/dX", "dL/dM"):
+        assert name in solved
+        assert solved[name].name == name
+        assert solved[name] is solved[name]
+    for name in ("Z", "dL/dZ", "A[0]", "dL/dA"):
+        assert name not in solved
+    assert solved["A[0]"].name == "A[0]"
+    node = solved.program.quantities["A"]
+    assert solved.quantity(node) is solved.quantity(node)
+    assert solved.quantity(node) is not solved.quantity(solved.program.quantities["X"])
+    assert (solved.quantity(node).name, solved.quantity(node, "A").name) == ("", "A")
 
 
 def test_equality_beyond_the_field_is_undecided():
@@ -155,6 +184,8 @@ def test_equality_beyond_the_field_is_undecided():
     assert s["Y"].decimal(10) == s["Z"].decimal(10) == Decimal("1.7917594692")
     with pytest.raises(Undecided):
         s["Y - Z"].decimal(3, "up")
+    with pytest.raises(Undecided, match="can't decide whether Y and Z are equal"):
+        assert s["Y"] != s["Z"]
 
 
 def test_a_second_softmax_has_certain_digits():
@@ -189,10 +220,12 @@ def test_large_attention_is_rounded_without_closed_forms():
     for quantity in (a.output, back.dQ, back.dK, back.dV):
         quantity.entry = unwanted
         assert quantity.symbols == ()
-        floats = quantity.nearest()
-        digits = quantity.decimal(30)
+        floats, halves = quantity.nearest(), quantity.nearest("float16")
+        digits, short = quantity.decimal(30), quantity.significant(3)
         for i in (0, 5, n - 1):
             assert floats[i].tolist() == [float(x) for x in digits[i]]
+            assert halves[i].tolist() == [float(np.float16(x)) for x in floats[i]]
+            assert short[i] == tuple(Context(prec=3).plus(x) for x in digits[i])
 
 
 @pytest.mark.usefixtures("eager_switching")
@@ -224,6 +257,7 @@ def test_threads_at_different_precision_get_right_digits():
 
 def test_what_notebooks_show(solved):
     """Name and shape as repr, closed forms as LaTeX."""
+    assert repr(solved) == "<Solution of 't': A, v, s, M>"
     assert repr(solved["A"]) == "<A: 2x2>"
     assert solved["v"]._repr_latex_() == (
         r"$\displaystyle \begin{bmatrix} \frac{e}{1 + e} & \frac{1}{1 + e} \end{bmatrix}$"
