@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from types import ModuleType
 
 import numpy as np
@@ -37,6 +38,20 @@ def test_formulas_have_no_leftovers(name):
     assert braces.count("{") == braces.count("}")
     for leftover in ("mathrm{inf", "mathrm{d", "range", "sum(", "[", "]"):
         assert leftover not in formula
+
+
+ENTRY = r"(?:[A-Z]_\{[ijkc0](?:, [ijkc0])?\}|d)"
+
+
+@pytest.mark.parametrize("name", definitions.names())
+def test_what_a_formula_defines_is_one_entry(name):
+    """Or a derivative by one, at the indices that the definition takes, and no others."""
+    left = definitions.formula(name).partition(" = ")[0]
+    derivative = rf"\\frac\{{\\partial (?:L|{ENTRY})\}}\{{\\partial {ENTRY}\}}"
+    assert re.fullmatch(f"{ENTRY}|{derivative}", left)
+    shown = {letter for keys in re.findall(r"_\{(.*?)\}", left) for letter in keys.split(", ")}
+    parameters = inspect.signature(definitions.definition(name)).parameters
+    assert shown - {"0"} == {letter for letter in parameters if letter in "ijkc"}
 
 
 @pytest.mark.parametrize(
