@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import mpmath
 import pytest
-import sympy
+from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn import formulas as f
 from symattn.errors import Malformed
+from symattn.numbers.forms import Named
 from symattn.numbers.reading import read
 from symattn.numbers.sympy_bridge import to_sympy
 from symattn.numbers.values import ONE, compare
@@ -46,6 +47,23 @@ CONSTANTS = {"E": mpmath.e, "e": mpmath.e}
         ("exp(1)/(2 + 2*exp(1))", "e/(2*(1 + e))"),
         ("0*exp(1)", "0"),
         ("1/3 + 1/6", "1/2"),
+        ("-1/3", "-1/3"),
+        ("-exp(1)/2 - 1", "-1 - e/2"),
+        ("1 - exp(1) - exp(2)", "1 - e - e^2"),
+        ("exp(1/2)*sqrt(2)/3", "sqrt(2)*sqrt(e)/3"),
+        ("-(1 + exp(2))/(3 + 3*exp(1))", "-(1 + e^2)/(3*(1 + e))"),
+        ("(2 + 4*exp(2))/(1 + exp(1))", "2*(1 + 2*e^2)/(1 + e)"),
+        ("exp(1)/2/(1 + exp(1))", "e/(2*(1 + e))"),
+        ("exp(1)*(sqrt(2) - 1)/(1 + exp(1))", "(sqrt(2)*e - e)/(1 + e)"),
+        ("1/(1 + exp(1)) + 1/(1 + exp(2)) + 1", "1 + 1/(1 + e) + 1/(1 + e^2)"),
+        (
+            "1/(1 + exp(2)) + 1/(1 + exp(1)) + 1/(1 + exp(1) + exp(3))",
+            "1/(1 + e) + 1/(1 + e^2) + 1/(1 + e + e^3)",
+        ),
+        ("1/((1 + exp(2))*(3 + exp(1)))", "1/(3 + e + 3*e^2 + e^3)"),
+        ("exp(-sqrt(2)) + exp(1) + exp(2) + exp(sqrt(2))", "e^(-sqrt(2)) + e + e^sqrt(2) + e^2"),
+        ("sqrt(3) + sqrt(2) + 1", "1 + sqrt(2) + sqrt(3)"),
+        ("1/(exp(1) - exp(2))", "e^(-1)/(1 - e)"),
     ],
 )
 def test_known_closed_forms(text, shown):
@@ -169,11 +187,58 @@ def test_coefficients_may_be_shown_in_another_way():
     assert f.text(form.linear_form(lambda c: f.Symbol("c"))) == "c*g1 + c*g2"
 
 
-def test_sympy_gets_symbols_and_the_number_e():
-    """Symbols stay symbols, e is SymPy's E, and numbers of any size arrive."""
-    g = sympy.Symbol("g")
-    assert to_sympy(read("exp(1)*g", symbols=True)) == sympy.E * g
-    assert to_sympy(read("*".join(["1e400"] * 12))) == sympy.Integer(10) ** 4800
+def named(text, unit):
+    """The normaliser of 1/text, called Z where Z is ``unit`` times it."""
+    ((normaliser, _),) = next(iter((1 / read(text)).parts))
+    return {normaliser: Named(f.Symbol("Z"), read(unit).parts[()])}
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "shown"),
+    [
+        ("exp(1)/(1 + exp(1))", "1", "e/Z"),
+        ("exp(1)/(1 + exp(1))", "exp(1/2)", "e^(3/2)/Z"),
+        ("1/(1 + exp(1))*(1/(1 + exp(1)))", "exp(1/2)", "e/Z^2"),
+        ("3/(2 + 2*exp(1)) - 1/2", "2", "(2 - e)/Z"),
+        ("1/(1 + exp(1)) + 1/(1 + exp(2))", "1", "1/Z + 1/(1 + e^2)"),
+        ("2 + exp(1)", "1", "2 + e"),
+    ],
+)
+def test_normalisers_appear_by_name(text, unit, shown):
+    """Where a row's sum has a name, the closed form uses it, with what is missing to it."""
+    assert f.text(read(text).formula(named("1 + exp(1)", unit))) == shown
+
+
+def test_coefficients_use_names_too():
+    """So do the coefficients of a linear form."""
+    form = read("exp(1)/(1 + exp(1))", symbols=True) * read("g", symbols=True) + 1
+    assert f.text(form.formula(named("1 + exp(1)", "1"))) == "1 + e/Z*g"
+
+
+@pytest.mark.parametrize(
+    ("text", "linear"),
+    [
+        ("1", False), ("0", False), ("exp(1)/(1 + exp(1))", False), ("g", True), ("2 - g/3", True),
+        ("g*exp(1)/(1 + exp(1)) + h", True), ("g*g", False), ("g*h + g", False), ("1/g", False),
+        ("g/(1 + h)", False), ("g - g", False), ("g*h/h", True),
+    ],
+)  # fmt: skip
+def test_linear_forms_are_known(text, linear):
+    """At most one symbol in each term, none below the line, and at least one."""
+    assert read(text, symbols=True).is_linear_form is linear
+
+
+@pytest.mark.parametrize(
+    ("text", "rational"),
+    [
+        ("0", 0), ("3", 3), ("-2/3", fmpq(-2, 3)), ("exp(1)/exp(1)", 1), ("sqrt(2)*sqrt(2)", 2),
+        ("sqrt(2)", None), ("exp(1)", None), ("1 + exp(1)", None), ("1/(1 + exp(1))", None),
+        ("g", None), ("1 + 1/(1 + exp(1)) + 1/(2 + exp(1))", None),
+    ],
+)  # fmt: skip
+def test_rationals_are_known(text, rational):
+    """rational() is the number where it is one, else None."""
+    assert read(text, symbols=True).rational() == rational
 
 
 @pytest.mark.parametrize(

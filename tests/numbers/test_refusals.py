@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,28 +17,6 @@ from symattn.numbers.reading import read
 from symattn.numbers.values import Value
 
 from ..strategies import many
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        sympy.Float("0.5"),
-        sympy.nan,
-        sympy.oo,
-        sympy.zoo,
-        sympy.I,
-        sympy.pi,
-        sympy.Symbol("x"),
-        sympy.sin(1),
-        2 ** sympy.Rational(1, 3),
-        sympy.Integer(2) ** 33 * sympy.pi,
-    ],
-    ids=str,
-)
-def test_sympy_that_is_no_exact_number_is_refused(expression):
-    """SymPy floats, constants and symbols are refused by name."""
-    with pytest.raises(Malformed, match=r"found the SymPy|is not read"):
-        read(expression)
 
 
 @many

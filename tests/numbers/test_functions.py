@@ -1,0 +1,153 @@
+"""Roots, logarithms and exponentials: simplified where they can be, and never wrongly."""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.errors import Malformed
+from symattn.numbers.reading import read
+from symattn.numbers.values import rational
+
+from ..oracle import DIGITS, close, evaluate
+from ..strategies import algebraic, fractions, many, some
+
+positive = fractions.filter(lambda q: q > 0)
+
+
+@many
+@given(
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.sampled_from(["+", "-"]),
+    st.sampled_from(
+        ["sqrt(2)", "sqrt(6)", "exp(1)/4", "exp(-1/2)", "sqrt(2)*exp(-1)", "sqrt(2)/4 + sqrt(3)/4"]
+    ),
+)
+def test_roots_that_look_like_squares(s, t, sign, x):
+    """sqrt(s^2 + t^2 + 2 s t x) is s + t for x = 1 only: not for e, nor for two roots."""
+    text = f"{s * s + t * t} {sign} {2 * s * t}*({x})"
+    if read(text).sign() > 0:
+        with mpmath.workdps(DIGITS):
+            assert close(read(text).sqrt().ball(300), mpmath.sqrt(evaluate(text)))
+
+
+def test_the_root_of_five_and_four_e_is_not_three():
+    """Neither is that of 5 + 4 log(2), which is 3 only with 1 in place of the log."""
+    assert str(read("sqrt(5 + 4*exp(1))")) == "sqrt(5 + 4*e)"
+    assert str(read("sqrt(5 + 4*sqrt(2)*exp(1))")) == "sqrt(5 + 4*sqrt(2)*e)"
+    assert str((5 + 4 * rational(2).log()).sqrt()) == "sqrt(5 + 4*log(2))"
+
+
+@some
+@given(positive, positive, st.sampled_from([2, 3, 6, 7, 10]), st.booleans())
+def test_roots_of_two_terms_are_roots(a, b, m, minus):
+    """sqrt(a +- b sqrt(m)) is mpmath's, denested or not."""
+    under = read(a) + (-1 if minus else 1) * b * rational(m).sqrt()
+    if under.sign() > 0:
+        with mpmath.workdps(DIGITS):
+            near = mpmath.sqrt(evaluate(f"{a} {'-' if minus else '+'} ({b})*sqrt({m})"))
+            assert close(under.sqrt().ball(300), near)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("sqrt(exp(3))", "e^(3/2)"),
+        ("sqrt(4*exp(2))", "2*e"),
+        ("sqrt(exp(1/3)/9)", "e^(1/6)/3"),
+        ("sqrt(exp(2*sqrt(2)))", "e^sqrt(2)"),
+        ("sqrt(exp(sqrt(2) - 4/3))", "e^(sqrt(2)/2 - 2/3)"),
+        ("sqrt(2*exp(1))", "sqrt(2)*sqrt(e)"),
+        ("sqrt(12/25)", "2*sqrt(3)/5"),
+        ("sqrt(sqrt(2))", "sqrt(sqrt(2))"),
+        ("sqrt(sqrt(2)*exp(1))", "sqrt(sqrt(2)*e)"),
+        ("sqrt(sqrt(2) + sqrt(3))", "sqrt(sqrt(2) + sqrt(3))"),
+        ("sqrt(2 + sqrt(2))", "sqrt(2 + sqrt(2))"),
+        ("sqrt(1 + sqrt(2))", "sqrt(1 + sqrt(2))"),
+        ("sqrt(3 + sqrt(2) + sqrt(3))", "sqrt(3 + sqrt(2) + sqrt(3))"),
+        ("sqrt(1 + exp(1))", "sqrt(1 + e)"),
+        ("sqrt(1/(1 + exp(1)))", "sqrt(1 + e)/(1 + e)"),
+        ("sqrt(2/(1 - exp(-1)))", "-sqrt(2*e^2 - 2*e)/(1 - e)"),
+        ("exp(0)", "1"),
+        ("exp(exp(1))", "exp(e)"),
+        ("exp(1/(1 + exp(1)))", "exp(1/(1 + e))"),
+        ("exp(1/2 + exp(1)/(1 + exp(1)))", "exp((1 + 3*e)/(2*(1 + e)))"),
+        ("exp(2 - 1/3*sqrt(2))", "e^(2 - sqrt(2)/3)"),
+    ],
+)
+def test_known_roots_and_exponentials(text, shown):
+    """What is simplified, and what stays as it is."""
+    assert str(read(text)) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1", "0"),
+        ("exp(1)", "1"),
+        ("exp(-1/2)", "-1/2"),
+        ("exp(sqrt(2) - 1)", "sqrt(2) - 1"),
+        ("2", "log(2)"),
+        ("2/3", "log(2/3)"),
+        ("2*exp(3)", "3 + log(2)"),
+        ("exp(sqrt(3))/5", "sqrt(3) + log(1/5)"),
+        ("sqrt(2)", "log(sqrt(2))"),
+        ("sqrt(2)*exp(1)", "log(sqrt(2)*e)"),
+        ("1 + exp(1)", "log(1 + e)"),
+        ("1/(1 + exp(1))", "log(1/(1 + e))"),
+        ("sqrt(1 + exp(1))", "log(sqrt(1 + e))"),
+    ],
+)
+def test_known_logarithms(text, shown):
+    """The logarithm of a rational multiple of an exponential is split, no other."""
+    assert str(read(text).log()) == shown
+
+
+@some
+@given(algebraic.map(read), positive)
+def test_logarithms_of_multiples_of_exponentials(x, q):
+    """log(q e^x) = x + log(q), and e to that is q e^x to 60 digits."""
+    power = (q * x.exp()).log()
+    assert power == x + read(q).log()
+    assert power.exp().decimal(40) == (q * x.exp()).decimal(40)
+
+
+@given(st.integers(1, 10**30))
+def test_roots_of_integers_have_square_free_ones(n):
+    """sqrt(n) is k sqrt(m) with k^2 m = n; of very large numbers only perfect
+    squares have a root."""
+    root = isqrt(n)
+    assert read(root * root).sqrt() == root
+    if n <= 10**24:
+        assert read(n).sqrt() ** 2 == n
+    elif root * root != n:
+        with pytest.raises(Malformed, match=r"a root of a number beyond 1e\+24"):
+            read(n).sqrt()
+
+
+def test_the_largest_root():
+    """10^24 - 1 has a root, 10^24 + 1 none, 10^48 has."""
+    assert read(10**24 - 1).sqrt() ** 2 == 10**24 - 1
+    assert read(10**48).sqrt() == 10**24
+    for bad in (10**24 + 1, f"1/{10**24 + 1}"):
+        with pytest.raises(Malformed, match="a root of a number beyond"):
+            read(bad).sqrt()
+
+
+def test_functions_of_symbols_are_refused():
+    """There is no exponential, logarithm or root of a symbol; but of what cancels."""
+    g = read("g", symbols=True)
+    for x in (g, 1 + g, 1 / (1 + g), g * rational(2).log()):
+        with pytest.raises(Malformed, match="an exponential of a symbol is not supported"):
+            x.exp()
+        for function in (x.log, x.sqrt):
+            with pytest.raises(Malformed, match="has symbols in it and is not one number"):
+                function()
+    assert (g - g).exp() == 1
+    assert (g / g).log() == 0
+    assert (4 * g / g).sqrt() == 2

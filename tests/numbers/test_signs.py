@@ -1,0 +1,103 @@
+"""Zero, positive and negative: decided, under a budget, or said to be undecided."""
+
+from __future__ import annotations
+
+import mpmath
+import pytest
+from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.errors import Malformed, Undecided
+from symattn.numbers import signs
+from symattn.numbers.quotients import expansion
+from symattn.numbers.reading import read
+from symattn.numbers.values import rational
+from symattn.verdicts import Verdict
+
+from ..strategies import field, some
+
+
+def digits_of_e(count):
+    """e cut off behind so many decimals."""
+    with mpmath.workdps(count + 20):
+        return rational(fmpq(int(mpmath.floor(mpmath.e * mpmath.mpf(10) ** count)), 10**count))
+
+
+@pytest.mark.parametrize("count", [10, 60, 300, 2000])
+def test_a_small_difference_has_a_sign(count):
+    """e is more than its first 2000 digits, and less than those and one more in the last."""
+    near = digits_of_e(count)
+    assert (read("exp(1)") - near).sign() == 1
+    assert (near + fmpq(1, 10**count) - read("exp(1)")).sign() == 1
+    assert (near - read("exp(1)")).sign() == -1
+
+
+def test_a_difference_below_the_last_precision_is_not_zero_but_has_no_sign():
+    """The normal form knows that e is not rational; which is larger is given up."""
+    difference = read("exp(1)") - digits_of_e(6000)
+    assert difference.is_zero() is Verdict.REFUTED
+    with pytest.raises(Undecided, match="can't decide the sign"):
+        difference.sign()
+
+
+@pytest.mark.parametrize("power", [100, 1000, 4000, 9000])
+def test_opaque_values_that_differ_a_little_are_told_apart(power):
+    """log(6) + exp(-9000) is not log(2) + log(3): seen with enough bits."""
+    doubt = read(2).log() + read(3).log() - read(6).log()
+    assert doubt.is_zero() is Verdict.UNDECIDED
+    assert (doubt + read(f"exp(-{power})")).is_zero() is Verdict.REFUTED
+
+
+def test_opaque_values_closer_than_the_last_precision_are_undecided():
+    """exp(-30000) is below what the last precision shows."""
+    doubt = read(2).log() + read(3).log() - read(6).log() + read("exp(-30000)")
+    assert doubt.is_zero() is Verdict.UNDECIDED
+    with pytest.raises(Undecided, match=r"can't decide the sign of e\^\(-30000\) \+ log\(2\)"):
+        doubt.sign()
+
+
+def test_opaque_numbers_before_symbols_are_undecided():
+    """log(2) g + log(3) g - log(6) g may be zero; log(2) g + g h is not the same as g."""
+    g, h = (read(name, symbols=True) for name in "gh")
+    two, three, six = (rational(k).log() for k in (2, 3, 6))
+    assert (two * g + three * g - six * g).is_zero() is Verdict.UNDECIDED
+    assert (g * h - h * g).is_zero() is Verdict.HOLDS
+    assert (g * h - h).is_zero() is Verdict.REFUTED
+    assert (g / (1 + g) + 1 / (1 + g)).is_zero() is Verdict.REFUTED
+    assert (g / (1 + g) + 1 / (1 + g) - 1).is_zero() is Verdict.HOLDS
+
+
+def test_the_common_denominator_has_a_budget(monkeypatch):
+    """A zero whose parts have several denominators is decided by multiplying
+    them out, if that takes few enough products; else it is undecided."""
+    z, w = read("1 + exp(1) + exp(2)"), read("2 + exp(3)")
+    parts = (1 / z + 1 / w + (-z - w) / (z * w)).parts
+    assert len(parts) == 3
+    assert expansion(parts) == 3 * 2 * 6 * (1 + 1 + 4)
+    assert signs.is_zero(parts) is Verdict.HOLDS
+    assert signs.sign(parts) == 0
+    monkeypatch.setattr(signs, "MAX_EXPANSION", 216)
+    assert signs.is_zero(parts) is Verdict.HOLDS
+    monkeypatch.setattr(signs, "MAX_EXPANSION", 215)
+    assert signs.is_zero(parts) is Verdict.UNDECIDED
+    with pytest.raises(Undecided, match="can't decide the sign of"):
+        signs.sign(parts)
+
+
+@some
+@given(field, st.integers(1, 200))
+def test_an_enclosure_holds_more_precise_ones(value, bits):
+    """Balls at 60 and at more bits overlap, and the precise one is the narrower."""
+    wide, narrow = value.ball(60), value.ball(60 + bits)
+    assert wide.overlaps(narrow)
+    assert narrow.rad() <= wide.rad() or value.ball(60).is_exact()
+
+
+def test_symbols_have_no_enclosure():
+    """Above or below the line; the refusal shows the form, cut short."""
+    g = read("g", symbols=True)
+    for value in (g, 1 / (2 + g), sum(g * read(f"exp({k}/7)") for k in range(60))):
+        with pytest.raises(Malformed, match="has symbols in it and is not one number") as caught:
+            value.ball(64)
+        assert len(str(caught.value)) < 260
