@@ -11,6 +11,10 @@ from symattn import syntax
 from symattn.errors import Malformed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from symattn.numbers.reading import Hidden
+    from symattn.numbers.values import Value
     from symattn.solution.quantity import Quantity
 
 
@@ -82,15 +86,15 @@ def _indices(at: str) -> list[int]:
         raise Malformed(f"--at: expected indices such as 0,1, found {at[:40]!r}") from None
 
 
-def _nested(quantity: Quantity, convert: Any) -> Any:
-    """``convert`` of every exact entry, nested in the quantity's shape."""
+def _nested(quantity: Quantity, convert: Callable[[Value | Hidden], str]) -> Any:
+    """``convert`` of every exact entry, nested as JSON has it."""
     from symattn.shapes import nested
 
     table = [[convert(entry) for entry in row] for row in quantity.rows]
     return nested(quantity.shape, table)
 
 
-def _latex(entry: Any) -> str:
+def _latex(entry: Value | Hidden) -> str:
     from symattn import formulas
     from symattn.numbers.reading import Hidden
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar, cast
 
 from flint import arb
 
@@ -19,7 +19,7 @@ from symattn.numbers.forms import Names
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.rounding import FloatFormat, RoundingMode
 from symattn.numbers.values import Value, compare
-from symattn.shapes import Shape, chosen, grid, keys_text, nested, show
+from symattn.shapes import Nested, Shape, chosen, grid, keys_text, nested, show
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: What stands in the brackets of ``A[0, 1:]``.
 Key = SupportsIndex | slice
+
+T = TypeVar("T")
 
 _MINUS_INFINITY = Decimal("-Infinity")
 
@@ -224,6 +226,9 @@ class Quantity:
             ]
         )
 
+    # Any below: how deep Decimals are nested depends on the shape, and a union of the
+    # depths could not be indexed without a cast.
+
     def decimal(self, places: int = 4, rounding: RoundingMode | None = None) -> Any:
         """Every entry correctly rounded to ``places`` decimals, as nested
         tuples of Decimals in the quantity's shape.
@@ -232,7 +237,7 @@ class Quantity:
         ceiling; the case's own unless given. A masked score is -Infinity.
         """
         mode = self.rounding if rounding is None else rounding
-        return self._each(lambda entry: rounding_of(entry, places, mode), _MINUS_INFINITY)
+        return self._each(lambda entry: _decimal(entry, places, mode), _MINUS_INFINITY)
 
     def significant(self, digits: int = 6, rounding: RoundingMode | None = None) -> Any:
         """Like :meth:`decimal`, to significant digits."""
@@ -261,7 +266,7 @@ class Quantity:
         with np.errstate(over="ignore"):
             return np.array(rounded, dtype="float32" if name == "bfloat16" else name)
 
-    def _each(self, convert: Callable[[Entry], Any], hidden: Any) -> Any:
+    def _each(self, convert: Callable[[Entry], T], hidden: T) -> Nested[T]:
         """``convert`` of every entry, nested in the quantity's shape."""
         rows, columns = self.grid
         table = tuple(
@@ -332,14 +337,14 @@ class Quantity:
         return "\n".join(lines) if self.shape else lines[0][1:-1]
 
 
-def rounding_of(entry: Entry, places: int, mode: RoundingMode) -> Any:
+def _decimal(entry: Entry, places: int, mode: RoundingMode) -> Decimal | str:
     """One entry rounded: a Decimal, or for a linear form its text."""
     if _is_form(entry):
         return f.text(rounded_form(entry.value, lambda c: rounding.decimal(c, places, mode)))
     return rounding.decimal(entry, places, mode)
 
 
-def _significant(entry: Entry, digits: int, mode: RoundingMode) -> Any:
+def _significant(entry: Entry, digits: int, mode: RoundingMode) -> Decimal | str:
     if _is_form(entry):
         return f.text(rounded_form(entry.value, lambda c: rounding.significant(c, digits, mode)))
     return rounding.significant(entry, digits, mode)
