@@ -14,10 +14,11 @@ import mpmath
 import numpy as np
 import pytest
 
+from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.sheets import blocks as b
 from symattn.sheets import walkthrough
-from symattn.solution.solution import solve
+from symattn.solution.solution import Solution, solve
 from symattn.verification import verify
 
 from . import walkthroughs
@@ -416,3 +417,98 @@ def test_what_a_page_leaves_out_is_said(page: Reads) -> None:
     assert said.count("Rows 4 to 25 likewise.") == 1
     assert "With 10 keys the matrices are left out here." in said
     assert f"Computed as {walkthroughs.COMPUTED}." in text_of(page("long"))
+
+
+# -- where the size of things decides --------------------------------------------------
+
+
+def sheet_of(given: dict[str, object], steps: dict[str, str], **details: object) -> b.Sheet:
+    """A brief sheet of a case made here."""
+    return walkthrough.sheet(Solution(make("made", given, steps, **details)))
+
+
+def matrices(made: b.Sheet) -> dict[str, b.Matrix]:
+    """The matrices of a sheet by what stands before them."""
+    blocks = (block for block in made.blocks if isinstance(block, b.Matrices))
+    return {item.before: item for block in blocks for item in block.items}
+
+
+@pytest.mark.parametrize(("entries", "large"), [(60, False), (61, True)])
+def test_when_a_case_is_large(entries: int, large: bool) -> None:
+    """With more than sixty entries in a quantity two entries are worked instead of eight, and
+    steps are rounded only."""
+    made = sheet_of({"x": [f"1/{k + 3}" for k in range(entries)]}, {"y": "x / 7", "z": "total(y)"})
+    assert ("This case is large" in plain(made.blocks[0].text)) == large
+    chained = next(block for block in made.blocks if isinstance(block, b.Equations))
+    assert len({left for left, _, _ in chained.lines if left}) == (2 if large else 8)
+    assert ("y =" in matrices(made)) == (not large)
+
+
+@pytest.mark.parametrize(("rows", "shown"), [(256, 256), (257, 4)])
+def test_how_many_rows_are_shown(rows: int, shown: int) -> None:
+    """All rows of up to 256 entries, of more the first four."""
+    made = matrices(sheet_of({"X": [[k] for k in range(rows)]}, {"y": "total(X)"}))
+    whole = rows == shown
+    name = "X =" if whole else r"(X)_{0\text{--}3,\,\cdot} ="
+    assert [row[0] for row in made[name].cells] == list(map(str, range(shown)))
+
+
+@pytest.mark.parametrize(("keys", "figures"), [(8, True), (9, False)])
+def test_figures_in_shades(keys: int, figures: bool) -> None:
+    """Up to eight columns have room for their figures."""
+    made = sheet_of({"x": list(range(keys))}, {"a": "softmax(x)"})
+    (block,) = (x for x in made.blocks if isinstance(x, b.HeatMaps))
+    assert all(bool(figure) == figures for row in block.items[0].figures for figure in row)
+
+
+@pytest.mark.parametrize(("keys", "shown"), [(6, True), (7, False)])
+def test_jacobians_of_few_keys(keys: int, shown: bool) -> None:
+    """Up to six keys have their Jacobians."""
+    made = sheet_of({"x": list(range(keys))}, {"a": "softmax(x)"})
+    assert any(name.startswith("J_{0}") for name in matrices(made)) == shown
+    left_out = f"With {keys} keys the matrices are left out here."
+    texts = [plain(block.text) for block in made.blocks if isinstance(block, b.Paragraph)]
+    assert (left_out in texts) == (not shown)
+
+
+def test_no_jacobian_where_none_is_needed() -> None:
+    """Of weights that the output doesn't depend on, and of scores without a name."""
+    steps = {"a": "softmax(x)", "c": "softmax(2 * x)", "y": "c + 1"}
+    made = sheet_of({"x": [1, 2]}, steps)
+    assert not any(name.startswith("J_") for name in matrices(made))
+
+
+@pytest.mark.parametrize(
+    ("entry", "places", "exact", "near"),
+    [
+        ("0.123456", 4, "0.123456", "0.1235"),
+        ("0.1234567", 4, r"\frac{1234567}{10000000}", "0.1235"),
+        ("0.12345678", 8, "0.12345678", None),
+        ("0.123456789", 8, r"\frac{123456789}{1000000000}", "0.12345679"),
+        ("1000000000000.5", 1, "1000000000000.5", None),
+        ("0.25", 2, "0.25", None),
+    ],
+)
+def test_decimals_in_closed_form(entry: str, places: int, exact: str, near: str | None) -> None:
+    """A rational number with at most six places, or as many as asked for, is a decimal."""
+    case = make("made", {"x": [[1]]}, {"y": f"x * {entry}"})
+    made = matrices(walkthrough.sheet(Solution(case), places=places))
+    assert made["y ="].cells == ((exact,),)
+    assert made.get(r"y \approx") == (b.Matrix(r"y \approx", ((near,),)) if near else None)
+
+
+@pytest.mark.parametrize(
+    ("entry", "near"),
+    [
+        ("1e12 - 1/3", "999999999999.6667"),
+        ("1e12 + 1/3", r"1.00 \cdot 10^{12}"),
+        ("-1e13 - 1/3", r"-1.00 \cdot 10^{13}"),
+        ("1/20000", r"5.00 \cdot 10^{-5}"),
+        ("1/19999", "0.0001"),
+        ("-1/30000", r"-3.33 \cdot 10^{-5}"),
+    ],
+)
+def test_when_significant_digits_are_shown(entry: str, near: str) -> None:
+    """Where the places show nothing, or the number is beyond a million millions."""
+    made = matrices(sheet_of({"x": [["1/7", 0]]}, {"y": f"0 * x + {entry}"}))
+    assert set(made[r"y \approx"].cells[0]) == {near}
