@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 from symattn.errors import Malformed
 from symattn.numbers.balls import precision
 from symattn.numbers.reading import read
-from symattn.numbers.rounding import FORMATS, certified_floats, float_format, nearest
+from symattn.numbers.rounding import (
+    FORMATS,
+    certified_float,
+    certified_floats,
+    float_format,
+    nearest,
+)
 
 from ..oracle import mpfr
 from ..strategies import few, field_texts, many, some, wide_fractions
@@ -147,12 +153,10 @@ def test_exponentials_round_as_in_mpfr(x, name):
 @given(field_texts, formats)
 def test_closed_forms_round_as_in_mpfr(text, name):
     """Quotients of exponential sums round as MPFR's 900 bits of them do."""
-    near = mpfr(text)
     value = read(text)
-    if value.sign() == 0:
-        near = Fraction(0)
-    if value.rational() is None:
-        assert nearest(value, FORMATS[name]) == mpfr_nearest(near, name)
+    whole = value.rational()
+    near = mpfr(text) if whole is None else Fraction(int(whole.p), int(whole.q))
+    assert nearest(value, FORMATS[name]) == mpfr_nearest(near, name)
 
 
 @few
@@ -185,13 +189,26 @@ def test_near_misses_of_a_tie_are_seen():
 @some
 @given(st.lists(st.one_of(scaled, wide_fractions), min_size=1, max_size=8))
 def test_floats_certified_together_are_nearest(numbers):
-    """What certified_floats calls certain is the nearest float64, one by one."""
-    values = [read(q) for q in numbers]
+    """certified_floats gives the nearest float64, and calls certain all but powers
+    of two, ties and what is very large or small."""
     with precision(128):
-        floats, certain = certified_floats([value.ball(128) for value in values])
-    for value, found, sure in zip(values, floats, certain, strict=True):
-        if sure:
-            assert found == nearest(value, FORMATS["float64"])
+        floats, certain = certified_floats([read(q).ball(128) for q in numbers])
+    for q, found, sure in zip(numbers, floats, certain, strict=True):
+        near = q.numerator / q.denominator
+        tie = 2 * abs(q - Fraction(near)) == Fraction(math.ulp(near))
+        middling = 1e-290 < abs(near) < 1e290 and abs(math.frexp(near)[0]) != 0.5
+        assert bool(sure) is (q == 0 or (middling and not tie))
+        assert not sure or found == near
+
+
+def test_balls_beyond_float64_are_not_certain():
+    """Beyond the largest float, below the smallest, and without bounds."""
+    with precision(128):
+        tall, tiny = arb(2) ** 5000, arb(2) ** -5000
+        balls = [tall, -tall, tiny, -tiny, arb(0, 1e300), arb("nan"), arb("inf"), arb(1.5)]
+        certain = certified_floats(balls)[1]
+        assert list(certain) == [False] * 7 + [True]
+        assert [certified_float(ball) for ball in balls] == [None] * 7 + [1.5]
 
 
 def test_a_wide_ball_certifies_nothing():
