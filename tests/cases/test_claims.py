@@ -128,7 +128,9 @@ def test_claims_are_named_by_their_position():
 def test_claims_show_themselves_briefly():
     """However much they print or say."""
     claim = read(where="w" * 500, of="X" + " + X" * 150, printed=[[1] * 3] * 2)
-    assert len(repr(claim)) < 200
+    assert repr(claim) == f"<Claim '{'w' * 57}...': 'X{' + X' * 14}...', 2x3 printed>"
+    claim = read(where="w" * 60, holds="x == 1")
+    assert repr(claim) == f"<Claim '{'w' * 60}': 'x == 1', a statement>"
     assert (
         repr(read(where="3", of="v", printed=[1] * 3)) == "<Claim '3': 'v', a vector of 3 printed>"
     )

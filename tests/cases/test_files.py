@@ -93,6 +93,8 @@ def test_a_long_number_is_told_its_line(faults: Faults) -> None:
     """Python's own limit on digits has no place; the message does."""
     text = "[given]\nx = 1\ny = " + "9" * 10**6 + "\n"
     assert faults(text) == ["3 a number of 1000000 digits; at most 400 are read"]
+    text = f"[given]\nw = {'9' * 400}\nx = {'9' * 401}\ny = {'9' * 5000}\n"
+    assert [line[0] for line in faults(text)] == ["3", "4"]
 
 
 def test_a_number_beyond_decimals_is_a_fault_like_any_other(faults: Faults) -> None:

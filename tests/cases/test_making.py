@@ -15,7 +15,7 @@ import symattn
 from symattn.cases import library
 from symattn.cases.case import make
 from symattn.cases.rows import read_each, read_rows
-from symattn.errors import Malformed, SymattnError, UnknownName
+from symattn.errors import Fault, Faults, Malformed, SymattnError, Undecided, UnknownName
 
 GIVEN = {"X": [[1, 2], [3, 4]], "w": 2}
 STEPS = {"S": "w * X", "A": "softmax(S)", "Y": "A @ X"}
@@ -103,15 +103,16 @@ def test_every_fault_is_told_at_once():
           "loss.upstream[0][1]: expected a finite number, found -inf",
           "loss.upstream[1][0]: g*h is not linear in its symbols",
           "loss.upstream[1][1]: 'exp' is reserved"]),
-        ({"upstream": [["g", 0.5], [1, 1]], "wrt": ["X", "X"], "output": "Z", "at": 1},
-         ["loss.at", "loss.output", "loss.upstream[0][1]", "loss.wrt[1]"]),
+        ({"upstream": [["g", None], [1, 1]], "wrt": ["X", "X"], "output": "Z", "at": 1},
+         ["loss.at: unknown key 'at': expected one of output, upstream, wrt",
+          "loss.output: expected a step (S, A, Y), found 'Z'",
+          "loss.upstream[0][1]: expected a number, found NoneType",
+          "loss.wrt[1]: X is named twice"]),
     ],
 )  # fmt: skip
 def test_faults_of_a_loss(loss, said):
     """Each at its place, all at once."""
-    found = told(GIVEN, STEPS, loss)
-    assert len(found) == len(said)
-    assert all(map(str.startswith, found, said))
+    assert told(GIVEN, STEPS, loss) == said
 
 
 def test_a_loss_of_a_faulty_step_is_no_fault_of_its_own():
@@ -258,6 +259,25 @@ def test_more_entries_than_are_held_are_refused_unread():
         with pytest.raises(Malformed, match="is beyond 65536 entries"):
             read_each(data, lambda entry: pytest.fail("read"))
     assert read_each([0] * 65536, str)[0] == (65536,)
+
+
+def test_all_that_is_raised_on_purpose_is_gathered():
+    """Whatever the kind of error, at its place; what is a slip of the program is not."""
+    faults = Faults()
+    with faults.inside("given.x"):
+        raise Undecided("the sign")
+    with faults.inside("given"):
+        raise Malformed([Fault("[0]", "one", 3), Fault("y", "two")])
+    assert faults == [
+        Fault("given.x", "the sign"), Fault("given[0]", "one", 3), Fault("given.y", "two")
+    ]  # fmt: skip
+    with pytest.raises(ZeroDivisionError), faults.inside("given"):
+        raise ZeroDivisionError
+    with pytest.raises(Malformed) as caught:
+        faults.raise_all("x.toml")
+    assert caught.value.faults == tuple(faults)
+    assert str(caught.value).startswith("x.toml: 3 faults")
+    Faults().raise_all()
 
 
 # -- what a case shows, and cases by name ------------------------------------------------

@@ -109,6 +109,8 @@ def test_a_faults_path_has_the_line_of_what_is_known_of_it(where, line):
     [
         ("[a.b]\nc = 1\n[a]\nd = 2\n", ("a", "d"), (4, 1 + 4)),
         ("[a.b]\nc = 1\n[a]\nd = 2\n", ("a",), (1, 1)),
+        ("[[a.b]]\n[a.c]\nd = 1\n", ("a", "c", "d"), (3, 5)),
+        ("[[a.b]]\n[[a.c]]\n[[a.c]]\nd = 1", ("a", "c", 1, "d"), (4, 5)),
         ("[a]\nb.c = 1\n[a.b.d]\ne = 2", ("a", "b"), (2, 1)),
         ("[a]\nb.c = 1\n[a.b.d]\ne = 2", ("a", "b", "d", "e"), (4, 5)),
         ("'é' = '🦊'\n'ü' . x = '\u2028' # é\n", ("ü", "x"), (2, 11)),
