@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 import pytest
 
 from symattn.proofs import THEORY
 from symattn.proofs.derivation import HOW, Step
+from symattn.proofs.language import Add
 from symattn.proofs.printing import latex, pieces
 from symattn.sheets import blocks as b
 from symattn.sheets import derivation
@@ -127,3 +129,38 @@ def test_definitions_and_results(name: str) -> None:
     assert [equations(block) for block in of(made, b.Equations)] == expected
     for left, _, right in chain.from_iterable(block.lines for block in of(made, b.Equations)):
         assert width(left) + width(right) <= TEXT or " + " not in right.replace(r"\left", "")
+
+
+def laid_out(lhs: int, rhs: int) -> tuple[tuple[str, str, str], ...]:
+    """The lines of a definition whose sides are sums of so many terms."""
+    theory = THEORY["softmax-jacobian"]
+    term = theory.definitions[0].rhs
+    sides = {"lhs": Add((term,) * lhs), "rhs": Add((term,) * rhs)}
+    wide = replace(theory, definitions=(replace(theory.definitions[0], **sides),))
+    return of(derivation.sheet(wide), b.Equations)[0].lines
+
+
+@pytest.mark.parametrize("terms", range(2, 40))
+def test_wide_sides_fill_their_lines(terms: int) -> None:
+    """A right side takes the room beside the left, a left side wider than half of the page has
+    lines of its own; each line takes as many terms as fit."""
+    piece = width("+ e^{S_i}") + 0.5
+    right = laid_out(1, terms)
+    left = width(right[0][0])
+    assert [line[:2] for line in right] == [(right[0][0], "=")] + [("", "")] * (len(right) - 1)
+    assert_full([line[2] for line in right], TEXT - left - 4, piece)
+    above = laid_out(terms, 1)
+    if above[0][0]:
+        assert width(above[0][0]) <= TEXT / 2
+        assert [line[1] for line in above] == ["="]
+        return
+    assert above[-1] == ("", "=", "e^{S_i}")
+    assert {line[:2] for line in above[:-1]} == {("", "")}
+    pieces = [line[2] for line in above[:-1]]
+    assert width(" ".join(pieces)) > TEXT / 2
+    assert_full(pieces, TEXT - 4, piece)
+
+
+def assert_full(pieces: list[str], room: float, term: float) -> None:
+    assert all(width(line) <= room for line in pieces)
+    assert all(width(line) + term > room for line in pieces[:-1])
