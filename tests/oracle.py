@@ -152,6 +152,7 @@ def mpfr(text):
         match node:
             case ast.Constant():
                 digits = ast.get_source_segment(text, node)
+                assert digits is not None
                 return gmpy2.mpfr(gmpy2.mpq(Fraction(digits)))
             case ast.UnaryOp(ast.USub(), operand):
                 return -value(operand)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from symattn.numbers.reading import read
 from symattn.verdicts import Verdict
 
-_CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-brief = settings(max_examples=6, **_CALM)
-few = settings(max_examples=15, **_CALM)
-some = settings(max_examples=40, **_CALM)
-many = settings(max_examples=100, **_CALM)
+_calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+brief = settings(_calm, max_examples=6)
+few = settings(_calm, max_examples=15)
+some = settings(_calm, max_examples=40)
+many = settings(_calm, max_examples=100)
 
 fractions = st.builds(Fraction, st.integers(-40, 40), st.integers(1, 12))
 small = st.builds(Fraction, st.integers(-6, 6), st.integers(3, 5))

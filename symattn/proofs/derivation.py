@@ -66,6 +66,8 @@ class Step(Equation):
     step before (a chain ``a = b = c``); ``lhs`` is then the chain's first side.
     """
 
+    lhs: Expr
+    rhs: Expr
     number: int = 0
     rule: str = ""
     part: str = ""
@@ -276,8 +278,6 @@ class Derivation:
         """Every equation that is claimed: a label, the equation, and what is compared."""
         found: list[tuple[str, Equation, tuple[Expr, Expr]]] = []
         for step in self.steps:
-            assert isinstance(step.lhs, Expr)
-            assert isinstance(step.rhs, Expr)
             found.append((f"step {step.number}", step, (step.lhs, step.rhs)))
         for result in self.conclusion.results:
             form = result.matrix

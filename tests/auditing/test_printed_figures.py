@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symattn.auditing.standard import Standard, is_vacuous
 from symattn.errors import Malformed
-from symattn.numbers.printed import read_printed
+from symattn.numbers.printed import Printed, read_printed
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import MODES, decimal
 from symattn.verdicts import Verdict
@@ -22,6 +22,13 @@ from .papers import document, honest
 
 digits = st.text("0123456789", min_size=1, max_size=12)
 signs = st.sampled_from(["", "-", "−", "–", "+"])
+
+
+def read_number(raw: object) -> Printed:
+    """A printed number that is none of the masked scores."""
+    printed = read_printed(raw)
+    assert printed is not None
+    return printed
 
 
 def fraction(number):
@@ -45,7 +52,7 @@ def plain(draw):
 def test_a_plain_number_keeps_its_places(number):
     """Trailing zeros count: 0.50 is not 0.5. Any of the usual minus signs."""
     text, value, places = number
-    printed = read_printed(text)
+    printed = read_number(text)
     assert fraction(printed.value) == value
     assert fraction(printed.unit) == Fraction(1, 10**places)
     assert printed.text == text
@@ -61,7 +68,7 @@ def test_a_plain_number_keeps_its_places(number):
 def test_scientific_notation_scales_value_and_unit(number, power, form):
     """1.20e-3 is 0.00120, to the unit."""
     text, value, places = number
-    printed = read_printed(text + form.format(power))
+    printed = read_number(text + form.format(power))
     assert fraction(printed.value) == value * Fraction(10) ** power
     assert fraction(printed.unit) == Fraction(10) ** (power - places)
 
@@ -71,7 +78,7 @@ def test_scientific_notation_scales_value_and_unit(number, power, form):
 def test_percentages_are_hundredths(number, sign):
     """50.7 % is 0.507, with its unit."""
     text, value, places = number
-    printed = read_printed(text + sign)
+    printed = read_number(text + sign)
     assert fraction(printed.value) == value / 100
     assert fraction(printed.unit) == Fraction(1, 100 * 10**places)
 
@@ -81,7 +88,7 @@ def test_percentages_are_hundredths(number, sign):
 def test_signs_of_approximation_change_nothing(number, form):
     """About 0.5 is 0.5 at its places."""
     text, value, places = number
-    printed = read_printed(form.format(text))
+    printed = read_number(form.format(text))
     assert (fraction(printed.value), fraction(printed.unit)) == (value, Fraction(1, 10**places))
 
 
@@ -91,9 +98,9 @@ def test_toml_numbers_are_read_as_they_were_written(number):
     """TOML gives Decimals and integers; their zeros are kept."""
     text, value, places = number
     raw = Decimal(text.translate({ord("−"): "-", ord("–"): "-"}))
-    printed = read_printed(raw)
+    printed = read_number(raw)
     assert (fraction(printed.value), fraction(printed.unit)) == (value, Fraction(1, 10**places))
-    assert read_printed(int(value)).text == str(int(value))
+    assert read_number(int(value)).text == str(int(value))
 
 
 @many
@@ -104,8 +111,8 @@ def test_toml_numbers_are_read_as_they_were_written(number):
 )
 def test_the_correct_figure_is_shown_in_the_printed_style(number, count, after):
     """With the same places, the same percent sign, the same power of ten."""
-    printed = read_printed(number[0] + after)
-    shown = read_printed(printed.shown_as(count))
+    printed = read_number(number[0] + after)
+    shown = read_number(printed.shown_as(count))
     assert shown.value == count * printed.unit
     assert (shown.unit, shown.places) == (printed.unit, printed.places)
     assert printed.shown_as(count).endswith(after)
@@ -134,7 +141,7 @@ def test_what_is_no_printed_number_is_malformed(raw):
 @given(field, st.integers(0, 12), st.sampled_from(sorted(MODES)))
 def test_the_correctly_rounded_figure_holds(value, places, mode):
     """For any number of the field, in the declared rounding."""
-    printed = read_printed(format(decimal(value, places, mode), "f"))
+    printed = read_number(format(decimal(value, places, mode), "f"))
     assert Standard(mode).verdict(value, printed) is Verdict.HOLDS
 
 
@@ -144,7 +151,7 @@ def test_a_figure_holds_just_when_the_value_rounds_to_it(value, places, off):
     """Within half a unit, decided with many more digits; on a tie both sides."""
     right = decimal(value, places)
     figure = right + Decimal(off).scaleb(-places)
-    verdict = Standard().verdict(value, read_printed(format(figure, "f")))
+    verdict = Standard().verdict(value, read_number(format(figure, "f")))
     near = Fraction(decimal(value, places + 30, "down"))
     distance = abs(near - Fraction(figure))
     half = Fraction(1, 2 * 10**places)
@@ -162,17 +169,17 @@ def test_an_exact_tie_holds_either_way(value, holding):
     """Both neighbours, and no third figure."""
     exact = read(value)
     for text in holding:
-        assert Standard().verdict(exact, read_printed(text)) is Verdict.HOLDS
+        assert Standard().verdict(exact, read_number(text)) is Verdict.HOLDS
     for text in ("0.11", "0.14", "0.2", "-0.2", "-0.14", "1", "4"):
-        assert Standard().verdict(exact, read_printed(text)) is Verdict.REFUTED
+        assert Standard().verdict(exact, read_number(text)) is Verdict.REFUTED
 
 
 def test_nearly_a_tie_is_none():
     """A value that is 1e-40 off the tie has one right figure."""
     for nudge, right, wrong in (("+ 1e-40", "0.13", "0.12"), ("- 1e-40", "0.12", "0.13")):
         value = read(f"1/8 {nudge}")
-        assert Standard().verdict(value, read_printed(right)) is Verdict.HOLDS
-        assert Standard().verdict(value, read_printed(wrong)) is Verdict.REFUTED
+        assert Standard().verdict(value, read_number(right)) is Verdict.HOLDS
+        assert Standard().verdict(value, read_number(wrong)) is Verdict.REFUTED
 
 
 @some
@@ -181,7 +188,7 @@ def test_a_tolerance_is_a_distance(value, places, off, parts):
     """The declared tolerance replaces the rounding interval: a little more than the
     distance allows the figure, a little less does not."""
     figure = decimal(value, places) + Decimal(off).scaleb(-places)
-    printed = read_printed(format(figure, "f"))
+    printed = read_number(format(figure, "f"))
     distance = abs(Fraction(decimal(value, places + 30, "down")) - Fraction(figure))
     for more, verdict in ((1, Verdict.HOLDS), (-1, Verdict.REFUTED)):
         tolerance = distance * (1 + Fraction(more, parts))
@@ -197,7 +204,7 @@ def test_a_tolerance_is_a_distance(value, places, off, parts):
 )  # fmt: skip
 def test_a_figure_that_almost_anything_gives_is_vacuous(value, text, vacuous):
     """One digit or none, of a value that is not just that."""
-    printed = read_printed(text)
+    printed = read_number(text)
     assert Standard().verdict(read(value), printed) is Verdict.HOLDS
     assert is_vacuous(read(value), printed) is vacuous
 

@@ -85,9 +85,10 @@ def test_formula(name, formula):
 def test_softmax_jacobian_is_the_derivative():
     """``A_ij (delta_jk - A_ik)`` agrees with the complex steps of softmax."""
     found = recompute({"S": [["1/2", -1, 2]]}, {"A": "softmax(S)"}, Loss("A", [["g0", "g1", "g2"]]))
-    weights = found.quantities["A"].value
+    weights = found.quantities["A"].value.tolist()
+    delta = np.eye(3).tolist()
     for j in range(3):
         gradient = found.gradients["S"][f"g{j}"]
-        jacobian = [definitions.softmax_jacobian(weights, np.eye(3), 0, j, k) for k in range(3)]
+        jacobian = [definitions.softmax_jacobian(weights, delta, 0, j, k) for k in range(3)]
         assert gradient.step[0] == pytest.approx(jacobian, rel=1e-14)
         assert gradient.value[0] == pytest.approx(jacobian, rel=1e-14)

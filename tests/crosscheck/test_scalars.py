@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import gmpy2
 import pytest
@@ -18,7 +19,7 @@ rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=1000)
 scales = st.integers(-60, 60).map(lambda k: Fraction(2) ** k)
 
 
-def distance(found: Tracked, truth: object) -> Fraction:
+def distance(found: Tracked, truth: Any) -> Fraction:
     """How far a tracked value is from the truth, exactly (to 300 bits)."""
     return abs(Fraction(found.value) - Fraction(*truth.as_integer_ratio()))
 
@@ -28,7 +29,7 @@ def allowed(found: Tracked) -> Fraction:
     return Fraction(found.error) * Fraction(UNIT) * (1 + Fraction(1, 2**20))
 
 
-def holds(found: Tracked, truth: object) -> bool:
+def holds(found: Tracked, truth: Any) -> bool:
     """Is the truth within the bound, which is finite?"""
     return distance(found, truth) <= allowed(found)
 

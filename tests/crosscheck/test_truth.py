@@ -171,8 +171,10 @@ def test_weights_of_a_row_sum_to_one(scores, scale):
     """Within the bounds, whether the row is flat or steep."""
     found = recompute({"S": written(scores), "c": scale}, {"A": "softmax(S * c)"})
     weights = found.quantities["A"]
-    sums = [sum(map(Fraction, row)) for row in weights.value.tolist()]
-    bounds = [sum(map(Fraction, row)) for row in weights.bound.tolist()]
+    sums, bounds = (
+        [sum(map(Fraction, row), Fraction(0)) for row in array.tolist()]
+        for array in (weights.value, weights.bound)
+    )
     assert all(abs(total - 1) <= bound for total, bound in zip(sums, bounds, strict=True))
     assert np.all(weights.value >= 0)
 

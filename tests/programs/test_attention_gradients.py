@@ -73,8 +73,9 @@ def test_gradients_are_symengines(sizes, causal):
         for i, row in enumerate(rows)
         for j, x in enumerate(row)
     }
-    loss = expanded_loss(*(letters[name] for name in shapes), d_k, causal)
-    made = attention(*sizes, causal)
+    q, k, v, g = letters.values()
+    loss = expanded_loss(q, k, v, g, d_k, causal)
+    made = attention(n_q, n_k, d_k, d_v, causal)
     for name in "QKV":
         found = exact({**data, "d": d_k}, made.gradients[name])
         for i, row in enumerate(found):

@@ -41,7 +41,7 @@ GIVEN = {
 }
 
 #: A step for every function, operator and form of the grammar.
-STEPS = {
+STEPS: dict[str, str] = {
     **{name: f"{name}(P)" for name in nodes.ELEMENTWISE},
     "softmax": "softmax(Q)",
     "causal": "exp(causal(Q))",

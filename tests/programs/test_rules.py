@@ -14,6 +14,7 @@ from symattn.numbers.values import compare
 from symattn.programs import entrywise
 from symattn.programs.gradient import RULES, differentiate
 from symattn.programs.program import ancestors, program
+from symattn.shapes import Shape
 from symattn.verdicts import Verdict
 
 from ..machines import exact, symbolic, symbols
@@ -21,7 +22,7 @@ from ..oracle import DIGITS
 from ..strategies import few, matrices
 
 #: For every operation: shapes of the inputs, and a step that uses it.
-CASES = {
+CASES: dict[str, list[tuple[dict[str, Shape], str]]] = {
     "copy": [({"X": (2, 3)}, "X"), ({"X": (3,)}, "X"), ({"X": ()}, "X")],
     "negate": [({"X": (2, 3)}, "-X"), ({"X": (3,)}, "-X")],
     "add": [

@@ -55,7 +55,7 @@ def assert_as_in_numpy(text, names, tally):
 
 def test_operators_broadcast_and_multiply_as_in_numpy():
     """Any two shapes under any operator, 1-D products included; most of them fit."""
-    tally = Counter()
+    tally: Counter[str] = Counter()
 
     @many
     @given(shapes, shapes, st.sampled_from(["+", "-", "*", "/", "@"]), counts)
@@ -80,7 +80,7 @@ def chains(draw):
 
 def test_chains_of_products_are_numpys():
     """Products of products, with transposes."""
-    tally = Counter()
+    tally: Counter[str] = Counter()
 
     @many
     @given(
@@ -121,7 +121,7 @@ def indexed(draw):
 
 def test_indices_and_slices_are_numpys():
     """Whole numbers, slices with any steps, negative ones; empty results are refused."""
-    tally = Counter()
+    tally: Counter[str] = Counter()
 
     @many
     @given(indexed(), st.sampled_from(["A[{}]", "A.T[{}]", "A[{}].T", "A[{}][0]"]), counts)

@@ -8,6 +8,7 @@ over all signs.
 from __future__ import annotations
 
 import cmath
+import math
 from collections.abc import Mapping
 from itertools import combinations, product
 
@@ -40,7 +41,7 @@ class Floats:
             case term.Size(name):
                 return self.sizes[name]
             case term.Sqrt(size):
-                return self.sizes[size.name] ** 0.5
+                return math.sqrt(self.sizes[size.name])
             case term.Entry(array, at):
                 return self.entry(array, tuple(self._place(one, env) for one in at))
             case term.Add(parts):
@@ -139,7 +140,9 @@ class Floats:
         return complex(np.mean(found))
 
     def _all_operations(self, array: Array) -> int:
-        return sum(self._operations(array.body, env) for env in self.everywhere(array.params))
+        body = array.body
+        assert body is not None
+        return sum(self._operations(body, env) for env in self.everywhere(array.params))
 
     def _operations(self, value: Expr, env: Mapping[Index, int]) -> int:
         match value:

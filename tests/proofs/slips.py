@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from symattn.errors import Malformed
 from symattn.proofs import language as term
 from symattn.proofs import matrices as matrix
 from symattn.proofs.language import Expr
@@ -50,7 +51,7 @@ def matrix_slips(value: Matrix) -> Iterator[Matrix]:
             for swap in (lambda: right @ left, lambda: left @ right.T, lambda: left.T @ right):
                 try:
                     yield swap()
-                except term.Malformed:
+                except Malformed:
                     continue  # Rectangular sizes refuse it outright.
         case matrix.Diagonal(body) | matrix.RowSoftmax(body):
             yield body
@@ -78,5 +79,5 @@ def _inside(value: Any, kind: type, slip: Any) -> Iterator[Any]:
         for changed, new in changes:
             try:
                 yield type(value)(**{**fields, changed: new})
-            except term.Malformed:
+            except Malformed:
                 continue

@@ -84,7 +84,7 @@ def place(one, env, at):
 
 def of_value(value, env, at):
     """A sum of terms in floating point."""
-    total = 0
+    total = 0.0
     for coefficient, factors, bound in value:
         ranges = [range(1, at.sizes[size] + 1) for size in bound.values()]
         for places in product(*ranges):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -15,7 +18,7 @@ from .derived import RULES
 
 KEEP = [[1, 0, 1], [1, 1, 0]]
 
-CASES = {
+CASES: dict[str, tuple[tuple[tuple[int, ...], ...], dict[str, Any], Callable[..., Any]]] = {
     "matmul": (((2, 3), (3, 4)), {}, lambda a, b: a @ b),
     "matmul with a row": (((3,), (3, 2)), {}, lambda a, b: a @ b),
     "matmul with a column": (((2, 3), (3,)), {}, lambda a, b: a @ b),
@@ -89,9 +92,9 @@ def test_rules_are_those_of_the_derivations():
     A, given = drawn(rule.operands[0], random)
     V, more = drawn(rule.operands[1], random)
     dY, most = drawn(rule.upstream, random)
-    own = THEORY["attention-gradients"].values("dV dA", {"A": A, "V": V, "dY": dY})
+    both = THEORY["attention-gradients"].values("dV dA", {"A": A, "V": V, "dY": dY})
     for name, found in zip(("dA", "dV"), rule.gradients, strict=True):
-        assert at(found, given | more | most) == pytest.approx(own[name])
+        assert at(found, given | more | most) == pytest.approx(both[name])
 
 
 def test_compare_tells_right_from_wrong():

@@ -14,7 +14,8 @@ import pytest
 from symattn.errors import Malformed
 from symattn.proofs import THEORY, names
 from symattn.proofs.allsizes import AllSizes
-from symattn.proofs.derivation import Result
+from symattn.proofs.derivation import Derivation, Result
+from symattn.proofs.language import Expr
 from symattn.proofs.matrices import Array
 from symattn.proofs.onesize import OneSize
 from symattn.proofs.printing import text
@@ -28,18 +29,18 @@ PER_LINE = 6
 """Slips tried on each line, spread over all that there are."""
 
 
-def false_at_some_size(left, right, derivation) -> bool:
+def false_at_some_size(left: Expr, right: Expr, derivation: Derivation) -> bool:
     return any(Floats(sizes, seed=3).differ(left, right) for sizes in derivation.sizes)
 
 
-def shown_for_all_sizes(left, right, everywhere) -> bool:
+def shown_for_all_sizes(left: Expr, right: Expr, everywhere: AllSizes) -> bool:
     try:
         return everywhere.vanishes(left - right)
     except (Undecidable, ZeroDivisionError):
         return False
 
 
-def verdicts(left, right, derivation) -> Iterator[Verdict]:
+def verdicts(left: Expr, right: Expr, derivation: Derivation) -> Iterator[Verdict]:
     return (OneSize(sizes).compare(left, right) for sizes in derivation.sizes)
 
 
@@ -64,15 +65,17 @@ def test_every_slip_in_a_matrix_form_is_refused(name):
     """A forgotten scale, a lost transpose, a wrong sign: at least two false ones an entry."""
     derivation, everywhere, tried = THEORY[name], AllSizes(), 0
     for result in derivation.conclusion.results:
-        for left, right in wrong_forms(result.matrix) if result.matrix else ():
+        form = result.matrix
+        for left, right in wrong_forms(form) if form else ():
+            assert form
             try:
                 sides = Result(result.index).sides(left, right)
             except Malformed:
                 tried += 1  # Shapes that do not fit are refused by themselves.
                 continue
             if false_at_some_size(*sides, derivation):
-                assert not shown_for_all_sizes(*sides, everywhere), result.matrix.text
-                assert Verdict.REFUTED in verdicts(*sides, derivation), result.matrix.text
+                assert not shown_for_all_sizes(*sides, everywhere), form.text
+                assert Verdict.REFUTED in verdicts(*sides, derivation), form.text
                 tried += 1
     assert tried >= 2
 

@@ -122,7 +122,7 @@ def test_floats_are_never_made_silently(convert):
         (lambda: SOLVED["dL/dX[9, 9]"], (IndexError, OutOfRange)),
         (lambda: SOLVED["A"].at(2, 0), (IndexError, OutOfRange)),
         (lambda: SOLVED["A"].decimal(-1), (ValueError, Malformed)),
-        (lambda: SOLVED["A"].nearest("float8"), (ValueError, Malformed)),
+        (lambda: SOLVED["A"].nearest("float8"), (ValueError, Malformed)),  # type: ignore[arg-type]
         (lambda: symattn.load("no-such-case"), (KeyError, UnknownName)),
     ],
 )

@@ -141,9 +141,9 @@ def test_rounding_modes_are_those_of_the_case():
     assert quantity.decimal(2, "half-even") == (Decimal("0.12"), Decimal("-0.12"))
     assert quantity.significant(2, "floor") == (Decimal("0.12"), Decimal("-0.13"))
     with pytest.raises(Malformed, match="unknown rounding 'up-ish'"):
-        quantity.decimal(2, "up-ish")
+        quantity.decimal(2, "up-ish")  # type: ignore[arg-type]
     with pytest.raises(Malformed, match="unknown format 'float8'"):
-        quantity.nearest("float8")
+        quantity.nearest("float8")  # type: ignore[arg-type]
     with pytest.raises(Malformed, match="expected 0 to 1000 places"):
         quantity.decimal(-1)
 
