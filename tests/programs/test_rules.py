@@ -66,6 +66,7 @@ CASES: dict[str, list[tuple[dict[str, Shape], str]]] = {
     "sqrt": [({"X": (2, 3)}, "sqrt(X)"), ({"X": (3,)}, "sqrt(X * X[0])")],
     "exp": [({"X": (2, 3)}, "exp(X)"), ({"X": ()}, "exp(-X)")],
     "log": [({"X": (2, 3)}, "log(X)"), ({"X": (3,)}, "log(1 + X)")],
+    "tanh": [({"X": (2, 3)}, "tanh(X)"), ({"X": (3,)}, "tanh(X / 2)")],
     "softmax": [
         ({"X": (2, 3)}, "softmax(X)"),
         ({"X": (3,)}, "softmax(X)"),

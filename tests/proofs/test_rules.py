@@ -32,6 +32,7 @@ CASES: dict[str, tuple[tuple[tuple[int, ...], ...], dict[str, Any], Callable[...
     "sqrt": (((2, 3),), {}, np.sqrt),
     "exp": (((2, 3),), {}, np.exp),
     "log": (((2, 3),), {}, np.log),
+    "tanh": (((2, 3),), {}, np.tanh),
     "softmax": (((2, 3),), {}, softmax),
     "softmax of a row": (((4,),), {}, softmax),
     "mask": (((2, 3),), {"keep": KEEP}, lambda a: np.where(np.array(KEEP) > 0, a, 0)),
