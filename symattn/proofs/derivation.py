@@ -276,9 +276,9 @@ class Derivation:
 
     def _lines(self) -> list[tuple[str, Equation, tuple[Expr, Expr]]]:
         """Every equation that is claimed: a label, the equation, and what is compared."""
-        found: list[tuple[str, Equation, tuple[Expr, Expr]]] = []
-        for step in self.steps:
-            found.append((f"step {step.number}", step, (step.lhs, step.rhs)))
+        found: list[tuple[str, Equation, tuple[Expr, Expr]]] = [
+            (f"step {step.number}", step, (step.lhs, step.rhs)) for step in self.steps
+        ]
         for result in self.conclusion.results:
             form = result.matrix
             if form and isinstance(form.lhs, Matrix) and isinstance(form.rhs, Matrix):
