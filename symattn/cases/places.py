@@ -75,13 +75,11 @@ class Places:
         self._source = text.encode()
         tree = Parser(Language(tree_sitter_toml.language())).parse(self._source)
         self._root = _Item(tree.root_node)
-        here = self._root.parts
         for node in tree.root_node.named_children:
             if node.type == "pair":
                 _add_pair(self._root.parts, node)
             elif node.type in ("table", "table_array_element"):
-                here = _opened(self._root.parts, node)
-                _add_pairs(here, node)
+                _add_pairs(_opened(self._root.parts, node), node)
 
     def at(self, *path: Key) -> Place:
         """The place of the value at ``path``: keys, and positions in arrays.

@@ -173,6 +173,32 @@ def test_every_fault_of_every_claim_is_told():
 
 
 @pytest.mark.parametrize(
+    ("holds", "said"),
+    [
+        ("A", "states nothing: expected a comparison with == < <= > >="),
+        ("x == 1 and A", "states nothing: expected a comparison with == < <= > >="),
+        ("argmax(A) == 1", "argmax takes a vector, found 2x3"),
+        ("argmax(x) == 1", "argmax takes a vector, found a scalar"),
+        ("max(x, v) == 1", "max takes one argument, found 2"),
+        ("abs() == 1", "abs takes one argument, found 0"),
+        ("shape(x, v) == (1, 2)", "shape takes one argument, found 2"),
+        ("A == B", "shapes don't fit: 2x3 and 2x2"),
+        ("x < A == B", "shapes don't fit: 2x3 and 2x2"),
+        ("A == (2, 3)", "a shape is compared with == and a list such as (3, 4)"),
+        ("shape(A) == x", "a shape is compared with == and a list such as (3, 4)"),
+        ("shape(A) <= (2, 3)", "a shape is compared with == and a list such as (3, 4)"),
+        ("shape(A)[0] == 2", "a shape is compared as a whole, as in shape(X) == (3, 4)"),
+        ("max(shape(A)) == 3", "a shape is compared as a whole, as in shape(X) == (3, 4)"),
+        ("shape(A) == (2, v)", "expected a number inside the brackets"),
+        ("(A, 2) == shape(A)", "expected a number inside the brackets"),
+    ],
+)
+def test_statements_that_can_not_be(holds, said):
+    """What the shapes alone tell, they tell before anything is computed."""
+    assert told({"holds": holds}) == [f"[0].holds: {said}"]
+
+
+@pytest.mark.parametrize(
     "text",
     ["Z", "-Z", "Z.T", "Z[0]", "x + Z", "Z @ x", "exp(Z)", "x - (Z * 2)", "grad(Z)", "dL/dZ",
      "dL/dx", "grad(x)", "total(grad(v))", "dx"],

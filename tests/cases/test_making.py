@@ -172,6 +172,25 @@ def test_a_case_without_steps():
     ]
 
 
+def test_what_is_told_of_steps_roundings_and_keys():
+    """In full: what was expected, and what was found, cut where it is long."""
+    kinds = [(3, "a number"), (Decimal(1), "a number"), (True, "true or false"), (0.5, "a float"),
+             (None, "nothing"), ((), "a list"), ([1], "a list"), ({}, "a table")]  # fmt: skip
+    for value, kind in kinds:
+        (found,) = told(GIVEN, {"S": value})
+        assert found == f"steps.S: expected an expression as text, found {kind}"
+    assert told(GIVEN, STEPS, rounding="up or down") == [
+        "rounding: expected one of half-even, half-up, half-down, down, up, floor, ceiling, "
+        "found 'up or down'"
+    ]
+    wanted = "expected one of output, upstream, wrt"
+    for key, shown in [("k" * 40, "k" * 40), ("k" * 41, f"{'k' * 37}...")]:
+        (found,) = told(GIVEN, STEPS, {key: 1})
+        assert found == f"loss.{key}: unknown key '{shown}': {wanted}"
+    (found,) = told(GIVEN, STEPS, {"k" * 1000: 1})
+    assert found == f"loss.{'k' * 80}: unknown key '{'k' * 37}...': {wanted}"
+
+
 # -- one door ----------------------------------------------------------------------------
 
 
