@@ -88,6 +88,8 @@ class Step(Equation):
 class Definition(Equation):
     """What a name stands for, and the part of the proof that introduces it."""
 
+    lhs: Expr
+    rhs: Expr
     part: str = ""
 
 

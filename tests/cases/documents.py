@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 Path = tuple[str | int, ...]
 
 
-class Headed(dict):
+class Headed(dict[str, object]):
     """A table with a header of its own."""
 
 
-class Repeated(list):
+class Repeated(list[dict[str, object]]):
     """Tables under headers in double brackets."""
 
 
@@ -107,6 +107,7 @@ class Document:
             self.gap()
             self.put("]")
         else:
+            assert isinstance(value, dict)
             self.put("{")
             for k, (names, item) in enumerate(self.pairs(value)):
                 self.put("," if k else "")

@@ -52,12 +52,17 @@ def test_a_claim_is_parsed_and_lowered_once(name, monkeypatch):
     no claim's text is parsed twice, and no part of its tree lowered twice."""
     parsed, lowered = [], []
     parse, lower = syntax.parse, Program.lower_tree
-    monkeypatch.setattr(syntax, "parse", lambda text: parsed.append(text) or parse(text))
-    monkeypatch.setattr(
-        Program,
-        "lower_tree",
-        lambda self, tree, *more: lowered.append(tree) or lower(self, tree, *more),
-    )
+
+    def parsing(text):
+        parsed.append(text)
+        return parse(text)
+
+    def lowering(self, tree, *more):
+        lowered.append(tree)
+        return lower(self, tree, *more)
+
+    monkeypatch.setattr(syntax, "parse", parsing)
+    monkeypatch.setattr(Program, "lower_tree", lowering)
     case = library.load(name)
     numbers = {text for data in case.raw.values() for text in flat(data)}
     before = Counter(parsed)

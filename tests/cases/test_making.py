@@ -33,7 +33,7 @@ def test_a_case_has_what_it_was_made_of():
     """Each detail at its name; what is not told has its default."""
     loss = {"output": "A", "upstream": [["g", 1], [0, "1/2"]], "wrt": ("S", "X")}
     details = {"title": "t", "source": "s", "note": "n", "rounding": "up"}
-    claims = [{"of": "w", "printed": 2}, {"holds": "w == 2"}]
+    claims: list[dict[str, object]] = [{"of": "w", "printed": 2}, {"holds": "w == 2"}]
     noted = [{"where": "1", "what": "2", "reason": "3"}]
     case = make("mine", GIVEN, STEPS, loss, tokens=["a", "b"], tolerance="0.5%",
                 claims=claims, unchecked=noted, **details)  # fmt: skip
@@ -118,7 +118,10 @@ def test_faults_of_a_loss(loss, said):
 def test_a_loss_of_a_faulty_step_is_no_fault_of_its_own():
     """Nor are claims of gradients then; names that nothing has still are."""
     steps = {**STEPS, "B": "X @ v"}
-    claims = [{"holds": "dX == 1 and dL/dS == 1"}, {"of": "grad(w)", "printed": 1}]
+    claims: list[dict[str, object]] = [
+        {"holds": "dX == 1 and dL/dS == 1"},
+        {"of": "grad(w)", "printed": 1},
+    ]
     loss = {"output": "B", "wrt": ["X", "B"]}
     (found,) = told(GIVEN, steps, loss, claims=claims)
     assert found.startswith("steps.B: unknown name 'v'")

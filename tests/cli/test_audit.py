@@ -306,7 +306,7 @@ def test_json(paper, symattn) -> None:
             "cause": cause,
             "because": ["2, sum: s"] if cause == "carried" else [],
             "slip": "last-digit" if cause == "last-digit" else None,
-            "reason": REASONS.get(cause),
+            "reason": REASONS[cause] if cause else None,
             "vacuous": of == "u",
             "line": line,
         }
@@ -377,6 +377,7 @@ def findings():
         elif verdict == "refuted" and printed is None:
             yield "statement", line, f"{where}: {of} does not hold"
         elif verdict == "refuted":
+            assert cause
             values = f"is printed {printed}, correct is {correct}"
             yield cause, line, f"{where}: {of} {values} ({REASONS[cause]})"
 

@@ -278,6 +278,7 @@ def test_latex_of_a_matrix(case, quantity, symattn) -> None:
     done = symattn("show", case, quantity, "--format", "latex")
     assert done.code == 0
     inside = re.fullmatch(r"\\begin\{bmatrix\} (.*) \\end\{bmatrix\}\n", done.out)
+    assert inside
     rows = [row.split(" & ") for row in inside[1].split(r" \\ ")]
     with mpmath.workdps(DIGITS):
         expected = truth(case)[quantity]

@@ -11,6 +11,7 @@ import pytest
 
 from symattn import verification
 from symattn.cases import library
+from symattn.crosscheck.recomputation import recompute
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 from symattn.verification import Check, Verification
@@ -158,7 +159,7 @@ def test_what_is_printed_is_what_is_found(symattn) -> None:
 @pytest.mark.parametrize("quantity", ["A", "dL/dV"])
 def test_a_wrong_float_is_refuted(quantity, monkeypatch, symattn) -> None:
     """A recomputation that finds another value in one entry ends with 1, and says in what."""
-    honest = verification.recompute
+    honest = recompute
 
     def off(held):
         """Figures with a relative error of 2**-40 in row 1, column 2."""
@@ -170,7 +171,7 @@ def test_a_wrong_float_is_refuted(quantity, monkeypatch, symattn) -> None:
         result = honest(*arguments)
         if quantity == "A":
             return replace(
-                result, quantities=result.quantities | {"A": off(result.quantities["A"])}
+                result, quantities={**result.quantities, "A": off(result.quantities["A"])}
             )
         (key,) = (name for name in result.gradients if "V" in name)
         parts = {part: off(held) for part, held in result.gradients[key].items()}

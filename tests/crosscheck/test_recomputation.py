@@ -358,13 +358,19 @@ def test_shapes_and_values_follow_numpy(text, truth):
         ({"S": "lambda: Q"}, "steps.S", "not an expression"),
         ({"S": "mask(Q, Q)"}, "steps.S", "expected 0 or 1"),
         ({"S": "1 / (Q - Q)"}, "steps.S", "entry [0, 0] has no value: division by zero"),
-        ({"S": "Q / sqrt(0)"}, "steps.S", "has no value"),
+        (
+            {"S": "Q / sqrt(0)"},
+            "steps.S",
+            "entry [0, 0] has no value: division by the square root of a number that is not",
+        ),
         ({"S": "log(0 - v * v)"}, "steps.S", "has no value: logarithm"),
         ({"S": "sqrt(-1 - v * v)"}, "steps.S", "has no value: square root"),
         ({"S": "softmax(mask(Q, 0))"}, "steps.S", "row 0 is masked whole"),
         ({"S": "mask(Q, 0) - mask(Q, 0)"}, "steps.S", "has no value"),
         ({"S": "mask(Q, 0) @ K.T"}, "steps.S", "-inf in a matrix product"),
-        ({"S": "mask(Q, 0) * 0"}, "steps.S", "-inf times zero"),
+        ({"S": "K @ (mask(Q, 0) + 0).T"}, "steps.S", "-inf in a matrix product"),
+        ({"S": "Q.T @ mask(K, 0)"}, "steps.S", "-inf in a matrix product"),
+        ({"S": "mask(Q, 0) * 0"}, "steps.S", "entry [0, 0]: -inf times zero"),
     ],
 )
 def test_faults(steps, where, message):

@@ -116,7 +116,7 @@ def eager_switching():
 def test_threads_keep_their_own_precision():
     """While other threads compute at a low precision, one thread's digits stay right."""
     done = threading.Event()
-    found = []
+    found: list[int] = []
 
     def coarse():
         while not done.is_set():

@@ -135,7 +135,7 @@ def test_the_formats_are_numpys():
             form.highest,
         )
     with pytest.raises(Malformed, match="unknown format 'float8': expected one of float64"):
-        float_format("float8")
+        float_format("float8")  # type: ignore[arg-type]
 
 
 @some

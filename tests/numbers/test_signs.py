@@ -12,7 +12,7 @@ from symattn.errors import Malformed, Undecided
 from symattn.numbers import signs
 from symattn.numbers.quotients import expansion
 from symattn.numbers.reading import read
-from symattn.numbers.values import rational
+from symattn.numbers.values import rational, total
 from symattn.verdicts import Verdict
 
 from ..strategies import field, some
@@ -97,7 +97,7 @@ def test_an_enclosure_holds_more_precise_ones(value, bits):
 def test_symbols_have_no_enclosure():
     """Above or below the line; the refusal shows the form, cut short."""
     g = read("g", symbols=True)
-    for value in (g, 1 / (2 + g), sum(g * read(f"exp({k}/7)") for k in range(60))):
+    for value in (g, 1 / (2 + g), total(g * read(f"exp({k}/7)") for k in range(60))):
         with pytest.raises(Malformed, match="has symbols in it and is not one number") as caught:
             value.ball(64)
         assert len(str(caught.value)) < 260

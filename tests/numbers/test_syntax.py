@@ -46,7 +46,7 @@ def pythons(text):
     def tree(node):
         match node:
             case ast.Constant():
-                return Literal(ast.get_source_segment(text, node))
+                return Literal(ast.get_source_segment(text, node) or "")
             case ast.Name(name):
                 return Name(name)
             case ast.UnaryOp(ast.UAdd(), operand):
@@ -83,7 +83,7 @@ def plain(tree):
         return plain(tree.operand.operand)
     if isinstance(tree, tuple):
         return tuple(map(plain, tree))
-    if not dataclasses.is_dataclass(tree):
+    if not dataclasses.is_dataclass(tree) or isinstance(tree, type):
         return tree
     kept = {field.name: plain(getattr(tree, field.name)) for field in dataclasses.fields(tree)}
     made = type(tree)(**kept)

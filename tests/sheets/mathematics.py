@@ -102,7 +102,7 @@ class _Reader:
         return token
 
     def sum(self) -> Tree:
-        terms = []
+        terms: list[Tree] = []
         while not terms or self.peek() in ("+", "-"):
             sign = self.take() if self.peek() in ("+", "-") else "+"
             if sign == "+" and not terms and self.found[self.place - 1 : self.place] == ["+"]:
@@ -250,7 +250,7 @@ class _Reader:
 def spelled(tree: Tree, bound: Mapping[str, int] | None = None) -> str:
     """A name as it is written, without air; indices that are bound as numbers."""
     match tree:
-        case ("name", name):
+        case ("name", str(name)):
             return name
         case ("gradient", inner):
             return rf"\mathrm{{d}}{spelled(inner, bound)}"
@@ -347,7 +347,9 @@ def _key(key: str, bound: Mapping[str, int]) -> slice:
         raise Unreadable(key)
     if len(parts) > 1:
         return slice(*parts)
-    return slice(parts[0], parts[0] + 1)
+    (place,) = parts
+    assert place is not None
+    return slice(place, place + 1)
 
 
 # -- decimals -------------------------------------------------------------------

@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count, product
-from typing import Any
+from typing import Any, TypeVar
 
 import mpmath
 import numpy as np
@@ -19,6 +19,8 @@ from symattn.sheets import blocks as b
 
 from .mathematics import Tree, Unreadable, decimals, is_name, read, relations, spelled, value
 from .truth import DIGITS, Softmax, Truth, latex_name, shown
+
+T = TypeVar("T")
 
 #: Mathematics in the text that explains notation and states nothing.
 NOTATION = {"=", r"\approx", r"A_{0,1}", r"\mathrm{d}X", r"\partial L/\partial X", "J_i"}
@@ -172,6 +174,7 @@ class Page:
             elif (found := _JACOBIAN.match(latex)) is not None:
                 self._jacobian_rule(latex, *found.groups())
             elif latex.startswith("J_i"):
+                assert self._softmax is not None
                 row = rf"{grouped(latex_name(self._softmax.step))}_{{i}}"
                 assert latex == rf"J_i = \operatorname{{diag}}({row}) - {row}^{{\top}} {row}"
             elif latex.startswith("L ="):
@@ -294,8 +297,8 @@ class Page:
         whole = spelled(target)
         if target[0] != "entry" or whole in (self.truth.names | self.truth.row_sums):
             return whole, (0, 0)
-        keys = tuple(map(int, target[2]))
-        return spelled(target[1]), (keys if len(keys) == 2 else (0, *keys))
+        row, column = (0, *map(int, target[2]))[-2:]
+        return spelled(target[1]), (row, column)
 
     def _in_part(self, text: str, name: str, place: tuple[int, int]) -> None:
         """A long sum shows its first and last terms."""
@@ -365,6 +368,7 @@ class Page:
             )
         if found := _SIDE.fullmatch(name):
             source = self.truth if found[2] == "here" else self.truth.base
+            assert source is not None
             return 0, self._known(np.atleast_2d(source.find(found[1]))), name
         if found := _PART.fullmatch(name):
             first, last = int(found[2]), int(found[3])
@@ -377,9 +381,13 @@ class Page:
         """Shades are the weights, figures the rounded weights."""
         source, name = self.truth, self.headings[-1].partition(" =")[0]
         if item.title:
-            name = item.title[0].latex
-            assert item.title[1] in (", base case", ", here")
-            source = source.base if item.title[1] == ", base case" else source
+            shown, whose = item.title
+            assert isinstance(shown, b.Math)
+            name = shown.latex
+            assert whose in (", base case", ", here")
+            if whose == ", base case":
+                assert source.base is not None
+                source = source.base
         wanted = np.atleast_2d(source.find(name))
         assert np.allclose(np.array(item.shades), wanted[:24].astype(float), rtol=1e-14, atol=0)
         for i, row in enumerate(item.figures):
@@ -407,7 +415,25 @@ def grouped(name: str) -> str:
 
 def places_of(array: Any) -> set[tuple[int, int]]:
     """The places of a grid."""
-    return set(product(*map(range, np.atleast_2d(array).shape)))
+    rows, columns = np.atleast_2d(array).shape
+    return set(product(range(rows), range(columns)))
+
+
+def of(sheet: b.Sheet, kind: type[T]) -> list[T]:
+    """The blocks of one kind."""
+    return [block for block in sheet.blocks if isinstance(block, kind)]
+
+
+def paragraphs(sheet: b.Sheet) -> list[str]:
+    """The text of the paragraphs of a sheet."""
+    return [plain(block.text) for block in of(sheet, b.Paragraph)]
+
+
+def listing(sheet: b.Sheet) -> tuple[str, ...]:
+    """The lines of the listing that ends a sheet."""
+    last = sheet.blocks[-1]
+    assert isinstance(last, b.Listing)
+    return last.lines
 
 
 def _terms_of(tree: Tree) -> list[tuple[str, Tree]]:

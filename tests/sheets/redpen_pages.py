@@ -126,6 +126,7 @@ def check_rows(truth: Truth, rows: Iterator[tuple[b.Line, ...]]) -> int:
     claimed = list(claims(truth))
     checked = 0
     for where, (quantity,), (figure,), (why,), *_ in rows:
+        assert isinstance(figure, b.Math)
         struck, correct = pieces(figure.latex)
         assert any(
             c.where == plain(where) and struck in map(in_latex, c.texts.flat) for c in claimed
@@ -134,6 +135,7 @@ def check_rows(truth: Truth, rows: Iterator[tuple[b.Line, ...]]) -> int:
             with mpmath.workdps(DIGITS):
                 found = value(read(quantity.latex), truth.find)
         else:
+            assert isinstance(quantity, b.Code)
             found = truth.evaluated(quantity.text).item()
         assert mark(struck, found, truth.rounding) == rf"\struck{{{struck}}}\;\correct{{{correct}}}"
         assert why

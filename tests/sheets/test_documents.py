@@ -10,7 +10,7 @@ import pytest
 import symattn
 from symattn.errors import EngineFailure, Refuted
 from symattn.numbers.reading import read
-from symattn.numbers.values import ONE
+from symattn.numbers.values import ONE, Value
 from symattn.sheets import blocks as b
 from symattn.sheets import engine, redpen, walkthrough
 from symattn.sheets.latex import document
@@ -99,6 +99,7 @@ def corrupted(name: str, quantity: str) -> Solution:
 
     def wrong(i: int, j: int) -> object:
         value = right(i, j)
+        assert isinstance(value, Value)
         return value * (ONE + small) if (i, j) == (0, 0) else value
 
     held.entry = wrong  # type: ignore[assignment]

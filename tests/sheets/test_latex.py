@@ -20,6 +20,7 @@ from symattn.sheets.layout import TEXT
 from symattn.solution.solution import solve
 
 from . import typeset, walkthroughs
+from .pages import of
 from .truth import BUNDLED
 from .typeset import NoText, seen
 
@@ -55,10 +56,6 @@ def made(which: str, folder: Path) -> tuple[b.Sheet, str]:
             sheet = walkthrough.sheet(solve(folder / f"{name}.toml"), "full")
     text = document(sheet)
     return sheet, text.partition("\\begin{document}\n")[2].removesuffix("\\end{document}\n")
-
-
-def of(sheet: b.Sheet, kind: type) -> list:
-    return [block for block in sheet.blocks if isinstance(block, kind)]
 
 
 def line(text: b.Line) -> str:

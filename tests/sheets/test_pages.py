@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -22,7 +23,7 @@ from symattn.solution.solution import Solution, solve
 from symattn.verification import verify
 
 from . import walkthroughs
-from .pages import Page, agree, places_of, plain
+from .pages import Page, agree, listing, paragraphs, places_of, plain
 from .truth import BUNDLED, DIGITS, Truth, exactly, latex_name
 
 Reads = Callable[..., Page]
@@ -186,7 +187,7 @@ def expected_work(made: Page, name: str) -> set[tuple[int, int]]:
     rows, columns = np.atleast_2d(made.truth.values[name]).shape
     if is_large(made):
         return {(0, j) for j in range(min(columns, 2))}
-    if "full" in made.sheet.blocks[-1].lines[0]:
+    if "full" in listing(made.sheet)[0]:
         return {(i, j) for i in range(rows) for j in range(columns)}
     return {(0, j) for j in range(min(columns, 8))}
 
@@ -341,6 +342,7 @@ def test_the_cross_check_names_every_quantity(page: Reads, name: str) -> None:
 def test_comparisons_count_what_differs(page: Reads, name: str) -> None:
     """Each step of both with one shape, and in how many entries it differs exactly."""
     made = page(name)
+    assert made.truth.base is not None
     ours, was = made.truth.values, made.truth.base.values
     rows, changed = [], []
     for step in made.truth.steps:
@@ -376,8 +378,7 @@ def test_nothing_is_compared_without_common_steps(folder: Path) -> None:
 def test_commands(page: Reads) -> None:
     """The page says how it was made."""
     brief, full, short = (
-        page("cat-sat-mat", *options).sheet.blocks[-1].lines
-        for options in ((), ("full",), ("full", 2))
+        listing(page("cat-sat-mat", *options).sheet) for options in ((), ("full",), ("full", 2))
     )
     assert brief == (
         "symattn sheet cat-sat-mat",
@@ -422,7 +423,7 @@ def test_what_a_page_leaves_out_is_said(page: Reads) -> None:
 # -- where the size of things decides --------------------------------------------------
 
 
-def sheet_of(given: dict[str, object], steps: dict[str, str], **details: object) -> b.Sheet:
+def sheet_of(given: dict[str, object], steps: dict[str, str], **details: Any) -> b.Sheet:
     """A brief sheet of a case made here."""
     return walkthrough.sheet(Solution(make("made", given, steps, **details)))
 
@@ -438,7 +439,7 @@ def test_when_a_case_is_large(entries: int, large: bool) -> None:
     """With more than sixty entries in a quantity two entries are worked instead of eight, and
     steps are rounded only."""
     made = sheet_of({"x": [f"1/{k + 3}" for k in range(entries)]}, {"y": "x / 7", "z": "total(y)"})
-    assert ("This case is large" in plain(made.blocks[0].text)) == large
+    assert ("This case is large" in paragraphs(made)[0]) == large
     chained = next(block for block in made.blocks if isinstance(block, b.Equations))
     assert len({left for left, _, _ in chained.lines if left}) == (2 if large else 8)
     assert ("y =" in matrices(made)) == (not large)

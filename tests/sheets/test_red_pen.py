@@ -14,7 +14,7 @@ from symattn.sheets import blocks as b
 from symattn.sheets import redpen, walkthrough
 from symattn.solution.solution import solve
 
-from .pages import plain
+from .pages import paragraphs, plain
 from .redpen_pages import RedPen, cells, check_rows, claims, mark, same
 from .truth import BUNDLED, DIGITS, Truth
 
@@ -213,7 +213,7 @@ def test_figures_keep_their_form(
     assert cells(block)[1] == marks
 
 
-def labels(sheet: b.Sheet) -> list[b.Math | b.Code]:
+def labels(sheet: b.Sheet) -> list[object]:
     """What the roots are figures of."""
     (table,) = (x for x in sheet.blocks if isinstance(x, b.Table))
     return [quantity for _, (quantity,), *_ in table.rows]
@@ -233,7 +233,7 @@ def test_what_figures_are_of(tmp_path: Path) -> None:
 def test_what_is_undecided(tmp_path: Path) -> None:
     """A figure that can't be decided is marked as such: nothing is struck, no cause is named."""
     made = audited(tmp_path, ("t", "3.5"), ("u", "-1.5"), head='tolerance = "0.5"\n')
-    assert plain(made.blocks[0].text) == "2 figures: 1 holds, 0 refuted, 1 undecided, 0 roots."
+    assert paragraphs(made)[0] == "2 figures: 1 holds, 0 refuted, 1 undecided, 0 roots."
     (block,) = (x for x in made.blocks if isinstance(x, b.Marked))
     assert block == b.Marked("at 0", b.Matrix(r"t = 3.5\,(?)", ()), ())
 
@@ -248,7 +248,8 @@ def test_a_declared_rounding(tmp_path: Path) -> None:
 def test_nothing_to_correct(tmp_path: Path) -> None:
     """A document without a slip has nothing struck and no table of roots."""
     made = audited(tmp_path, ("u", "-1.25"))
-    assert [plain(x.text) for x in made.blocks] == [
+    assert len(made.blocks) == 2
+    assert paragraphs(made) == [
         "1 figure: 1 holds, 0 refuted, 0 roots.",
         "Nothing to correct.",
     ]
@@ -261,7 +262,7 @@ def test_figures_cut_off_throughout(tmp_path: Path) -> None:
     """What explains every slip at once is said behind the counts."""
     claimed = [("s", "[0.428, 0.714]"), ("s[0]", "0.42"), ("r", "1.41"), ("E", "[0.88, 0.77]")]
     made = audited(tmp_path, *claimed)
-    assert plain(made.blocks[0].text).endswith("figures being cut off instead of rounded")
+    assert paragraphs(made)[0].endswith("figures being cut off instead of rounded")
 
 
 def test_one_heading_over_all_that_is_marked() -> None:

@@ -8,14 +8,14 @@ from itertools import chain
 import pytest
 
 from symattn.proofs import THEORY
-from symattn.proofs.derivation import HOW, Step
+from symattn.proofs.derivation import HOW, Equation, Step
 from symattn.proofs.language import Add
 from symattn.proofs.printing import latex, pieces
 from symattn.sheets import blocks as b
 from symattn.sheets import derivation
 from symattn.sheets.layout import TEXT, width
 
-from .pages import plain
+from .pages import of, plain
 
 NAMES = sorted(THEORY)
 
@@ -27,10 +27,6 @@ def words(text: str) -> str:
 
 def left_of(step: Step) -> str:
     return r"\qquad" if step.continues else latex(step.lhs)
-
-
-def of(sheet: b.Sheet, kind: type) -> list:
-    return [block for block in sheet.blocks if isinstance(block, kind)]
 
 
 def equations(block: b.Equations) -> list[str]:
@@ -113,11 +109,11 @@ def test_definitions_and_results(name: str) -> None:
     """Definitions stand with their part, results at the end, by index and in matrices; what is
     wide is on several lines, each of which fits."""
     made, theory = derivation.sheet(THEORY[name]), THEORY[name]
-    results = [
+    results: list[list[Equation]] = [
         [result.index] + ([result.matrix] if result.matrix is not None else [])
         for result in theory.conclusion.results
     ]
-    groups = [
+    groups: list[list[Equation]] = [
         [line for line in theory.definitions if line.part == part]
         for part in dict.fromkeys(["", *theory.parts])
     ]
@@ -134,9 +130,9 @@ def test_definitions_and_results(name: str) -> None:
 def laid_out(lhs: int, rhs: int) -> tuple[tuple[str, str, str], ...]:
     """The lines of a definition whose sides are sums of so many terms."""
     theory = THEORY["softmax-jacobian"]
-    term = theory.definitions[0].rhs
-    sides = {"lhs": Add((term,) * lhs), "rhs": Add((term,) * rhs)}
-    wide = replace(theory, definitions=(replace(theory.definitions[0], **sides),))
+    first = theory.definitions[0]
+    long = replace(first, lhs=Add((first.rhs,) * lhs), rhs=Add((first.rhs,) * rhs))
+    wide = replace(theory, definitions=(long,))
     return of(derivation.sheet(wide), b.Equations)[0].lines
 
 

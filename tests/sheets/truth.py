@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -50,7 +50,9 @@ def latex_name(name: str) -> str:
     is a subscript; words are in italics, below upright."""
     if name == "pi":
         return r"\pi"
-    base, below = re.fullmatch(r"([A-Za-z]+)(?:_(\w+)|(\d*))", name).expand(r"\1 \2\3").split(" ")
+    parts = re.fullmatch(r"([A-Za-z]+)(?:_(\w+)|(\d*))", name)
+    assert parts
+    base, below = parts.expand(r"\1 \2\3").split(" ")
     shown = base if len(base) == 1 else rf"\mathit{{{base}}}"
     if not below:
         return shown
@@ -128,7 +130,7 @@ class Truth:
     def reached(self) -> frozenset[str]:
         """What the output depends on, itself included."""
         found = {self.output}
-        for name, text in reversed(self.steps.items()):
+        for name, text in reversed(list(self.steps.items())):
             if name in found:
                 found |= set(_variables(ast.parse(text, mode="eval").body))
         return frozenset(found)
@@ -257,7 +259,8 @@ class Truth:
             return np.full(shape, mpmath.mpf(1), dtype=object)
         raw = np.array(self._upstream, dtype=object)
         held = {name: mpmath.mpf(number) for name, number in world.items()}
-        return oracle.each(lambda x: oracle.evaluate(str(x), held))(raw).reshape(shape)
+        found = oracle.each(lambda x: oracle.evaluate(str(x), held))(raw)
+        return np.reshape(found, shape)
 
     def _differentiated(self, name: str) -> np.ndarray:
         """The derivative of the whole output by every entry of a quantity."""
@@ -311,6 +314,7 @@ class _Folded(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
+        assert isinstance(node.func, ast.Name)
         if node.func.id not in _STATED:
             return node
         found = oracle.evaluate(ast.unparse(node.args[0]), self.names)
@@ -319,7 +323,7 @@ class _Folded(ast.NodeTransformer):
         return ast.Name(name)
 
 
-_ORDERS = {
+_ORDERS: dict[type[ast.cmpop], Callable[[Any], bool]] = {
     ast.Eq: lambda order: order == 0,
     ast.Lt: lambda order: order < 0,
     ast.LtE: lambda order: order <= 0,
@@ -328,7 +332,8 @@ _ORDERS = {
 }
 
 
-def _compared(node: ast.Compare, names: dict[str, Any]) -> bool:
+def _compared(node: ast.expr, names: dict[str, Any]) -> bool:
+    assert isinstance(node, ast.Compare)
     sides = [
         ast.literal_eval(side)
         if isinstance(side, ast.Tuple)
@@ -338,8 +343,8 @@ def _compared(node: ast.Compare, names: dict[str, Any]) -> bool:
     (operator,) = node.ops
     left, right = sides
     if isinstance(left, tuple):
-        return left == right
-    return _ORDERS[type(operator)](exactly(left - right))
+        return bool(left == right)
+    return bool(_ORDERS[type(operator)](exactly(left - right)))
 
 
 def _bottom_up(tree: ast.AST) -> Iterator[ast.AST]:
@@ -371,7 +376,9 @@ def _plain(array: np.ndarray) -> Any:
 
 
 def _imaginary(array: Any) -> np.ndarray:
-    return oracle.each(lambda x: mpmath.im(x) / _STEP)(np.array(array, dtype=object))
+    found: np.ndarray
+    found = oracle.each(lambda x: mpmath.im(x) / _STEP)(np.array(array, dtype=object))
+    return found
 
 
 # -- rounding -----------------------------------------------------------------------

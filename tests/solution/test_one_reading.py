@@ -12,6 +12,7 @@ from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.cases import rows
 from symattn.numbers import printed
+from symattn.numbers.reading import read_entry
 from symattn.programs import enclosures
 from symattn.sheets import redpen, walkthrough
 from symattn.sheets.latex import document
@@ -22,8 +23,10 @@ from symattn.verification import verify
 @pytest.fixture
 def counts(monkeypatch):
     """How often each number is read, each text is parsed, each node is computed."""
-    found = {"read": Counter(), "parsed": Counter(), "nodes": Counter()}
-    read, parse = rows.read_entry, syntax.parse
+    found: dict[str, Counter[object]] = {
+        "read": Counter(), "parsed": Counter(), "nodes": Counter()
+    }  # fmt: skip
+    read, parse = read_entry, syntax.parse
 
     def reading_one(entry, symbols=False):
         found["read"][id(entry), str(entry)] += 1
