@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -90,9 +91,13 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:30]))
 def test_refuses_what_is_not_in_the_grammar(text):
-    """Text outside the grammar is malformed, whatever Python would make of it."""
-    with pytest.raises(Malformed):
-        expression(text)
+    """Text outside the grammar is malformed, whatever Python would make of it, and Python
+    is not heard to warn of it."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with pytest.raises(Malformed):
+            expression(text)
+    assert not warned
 
 
 @pytest.mark.parametrize(
