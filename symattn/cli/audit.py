@@ -84,7 +84,7 @@ def _text(audits: list[Audit], form: str) -> str:
     buffer = io.StringIO()
     for item in audits:
         # A file stays plain, even where the environment forces colours.
-        _print(item, Console(file=buffer, width=160, highlight=False, color_system=None))
+        _print(item, Console(file=buffer, width=160, color_system=None))
     return buffer.getvalue()
 
 

@@ -60,8 +60,8 @@ def _each(items: Iterable[S], source: Callable[[S], str], act: Callable[[S], T])
 
 
 def console(stderr: bool = False) -> Console:
-    """A terminal that drops colour and width limits when it is piped."""
+    """A terminal; piped, its lines have up to 200 letters and no colours."""
     from rich.console import Console
 
-    made = Console(stderr=stderr, highlight=False, soft_wrap=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=200)
+    made = Console(stderr=stderr)
+    return made if made.is_terminal else Console(stderr=stderr, width=200)

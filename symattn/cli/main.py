@@ -76,7 +76,7 @@ def main() -> None:
         # A terminal that doesn't know a letter shows its code.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        _group(prog_name="symattn", standalone_mode=True)
+        _group(prog_name="symattn")
     except SymattnError as error:
         click.echo(f"symattn: {error}", err=True)
         sys.exit(CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)

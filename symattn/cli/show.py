@@ -114,8 +114,8 @@ def _print(name: str, quantity: Quantity, decimal: Any, how: str) -> None:
 
     exact = _nested(quantity, str)
     if not quantity.shape:
-        equal = "=" if exact == decimal else "\N{ALMOST EQUAL TO}"
-        click.echo(f"{name} = {exact}" + (f" {equal} {decimal}" if exact != decimal else ""))
+        nearly = "" if exact == decimal else f" \N{ALMOST EQUAL TO} {decimal}"
+        click.echo(f"{name} = {exact}{nearly}")
         return
     click.echo(f"{name}, {show(quantity.shape)}, exact:")
     _columns(exact if len(quantity.shape) == 2 else [exact])

@@ -599,7 +599,7 @@ def test_text_in_a_file(paper, terminal, tmp_path, symattn) -> None:
     symattn("audit", "please-study-man", "-o", "report")
     written = (tmp_path / "report").read_text("utf-8")
     assert "\x1b" not in written
-    assert 130 < max(map(len, written.splitlines())) <= 160
+    assert max(map(len, written.splitlines())) == 160
     assert "please-study-man Three words in two dimensions, without scaling\n" in written
 
 
@@ -622,6 +622,13 @@ def test_the_red_pen_in_latex(paper, engine, tmp_path, symattn) -> None:
     assert len(wrong) == 4
     for printed, correct in wrong:
         assert rf"\struck{{{printed}}}\;\correct{{{correct}}}" in tex
+
+
+def test_text_in_a_pipe(symattn) -> None:
+    """What is piped has no colours and lines of up to 200 letters."""
+    out = symattn("audit", "please-study-man").out
+    assert "\x1b" not in out
+    assert max(map(len, out.splitlines())) == 200
 
 
 @pytest.mark.parametrize("form", ["tex", "pdf"])

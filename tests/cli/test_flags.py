@@ -127,6 +127,26 @@ def test_the_test_uses_the_word(command, word) -> None:
         assert re.search(rf'"{re.escape(piece)}"', source), piece
 
 
+@pytest.mark.parametrize(
+    ("command", "flag", "default"),
+    [
+        ("sheet", "-o, --output DIR", "sheets"),
+        ("sheet", "--detail [brief|full]", "brief"),
+        ("sheet", "--places INTEGER", "4"),
+        ("show", "--places INTEGER", "6"),
+        ("show", "--format [text|latex|json]", "text"),
+        ("verify", "--format [text|json]", "text"),
+        ("audit", "--format [text|json|github|sarif|errata|tex|pdf]", "text"),
+        ("derive", "--format [text|tex|pdf|json]", "text"),
+    ],
+)
+def test_the_help_names_defaults(command, flag, default, symattn) -> None:
+    """What a flag is without a word stands behind it in the help."""
+    text = " ".join(symattn(command, "--help").out.partition("Options:")[2].split())
+    about = text.partition(f"{flag} ")[2].partition(" -")[0]
+    assert about.endswith(f"[default: {default}]")
+
+
 def test_every_exit_code_has_a_test() -> None:
     """Each command has a test for each way to end that its help and the group's tell of."""
     held = commands()

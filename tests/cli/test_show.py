@@ -294,3 +294,31 @@ def test_latex_of_a_number(symattn) -> None:
     with mpmath.workdps(DIGITS):
         expected = mpmath.log(2) * truth("cat-sat-mat")["A"][2, 1]
         assert near(read_latex(done.out.removesuffix("\n")), expected)
+
+
+SYMBOLS = """\
+[given]
+X = [[1, 0], [0, 1]]
+[steps]
+A = "softmax(X)"
+Y = "A @ X"
+[loss]
+output = "Y"
+upstream = [["g1", 0], [1, "g2"]]
+wrt = ["A", "X"]
+"""
+
+
+def test_forms_in_symbols(tmp_path, symattn) -> None:
+    """A gradient in symbols has decimals for its coefficients."""
+    (tmp_path / "symbols.toml").write_text(SYMBOLS, "utf-8")
+    shown = json.loads(symattn("show", "symbols.toml", "dL/dA", "--format", "json").out)
+    # The upstream gradient times X, which is the identity.
+    assert shown["exact"] == [["g1", "0"], ["1", "g2"]]
+    assert shown["latex"] == [["g_{1}", "0"], ["1", "g_{2}"]]
+    assert shown["decimal"] == [["1.000000*g1", "0.000000"], ["1.000000", "1.000000*g2"]]
+    entry = symattn("show", "symbols.toml", "dL/dA", "--at", "0,0", "--places", "1")
+    assert entry.out == "dL/dA[0, 0] = g1 \u2248 1.0*g1\n"
+    whole = symattn("show", "symbols.toml", "dL/dA").out.splitlines()
+    assert whole[1:3] == ["  g1   0", "   1  g2"]
+    assert whole[4:] == ["  1.000000*g1     0.000000", "     1.000000  1.000000*g2"]
