@@ -163,7 +163,10 @@ def test_each_part_computes_the_same(step):
                 assert ball.overlaps(exactly.value(term)), (name, i, j, term.key)
                 assert not worked or formulas.latex(presentation.substituted(node, i, j))
             assert formulas.text(formula(node, names(program)))
-    assert any(block for block in sheet(solution, "full").blocks)
+    shown = str(sheet(solution, "full").blocks)
+    differentiated = [program.gradients[name] for name in solution.case.wrt if name != "y"]
+    for node in (*program.quantities.values(), *differentiated):
+        assert repr(formulas.latex(names(program)[node.serial]))[1:-1] in shown
 
 
 def test_terms_follow_the_numbers_not_the_exact_values():
