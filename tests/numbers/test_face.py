@@ -324,3 +324,13 @@ def test_a_long_closed_form_is_short_in_repr():
     with pytest.raises(Malformed) as caught:
         (-total(read(f"exp({k}/7)") for k in range(1, 30))).sqrt()
     assert len(str(caught.value)) < 260
+
+
+def test_what_is_not_said_is_four_places_six_digits_and_doubles():
+    """The defaults of the roundings; and a value is read as itself."""
+    third = read("2/3")
+    assert str(third.decimal()) == "0.6667"
+    assert str(third.significant()) == "0.666667"
+    assert third.nearest() == 2 / 3
+    assert str(read("1/8").decimal(2)) == "0.12"
+    assert read(third) is third
