@@ -161,7 +161,7 @@ class Recipes:
     @staticmethod
     def _power(term: Term, is_one: bool = False) -> Term:
         """``exp(term)``; of a masked score 0."""
-        if any(part is HIDDEN for part in (term, *term.parts)):
+        if any(part is MASKED for part in (term, *term.parts)):
             return ZERO
         return Term("exp", (term,)) if not is_one else Term("exp", (ZERO,))
 

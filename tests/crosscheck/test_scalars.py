@@ -73,6 +73,18 @@ def test_functions_enclose(a, b, scale):
 
 @many
 @given(rationals, rationals)
+def test_the_slope_of_tanh_is_taken_nearest_to_zero(a, b):
+    """With a wide error the argument may lie where tanh is steeper."""
+    value, spread = float(a % 5), float(abs(b) % 5)
+    found = tanh(Tracked(value, spread / UNIT))
+    with gmpy2.context(precision=300):
+        for place in (value - spread, value, value + spread):
+            truth = gmpy2.tanh(gmpy2.mpfr(place))
+            assert abs(truth - gmpy2.mpfr(found.value)) <= UNIT * found.error * (1 + 1e-9)
+
+
+@many
+@given(rationals, rationals)
 def test_bounds_are_of_the_size_of_the_terms(a, b):
     """A bound is not idle: a sum's is a few roundings of its terms."""
     found = tracked(a) * 3 + tracked(b)

@@ -122,6 +122,7 @@ def test_equality_is_decided():
     assert SOLVED["S"] != SOLVED["2 * S"]
     assert SOLVED["S"] != SOLVED["S[0]"]
     assert SOLVED["S"] != "S"
+    assert (SOLVED["S"] == "S") is False
     with pytest.raises(TypeError, match="unhashable"):
         hash(SOLVED["S"])
 
