@@ -186,7 +186,8 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
     def is_zero(self) -> Verdict:
         """Whether the value is zero, decided by its normal form.
 
-        ``undecided`` only for values with opaque numbers in them.
+        ``undecided`` only for values with opaque numbers in them, and those
+        that would take too long to bring over one denominator.
         """
         return signs.is_zero(self.parts)
 
