@@ -145,13 +145,15 @@ def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]], closed: bool) -
         for quantity, figures in pairs:
             for i, j, exact, bound, candidates in _entries(quantity, figures, closed):
                 count += 1
+                if math.isinf(bound) or not exact.is_finite():
+                    undecided = True
+                    continue
                 for value, allowance in candidates:
-                    error, limit = abs(exact - value), bound * allowance
-                    ulp, scaled = _relative(error, limit, exact, bound)
+                    limit = bound * allowance
+                    ulp, scaled = _relative(abs(exact - value), limit, exact, bound)
                     largest = max(largest, ulp)
                     if not scaled <= worst:
                         worst, place = scaled, (i, j)
-                undecided |= math.isinf(bound)
     verdict = Verdict.HOLDS if worst <= 1 else Verdict.REFUTED
     if verdict is Verdict.HOLDS and undecided:
         verdict = Verdict.UNDECIDED
@@ -186,11 +188,11 @@ def _entries(
 
 def _relative(error: arb, limit: float, exact: arb, bound: float) -> tuple[float, float]:
     """An error in units in the last place, and as a multiple of its limit."""
-    size = float(abs(exact).upper())
     distance = float(error.upper())
+    if not math.isfinite(distance):
+        return math.inf, math.inf
     if error.contains(0) or distance == 0.0:
         return 0.0, 0.0
-    if not math.isfinite(distance) or math.isinf(limit):
-        return (0.0, 0.0) if math.isinf(limit) else (math.inf, math.inf)
+    size = float(abs(exact).upper())
     unit = math.ulp(size) if not exact.contains(0) else math.ulp(bound * 2.0**53)
     return distance / unit, distance / limit if limit else math.inf
