@@ -75,6 +75,13 @@ def test_three_tiny_vectors():
     for figures in found.quantities.values():
         assert np.all(figures.bound <= 1e-14)
     assert found.gradients == {}
+    assert (found.probed, found.probes) == (0, 0)
+
+
+def test_bounds_have_room_for_their_own_rounding():
+    """A little more than the roundings that they count, of one number too."""
+    third = recompute({"x": "1/3"}, {"y": "x"}).quantities["x"]
+    assert 1 < third.bound / (third.value * 2.0**-53) < 1 + 2.0**-16
 
 
 def test_every_gradient_agrees_with_the_complex_steps():
@@ -348,7 +355,9 @@ def test_shapes_and_values_follow_numpy(text, truth):
         ({"S": "Q[2:]"}, "steps.S", "nothing is selected"),
         ({"S": "softmax(s)"}, "steps.S", "found a number"),
         ({"S": "causal(v)"}, "steps.S", "causal expects a matrix"),
-        ({"S": "rowsum(v)"}, "steps.S", "rowsum expects a matrix"),
+        ({"S": "causal(s)"}, "steps.S", "causal expects a matrix, found a number"),
+        ({"S": "rowsum(v)"}, "steps.S", "rowsum expects a matrix, found a vector of 3"),
+        ({"S": "colsum(v)"}, "steps.S", "colsum expects a matrix, found a vector of 3"),
         ({"S": "concat(Q, v)"}, "steps.S", "concat can't join 2x3 and a vector of 3"),
         ({"S": "mask(v, Q)"}, "steps.S", "doesn't fit"),
         ({"S": "rows(s)"}, "steps.S", "no rows"),

@@ -173,6 +173,15 @@ def test_what_has_no_value_is_certain_about_it(undefined):
     assert undefined.error == 0.0
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_zero_that_is_not_exact_has_its_error(sign):
+    """Added on either side, or taken off, it adds its error to the sum."""
+    zero = Tracked(0.0, 5.0)
+    for found in (Tracked(1.0) + sign * zero, sign * zero + Tracked(1.0), Tracked(1.0) - zero):
+        assert found.value == 1.0
+        assert found.error >= 5.0
+
+
 def test_only_squares():
     """The definitions need no other power."""
     assert (Tracked(3.0) ** 2).value == 9.0
