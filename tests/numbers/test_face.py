@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from dataclasses import FrozenInstanceError
 from decimal import Decimal
 from fractions import Fraction
 
@@ -213,6 +214,12 @@ def test_forms_in_symbols_are_equal_or_not_but_have_no_order():
     assert not g - g
     with pytest.raises(Malformed, match="has symbols in it"):
         _ = g < 2 * g
+
+
+def test_a_value_does_not_change():
+    """What a value is made of can't be put in its place."""
+    with pytest.raises(FrozenInstanceError):
+        read("exp(1)").parts = {}  # type: ignore[misc]
 
 
 def test_values_have_no_hash():
