@@ -78,6 +78,13 @@ def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
     assert library.load(path).output == "A"
 
 
+def test_the_largest_file_is_read(tmp_path: Path) -> None:
+    """Just as large as is allowed."""
+    path = tmp_path / "case.toml"
+    path.write_text(GOOD + "#" * (MAX_BYTES - len(GOOD)))
+    assert library.load(path).output == "A"
+
+
 def test_what_is_no_file(tmp_path: Path) -> None:
     """Folders, devices, pipes, missing files, circles of links: refused, none waited for."""
     (tmp_path / "folder.toml").mkdir()
