@@ -145,7 +145,8 @@ def _print(audit: Audit, out: Console) -> None:
             out.print(Text(f"  {shown}", style="red"))
     vacuous = sum(figure.vacuous for figure in audit.figures)
     if vacuous:
-        out.print(Text(f"  {vacuous} figures have too few digits to say much", style="dim"))
+        said = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
+        out.print(Text(f"  {said} too few digits to say much", style="dim"))
     for item in audit.unchecked:
         out.print(Text(f"  not checked, {item.where}: {item.what} ({item.reason})", style="dim"))
     out.print()

@@ -195,7 +195,7 @@ def test_text(words, paper, symattn) -> None:
         ["5 | off", "q", "0.144", "0.143", "1/7", f"last-digit: {REASONS['last-digit']}"],
         ["6 | order: p < q", "refuted"],
         ["6, open: log(4) == 2 * log(2)", "undecided"],
-        ["1 figures have too few digits to say much"],
+        ["1 figure has too few digits to say much"],
         ["not checked, 7: sums are nice (a judgement)"],
         [],
     ]
@@ -264,7 +264,7 @@ def test_colours(paper, terminal, write, monkeypatch, symattn) -> None:
     assert "\x1b[1mroot: wrong in itself" in out
     assert " carried: carries s" in out
     assert "\x1b[31m  6 | order: p < q  refuted\x1b[0m" in out
-    assert "\x1b[2m  1 figures have too few" in out
+    assert "\x1b[2m  1 figure has too few" in out
     assert "\x1b[2m  not checked, 7" in out
     write(case=ROUNDED, right=RIGHT)
     assert "\n\x1b[33mevery miss is explained" in symattn("audit", "case.toml").out
