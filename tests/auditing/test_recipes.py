@@ -69,3 +69,44 @@ def test_the_normaliser_of_shifted_exponentials_has_no_masked_terms() -> None:
 def test_every_slip_is_said_in_a_sentence() -> None:
     """No known slip is without words."""
     assert all(len(sentence.split()) >= 3 for sentence in SENTENCES.values())
+
+
+def test_a_number_that_is_left_out_is_named_by_its_digits() -> None:
+    """The sentence of a dropped term shows a number as it is written."""
+    scores = [["0.31417", "1.27183"], ["0.91243", "-0.57722"]]
+    right = [[f"{float(x) + 0.25:.5f}" for x in row] for row in scores]
+    right[0][1] = scores[0][1]
+    case = make("bias", {"S": scores}, {"T": "S + 0.25"}, claims=[{"of": "T", "printed": right}])
+    (wrong,) = audit(Solution(case)).roots
+    assert (wrong.slip, wrong.label) == ("term-dropped", "T[0, 1]")
+    assert wrong.reason == "a term of the sum was left out: 0.25"
+
+
+@pytest.mark.parametrize(
+    ("steps", "step", "instead", "reason"),
+    [
+        ({}, "A", "softmax(T.T).T", "softmax was taken down the columns instead of along the rows"),
+        ({}, "A", "exp(T)", "the exponentials were not divided by their sum"),
+        ({}, "T", "S", "the scaling sqrt(d) was left out"),
+        ({}, "T", "S / d", "the scores were divided by d itself, not by its square root"),
+        ({"T": "S * 0.3"}, "T", "S * 0.09", "the scaling was applied twice"),
+        ({"T": "S + B"}, "T", "S - B", "a term of the sum has the wrong sign: B"),
+        ({"T": "S + B"}, "T", "S", "a term of the sum was left out: B"),
+        ({"T": "causal(S)"}, "T", "S", "the mask was left out"),
+        ({}, "T", "-S / sqrt(d)", "the sign is wrong"),
+    ],
+)
+def test_a_slip_is_said_in_words(
+    steps: dict[str, str], step: str, instead: str, reason: str
+) -> None:
+    """The sentence of a slip of a whole step, with the names of this document."""
+    given = {
+        "S": [["0.31417", "1.27183"], ["0.91243", "-0.57722"]],
+        "B": [["0.11", "0.23"], ["-0.31", "0.47"]],
+        "d": 3,
+    }
+    right = {"T": "S / sqrt(d)", "A": "softmax(T)", **steps}
+    wrong = Solution(make("wrong", given, {**right, step: instead}))[step].decimal(6)
+    said = [["-inf" if x.is_infinite() else format(x, "f") for x in row] for row in wrong]
+    found = audit(Solution(make("said", given, right, claims=[{"of": step, "printed": said}])))
+    assert {figure.reason for figure in found.roots} == {reason}

@@ -86,7 +86,7 @@ def test_the_common_denominator_has_a_budget(monkeypatch):
 
 
 @some
-@given(field, st.integers(1, 200))
+@given(field, st.integers(16, 200))
 def test_an_enclosure_holds_more_precise_ones(value, bits):
     """Balls at 60 and at more bits overlap, and the precise one is the narrower."""
     wide, narrow = value.ball(60), value.ball(60 + bits)

@@ -113,7 +113,8 @@ def test_a_corrupted_exact_value_is_caught(quantity: str) -> None:
     found = verify(solution)
     refuted = [check.quantity for check in found.checks if check.verdict is Verdict.REFUTED]
     assert refuted == [quantity.replace("grad(V)", "dL/dV")]
-    with pytest.raises(Refuted, match="no sheet is written"):
+    message = f"the cross-check refutes {refuted[0]}; no sheet is written"
+    with pytest.raises(Refuted, match=message):
         walkthrough.sheet(solution)
 
 
