@@ -7,6 +7,7 @@ import math
 import pytest
 
 from symattn.auditing.audit import Audit, audit
+from symattn.auditing.reports import RULES
 from symattn.auditing.slips import SENTENCES
 from symattn.cases.case import make
 from symattn.solution.solution import Solution
@@ -82,6 +83,29 @@ def test_a_number_that_is_left_out_is_named_by_its_digits() -> None:
     assert wrong.reason == "a term of the sum was left out: 0.25"
 
 
+def test_a_quotient_that_is_left_out_is_named_as_it_is_written() -> None:
+    """The sentence shows the entries' names and the sign between them."""
+    given = {"S": [["0.31417", "1.27183"]], "B": [["0.71828", "0.65537"]], "d": 3}
+    right = [float(s) + float(b) / 3 for s, b in zip(given["S"][0], given["B"][0], strict=True)]
+    printed = [f"{right[0]:.6f}", "1.271830"]
+    claims = [{"of": "T[0]", "printed": printed}]
+    (wrong,) = audit(Solution(make("bias", given, {"T": "S + B / d"}, claims=claims))).roots
+    assert wrong.reason == "a term of the sum was left out: B[0, 1] / d"
+
+
+def test_statements_look_at_every_column() -> None:
+    """A row held against a number is refuted by its last entry, and by its first."""
+    said = [{"holds": f"S[{row}] > {bound}"} for row, bound in ((0, -0.4), (0, -0.5), (1, 0.15))]
+    found = audit(Solution(make("rows", {"S": SCORES}, {"A": "softmax(S)"}, claims=said)))
+    verdicts = [str(statement.verdict) for statement in found.statements]
+    assert verdicts == ["refuted", "holds", "holds"]
+
+
+def test_every_rule_of_the_log_is_explained() -> None:
+    """SARIF's rules have a sentence each."""
+    assert all(text.startswith("A ") and text.endswith(".") for text in RULES.values())
+
+
 @pytest.mark.parametrize(
     ("steps", "step", "instead", "reason"),
     [
@@ -94,6 +118,8 @@ def test_a_number_that_is_left_out_is_named_by_its_digits() -> None:
         ({"T": "S + B"}, "T", "S", "a term of the sum was left out: B"),
         ({"T": "causal(S)"}, "T", "S", "the mask was left out"),
         ({}, "T", "-S / sqrt(d)", "the sign is wrong"),
+        ({}, "T", "B", "the figures are those of B"),
+        ({"T": "S @ B"}, "T", "S @ S", "S in place of B was used"),
     ],
 )
 def test_a_slip_is_said_in_words(

@@ -1,0 +1,60 @@
+"""What a sheet says around its mathematics."""
+
+from __future__ import annotations
+
+import pytest
+
+from symattn.sheets import blocks as b
+from symattn.sheets.walkthrough import sheet
+from symattn.solution.solution import solve
+
+
+@pytest.fixture(scope="module")
+def blocks() -> tuple[b.Block, ...]:
+    """A sheet with softmax, a mask and a gradient that a mask lets through unchanged."""
+    return sheet(solve("length-4-causal"), places=5).blocks
+
+
+def words(blocks: tuple[b.Block, ...]) -> list[str]:
+    """The plain words of every paragraph."""
+    return [
+        " ".join(piece for piece in block.text if isinstance(piece, str))
+        for block in blocks
+        if isinstance(block, b.Paragraph)
+    ]
+
+
+def test_the_commands_that_make_it_again(blocks: tuple[b.Block, ...]) -> None:
+    """Whole commands, with the places of this sheet."""
+    (listing,) = (block for block in blocks if isinstance(block, b.Listing))
+    assert listing.lines == (
+        "symattn sheet length-4-causal --places 5",
+        "symattn show length-4-causal Y --places 12",
+        "symattn verify length-4-causal",
+    )
+
+
+def test_the_table_of_the_cross_check_has_no_empty_rows(blocks: tuple[b.Block, ...]) -> None:
+    """Quantities stand in two columns; only the last place may be empty."""
+    (table,) = (
+        block for block in blocks if isinstance(block, b.Table) and block.header[0] == ("quantity",)
+    )
+    cells = [row[side] for row in table.rows for side in (0, 4)]
+    assert all(cells[:-1])
+
+
+def test_paragraphs_begin_with_words(blocks: tuple[b.Block, ...]) -> None:
+    """The softmax Jacobian is introduced; equal gradients are said to be."""
+    said = words(blocks)
+    assert any(
+        text.startswith("A row of weights depends on its own row of scores only: ") for text in said
+    )
+    assert any(text.startswith("Each row of exponentials has a sum") for text in said)
+
+
+def test_what_passes_a_mask_unchanged_is_said_to_be_equal() -> None:
+    """A gradient that is 0 wherever the mask hides."""
+    said = words(sheet(solve("length-4-causal")).blocks)
+    here = [text for text in said if text.endswith(", entry for entry.")]
+    assert here
+    assert all(text.startswith("Here ") for text in here)
