@@ -86,11 +86,20 @@ def test_a_number_that_is_left_out_is_named_by_its_digits() -> None:
 def test_a_quotient_that_is_left_out_is_named_as_it_is_written() -> None:
     """The sentence shows the entries' names and the sign between them."""
     given = {"S": [["0.31417", "1.27183"]], "B": [["0.71828", "0.65537"]], "d": 3}
-    right = [float(s) + float(b) / 3 for s, b in zip(given["S"][0], given["B"][0], strict=True)]
-    printed = [f"{right[0]:.6f}", "1.271830"]
+    printed = [f"{0.31417 + 0.71828 / 3:.6f}", "1.271830"]
     claims = [{"of": "T[0]", "printed": printed}]
     (wrong,) = audit(Solution(make("bias", given, {"T": "S + B / d"}, claims=claims))).roots
     assert wrong.reason == "a term of the sum was left out: B[0, 1] / d"
+
+
+def test_a_term_may_be_left_out_deep_inside() -> None:
+    """A sum in an exponential in a product: the rest stays as it is."""
+    given = {"S": [["0.31417", "1.27183"]], "B": [["0.7", "-0.4"]], "C": [["0.21", "0.33"]]}
+    s, bias, more = ([float(x) for x in given[name][0]] for name in "SBC")
+    printed = [f"{s[0] * math.exp(bias[0] + more[0]):.6f}", f"{s[1] * math.exp(bias[1]):.6f}"]
+    case = make("deep", given, {"T": "S * exp(B + C)"}, claims=[{"of": "T[0]", "printed": printed}])
+    (wrong,) = audit(Solution(case)).roots
+    assert wrong.reason == "a term of the sum was left out: C[0, 1]"
 
 
 def test_statements_look_at_every_column() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from symattn.cases.case import make
 from symattn.sheets import blocks as b
 from symattn.sheets.walkthrough import sheet
-from symattn.solution.solution import solve
+from symattn.solution.solution import Solution, solve
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +59,23 @@ def test_what_passes_a_mask_unchanged_is_said_to_be_equal() -> None:
     here = [text for text in said if text.endswith(", entry for entry.")]
     assert here
     assert all(text.startswith("Here ") for text in here)
+
+
+def test_the_definition_of_scaled_scores_is_printed() -> None:
+    """As the cross-check runs it, in the letters of the walkthrough."""
+    made = sheet(solve("cat-sat-mat"))
+    shown = [
+        piece.latex
+        for block in made.blocks
+        if isinstance(block, b.Paragraph)
+        for piece in block.text
+        if isinstance(piece, b.Math)
+    ]
+    assert any(r"T_{i, j} = \frac{S_{i, j}}{\sqrt{d_{k}}}" in latex for latex in shown)
+
+
+def test_numbers_of_six_places_are_decimals_and_longer_ones_fractions() -> None:
+    """At the sheet's four places, what is exact in six is still shown as given."""
+    case = make("places", {"X": ["0.123456", "0.1234567"]}, {"Y": "2 * X"})
+    (given, *_) = (block for block in sheet(Solution(case)).blocks if isinstance(block, b.Matrices))
+    assert given.items[0].cells == (("0.123456", r"\frac{1234567}{10000000}"),)
