@@ -154,6 +154,11 @@ class Undecided(SymattnError):
     """
 
 
+class NoClosedForm(SymattnError):
+    """A number whose closed form is beyond what is worked out and shown; its
+    digits are certain all the same. See :mod:`symattn.numbers.budgets`."""
+
+
 class Refuted(SymattnError):
     """A check refutes figures that were to be printed as checked."""
 

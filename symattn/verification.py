@@ -20,14 +20,9 @@ from symattn.cases.case import Case
 from symattn.crosscheck.recomputation import PLAIN, Figures, Gradient, Loss, recompute
 from symattn.errors import Malformed
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.reading import Hidden
-from symattn.solution.quantity import Quantity
+from symattn.solution.quantity import Entry, Quantity
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
-
-#: A case is compared by its closed forms while no quantity has more entries;
-#: above, by enclosures. A gradient's closed form grows with the scores' size.
-CLOSED_FORMS = 150
 
 #: A complex step is too small for derivatives whose bound is smaller than this.
 SMALLEST_STEP = 2.0**-300
@@ -111,19 +106,17 @@ def verify(case: str | Path | Case | Solution) -> Verification:
         found = recompute(given, case.steps, loss)
     except Malformed as error:
         raise Malformed(error.faults, source=str(case.path or case.name)) from None
-    closed = max(figures.value.size for figures in found.quantities.values()) <= CLOSED_FORMS
     checks = [
-        _check(name, [(solution[name], figures)], closed)
-        for name, figures in found.quantities.items()
+        _check(name, [(solution[name], figures)]) for name, figures in found.quantities.items()
     ]
     for name, parts in found.gradients.items():
         exact = solution.gradient(name)
         pairs = [
-            (exact.coefficient(part) if exact.symbols else exact, gradient)
+            (exact.coefficient(part) if exact.letters else exact, gradient)
             for part, gradient in parts.items()
-            if exact.symbols or part == PLAIN
+            if exact.letters or part == PLAIN
         ]
-        checks.append(_check(exact.name, pairs, closed))
+        checks.append(_check(exact.name, pairs))
     return Verification(case.name, tuple(checks), found.probed, found.probes)
 
 
@@ -139,11 +132,11 @@ def _as_text(data: object) -> object:
     return str(data)
 
 
-def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]], closed: bool) -> Check:
+def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]]) -> Check:
     worst, place, largest, undecided, count = 0.0, None, 0.0, False, 0
     with precision(FIRST):
         for quantity, figures in pairs:
-            for i, j, exact, bound, candidates in _entries(quantity, figures, closed):
+            for i, j, exact, bound, candidates in _entries(quantity, figures):
                 count += 1
                 if math.isinf(bound) or not exact.is_finite():
                     undecided = True
@@ -161,29 +154,24 @@ def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]], closed: bool) -
 
 
 def _entries(
-    quantity: Quantity, figures: Figures, closed: bool
+    quantity: Quantity, figures: Figures
 ) -> Iterator[tuple[int, int, arb, float, list[tuple[float, float]]]]:
     """Place, exact value, bound, and floats with what they may be off by."""
     rows, columns = quantity.grid
     values, bounds = (np.reshape(x, (rows, columns)) for x in (figures.value, figures.bound))
     steps = figures.step.reshape(rows, columns) if isinstance(figures, Gradient) else None
-    held = None if closed else quantity.balls(FIRST)
     for i in range(rows):
         for j in range(columns):
-            near = None if held is None else held[i * columns + j]
-            exact = quantity.entry(i, j) if near is None else None
             value, bound = float(values[i, j]), float(bounds[i, j])
-            if isinstance(exact, Hidden):
+            if quantity.is_hidden(i, j):
                 same = value == -math.inf
                 yield i, j, arb(0), 0.0, [(0.0 if same else math.inf, 1.0)]
                 continue
-            ball = near if exact is None else exact.ball(FIRST)
-            assert ball is not None
             candidates = [(value, 1.0)]
             underflows = 0 < bound < SMALLEST_STEP
             if steps is not None and not underflows and not math.isnan(step := float(steps[i, j])):
                 candidates.append((step, STEP_ALLOWANCE))
-            yield i, j, ball, bound, candidates
+            yield i, j, Entry(quantity, i, j).ball(FIRST), bound, candidates
 
 
 def _relative(error: arb, limit: float, exact: arb, bound: float) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from symattn.cases import library
 from symattn.cases.case import make
 from symattn.crosscheck.recomputation import Loss, recompute
 from symattn.errors import Malformed
+from symattn.numbers.recipes import Recipe
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 from symattn.verification import Check, Verification, verify
@@ -106,36 +107,15 @@ def test_errors_against_the_oracle(name) -> None:
             assert 0 < check.scaled_ulp < 1
 
 
-@pytest.mark.parametrize("name", ["cat-sat-mat", "length-4-causal", "cat-sat-mat-padding"])
-def test_enclosures_and_closed_forms_agree(name, monkeypatch) -> None:
-    """A case is measured alike by its closed forms and by enclosures."""
-    closed = verify(name)
-    # The enclosures are asked for a whole quantity at once.
-    monkeypatch.setattr(verification, "CLOSED_FORMS", 0)
-    enclosed = verify(name)
-    assert [check.quantity for check in closed.checks] == [c.quantity for c in enclosed.checks]
-    for one, other in zip(closed.checks, enclosed.checks, strict=True):
-        assert one.verdict is other.verdict is HOLDS
-        assert one.entries == other.entries
-        assert one.max_ulp == pytest.approx(other.max_ulp, rel=1e-9, abs=1e-9)
-        assert one.scaled_ulp == pytest.approx(other.scaled_ulp, rel=1e-9, abs=1e-9)
-        assert one.worst == other.worst
+def test_a_check_makes_no_closed_form(monkeypatch) -> None:
+    """What isn't printed isn't built: enclosures are all that is compared."""
 
+    def forbidden(*_):
+        raise AssertionError("a closed form was asked for")
 
-@pytest.mark.parametrize(("entries", "closed"), [(12, True), (11, False)])
-def test_large_quantities_are_enclosed(entries, closed, monkeypatch) -> None:
-    """Closed forms are compared up to a size of the largest quantity, which counts as small."""
-    asked = []
-
-    def watch(name, pairs, by_forms):
-        asked.append(by_forms)
-        return Check(name, 0.0, 0.0, HOLDS)
-
-    monkeypatch.setattr(verification, "CLOSED_FORMS", entries)
-    monkeypatch.setattr(verification, "_check", watch)
-    found = verify("cat-sat-mat")
-    assert len(asked) == len(found.checks) > 7
-    assert set(asked) == {closed}
+    held = solve("cat-sat-mat")
+    monkeypatch.setattr(Recipe, "form", forbidden)
+    assert verify(held).verdict is HOLDS
 
 
 def test_every_quantity_and_gradient_has_a_check() -> None:

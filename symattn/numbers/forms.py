@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -40,7 +40,8 @@ def formula(parts: Parts, names: Names | None = None) -> f.Formula:
     '3*sqrt(2)/4 - 1/2'
     """
     if quotients.is_linear(parts):
-        return linear_form(parts, lambda coefficient: formula(coefficient, names))
+        held = [(s, quotients.coefficient(parts, s)) for s in (None, *quotients.symbols(parts))]
+        return linear_form((s, formula(found, names)) for s, found in held if found)
     pieces: list[f.Formula] = []
     for denominator in quotients.denominators(parts):
         pieces += _part(parts[denominator], denominator, names or {})
@@ -55,28 +56,26 @@ def short(parts: Parts) -> str:
     return shown if len(shown) <= MAX_SHORT else f"{shown[: MAX_SHORT - 3]}..."
 
 
-def linear_form(parts: Parts, shown_as: Callable[[Parts], f.Formula]) -> f.Formula:
-    """Coefficient times symbol, one symbol after the other.
+def linear_form(terms: Iterable[tuple[str | None, f.Formula]]) -> f.Formula:
+    """Coefficient times symbol, one after the other; the constant has no symbol.
 
-    >>> from symattn.numbers.reading import read
-    >>> f.text(linear_form(read("g1/3 - 2*g2 + 1", True).parts, formula))
-    '1 + 1/3*g1 - 2*g2'
+    >>> terms = [(None, f.Number("1")), ("g1", f.Number("2")), ("g2", f.Negated(f.Number("1")))]
+    >>> f.text(linear_form(terms))
+    '1 + 2*g1 - g2'
     """
-    terms: list[f.Formula] = []
-    for symbol in (None, *quotients.symbols(parts)):
-        coefficient = quotients.coefficient(parts, symbol)
-        if not coefficient:
-            continue
-        shown = shown_as(coefficient)
-        negative = isinstance(shown, f.Negated)
-        inner = shown.operand if isinstance(shown, f.Negated) else shown
+    shown: list[f.Formula] = []
+    for symbol, coefficient in terms:
+        negative = isinstance(coefficient, f.Negated)
+        inner = coefficient.operand if isinstance(coefficient, f.Negated) else coefficient
         if symbol is not None:
             if inner == f.Number("1"):
                 inner = f.Symbol(symbol)
             else:
                 inner = f.Product((inner, f.Symbol(symbol)))
-        terms.append(f.Negated(inner) if negative else inner)
-    return terms[0] if len(terms) == 1 else f.Sum(tuple(terms))
+        shown.append(f.Negated(inner) if negative else inner)
+    if not shown:
+        return f.Number("0")
+    return shown[0] if len(shown) == 1 else f.Sum(tuple(shown))
 
 
 def _part(terms: Sum, denominator: Denominator, names: Names) -> list[f.Formula]:

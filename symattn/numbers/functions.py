@@ -8,8 +8,9 @@ from flint import fmpq
 
 from symattn.errors import Malformed
 from symattn.numbers import quotients, sums
+from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.budgets import Exceeded
 from symattn.numbers.quotients import Opaque, Parts
-from symattn.numbers.signs import sign
 from symattn.numbers.sums import UNIT, Atom, Monomial, Root, Sum
 
 
@@ -50,11 +51,23 @@ def sqrt(parts: Parts) -> Parts:
         simple = _denested(above)
         return _of_atom(Root(above)) if simple is None else {(): simple}
     below = quotients.expanded(denominator)
-    if sign({(): below}) < 0:
+    if _is_negative(below):
         # What the root is divided by must be positive: 1 - e is not.
         above, below = sums.scale(above, fmpq(-1)), sums.scale(below, fmpq(-1))
     root = _of_atom(Root(sums.multiply(above, below)))
     return quotients.sum_of_products(((root, quotients.inverse({(): below})),))
+
+
+def _is_negative(terms: Sum) -> bool:
+    """Whether a sum that is not zero is negative."""
+    bits = FIRST
+    while bits <= LAST:
+        with precision(bits):
+            ball = quotients.ball({(): terms})
+        if not ball.contains(0):
+            return bool(ball < 0)
+        bits *= 4
+    raise Exceeded
 
 
 def _only_term(parts: Parts) -> tuple[Monomial, fmpq] | None:

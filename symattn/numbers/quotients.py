@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 from typing import Literal
+from zlib import crc32
 
 from flint import arb, fmpq
 
@@ -52,13 +53,25 @@ class Opaque(Atom):
 
     def __init__(self, function: Literal["exp", "log"], argument: Parts) -> None:
         held = frozenset((below, sums.structure(above)) for below, above in argument.items())
-        super().__init__((function, held), (function, *_order(argument)))
+        super().__init__((function, held), (function, *_order(argument)), length(argument))
         self.function = function
         self.argument = argument
 
 
 def _order(parts: Parts) -> tuple[object, ...]:
     return tuple((_by_normalisers(d), sums.order(parts[d])) for d in denominators(parts))
+
+
+def length(parts: Parts) -> int:
+    """The terms of a closed form, below and inside its atoms as well."""
+    below = {normaliser for denominator in parts for normaliser, _ in denominator}
+    return sum(map(sums.length, parts.values())) + sum(sums.length(n.terms) for n in below)
+
+
+def height(parts: Parts) -> int:
+    """Bits of the longest coefficient."""
+    held = [*parts.values(), *(n.terms for denominator in parts for n, _ in denominator)]
+    return max((q.height_bits() for terms in held for q in terms.values()), default=0)
 
 
 def denominators(parts: Parts) -> list[Denominator]:
@@ -214,8 +227,15 @@ def inverse_unit(terms: Sum) -> Sum:
     return sums.multiply(sums.invert_surd(surd), {(sums.negative(exponent), 1, flipped): fmpq(1)})
 
 
+def generic(symbol: str) -> arb:
+    """The number that stands for a symbol where forms are held against each
+    other: transcendental, another one for every symbol."""
+    return arb(fmpq(crc32(symbol.encode()), 1 << 31)).exp() + len(symbol)
+
+
 def ball(parts: Parts) -> arb:
-    """An enclosure of a number at the working precision."""
+    """An enclosure at the working precision; with symbols that of the
+    :func:`generic` numbers."""
     result = arb(0)
     for denominator, held in parts.items():
         part = _ball(held)
@@ -241,6 +261,8 @@ def _ball(terms: Sum) -> arb:
 
 def _atom_ball(atom: Atom) -> arb:
     match atom:
+        case Symbol(name=name):
+            return generic(name)
         case Root():
             return _ball(atom.radicand).sqrt()
         case Opaque(function="exp"):

@@ -14,27 +14,28 @@ dictionary is empty: that is what makes equality decidable.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
 from math import gcd, isqrt, lcm
 
 from flint import arb, fmpq, fmpz
 
-from symattn.errors import Malformed
+from symattn.numbers.budgets import MAX_RADICAND, Exceeded, spend
 
 
 class Atom:
     """What a sum takes as one thing: a symbol or an opaque number.
 
     ``key`` is its structure and its identity; ``order`` sorts: by name, then by
-    structure.
+    structure; ``size`` counts the terms inside it.
     """
 
-    __slots__ = ("_hash", "key", "order")
+    __slots__ = ("_hash", "key", "order", "size")
 
-    def __init__(self, key: Hashable, order: tuple[object, ...]) -> None:
+    def __init__(self, key: Hashable, order: tuple[object, ...], size: int = 0) -> None:
         self.key = key
         self.order = order
+        self.size = size
         self._hash = hash(key)
 
     def __hash__(self) -> int:
@@ -60,7 +61,7 @@ class Root(Atom):
     __slots__ = ("radicand",)
 
     def __init__(self, radicand: Sum) -> None:
-        super().__init__(structure(radicand), ("sqrt", *order(radicand)))
+        super().__init__(structure(radicand), ("sqrt", *order(radicand)), length(radicand))
         self.radicand = radicand
 
 
@@ -74,8 +75,7 @@ Structure = frozenset[tuple[Monomial, int, int]]
 
 UNIT: Monomial = ((), 1, ())
 
-#: Largest number under a root whose square factors are looked for.
-MAX_RADICAND = 10**24
+_SMALL = tuple(n for n in range(2, 100) if all(n % k for k in range(2, n)))
 
 
 def constant(value: fmpq | int) -> Sum:
@@ -113,6 +113,7 @@ def scale(terms: Sum, factor: fmpq) -> Sum:
 
 def multiply(left: Sum, right: Sum) -> Sum:
     """``left * right``."""
+    spend(len(left) * len(right))
     if len(right) == 1 and UNIT in right:
         return scale(left, right[UNIT])
     if len(left) == 1 and UNIT in left:
@@ -206,30 +207,68 @@ def root_of_rational(value: fmpq) -> Sum:
     root = isqrt(under)
     if root * root == under:
         return {UNIT: fmpq(root, value.q)}
-    if under > MAX_RADICAND:
-        raise Malformed(f"a root of a number beyond {MAX_RADICAND:.0e} is not read")
     outside, inside = 1, 1
-    for prime, power in fmpz(under).factor():
-        outside *= int(prime) ** (power // 2)
-        inside *= int(prime) ** (power % 2)
+    for prime, power in (*_factors(int(value.p)), *_factors(int(value.q))):
+        outside *= prime ** (power // 2)
+        inside *= prime ** (power % 2)
     return {((), inside, ()): fmpq(outside, value.q)}
+
+
+def _factors(number: int) -> Iterator[tuple[int, int]]:
+    """Primes with their powers; what is left after the small ones must not be
+    too large to be factored quickly."""
+    for prime in _SMALL:
+        power = 0
+        while number % prime == 0:
+            number //= prime
+            power += 1
+        if power:
+            yield prime, power
+    if number > MAX_RADICAND:
+        raise Exceeded
+    for large, power in fmpz(number).factor():
+        yield int(large), power
 
 
 def invert_surd(terms: Sum) -> Sum:
     """``1 / terms`` for a non-zero sum of rational multiples of roots.
 
-    Multiplies by the conjugate in one prime after the other until the
-    denominator is rational.
+    Multiplies by the conjugate in one factor of the radicands after the other
+    until the denominator is rational. Factors without a common divisor serve
+    as primes do, and gcds find them: roots of coprime square-free integers are
+    independent, so each can change its sign alone.
     """
     numerator, denominator = constant(1), terms
-    while True:
-        primes = {int(p) for _, m, _ in denominator for p, _ in fmpz(m).factor() if m > 1}
-        if not primes:
-            return scale(numerator, 1 / denominator[UNIT])
-        prime = max(primes)
-        conjugate = {key: (-q if key[1] % prime == 0 else q) for key, q in denominator.items()}
-        numerator = multiply(numerator, conjugate)
-        denominator = multiply(denominator, conjugate)
+    for factor in reversed(_coprime(m for _, m, _ in terms)):
+        conjugate = {key: (-q if key[1] % factor == 0 else q) for key, q in denominator.items()}
+        if any(key[1] % factor == 0 for key in denominator):
+            numerator = multiply(numerator, conjugate)
+            denominator = multiply(denominator, conjugate)
+    return scale(numerator, 1 / denominator[UNIT])
+
+
+def _coprime(numbers: Iterable[int]) -> list[int]:
+    """Pairwise coprime integers above 1, sorted, whose products the
+    (square-free) numbers are.
+
+    >>> _coprime([6, 10, 1])
+    [2, 3, 5]
+    """
+    base: list[int] = []
+    waiting = [number for number in set(numbers) if number > 1]
+    while waiting:
+        number = waiting.pop()
+        for place, known in enumerate(base):
+            shared = gcd(number, known)
+            if shared > 1:
+                # Split both, and hold the pieces against the rest.
+                del base[place]
+                waiting += [x for x in (shared, known // shared, number // shared) if x > 1]
+                break
+        else:
+            if number not in base:
+                base.append(number)
+    return sorted(base)
 
 
 def content(terms: Sum) -> fmpq:
@@ -259,6 +298,11 @@ def by_size(monomial: Monomial) -> tuple[object, ...]:
     exponent, radicand, atoms = monomial
     held = tuple((atom.order, power) for atom, power in atoms)
     return held, size(exponent), exponent, radicand
+
+
+def length(terms: Sum) -> int:
+    """The terms, with those inside their atoms."""
+    return sum(1 + sum(atom.size for atom, _ in atoms) for _, _, atoms in terms)
 
 
 def structure(terms: Sum) -> Structure:

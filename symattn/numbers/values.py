@@ -1,32 +1,35 @@
-"""Exact values: quotients of exponential sums, in a readable normal form.
+"""Exact values: numbers by their recipes, with closed forms in a readable normal form.
 
-A value is a sum of parts ``numerator / (D_1^k_1 D_2^k_2 ...)``. Every
-denominator is a :class:`Normaliser`, a primitive exponential sum such as
-``1 + sqrt(e) + e``, kept whole: what a softmax row divides by stays one named
-thing, through sums, products and gradients, instead of being multiplied out.
+A closed form is a sum of parts ``numerator / (D_1^k_1 D_2^k_2 ...)``. Every
+denominator is a :class:`~symattn.numbers.quotients.Normaliser`, a primitive
+exponential sum such as ``1 + sqrt(e) + e``, kept whole: what a softmax row
+divides by stays one named thing, through sums, products and gradients,
+instead of being multiplied out.
 
-Equality is decided (:func:`compare`): the difference over one common
-denominator is zero exactly when its numerator has no terms left.
+Equality is decided (:func:`compare`) where the difference has a closed form:
+over one common denominator it is zero exactly when its numerator has no terms
+left. Rational numbers are worked out at once; everything else waits in a
+:class:`~symattn.numbers.recipes.Recipe` until its closed form is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
-from math import comb
 from numbers import Real
 from typing import NoReturn
 
-from flint import arb, fmpq, fmpz
+from flint import fmpq, fmpz
 
-from symattn.errors import Malformed, Undecided
+from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.formulas import Formula, latex, text
-from symattn.numbers import forms, functions, quotients, rationals, signs, sums
+from symattn.numbers import forms, quotients, rationals, recipes, sums
+from symattn.numbers.balls import FIRST
+from symattn.numbers.budgets import DECIDING, MAX_POWER, MAX_RATIONAL
 from symattn.numbers.forms import Names
 from symattn.numbers.quotients import Parts
+from symattn.numbers.recipes import Operation, Recipe
 from symattn.numbers.rounding import (
     FloatFormat,
     RoundingMode,
@@ -35,16 +38,11 @@ from symattn.numbers.rounding import (
     nearest,
     significant,
 )
-from symattn.numbers.signs import MAX_EXPANSION
-from symattn.numbers.sums import UNIT, Symbol
+from symattn.numbers.sums import Symbol
 from symattn.verdicts import Verdict
 
-#: Largest power that is worked out.
-MAX_POWER = 1000
 
-
-@dataclass(frozen=True, eq=False)
-class Value:
+class Value(Recipe):
     """An exact number, or an exact linear form where symbols occur.
 
     Values add, multiply and compare with each other and with integers,
@@ -64,10 +62,17 @@ class Value:
 Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_floats
     """
 
-    parts: Parts
+    __slots__ = ("number",)
+
+    operands: tuple[Value, ...]
 
     # NumPy leaves sums of its numbers with a value to the value.
     __array_ufunc__ = None
+
+    def __init__(self, operation: Operation, operands: Iterable[Value]) -> None:
+        super().__init__(operation, tuple(operands))
+        #: The number itself where it is rational and was worked out.
+        self.number: fmpq | None = None
 
     # -- arithmetic ---------------------------------------------------------
 
@@ -106,15 +111,13 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
             return self.inverse() ** -exponent
         if exponent == 0:
             return ONE
-        half, terms = exponent // 2, max(1, sum(map(len, self.parts.values())))
-        # So many terms has the half power; squaring it is most of the work.
-        if exponent > MAX_POWER or comb(terms + half - 1, half) ** 2 > MAX_EXPANSION:
-            raise Malformed(f"{self!r} to the power of {exponent} is too long to work out")
-        root = self**half
+        if exponent > MAX_POWER:
+            raise Malformed(f"the power {exponent} is beyond {MAX_POWER}")
+        root = self ** (exponent // 2)
         return root * root * self if exponent % 2 else root * root
 
     def __neg__(self) -> Value:
-        return Value({d: sums.scale(t, fmpq(-1)) for d, t in self.parts.items()})
+        return sum_of_products(((self, MINUS_ONE),))
 
     def __abs__(self) -> Value:
         return -self if self.sign() < 0 else self
@@ -126,24 +129,28 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
             raise Malformed("division by zero")
         if verdict is Verdict.UNDECIDED:
             raise Undecided(f"can't decide whether the divisor {self!r} is zero")
-        return Value(quotients.inverse(self.parts))
+        if self.number is not None:
+            return rational(1 / self.number)
+        return Value(recipes.INVERSE, (self,))
 
     def exp(self) -> Value:
         """``e ** self``."""
-        return Value(functions.exp(self.parts))
+        if self.has_symbols:
+            raise Malformed("an exponential of a symbol is not supported")
+        return ONE if self.number == 0 else Value(recipes.EXP, (self,))
 
     def log(self) -> Value:
         """The natural logarithm of a positive value."""
         if self.sign() <= 0:
             raise Malformed(f"the logarithm of {self!r}, which is not positive")
-        return Value(functions.log(self.parts))
+        return Value(recipes.LOG, (self,))
 
     def sqrt(self) -> Value:
         """The square root of a non-negative value."""
         sign = self.sign()
         if sign < 0:
             raise Malformed(f"the square root of {self!r}, which is negative")
-        return Value(functions.sqrt(self.parts)) if sign else ZERO
+        return Value(recipes.SQRT, (self,)) if sign else ZERO
 
     def tanh(self) -> Value:
         """The hyperbolic tangent, a quotient of exponentials.
@@ -183,32 +190,19 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         right = _operand(other)
         return NotImplemented if right is None else (self - right).sign() >= 0
 
-    def is_zero(self) -> Verdict:
-        """Whether the value is zero, decided by its normal form.
+    # -- symbols ------------------------------------------------------------
 
-        ``undecided`` only for values with opaque numbers in them, and those
-        that would take too long to bring over one denominator.
-        """
-        return signs.is_zero(self.parts)
-
-    def sign(self) -> int:
-        """-1, 0 or 1."""
-        return signs.sign(self.parts)
+    @property
+    def parts(self) -> Parts:
+        """The closed form's parts; :class:`NoClosedForm` beyond the budget."""
+        parts = self.form(DECIDING)
+        if parts is None:
+            raise NoClosedForm(f"{self!r} has no short closed form")
+        return parts
 
     def rational(self) -> fmpq | None:
-        """The value as a rational number, if its normal form shows it is one."""
-        if not self.parts:
-            return fmpq(0)
-        if len(self.parts) == 1:
-            held = self.parts.get(())
-            if held is not None and len(held) == 1:
-                return held.get(UNIT)
-        return None
-
-    @cached_property
-    def symbols(self) -> tuple[str, ...]:
-        """The symbols that occur, sorted."""
-        return quotients.symbols(self.parts)
+        """The value as a rational number, if its closed form shows it is one."""
+        return super().rational() if self.number is None else self.number
 
     @property
     def has_symbols(self) -> bool:
@@ -218,19 +212,22 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
     @property
     def is_linear_form(self) -> bool:
         """Whether symbols occur, at most one in each term and none below."""
-        return quotients.is_linear(self.parts)
+        if not self.letters:
+            return False
+        parts = self.form()
+        return self.degree == 1 if parts is None else quotients.is_linear(parts)
 
     def coefficient(self, symbol: str | None) -> Value:
         """What stands before ``symbol`` in a linear form; None: the constant.
 
         :class:`Malformed` if the value is not linear in its symbols.
         """
-        self._need_linear()
-        return Value(quotients.coefficient(self.parts, symbol))
-
-    def _need_linear(self) -> None:
         if self.has_symbols and not self.is_linear_form:
             raise Malformed(f"{self!r} is not linear in its symbols")
+        parts = self.form() if self.letters else None
+        if parts is not None:
+            return of_parts(quotients.coefficient(parts, symbol))
+        return _coefficient(self, symbol)
 
     # -- numbers ------------------------------------------------------------
 
@@ -267,29 +264,46 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         """The value itself: it is a :class:`~symattn.numbers.rounding.Real`."""
         return self
 
-    def ball(self, bits: int) -> arb:
-        """An enclosure computed at ``bits`` bits; :class:`Malformed` with symbols."""
-        return signs.enclosure(self.parts, bits)
-
     # -- form ---------------------------------------------------------------
 
     def formula(self, names: Names | None = None) -> Formula:
-        """The closed form; normalisers in ``names`` appear by name."""
-        return forms.formula(self.parts, names)
+        """The closed form; normalisers in ``names`` appear by name.
 
-    def linear_form(self, shown_as: Callable[[Value], Formula]) -> Formula:
-        """Coefficient times symbol, the coefficients shown by the function.
-
-        :class:`Malformed` if the value is not linear in its symbols.
+        :class:`NoClosedForm` where there is none within the budget
+        :data:`~symattn.numbers.budgets.SHOWN`: the digits are certain all the same.
         """
-        self._need_linear()
-        return forms.linear_form(self.parts, lambda parts: shown_as(Value(parts)))
+        parts = self.checked_form()
+        if parts is None:
+            raise NoClosedForm(f"{self!r} has no short closed form")
+        return forms.formula(parts, names)
+
+    def coefficients(self) -> Iterator[tuple[str | None, Value]]:
+        """The terms of a linear form: what stands alone (None), and before
+        each symbol; zeros are left out.
+
+        >>> from symattn.numbers.reading import read
+        >>> [(name, str(value)) for name, value in read("g1/3 - 2*g2 + 1", True).coefficients()]
+        [(None, '1'), ('g1', '1/3'), ('g2', '-2')]
+        """
+        for symbol in (None, *self.symbols):
+            found = self.coefficient(symbol)
+            if found.is_zero() is not Verdict.HOLDS:
+                yield symbol, found
 
     def __str__(self) -> str:
-        return text(self.formula())
+        return self._text(None)
 
     def __repr__(self) -> str:
-        return forms.short(self.parts)
+        return self._text(forms.MAX_SHORT)
+
+    def _text(self, most: int | None) -> str:
+        parts = self.checked_form()
+        if parts is not None:
+            shown = text(forms.formula(parts))
+            return shown if most is None or len(shown) <= most else f"{shown[: most - 3]}..."
+        if self.letters:
+            return f"a form in {len(self.letters)} symbols"
+        return str(self.enclosure(FIRST).str(8))
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {latex(self.formula())}$"
@@ -309,18 +323,33 @@ def _operand(number: object) -> Value | None:
     return None if found is None else rational(found)
 
 
-ZERO = Value({})
-ONE = Value({(): sums.constant(1)})
+def of_parts(parts: Parts) -> Value:
+    """The value of a closed form that is known."""
+    made = Value(recipes.NUMBER, ())
+    made._form = parts
+    made.letters = frozenset(quotients.symbols(parts))
+    if made.letters:
+        made.degree = 1 if quotients.is_linear(parts) else 2
+    else:
+        made.number = made.rational()
+    return made
 
 
 def rational(value: fmpq | int) -> Value:
     """A rational number as a value."""
-    return Value({(): sums.constant(value)}) if value else ZERO
+    number = fmpq(value)
+    made = Value(recipes.NUMBER, ())
+    made._form = {(): sums.constant(number)} if number else {}
+    made.number = number
+    return made
+
+
+ZERO, ONE, MINUS_ONE = rational(0), rational(1), rational(-1)
 
 
 def symbol(name: str) -> Value:
     """A symbol as a value: algebraically independent of every number."""
-    return Value({(): {((), 1, ((Symbol(name), 1),)): fmpq(1)}})
+    return of_parts({(): {((), 1, ((Symbol(name), 1),)): fmpq(1)}})
 
 
 def compare(left: Value, right: Value) -> Verdict:
@@ -334,9 +363,63 @@ def compare(left: Value, right: Value) -> Verdict:
 
 def total(values: Iterable[Value]) -> Value:
     """The sum of the values, brought to normal form once."""
-    return Value(quotients.total(value.parts for value in values))
+    known, rest = fmpq(0), []
+    for value in values:
+        if value.number is None or value.number.height_bits() > MAX_RATIONAL:
+            rest.append(value)
+        else:
+            known += value.number
+    if known or not rest:
+        rest.append(rational(known))
+    return rest[0] if len(rest) == 1 else Value(recipes.TOTAL, rest)
 
 
 def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
     """``sum(a * b)``, brought to normal form once: an entry of a product."""
-    return Value(quotients.sum_of_products((a.parts, b.parts) for a, b in pairs))
+    known, rest = fmpq(0), []
+    for left, right in pairs:
+        a, b = left.number, right.number
+        if a == 0 or b == 0:
+            continue
+        if a is not None and b is not None and a.height_bits() + b.height_bits() <= MAX_RATIONAL:
+            known += a * b
+        else:
+            rest.append((left, right))
+    if not rest:
+        return rational(known)
+    if known:
+        rest.append((rational(known), ONE))
+    if len(rest) == 1 and 1 in (rest[0][0].number, rest[0][1].number):
+        left, right = rest[0]
+        return left if right.number == 1 else right
+    return Value(recipes.PRODUCTS, [value for pair in rest for value in pair])
+
+
+def _coefficient(value: Value, symbol: str | None) -> Value:
+    """The coefficient by the recipe: of a sum of products of numbers and forms."""
+    found: dict[int, Value] = {}
+    waiting = [value]
+    while waiting:
+        made = waiting[-1]
+        if missing := [x for x in made.operands if x.letters and id(x) not in found]:
+            waiting += missing
+            continue
+        waiting.pop()
+        parts = [found.get(id(x), x) for x in made.operands]
+        if not made.letters:
+            result = made if symbol is None else ZERO
+        elif made.operation is recipes.TOTAL:
+            held = zip(made.operands, parts, strict=True)
+            result = total(y for x, y in held if x.letters or symbol is None)
+        elif made.operation is recipes.PRODUCTS:
+            pairs = zip(
+                parts[::2], parts[1::2], made.operands[::2], made.operands[1::2], strict=True
+            )
+            result = sum_of_products(
+                (a, b) for a, b, x, y in pairs if x.letters or y.letters or symbol is None
+            )
+        else:
+            assert made._form is not None
+            result = of_parts(quotients.coefficient(made._form, symbol))
+        found[id(made)] = result
+    return found[id(value)]

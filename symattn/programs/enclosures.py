@@ -33,7 +33,7 @@ class Enclosure:
 
 
 def enclose(rows: Sequence[Sequence[Value | Hidden]], bits: int) -> Enclosure:
-    """Balls around exact entries at ``bits`` bits."""
+    """Balls around exact entries at ``bits`` bits; symbols are generic numbers."""
     hidden = set()
     flat: list[arb | fmpq] = []
     for row in rows:
@@ -42,8 +42,7 @@ def enclose(rows: Sequence[Sequence[Value | Hidden]], bits: int) -> Enclosure:
                 hidden.add(len(flat))
                 flat.append(fmpq(0))
             else:
-                rational = entry.rational()
-                flat.append(entry.ball(bits) if rational is None else rational)
+                flat.append(entry.enclosure(bits) if entry.number is None else entry.number)
     return Enclosure(arb_mat(len(rows), len(rows[0]), flat), frozenset(hidden))
 
 

@@ -43,6 +43,12 @@ Op = (
     | Literal["scatter", "spread"]
 )
 
+#: Operations that are linear maps of all their operands together.
+LINEAR: tuple[Op, ...] = (
+    "copy", "reshape", "transpose", "negate", "add", "subtract", "concat",
+    "rowsum", "colsum", "total", "pick", "scatter", "spread",
+)  # fmt: skip
+
 _serial = count()
 
 

@@ -16,11 +16,11 @@ from flint import fmpq
 from symattn import formulas as f
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.forms import Named
+from symattn.numbers.forms import Named, linear_form
 from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Hidden
 from symattn.numbers.sums import constant
-from symattn.numbers.values import Value, total
+from symattn.numbers.values import Value, of_parts, total
 from symattn.programs.display import names as display_names
 from symattn.programs.entrywise import Entrywise, Grid
 from symattn.programs.nodes import Node
@@ -141,7 +141,7 @@ class Presentation:
         if (number := value.rational()) is not None:
             return rational_formula(number, max(self.places, SHORT))
         if value.is_linear_form:
-            return value.linear_form(lambda coefficient: self.value(coefficient, row))
+            return linear_form((s, self.value(x, row)) for s, x in value.coefficients())
         names = {**self._common, **self._by_row.get(-1 if row is None else row, {})}
         return value.formula(names)
 
@@ -171,8 +171,8 @@ class Presentation:
         if quantity.is_hidden(i, j):
             return f.MINUS_INFINITY
         real = Entry(quantity, i, j)
-        if quantity.symbols and real.value.has_symbols:
-            return real.value.linear_form(self.rounded)
+        if real.has_symbols:
+            return linear_form((s, self.rounded(x)) for s, x in real.coefficients())
         return self.rounded(real)
 
     def approximate(self, node: Node, i: int, j: int) -> f.Formula | None:
@@ -256,11 +256,11 @@ def grouped(name: str) -> str:
 
 def _as_named(row: RowNormaliser) -> tuple[Normaliser, Named] | None:
     """The normaliser inside a row's sum, with what makes it the whole sum."""
-    for denominator in row.value.inverse().parts:
+    for denominator in row.value.inverse().form() or {}:
         if len(denominator) == 1 and denominator[0][1] == 1:
-            unit = row.value * Value({denominator: constant(1)})
-            if unit.parts.keys() == {()}:
-                return denominator[0][0], Named(row.label, unit.parts[()])
+            unit = (row.value * of_parts({denominator: constant(1)})).form()
+            if unit is not None and unit.keys() == {()}:
+                return denominator[0][0], Named(row.label, unit[()])
     return None
 
 

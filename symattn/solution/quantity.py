@@ -15,7 +15,7 @@ from symattn import formulas as f
 from symattn.errors import Fault, Malformed, OutOfRange, Undecided
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST
-from symattn.numbers.forms import Names
+from symattn.numbers.forms import Names, linear_form
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.rounding import FloatFormat, RoundingMode
 from symattn.numbers.values import Value, compare
@@ -59,13 +59,30 @@ class Entry:
         near = None if held is None else held[self.i * self.quantity.grid[1] + self.j]
         return self.value.ball(bits) if near is None else near
 
+    @property
+    def has_symbols(self) -> bool:
+        """Whether the entry is a linear form in symbols."""
+        # A quantity of numbers needs no exact value to know that it has none.
+        return bool(self.quantity.letters) and self.value.has_symbols
+
+    def coefficients(self) -> Iterator[tuple[str | None, Entry]]:
+        """The terms of a linear form: what stands alone (None), and before each
+        symbol; zeros are left out."""
+        for symbol in (None, *self.value.symbols):
+            found = Entry(self.quantity.coefficient(symbol or "1"), self.i, self.j)
+            near = found.ball(FIRST)
+            if not near.contains(0) or found.value.is_zero() is not Verdict.HOLDS:
+                yield symbol, found
+
 
 class Quantity:
     """A scalar, vector or matrix of exact entries.
 
     ``entry`` gives the exact entry of the grid (a vector is one row);
     ``balls`` the enclosures of all entries, row by row, or None where only
-    the exact values tell (and None for a masked score).
+    the exact values tell (and None for a masked score). ``letters`` are the
+    symbols that its entries may be linear forms in, ``coefficient`` gives the
+    quantity of what stands before one (None: alone).
 
     >>> from symattn.solution.solution import solve
     >>> A = solve("cat-sat-mat")["A"]
@@ -82,14 +99,16 @@ class Quantity:
         entry: Callable[[int, int], Value | Hidden],
         balls: Callable[[int], Sequence[arb | None] | None] = lambda bits: None,
         rounding: RoundingMode = "half-even",
-        numeric: bool = False,
+        letters: Sequence[str] = (),
+        coefficient: Callable[[str | None], Quantity] | None = None,
     ) -> None:
         self.name = name
         self.shape = shape
         self.entry = entry
         self.balls = balls
         self.rounding = rounding
-        self._numeric = numeric
+        self.letters = tuple(letters)
+        self._coefficient = coefficient
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -149,7 +168,11 @@ class Quantity:
 
         shown = keys_text(self.shape, (rows, columns))[: len(keys)]
         name = f"{self.name}[{', '.join(shown)}]"
-        return Quantity(name, shape, entry, balls, self.rounding, not self.symbols)
+
+        def coefficient(symbol: str | None) -> Quantity:
+            return cast(Quantity, self.coefficient(symbol or "1")[key])
+
+        return Quantity(name, shape, entry, balls, self.rounding, self.letters, coefficient)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -190,13 +213,15 @@ class Quantity:
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The symbols that the entries are linear forms in; empty for numbers."""
-        if self._numeric:
+        if not self.letters:
             return ()
         return tuple(sorted({name for value in self.values() for name in value.symbols}))
 
     def coefficient(self, symbol: str) -> Quantity:
         """What stands before ``symbol`` in every entry; ``"1"`` for the rest."""
         key = None if symbol == "1" else symbol
+        if self._coefficient is not None:
+            return self._coefficient(key)
 
         def entry(i: int, j: int) -> Value | Hidden:
             value = self.entry(i, j)
@@ -339,27 +364,17 @@ class Quantity:
 
 def _decimal(entry: Entry, places: int, mode: RoundingMode) -> Decimal | str:
     """One entry rounded: a Decimal, or for a linear form its text."""
-    if _is_form(entry):
-        return f.text(rounded_form(entry.value, lambda c: rounding.decimal(c, places, mode)))
+    if entry.has_symbols:
+        return _rounded_form(entry, lambda real: rounding.decimal(real, places, mode))
     return rounding.decimal(entry, places, mode)
 
 
 def _significant(entry: Entry, digits: int, mode: RoundingMode) -> Decimal | str:
-    if _is_form(entry):
-        return f.text(rounded_form(entry.value, lambda c: rounding.significant(c, digits, mode)))
+    if entry.has_symbols:
+        return _rounded_form(entry, lambda real: rounding.significant(real, digits, mode))
     return rounding.significant(entry, digits, mode)
 
 
-def _is_form(entry: Entry) -> bool:
-    # A quantity of numbers needs no closed form to know that it has no symbols.
-    return bool(entry.quantity.symbols) and entry.value.has_symbols
-
-
-def rounded_form(value: Value, rounded: Callable[[Value], Decimal]) -> f.Formula:
-    """A linear form with rounded coefficients.
-
-    >>> from symattn.numbers.reading import read
-    >>> f.text(rounded_form(read("g1/3 - 2*g2", True), lambda c: rounding.decimal(c, 2)))
-    '0.33*g1 - 2.00*g2'
-    """
-    return value.linear_form(lambda coefficient: f.decimal(rounded(coefficient)))
+def _rounded_form(entry: Entry, rounded: Callable[[Entry], Decimal]) -> str:
+    terms = ((symbol, f.decimal(rounded(real))) for symbol, real in entry.coefficients())
+    return f.text(linear_form(terms))

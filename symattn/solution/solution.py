@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from flint import arb
 
 from symattn.cases import library
 from symattn.cases.case import Case, Rows
-from symattn.errors import Fault, Malformed, SymattnError
+from symattn.errors import Fault, Malformed, Refuted, SymattnError
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
 from symattn.programs import enclosures, entrywise
 from symattn.programs.enclosures import Enclosure
 from symattn.programs.entrywise import Grid
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import LINEAR, Node, Op
 from symattn.programs.program import ancestors
 from symattn.programs.running import Run
 from symattn.solution.quantity import Quantity
@@ -29,26 +29,63 @@ _WHOLE = 4 * FIRST
 
 
 class Runs:
-    """The runs of one program: exact, and in balls at every precision asked for.
+    """The runs of one program with its numbers: exact, and in balls at every
+    precision asked for.
 
-    Solutions that differ in their upstream gradients share them, and with them
-    the forward pass.
+    ``base`` are runs of the same forward pass: what does not depend on
+    ``apart``, the upstream gradient, is taken from them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, base: Runs | None = None, apart: Node | None = None) -> None:
         self.inputs: dict[int, Rows] = {}
+        self._base = base
+        self._apart = apart
+        self._degrees: dict[int, int] = {}
         self.exact: Run[Grid[Value]] = Run(entrywise.exact(), self._given)
         self._balls: dict[int, _BallRun] = {}
 
     def _given(self, node: Node) -> Grid[Value] | None:
         rows = self.inputs.get(node.serial)
-        return None if rows is None else entrywise.grid(rows)
+        if rows is not None:
+            return entrywise.grid(rows)
+        return self._base.exact[node] if self._base and not self.degree(node) else None
+
+    def degree(self, node: Node) -> int:
+        """How a node depends on the upstream gradient: 0 not at all, 1 as a
+        linear map does, 2 in another way."""
+        for needed in ancestors([node], stop=lambda x: x.serial in self._degrees):
+            below = [self._degrees[x.serial] for x in needed.operands]
+            self._degrees[needed.serial] = int(needed is self._apart) or _degree(needed.op, below)
+        return self._degrees[node.serial]
+
+    def entries(self, node: Node) -> Callable[[int, int], Value | Hidden]:
+        """The exact entries of a node, each held against the run in balls:
+        two walks over the program, with generic numbers for symbols.
+
+        :class:`Refuted` where they differ, which would be a fault of this package.
+        """
+
+        def entry(i: int, j: int) -> Value | Hidden:
+            value = self.exact[node].at(i, j)
+            if isinstance(value, Value):
+                near = self.balls(FIRST)[node].matrix[i, j]
+                if not _agree(near, value.enclosure(FIRST)):
+                    raise Refuted(f"entry [{i}, {j}] is {value!r} exactly, in balls {near}")
+            return value
+
+        return entry
 
     def balls(self, bits: int) -> Run[Enclosure]:
         """The run in balls at ``bits`` bits."""
         if bits not in self._balls:
-            self._balls[bits] = _BallRun(bits, self.inputs)
+            self._balls[bits] = _BallRun(bits, self._enclosed)
         return self._balls[bits]
+
+    def _enclosed(self, node: Node, bits: int) -> Enclosure | None:
+        rows = self.inputs.get(node.serial)
+        if rows is not None:
+            return enclosures.enclose(rows, bits)
+        return self._base.balls(bits)[node] if self._base and not self.degree(node) else None
 
 
 class Solution:
@@ -65,11 +102,13 @@ class Solution:
     def __init__(self, case: Case, forward: Solution | None = None) -> None:
         self.case = case
         self.program = case.program
-        self._runs: Runs = forward._runs if forward else Runs()
+        upstream = self.program.upstream
+        self._runs: Runs = Runs(forward._runs if forward else None, upstream)
         for name, rows in case.given.items():
             self._runs.inputs[self.program.quantities[name].serial] = rows
-        if self.program.upstream is not None:
-            self._runs.inputs[self.program.upstream.serial] = case.upstream
+        if upstream is not None:
+            self._runs.inputs[upstream.serial] = case.upstream
+        self._parts: dict[str | None, Runs] = {}
         self._quantities: dict[str, Quantity] = {}
         self._by_node: dict[tuple[int, str], Quantity] = {}
         if forward is None:
@@ -118,22 +157,49 @@ class Solution:
         return not self.quantity(node).is_hidden(i, j)
 
     def _made(self, node: Node, name: str) -> Quantity:
-        plain = not self.case.symbols or self.program.upstream not in ancestors([node])
+        degree = self._runs.degree(node) if self.case.symbols else 0
+        if not degree:
+            return self._of(self._runs, node, name)
+
+        def coefficient(symbol: str | None) -> Quantity:
+            return self._of(self._part(symbol), node, f"{name} [{symbol or 1}]")
+
+        return Quantity(
+            name,
+            node.shape,
+            self._runs.entries(node),
+            rounding=self.case.rounding,
+            letters=self.case.symbols,
+            coefficient=coefficient if degree == 1 else None,
+        )
+
+    def _of(self, runs: Runs, node: Node, name: str) -> Quantity:
+        """The quantity of a node whose entries are numbers."""
 
         @lru_cache(maxsize=4)
         def balls(bits: int) -> list[arb | None] | None:
-            if not plain or bits > _WHOLE:
+            if bits > _WHOLE:
                 return None
-            held = self._runs.balls(bits)[node]
+            held = runs.balls(bits)[node]
             flat: list[arb | None] = [*held.matrix.entries()]
             for place in held.hidden:
                 flat[place] = None
             return flat
 
-        def entry(i: int, j: int) -> Value | Hidden:
-            return self._runs.exact[node].at(i, j)
+        return Quantity(name, node.shape, runs.entries(node), balls, self.case.rounding)
 
-        return Quantity(name, node.shape, entry, balls, self.case.rounding, numeric=plain)
+    def _part(self, symbol: str | None) -> Runs:
+        """The runs with the coefficients of a symbol as upstream gradient: the
+        loss is linear in it, and so are the gradients."""
+        if symbol not in self._parts:
+            upstream = self.program.upstream
+            assert upstream is not None
+            made = self._parts[symbol] = Runs(self._runs, upstream)
+            made.inputs[upstream.serial] = tuple(
+                tuple(x if isinstance(x, Hidden) else x.coefficient(symbol) for x in row)
+                for row in self.case.upstream
+            )
+        return self._parts[symbol]
 
     def _validate(self) -> None:
         """Raise for every step that is not defined at these numbers: a row
@@ -157,21 +223,31 @@ class Solution:
             raise Malformed(faults, source=str(self.case.path or ""))
 
 
+def _agree(one: arb, other: arb) -> bool:
+    """Whether two balls may hold the same number; one without bound says nothing."""
+    return not (one.is_finite() and other.is_finite()) or bool(one.overlaps(other))
+
+
+def _degree(op: Op, below: list[int]) -> int:
+    if not any(below):
+        return 0
+    if op in ("multiply", "matmul"):
+        return min(2, sum(below))
+    if op == "divide":
+        return 2 if below[1] else below[0]
+    return 1 if op in LINEAR and set(below) == {1} else 2
+
+
 class _BallRun(Run[Enclosure]):
     """A run in balls, every step of it at the same precision."""
 
-    def __init__(self, bits: int, inputs: Mapping[int, Rows]) -> None:
+    def __init__(self, bits: int, known: Callable[[Node, int], Enclosure | None]) -> None:
         self.bits = bits
-        super().__init__(enclosures.Balls(), self._given)
-        self._inputs = inputs
+        super().__init__(enclosures.Balls(), lambda node: known(node, bits))
 
     def __getitem__(self, node: Node) -> Enclosure:
         with precision(self.bits):
             return super().__getitem__(node)
-
-    def _given(self, node: Node) -> Enclosure | None:
-        rows = self._inputs.get(node.serial)
-        return None if rows is None else enclosures.enclose(rows, self.bits)
 
 
 def solve(case: str | Path | Case) -> Solution:

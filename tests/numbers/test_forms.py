@@ -180,10 +180,15 @@ def test_what_is_not_linear_has_no_coefficients():
             value.coefficient("g")
 
 
-def test_coefficients_may_be_shown_in_another_way():
-    """A linear form's coefficients are shown by the function that is handed in."""
-    form = read("g1/3 - 2*g2", symbols=True)
-    assert f.text(form.linear_form(lambda c: f.Symbol("c"))) == "c*g1 + c*g2"
+def test_a_linear_form_is_known_by_its_terms():
+    """What stands alone, and before every symbol that occurs; zeros are left out."""
+    form = read("g1/3 - 2*g2 + 5 + g3 - g3", symbols=True)
+    assert [(s, str(c)) for s, c in form.coefficients()] == [
+        (None, "5"),
+        ("g1", "1/3"),
+        ("g2", "-2"),
+    ]
+    assert not list(read("g - g", symbols=True).coefficients())
 
 
 def named(text, unit):

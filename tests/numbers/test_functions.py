@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import isqrt
 
 import mpmath
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symattn.errors import Malformed
+from symattn.errors import Malformed, NoClosedForm
 from symattn.numbers.reading import read
-from symattn.numbers.values import rational
+from symattn.numbers.values import ONE, rational, total
 
 from ..oracle import DIGITS, close, evaluate
 from ..strategies import algebraic, fractions, many, some
@@ -117,26 +118,46 @@ def test_logarithms_of_multiples_of_exponentials(x, q):
     assert power.exp().decimal(40) == (q * x.exp()).decimal(40)
 
 
-@given(st.integers(1, 10**30))
+@given(st.integers(1, 10**40))
 def test_roots_of_integers_have_square_free_ones(n):
-    """sqrt(n) is k sqrt(m) with k^2 m = n; of very large numbers only perfect
-    squares have a root."""
+    """sqrt(n) is k sqrt(m) with k^2 m = n."""
     root = isqrt(n)
     assert read(root * root).sqrt() == root
-    if n <= 10**24:
-        assert read(n).sqrt() ** 2 == n
-    elif root * root != n:
-        with pytest.raises(Malformed, match=r"a root of a number beyond 1e\+24"):
-            read(n).sqrt()
+    assert read(n).sqrt() ** 2 == n
 
 
 def test_the_largest_root():
-    """10^24 - 1 has a root, 10^24 + 1 none, 10^48 has."""
-    assert read(10**24 - 1).sqrt() ** 2 == 10**24 - 1
+    """The root of a number that would take long to factor has digits but no
+    closed form; small factors and squares of any size are no hindrance."""
     assert read(10**48).sqrt() == 10**24
-    for bad in (10**24 + 1, f"1/{10**24 + 1}"):
-        with pytest.raises(Malformed, match="a root of a number beyond"):
-            read(bad).sqrt()
+    assert str(read(6 * 10**300 + 0).sqrt()) == f"{10**150}*sqrt(6)"
+    large = (10**30 + 57) * (10**31 + 33)
+    for number in (large, Fraction(1, large)):
+        root = read(number).sqrt()
+        with pytest.raises(NoClosedForm):
+            root.formula()
+        with mpmath.workdps(120):
+            known = mpmath.sqrt(mpmath.mpf(number.numerator) / number.denominator)
+            assert abs(mpmath.mpf(str(root.significant(60))) / known - 1) < mpmath.mpf(10) ** -59
+
+
+def test_many_roots_below_the_line_have_no_short_form():
+    """1/(sqrt(2) + sqrt(3) + ...) would have 2^k terms: its digits are certain at once;
+    so are those of a sum of roots of large primes, which nobody factors."""
+    small = [p for p in range(2, 38) if all(p % k for k in range(2, p))]
+    large = [10**38 + k for k in (133, 151, 183)]
+    for numbers in (small, large):
+        value = 1 / total(read(n).sqrt() for n in numbers)
+        with mpmath.workdps(60):
+            known = 1 / mpmath.fsum(mpmath.sqrt(n) for n in numbers)
+            assert abs(mpmath.mpf(str(value.significant(40))) / known - 1) < mpmath.mpf(10) ** -39
+    product = ONE
+    for n in range(1, 27):
+        product = product * (1 + read(n).sqrt().exp())
+    with mpmath.workdps(60):
+        known = mpmath.fprod(1 + mpmath.exp(mpmath.sqrt(n)) for n in range(1, 27))
+        assert abs(mpmath.mpf(str(product.significant(40))) / known - 1) < mpmath.mpf(10) ** -39
+    assert str(product).startswith("[")
 
 
 def test_functions_of_symbols_are_refused():

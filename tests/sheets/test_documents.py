@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from flint import arb
 
 import symattn
 from symattn.errors import EngineFailure, Refuted
@@ -14,7 +15,7 @@ from symattn.numbers.values import ONE, Value
 from symattn.sheets import blocks as b
 from symattn.sheets import engine, redpen, walkthrough
 from symattn.sheets.latex import document
-from symattn.solution.solution import Solution, solve
+from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 from symattn.verification import verify
 
@@ -90,31 +91,40 @@ def test_a_hanging_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         engine.typeset("% !TeX program = pdflatex\n", limit=0.3)
 
 
-def corrupted(name: str, quantity: str) -> Solution:
-    """A solution with one exact entry off by one part in a billion."""
-    solution = solve(name)
-    held = solution[quantity]
-    right = held.entry
-    small = read("1e-9")
-
-    def wrong(i: int, j: int) -> object:
-        value = right(i, j)
-        assert isinstance(value, Value)
-        return value * (ONE + small) if (i, j) == (0, 0) else value
-
-    held.entry = wrong  # type: ignore[assignment]
-    return solution
-
-
 @pytest.mark.parametrize("quantity", ["A", "Y", "grad(V)"])
-def test_a_corrupted_exact_value_is_caught(quantity: str) -> None:
-    """The cross-check refutes exactly that quantity, and no sheet is written from it."""
-    solution = corrupted("cat-sat-mat", quantity)
+def test_a_corrupted_enclosure_is_caught(quantity: str) -> None:
+    """The cross-check refutes exactly the quantity with an entry that is off by
+    one part in a billion, and no sheet is written from it."""
+    solution = solve("cat-sat-mat")
+    held = solution[quantity]
+    right = held.balls
+
+    def wrong(bits: int) -> object:
+        first, *rest = right(bits) or ()
+        assert first is not None
+        return [first * (1 + arb("1e-9")), *rest]
+
+    held.balls = wrong  # type: ignore[assignment]
     found = verify(solution)
     refuted = [check.quantity for check in found.checks if check.verdict is Verdict.REFUTED]
     assert refuted == [quantity.replace("grad(V)", "dL/dV")]
     message = f"the cross-check refutes {refuted[0]}; no sheet is written"
     with pytest.raises(Refuted, match=message):
+        walkthrough.sheet(solution)
+
+
+@pytest.mark.parametrize("quantity", ["A", "Y", "grad(V)"])
+def test_a_corrupted_exact_value_is_caught(quantity: str) -> None:
+    """An exact entry that is off by one part in a billion is refuted by its
+    enclosure when it is asked for, and no sheet is written from it."""
+    solution = solve("cat-sat-mat")
+    entries = solution._runs.exact[solution.program.lower(quantity)]
+    value = entries.at(0, 0)
+    assert isinstance(value, Value)
+    entries.entries[0, 0] = value * (ONE + read("1e-9"))
+    with pytest.raises(Refuted, match=r"entry \[0, 0\] is .* exactly, in balls"):
+        solution[quantity].at(0, 0)
+    with pytest.raises(Refuted):
         walkthrough.sheet(solution)
 
 

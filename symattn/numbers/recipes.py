@@ -1,0 +1,300 @@
+"""Recipes: how a number is made of others, and what follows from that.
+
+A recipe is an operation and its operands. Balls evaluate it at any precision,
+at the cost of one operation each; its closed form is made on demand, under a
+budget, and many a recipe has none. So digits never wait for closed forms.
+
+Zero, positive or negative is told by balls first, by the closed form where
+those leave a doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from flint import arb, fmpq
+
+from symattn.errors import Malformed, Refuted, Undecided
+from symattn.numbers import forms, functions, quotients
+from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.budgets import (
+    DECIDING,
+    LEVELS,
+    MAX_ENCLOSURE,
+    MAX_EXPANSION,
+    SHOWN,
+    Budget,
+    Exceeded,
+    spending,
+)
+from symattn.numbers.quotients import Parts
+from symattn.numbers.sums import UNIT, Symbol
+from symattn.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is done to the operands' closed forms, and to balls."""
+
+    name: str
+    form: Callable[[Sequence[Parts]], Parts]
+    ball: Callable[[Sequence[arb]], arb]
+
+
+def _pairs(flat: Sequence[Parts]) -> Iterator[tuple[Parts, Parts]]:
+    return zip(flat[::2], flat[1::2], strict=True)
+
+
+def _products(flat: Sequence[arb]) -> arb:
+    result = arb(0)
+    for k in range(0, len(flat), 2):
+        result += flat[k] * flat[k + 1]
+    return result
+
+
+NUMBER = Operation("number", lambda x: {}, lambda x: arb(0))
+TOTAL = Operation("total", quotients.total, lambda x: sum(x, arb(0)))
+#: The sum of the products of each two operands.
+PRODUCTS = Operation("products", lambda x: quotients.sum_of_products(_pairs(x)), _products)
+INVERSE = Operation("inverse", lambda x: quotients.inverse(x[0]), lambda x: 1 / x[0])
+EXP = Operation("exp", lambda x: functions.exp(x[0]), lambda x: x[0].exp())
+LOG = Operation("log", lambda x: functions.log(x[0]), lambda x: x[0].log())
+SQRT = Operation("sqrt", lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
+
+
+class Recipe:
+    """A number by the operation that makes it; a known closed form is a
+    recipe without operands."""
+
+    __slots__ = (
+        "_checked", "_failed", "_form", "_level", "_near", "_recent",
+        "degree", "letters", "operands", "operation",
+    )  # fmt: skip
+
+    def __init__(self, operation: Operation, operands: Sequence[Recipe]) -> None:
+        self.operation = operation
+        self.operands = tuple(operands)
+        #: The symbols inside, whether or not they cancel.
+        self.letters: frozenset[str] = frozenset()
+        #: How the recipe grows with its symbols, at most: 0 without, 1 a linear form.
+        self.degree: int = 0
+        for operand in self.operands:
+            if operand.letters:
+                self.letters |= operand.letters
+        if self.letters:
+            self.degree = _degree(operation, self.operands)
+        self._form: Parts | None = None
+        #: The level of the budget that the form was made under, and the
+        #: largest under which it was not.
+        self._level, self._failed = 0, -1
+        self._near: arb | None = None
+        self._recent: tuple[int, arb] | None = None
+        self._checked = False
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols that occur, sorted: without a closed form all that are inside."""
+        if not self.letters:
+            return ()
+        parts = self.form()
+        return tuple(sorted(self.letters)) if parts is None else quotients.symbols(parts)
+
+    # -- balls ----------------------------------------------------------------
+
+    def ball(self, bits: int) -> arb:
+        """An enclosure computed at ``bits`` bits; :class:`Malformed` with symbols."""
+        if self.symbols:
+            raise Malformed(f"{self!r} has symbols in it and is not one number")
+        return self.enclosure(bits)
+
+    def enclosure(self, bits: int) -> arb:
+        """Like :meth:`ball`, with generic numbers for the symbols.
+
+        :class:`Undecided` where so many operations at so many bits are beyond
+        what is computed.
+        """
+        found = self._known(bits)
+        if found is None:
+            order = self._unknown(bits)
+            if bits > FIRST and len(order) * bits > MAX_ENCLOSURE:
+                raise Undecided(f"{len(order)} operations at {bits} bits: beyond what is computed")
+            with precision(bits):
+                for recipe in order:
+                    recipe._keep(bits, recipe._evaluated(bits))
+            found = self._known(bits)
+            assert found is not None
+        return found
+
+    def _known(self, bits: int) -> arb | None:
+        if bits == FIRST:
+            return self._near
+        return self._recent[1] if self._recent and self._recent[0] == bits else None
+
+    def _keep(self, bits: int, ball: arb) -> None:
+        if bits == FIRST:
+            self._near = ball
+        else:
+            self._recent = bits, ball
+
+    def _unknown(self, bits: int) -> list[Recipe]:
+        """What is to be evaluated, operands first: too deep for recursion."""
+        order: list[Recipe] = []
+        seen: set[int] = set()
+        waiting: list[tuple[Recipe, bool]] = [(self, False)]
+        while waiting:
+            recipe, is_last = waiting.pop()
+            if is_last:
+                order.append(recipe)
+            elif id(recipe) not in seen:
+                seen.add(id(recipe))
+                waiting.append((recipe, True))
+                waiting += [(x, False) for x in recipe.operands if x._known(bits) is None]
+        return order
+
+    def _evaluated(self, bits: int) -> arb:
+        if not self.operands:
+            assert self._form is not None
+            return quotients.ball(self._form)
+        balls = []
+        for operand in self.operands:
+            ball = operand._known(bits)
+            assert ball is not None
+            balls.append(ball)
+        return self.operation.ball(balls)
+
+    # -- closed form ------------------------------------------------------------
+
+    def form(self, budget: Budget = SHOWN) -> Parts | None:
+        """The closed form, or None where it is beyond the budget."""
+        level = LEVELS.index(budget)
+        path = [(self, iter(self.operands))]
+        while path:
+            recipe, rest = path[-1]
+            if recipe._has(level) is None:
+                needed = next((x for x in rest if x._has(level) is not True), None)
+                if needed is None:
+                    recipe._make(level)
+                elif needed._has(level) is False:
+                    recipe._failed = level
+                else:
+                    path.append((needed, iter(needed.operands)))
+                    continue
+            path.pop()
+            if recipe._has(level) is False:
+                # What is made of it has none either.
+                for waiting, _ in path:
+                    waiting._failed = level
+                break
+        return self._form if self._has(level) else None
+
+    def _has(self, level: int) -> bool | None:
+        """Whether there is a form at that level; None where that isn't known yet."""
+        if self._form is not None and self._level <= level:
+            return True
+        return False if self._failed >= level else None
+
+    def _make(self, level: int) -> None:
+        budget = LEVELS[level]
+        forms_of = [x._form for x in self.operands if x._form is not None]
+        try:
+            with spending(budget.products):
+                made = self.operation.form(forms_of)
+            fits = quotients.length(made) <= budget.size and quotients.height(made) <= budget.bits
+        except (Exceeded, Undecided):
+            fits = False
+        if fits:
+            self._form, self._level = made, level
+        else:
+            self._failed = level
+
+    def checked_form(self) -> Parts | None:
+        """The closed form that is to be shown, held against the recipe in balls.
+
+        :class:`Refuted` if they are different numbers, which would be a fault
+        of this package.
+        """
+        parts = self.form()
+        if parts is not None and self.operands and not self._checked:
+            shown, near = _enclosed(parts, FIRST), self.enclosure(FIRST)
+            if shown.is_finite() and near.is_finite() and not shown.overlaps(near):
+                raise Refuted(f"the closed form {forms.short(parts)} is not {near}")
+            self._checked = True
+        return parts
+
+    def rational(self) -> fmpq | None:
+        """The number as a rational, if its closed form shows that it is one."""
+        parts = self.form()
+        if parts is None or not parts:
+            return None if parts is None else fmpq(0)
+        held = parts.get(())
+        return held.get(UNIT) if held is not None and len(parts) == len(held) == 1 else None
+
+    # -- questions --------------------------------------------------------------
+
+    def is_zero(self) -> Verdict:
+        """Whether the number is zero.
+
+        ``undecided`` where its balls hold zero at every precision and its
+        closed form is beyond the budget or has opaque numbers in it.
+        """
+        if not self.enclosure(FIRST).contains(0):
+            return Verdict.REFUTED
+        if not self.operands and self._form is not None and not self._form:
+            return Verdict.HOLDS
+        parts = self.form(DECIDING)
+        if parts is not None and (found := _form_is_zero(parts)) is not Verdict.UNDECIDED:
+            return found
+        return Verdict.UNDECIDED if self._sign_by_balls(parts) is None else Verdict.REFUTED
+
+    def sign(self) -> int:
+        """-1, 0 or 1; :class:`Undecided` where no precision tells."""
+        if self.symbols:
+            raise Malformed(f"{self!r} has symbols in it and is not one number")
+        if self.is_zero() is Verdict.HOLDS:
+            return 0
+        found = self._sign_by_balls(None)
+        if found is None:
+            # What cancels in the recipe may be gone in the closed form.
+            found = self._sign_by_balls(self.form(DECIDING))
+        if found is None:
+            raise Undecided(f"can't decide the sign of {self!r}")
+        return found
+
+    def _sign_by_balls(self, parts: Parts | None) -> int | None:
+        """1 or -1 by balls of the closed form, or else of the recipe, of growing
+        precision; None where they hold zero to the last."""
+        bits = FIRST
+        while bits <= 4 * LAST:
+            try:
+                ball = self.enclosure(bits) if parts is None else _enclosed(parts, bits)
+            except Undecided:
+                return None
+            if not ball.contains(0):
+                return 1 if ball > 0 else -1
+            bits *= 4
+        return None
+
+
+def _enclosed(parts: Parts, bits: int) -> arb:
+    with precision(bits):
+        return quotients.ball(parts)
+
+
+def _form_is_zero(parts: Parts) -> Verdict:
+    if not parts:
+        return Verdict.HOLDS
+    if quotients.expansion(parts) > MAX_EXPANSION:
+        return Verdict.UNDECIDED
+    _, numerator = quotients.over_one(parts)
+    if not numerator:
+        return Verdict.HOLDS
+    only_symbols = all(isinstance(atom, Symbol) for _, _, held in numerator for atom, _ in held)
+    return Verdict.REFUTED if only_symbols else Verdict.UNDECIDED
+
+
+def _degree(operation: Operation, operands: Sequence[Recipe]) -> int:
+    if operation is PRODUCTS:
+        return max(x.degree + y.degree for x, y in zip(operands[::2], operands[1::2], strict=True))
+    highest = max(x.degree for x in operands)
+    return highest if operation is TOTAL else 2
