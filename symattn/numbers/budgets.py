@@ -17,7 +17,7 @@ from dataclasses import dataclass
 class Budget:
     """Limits of one closed form.
 
-    ``size`` counts its terms, with those under roots and inside functions;
+    ``size`` counts its terms;
     ``products`` the products of two terms that one operation forms on the way;
     ``bits`` the digits of a coefficient.
     """
@@ -27,12 +27,19 @@ class Budget:
     bits: int
 
 
-#: Closed forms that are shown: beyond, nobody reads them.
-SHOWN = Budget(size=1_000, products=20_000, bits=4_096)
-#: Closed forms that only decide a question (is it zero?) and are not shown.
-DECIDING = Budget(size=10_000, products=60_000, bits=1 << 18)
-#: From the smaller to the larger.
-LEVELS = (SHOWN, DECIDING)
+#: Closed forms that are shown, with what stands under roots and inside
+#: functions: longer ones nobody reads.
+SHOWN = Budget(size=200, products=5_000, bits=2_048)
+#: Closed forms that only decide a question (is it zero?) and are not shown;
+#: in them, a number whose own is beyond the budget stands for itself. The
+#: first is for questions that every entry of a large quantity may ask.
+QUICK = Budget(size=400, products=3_000, bits=1 << 18)
+DECIDING = Budget(size=2_000, products=20_000, bits=1 << 18)
+#: From the smallest to the largest.
+LEVELS = (SHOWN, QUICK, DECIDING)
+
+#: Bits up to which a quick question is pursued.
+QUICK_BITS = 512
 
 #: Most products that are formed to bring a sum over one denominator, to decide
 #: whether it is zero.
@@ -49,7 +56,7 @@ MAX_RATIONAL = 1 << 18
 MAX_POWER = 1000
 
 #: Operations times bits that one enclosure may cost: some seconds.
-MAX_ENCLOSURE = 1 << 26
+MAX_ENCLOSURE = 1 << 24
 
 
 class Exceeded(Exception):

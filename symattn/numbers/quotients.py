@@ -6,12 +6,13 @@ product of powers of normalisers, which are kept whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import count
 from math import prod
 from typing import Literal
 from zlib import crc32
 
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 
 from symattn.numbers import sums
 from symattn.numbers.sums import Atom, Root, Sum, Symbol
@@ -58,20 +59,43 @@ class Opaque(Atom):
         self.argument = argument
 
 
+class Unfolded(Atom):
+    """A number whose closed form would be too long, known by its own recipe:
+    ``enclosure`` gives it at any number of bits."""
+
+    __slots__ = ("enclosure",)
+
+    def __init__(self, enclosure: Callable[[int], arb]) -> None:
+        serial = next(_serial)
+        super().__init__(("unfolded", serial), ("unfolded", serial))
+        self.enclosure = enclosure
+
+
+_serial = count()
+
+
 def _order(parts: Parts) -> tuple[object, ...]:
     return tuple((_by_normalisers(d), sums.order(parts[d])) for d in denominators(parts))
 
 
 def length(parts: Parts) -> int:
     """The terms of a closed form, below and inside its atoms as well."""
+    return sum(map(sums.length, _sums(parts)))
+
+
+def width(parts: Parts) -> int:
+    """The terms of a closed form, those inside its atoms not counted."""
+    return sum(map(len, _sums(parts)))
+
+
+def _sums(parts: Parts) -> list[Sum]:
     below = {normaliser for denominator in parts for normaliser, _ in denominator}
-    return sum(map(sums.length, parts.values())) + sum(sums.length(n.terms) for n in below)
+    return [*parts.values(), *(normaliser.terms for normaliser in below)]
 
 
 def height(parts: Parts) -> int:
     """Bits of the longest coefficient."""
-    held = [*parts.values(), *(n.terms for denominator in parts for n, _ in denominator)]
-    return max((q.height_bits() for terms in held for q in terms.values()), default=0)
+    return max((q.height_bits() for terms in _sums(parts) for q in terms.values()), default=0)
 
 
 def denominators(parts: Parts) -> list[Denominator]:
@@ -269,6 +293,8 @@ def _atom_ball(atom: Atom) -> arb:
             return ball(atom.argument).exp()
         case Opaque():
             return ball(atom.argument).log()
+        case Unfolded():
+            return atom.enclosure(ctx.prec)
     raise AssertionError(f"{atom!r} is no number")
 
 

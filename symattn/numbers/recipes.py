@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from flint import arb, fmpq
 
@@ -23,12 +24,14 @@ from symattn.numbers.budgets import (
     LEVELS,
     MAX_ENCLOSURE,
     MAX_EXPANSION,
+    QUICK,
+    QUICK_BITS,
     SHOWN,
     Budget,
     Exceeded,
     spending,
 )
-from symattn.numbers.quotients import Parts
+from symattn.numbers.quotients import Parts, Unfolded
 from symattn.numbers.sums import UNIT, Symbol
 from symattn.verdicts import Verdict
 
@@ -61,6 +64,7 @@ INVERSE = Operation("inverse", lambda x: quotients.inverse(x[0]), lambda x: 1 / 
 EXP = Operation("exp", lambda x: functions.exp(x[0]), lambda x: x[0].exp())
 LOG = Operation("log", lambda x: functions.log(x[0]), lambda x: x[0].log())
 SQRT = Operation("sqrt", lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
+FUNCTIONS = (EXP, LOG, SQRT)
 
 
 class Recipe:
@@ -68,7 +72,7 @@ class Recipe:
     recipe without operands."""
 
     __slots__ = (
-        "_checked", "_failed", "_form", "_level", "_near", "_recent",
+        "_balls", "_checked", "_failed", "_form", "_level",
         "degree", "letters", "operands", "operation",
     )  # fmt: skip
 
@@ -88,8 +92,8 @@ class Recipe:
         #: The level of the budget that the form was made under, and the
         #: largest under which it was not.
         self._level, self._failed = 0, -1
-        self._near: arb | None = None
-        self._recent: tuple[int, arb] | None = None
+        #: Enclosures by bits: what other numbers are made of is evaluated once.
+        self._balls: dict[int, arb] = {}
         self._checked = False
 
     @property
@@ -121,21 +125,13 @@ class Recipe:
                 raise Undecided(f"{len(order)} operations at {bits} bits: beyond what is computed")
             with precision(bits):
                 for recipe in order:
-                    recipe._keep(bits, recipe._evaluated(bits))
+                    recipe._balls[bits] = recipe._evaluated(bits)
             found = self._known(bits)
             assert found is not None
         return found
 
     def _known(self, bits: int) -> arb | None:
-        if bits == FIRST:
-            return self._near
-        return self._recent[1] if self._recent and self._recent[0] == bits else None
-
-    def _keep(self, bits: int, ball: arb) -> None:
-        if bits == FIRST:
-            self._near = ball
-        else:
-            self._recent = bits, ball
+        return self._balls.get(bits)
 
     def _unknown(self, bits: int) -> list[Recipe]:
         """What is to be evaluated, operands first: too deep for recursion."""
@@ -166,7 +162,8 @@ class Recipe:
     # -- closed form ------------------------------------------------------------
 
     def form(self, budget: Budget = SHOWN) -> Parts | None:
-        """The closed form, or None where it is beyond the budget."""
+        """The closed form, or None where it is beyond the budget
+        :data:`~symattn.numbers.budgets.SHOWN` only; else there is always one."""
         level = LEVELS.index(budget)
         path = [(self, iter(self.operands))]
         while path:
@@ -196,15 +193,20 @@ class Recipe:
 
     def _make(self, level: int) -> None:
         budget = LEVELS[level]
-        forms_of = [x._form for x in self.operands if x._form is not None]
-        try:
-            with spending(budget.products):
-                made = self.operation.form(forms_of)
-            fits = quotients.length(made) <= budget.size and quotients.height(made) <= budget.bits
-        except (Exceeded, Undecided):
-            fits = False
-        if fits:
+        below = [x._form for x in self.operands if x._form is not None]
+        made: Parts | None = None
+        # A function of something long is an atom that nothing is lost by.
+        if budget is SHOWN or self.operation not in FUNCTIONS or _is_short(below[0]):
+            try:
+                with spending(budget.products):
+                    made = self.operation.form(below)
+            except (Exceeded, Undecided):
+                made = None
+        if made is not None and _fits(made, budget):
             self._form, self._level = made, level
+        elif budget is not SHOWN:
+            atom = Unfolded(self.enclosure)
+            self._form, self._level = {(): {((), 1, ((atom, 1),)): fmpq(1)}}, level
         else:
             self._failed = level
 
@@ -215,6 +217,9 @@ class Recipe:
         of this package.
         """
         parts = self.form()
+        if parts is not None and not self.operands and quotients.height(parts) > SHOWN.bits:
+            # A rational number that was worked out, but that nobody would read.
+            return None
         if parts is not None and self.operands and not self._checked:
             shown, near = _enclosed(parts, FIRST), self.enclosure(FIRST)
             if shown.is_finite() and near.is_finite() and not shown.overlaps(near):
@@ -232,20 +237,21 @@ class Recipe:
 
     # -- questions --------------------------------------------------------------
 
-    def is_zero(self) -> Verdict:
+    def is_zero(self, budget: Budget = DECIDING) -> Verdict:
         """Whether the number is zero.
 
         ``undecided`` where its balls hold zero at every precision and its
         closed form is beyond the budget or has opaque numbers in it.
         """
-        if not self.enclosure(FIRST).contains(0):
-            return Verdict.REFUTED
-        if not self.operands and self._form is not None and not self._form:
-            return Verdict.HOLDS
-        parts = self.form(DECIDING)
-        if parts is not None and (found := _form_is_zero(parts)) is not Verdict.UNDECIDED:
+        near = self.enclosure(FIRST)
+        if not near.contains(0) or near.is_zero():
+            return Verdict.HOLDS if near.is_zero() else Verdict.REFUTED
+        parts = self.form(budget)
+        assert parts is not None
+        if (found := _form_is_zero(parts)) is not Verdict.UNDECIDED:
             return found
-        return Verdict.UNDECIDED if self._sign_by_balls(parts) is None else Verdict.REFUTED
+        last = QUICK_BITS if budget is QUICK else 4 * LAST
+        return Verdict.UNDECIDED if self._sign_by_balls(last) is None else Verdict.REFUTED
 
     def sign(self) -> int:
         """-1, 0 or 1; :class:`Undecided` where no precision tells."""
@@ -253,32 +259,44 @@ class Recipe:
             raise Malformed(f"{self!r} has symbols in it and is not one number")
         if self.is_zero() is Verdict.HOLDS:
             return 0
-        found = self._sign_by_balls(None)
-        if found is None:
-            # What cancels in the recipe may be gone in the closed form.
-            found = self._sign_by_balls(self.form(DECIDING))
+        found = self._sign_by_balls(4 * LAST)
         if found is None:
             raise Undecided(f"can't decide the sign of {self!r}")
         return found
 
-    def _sign_by_balls(self, parts: Parts | None) -> int | None:
-        """1 or -1 by balls of the closed form, or else of the recipe, of growing
-        precision; None where they hold zero to the last."""
-        bits = FIRST
-        while bits <= 4 * LAST:
+    def _sign_by_balls(self, last: int) -> int | None:
+        """1 or -1 by balls of growing precision, of the recipe and then of a
+        short closed form: what cancels in the one may be gone in the other.
+        None where all hold zero."""
+        parts = self._form
+        sources = [self.enclosure]
+        if parts is not None and _is_short(parts):
+            sources.append(partial(_enclosed, parts))
+        for enclosure in sources:
+            bits = FIRST
             try:
-                ball = self.enclosure(bits) if parts is None else _enclosed(parts, bits)
+                while bits <= last:
+                    ball = enclosure(bits)
+                    if not ball.contains(0):
+                        return 1 if ball > 0 else -1
+                    bits *= 4
             except Undecided:
-                return None
-            if not ball.contains(0):
-                return 1 if ball > 0 else -1
-            bits *= 4
+                continue
         return None
 
 
 def _enclosed(parts: Parts, bits: int) -> arb:
     with precision(bits):
         return quotients.ball(parts)
+
+
+def _is_short(parts: Parts) -> bool:
+    return quotients.length(parts) <= SHOWN.size
+
+
+def _fits(parts: Parts, budget: Budget) -> bool:
+    size = quotients.length(parts) if budget is SHOWN else quotients.width(parts)
+    return size <= budget.size and quotients.height(parts) <= budget.bits
 
 
 def _form_is_zero(parts: Parts) -> Verdict:

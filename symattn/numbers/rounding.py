@@ -21,6 +21,7 @@ from flint import arb, arb_mat, fmpq, fmpz
 
 from symattn.errors import Malformed, Undecided
 from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.budgets import DECIDING, Budget
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ def rounding_mode(name: str) -> RoundingMode:
 class Exact(Protocol):
     """What is asked of an exact number where its enclosures leave a doubt."""
 
-    def is_zero(self) -> Verdict:
-        """Whether the number is zero."""
+    def is_zero(self, budget: Budget = DECIDING, /) -> Verdict:
+        """Whether the number is zero, as far as the budget tells."""
         ...
 
     def sign(self) -> int:

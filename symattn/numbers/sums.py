@@ -334,6 +334,8 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
         shift = tuple(a - b for a, b in zip(top, lead, strict=True))
         if shift < lowest or len(quotient) > len(numerator):
             return None
+        # One step costs about as much as five times as many products.
+        spend(5 * len(below))
         step = quotient[shift] = multiply(rest[top], factor)
         minus = scale(step, fmpq(-1))
         for point, coefficient in below.items():

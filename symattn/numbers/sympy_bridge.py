@@ -19,6 +19,8 @@ def to_sympy(value: Value) -> sympy.Expr:
     >>> to_sympy(read(1).exp() / (read(1).exp() + read("1/2").exp() + read(1)))
     E/(1 + exp(1/2) + E)
     """
+    if value.number is not None:
+        return sympy.Rational(int(value.number.p), int(value.number.q))
     return _expression(value.formula())
 
 

@@ -26,7 +26,7 @@ from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.formulas import Formula, latex, text
 from symattn.numbers import forms, quotients, rationals, recipes, sums
 from symattn.numbers.balls import FIRST
-from symattn.numbers.budgets import DECIDING, MAX_POWER, MAX_RATIONAL
+from symattn.numbers.budgets import MAX_POWER, MAX_RATIONAL
 from symattn.numbers.forms import Names
 from symattn.numbers.quotients import Parts
 from symattn.numbers.recipes import Operation, Recipe
@@ -195,7 +195,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
     @property
     def parts(self) -> Parts:
         """The closed form's parts; :class:`NoClosedForm` beyond the budget."""
-        parts = self.form(DECIDING)
+        parts = self.form()
         if parts is None:
             raise NoClosedForm(f"{self!r} has no short closed form")
         return parts

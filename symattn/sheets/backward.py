@@ -38,7 +38,7 @@ def backward(steps: Steps) -> Iterator[b.Block]:
     else:
         intro += ["The gradient that comes from above is given:"]
     yield b.Paragraph(tuple(intro))
-    yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{shown_output} =", exact=True)))
+    yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{shown_output}", exact=True)))
     yield b.Paragraph(
         (
             "The rules used below are proved for any size by ",
@@ -154,10 +154,11 @@ def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
         square = row.value * row.value
         above = [[value * square for value in line] for line in table]
         before += rf" \frac{{1}}{{{f.latex(f.Power(row.label, f.Number('2')))}}}"
-    exact = tuple(tuple(f.latex(steps.shown.value(v, i)) for v in line) for line in above)
-    rounded = tuple(
-        tuple(f.latex(steps.shown.rounded(v)) if v.parts else "0" for v in line) for line in table
-    )
+    closed = [[steps.shown.value(v, i) for v in line] for line in above]
+    exact = tuple(tuple(f.latex(v) for v in line if v) for line in closed)
+    rounded = tuple(tuple(f.latex(steps.shown.rounded(v)) for v in line) for line in table)
+    if any(v is None for line in closed for v in line):
+        return [b.Matrix(rf"J_{{{i}}} \approx", rounded)]
     items = [b.Matrix(before, exact)]
     if exact != rounded:
         items.append(b.Matrix(r"\approx", rounded))

@@ -70,6 +70,6 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
         yield b.Matrices(
             (
                 b.Matrix(rf"{there} \approx", before),
-                *steps.whole(node, rf"{here} \approx", exact=False),
+                *steps.whole(node, here, exact=False),
             )
         )

@@ -16,11 +16,13 @@ from flint import fmpq
 from symattn import formulas as f
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.forms import Named, linear_form
+from symattn.numbers.budgets import QUICK
+from symattn.numbers.forms import Named, Names, linear_form
 from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Hidden
 from symattn.numbers.sums import constant
 from symattn.numbers.values import Value, of_parts, total
+from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names as display_names
 from symattn.programs.entrywise import Entrywise, Grid
 from symattn.programs.nodes import Node
@@ -57,13 +59,13 @@ class RowNormaliser:
     """What row i of a softmax divides by: its exponentials and their sum."""
 
     label: f.Formula
-    powers: tuple[f.Formula | None, ...]
+    powers: tuple[Value | None, ...]
     value: Value
 
     @property
     def count(self) -> int:
         """How many terms the sum has; 0 where it is no plain sum."""
-        return len(self.value.parts.get((), {}))
+        return len((self.value.form() or {}).get((), {}))
 
 
 class Presentation:
@@ -75,9 +77,10 @@ class Presentation:
         self.rounding = solution.case.rounding
         self.named = display_names(solution.program)
         self._plain: dict[int, bool] = {}
+        self._closed: dict[int, bool] = {}
         grids = [node.grid for node in solution.program.quantities.values()]
         self.large = max(rows * columns for rows, columns in grids) > LARGE
-        self._worked = Entrywise(FormulaScalars(self.value), solution.keeps)
+        self._worked = Entrywise(FormulaScalars(self._constant), solution.keeps)
         self._marks: dict[int, str] = {}
         self._letter = self._free_letter()
         self.normalisers = self._find_normalisers()
@@ -122,28 +125,57 @@ class Presentation:
     def _row(self, node: Node, i: int) -> RowNormaliser:
         scores = self.quantity(node.operands[0])
         entries = [scores.entry(i, k) for k in range(node.grid[1])]
-        kept = [score.exp() for score in entries if isinstance(score, Value)]
-        powers = tuple(
-            score.exp().formula() if isinstance(score, Value) else None for score in entries
-        )
+        powers = tuple(score.exp() if isinstance(score, Value) else None for score in entries)
+        kept = [power for power in powers if power is not None]
         return RowNormaliser(self.row_label(node, str(i)), powers, total(kept))
+
+    def row_terms(self, node: Node, i: int) -> tuple[f.Formula, ...]:
+        """The exponentials of row i of a softmax, without those of masked
+        scores; one that has no short closed form by the score's name."""
+        scores = node.operands[0]
+        shown: list[f.Formula] = []
+        for k, power in enumerate(self.normalisers[node.serial][i].powers):
+            if power is not None:
+                named = f.Function("exp", (self.entry_name(scores, i, k),))
+                shown.append(named if power.checked_form() is None else power.formula())
+        return tuple(shown)
 
     # -- numbers ----------------------------------------------------------------
 
-    def exact(self, node: Node, i: int, j: int) -> f.Formula:
+    def exact(self, node: Node, i: int, j: int) -> f.Formula | None:
         """The closed form of an entry, its own row's normaliser by name."""
         return self.value(self.quantity(node).entry(i, j), i)
 
-    def value(self, value: Value | Hidden, row: int | None = None) -> f.Formula:
-        """The closed form of a value; short decimals stay decimals."""
+    def value(self, value: Value | Hidden, row: int | None = None) -> f.Formula | None:
+        """The closed form of a value, None where there is no short one; short
+        decimals stay decimals."""
         if isinstance(value, Hidden):
             return f.MINUS_INFINITY
+        if value.checked_form() is None:
+            return None
+        return self._closed_form(
+            value, {**self._common, **self._by_row.get(-1 if row is None else row, {})}
+        )
+
+    def _closed_form(self, value: Value, names: Names) -> f.Formula:
         if (number := value.rational()) is not None:
             return rational_formula(number, max(self.places, SHORT))
         if value.is_linear_form:
-            return linear_form((s, self.value(x, row)) for s, x in value.coefficients())
-        names = {**self._common, **self._by_row.get(-1 if row is None else row, {})}
+            return linear_form((s, self._closed_form(x, names)) for s, x in value.coefficients())
         return value.formula(names)
+
+    def _constant(self, value: Value) -> f.Formula:
+        """A number of the program: whatever its size, it was written there."""
+        return self.value(value) or value.formula()
+
+    def is_closed(self, node: Node) -> bool:
+        """Whether every entry has a short closed form."""
+        if node.serial not in self._closed:
+            rows, columns = node.grid
+            self._closed[node.serial] = all(
+                self.exact(node, i, j) is not None for i in range(rows) for j in range(columns)
+            )
+        return self._closed[node.serial]
 
     def is_plain(self, node: Node) -> bool:
         """Whether all entries are short decimals, so that exact is rounded."""
@@ -192,7 +224,7 @@ class Presentation:
         if not abs(near) > _LARGE:
             number = rounding.decimal(real, self.places, self.rounding)
             known = number or not near.contains(0)
-            zero = Verdict.REFUTED if known else real.value.is_zero()
+            zero = Verdict.REFUTED if known else real.value.is_zero(QUICK)
             if number or zero is not Verdict.REFUTED:
                 return f.Number("0") if zero is Verdict.HOLDS else f.decimal(number)
         return scientific(rounding.significant(real, _FEW_DIGITS, self.rounding))
@@ -222,6 +254,8 @@ class Presentation:
         if self.large and self._is_named(node) and not self.is_plain(node):
             return self.entry_name(node, i, j)
         shown = self.exact(node, i, j)
+        if shown is None:
+            return self.entry_name(node, i, j)
         fits = width(f.latex(shown)) <= narrow or isinstance(shown, f.Number)
         signed = isinstance(shown, f.Negated) and isinstance(shown.operand, f.Number)
         if not self._is_named(node) or fits or signed:
@@ -232,8 +266,12 @@ class Presentation:
         return node.serial in self.named
 
     def entry_name(self, node: Node, i: int, j: int) -> f.Formula:
-        """``A_{i,j}``: the name of an entry of a named quantity."""
-        name = self.named[node.serial]
+        """``A_{i,j}``: the name of an entry; of a quantity that has none its
+        formula stands in brackets."""
+        name = self.named.get(node.serial)
+        if name is None:
+            made = step_formula(node, self.named)
+            name = f.Symbol(f"({f.text(made)})", f"({f.latex(made)})")
         if not node.shape:
             return name
         at = [str(key) for key in keys(node.shape, i, j)]

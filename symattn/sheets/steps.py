@@ -18,6 +18,8 @@ from symattn.sheets.presentation import NARROW, Presentation
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution
 
+NO_CLOSED_FORM = "Its entries have no short closed form; their digits are certain."
+
 #: Quantities with more entries are shown by their first rows only.
 MAX_ENTRIES = 256
 _FIRST_ROWS = 4
@@ -88,7 +90,7 @@ class Steps:
             decimal: f.Formula | None = self.shown.decimal(node, i, j)
         else:
             exact = self.shown.exact(node, i, j)
-            if [f.latex(exact)] != stages[0]:
+            if exact is not None and [f.latex(exact)] != stages[0]:
                 stages.append(_elided(broken(exact, room)))
             decimal = self.shown.approximate(node, i, j)
         if decimal is not None:
@@ -98,19 +100,20 @@ class Steps:
     def softmax(self, node: Node) -> Iterator[b.Block]:
         """Exponentials and the sum of each row, which gets a name."""
         lines: list[tuple[str, str, str]] = []
-        for row in self.shown.normalisers[node.serial][: self.rows_shown(node)]:
-            terms = tuple(power for power in row.powers if power is not None)
+        for i, row in enumerate(self.shown.normalisers[node.serial][: self.rows_shown(node)]):
+            terms = self.shown.row_terms(node, i)
             added = f.Sum(terms) if len(terms) > 1 else terms[0]
             name = f.latex(row.label)
             room = TEXT - width(name) - 3
             stages = [_elided(broken(added, room))]
             exact = self.shown.value(row.value) if row.value.rational() else None
-            if exact is None:
-                simplified = f.latex(row.value.formula())
-                if simplified != f.latex(added) and row.count < len(terms):
-                    stages.append(broken(row.value.formula(), room))
-            elif f.latex(exact) != f.latex(added):
-                stages.append([f.latex(exact)])
+            if exact is not None:
+                if f.latex(exact) != f.latex(added):
+                    stages.append([f.latex(exact)])
+            elif 0 < row.count < len(terms):
+                simplified = row.value.formula()
+                if f.latex(simplified) != f.latex(added):
+                    stages.append(broken(simplified, room))
             approximate = exact is None
             if approximate:
                 stages.append([f.latex(self.shown.rounded(row.value))])
@@ -122,20 +125,21 @@ class Steps:
     def values(self, node: Node) -> Iterator[b.Block]:
         """Closed form and rounded value of a whole quantity."""
         name = self.name(node)
-        if self.shown.is_plain(node):
-            yield b.Matrices(tuple(self.whole(node, f"{name} =", exact=True)))
-            return
-        if self.large:
-            yield b.Matrices(tuple(self.whole(node, rf"{name} \approx", exact=False)))
-            return
-        exact = self.whole(node, f"{name} =", exact=True)
-        widest = max(width(cell) for matrix in exact for row in matrix.cells for cell in row)
-        decimal = self.whole(node, rf"{name} \approx", exact=False)
-        if widest <= 2 * NARROW and not self.shown.quantity(node).symbols:
-            yield b.Matrices((*exact, *decimal))
+        if self.shown.is_plain(node) or self.large:
+            yield b.Matrices(tuple(self.whole(node, name, exact=not self.large)))
             return
         if self.shown.quantity(node).symbols:
             yield from self.forms(node)
+            return
+        decimal = self.whole(node, name, exact=False)
+        if not self.shown.is_closed(node):
+            yield b.Paragraph((NO_CLOSED_FORM,))
+            yield b.Matrices(tuple(decimal))
+            return
+        exact = self.whole(node, name, exact=True)
+        widest = max(width(cell) for matrix in exact for row in matrix.cells for cell in row)
+        if widest <= 2 * NARROW:
+            yield b.Matrices((*exact, *decimal))
             return
         yield from self.listed(node)
         yield b.Matrices(tuple(decimal))
@@ -152,7 +156,9 @@ class Steps:
             for j in range(columns):
                 name = f.latex(self.shown.entry_name(node, i, j))
                 room = TEXT - width(name) - 3
-                lines += _chained(name, [broken(self.shown.exact(node, i, j), room)], False, room)
+                exact = self.shown.exact(node, i, j)
+                assert exact is not None  # Only of quantities that are closed.
+                lines += _chained(name, [broken(exact, room)], False, room)
             yield b.Equations(tuple(lines))
         yield from self._rest(node)
 
@@ -172,31 +178,34 @@ class Steps:
                     zero.append(name)
                     continue
                 room = TEXT - width(name) - 3
-                stages = [broken(exact, room)]
-                decimal = self.shown.decimal(node, i, j)
-                approximate = not _is_short(exact)
+                stages = [] if exact is None else [_elided(broken(exact, room))]
+                approximate = exact is None or not _is_short(exact)
                 if approximate:
-                    stages.append(broken(decimal, room))
+                    stages.append(_elided(broken(self.shown.decimal(node, i, j), room)))
                 lines += _chained(name, stages, approximate, room)
             if lines:
                 yield b.Equations(tuple(lines))
             if zero:
                 yield b.Paragraph((b.Math(" = ".join([*zero, "0"])), "."))
 
-    def whole(self, node: Node, before: str, exact: bool) -> list[b.Matrix]:
-        """The matrix of a quantity; of a large one its first rows."""
+    def whole(self, node: Node, name: str, exact: bool) -> list[b.Matrix]:
+        """The matrix of a quantity, of a large one its first rows; ``exact``
+        where all entries have closed forms."""
         columns = node.grid[1]
-        entry = self.shown.exact if exact else self.shown.decimal
         count = self.rows_shown(node)
-        cells = tuple(
-            tuple(f.latex(entry(node, i, j)) for j in range(columns)) for i in range(count)
-        )
-        if count < node.grid[0]:
-            before = (
-                rf"({before.split()[0]})_{{0\text{{--}}{count - 1},\,\cdot}} {before.split()[1]}"
+        places = [[(i, j) for j in range(columns)] for i in range(count)]
+        closed = [[self.shown.exact(node, i, j) for i, j in row] if exact else [] for row in places]
+        if exact := exact and all(entry is not None for row in closed for entry in row):
+            cells = tuple(tuple(f.latex(entry) for entry in row if entry) for row in closed)
+        else:
+            cells = tuple(
+                tuple(f.latex(self.shown.decimal(node, i, j)) for i, j in row) for row in places
             )
+        if count < node.grid[0]:
+            name = rf"({name})_{{0\text{{--}}{count - 1},\,\cdot}}"
         labels = self.tokens(node, 0)[:count]
-        return [b.Matrix(before, cells, labels if exact else ())]
+        relation = "=" if exact else r"\approx"
+        return [b.Matrix(f"{name} {relation}", cells, labels if exact else ())]
 
     def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
         """The tokens, if that axis runs over them as the output's rows do."""

@@ -99,15 +99,17 @@ def _given(steps: Steps) -> Iterator[b.Block]:
     items: list[b.Matrix] = []
     for name in matrices:
         node = steps.program.quantities[name]
-        items += steps.whole(node, f"{f.name_latex(name)} =", exact=True)
+        items += steps.whole(node, f.name_latex(name), exact=True)
     if items:
         yield b.Matrices(tuple(items))
     if scalars:
         text: list[str | b.Math] = []
         for name in scalars:
             node = steps.program.quantities[name]
-            value = f.latex(steps.shown.exact(node, 0, 0))
-            text += [b.Math(f"{f.name_latex(name)} = {value}"), ", "]
+            exact = steps.shown.exact(node, 0, 0)
+            relation = r"\approx" if exact is None else "="
+            value = f.latex(exact or steps.shown.decimal(node, 0, 0))
+            text += [b.Math(f"{f.name_latex(name)} {relation} {value}"), ", "]
         yield b.Paragraph((*text[:-1], "."))
 
 

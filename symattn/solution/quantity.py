@@ -63,14 +63,18 @@ class Entry:
     def has_symbols(self) -> bool:
         """Whether the entry is a linear form in symbols."""
         # A quantity of numbers needs no exact value to know that it has none.
-        return bool(self.quantity.letters) and self.value.has_symbols
+        if not self.quantity.letters or self.is_hidden:
+            return False
+        return any(symbol is not None for symbol, _ in self.coefficients())
 
     def coefficients(self) -> Iterator[tuple[str | None, Entry]]:
         """The terms of a linear form: what stands alone (None), and before each
         symbol; zeros are left out."""
-        for symbol in (None, *self.value.symbols):
+        for symbol in (None, *sorted(self.value.letters)):
             found = Entry(self.quantity.coefficient(symbol or "1"), self.i, self.j)
             near = found.ball(FIRST)
+            if near.is_zero():
+                continue
             if not near.contains(0) or found.value.is_zero() is not Verdict.HOLDS:
                 yield symbol, found
 
@@ -215,7 +219,11 @@ class Quantity:
         """The symbols that the entries are linear forms in; empty for numbers."""
         if not self.letters:
             return ()
-        return tuple(sorted({name for value in self.values() for name in value.symbols}))
+        rows, columns = self.grid
+        places = [(i, j) for i in range(rows) for j in range(columns) if not self.is_hidden(i, j)]
+        entries = [Entry(self, i, j) for i, j in places]
+        found = {symbol for entry in entries for symbol, _ in entry.coefficients()}
+        return tuple(sorted(symbol for symbol in found if symbol is not None))
 
     def coefficient(self, symbol: str) -> Quantity:
         """What stands before ``symbol`` in every entry; ``"1"`` for the rest."""
