@@ -1,5 +1,38 @@
-"""``python -m symattn``."""
+"""``symattn``, or ``python -m symattn``."""
 
-from symattn.cli import main
+from __future__ import annotations
 
-main()
+import os
+import sys
+
+from symattn.endings import heed_signals
+
+
+def main() -> None:
+    """Run the command that the command line asks for, and exit."""
+    # Before anything else is loaded: a signal may come at any time.
+    heed_signals()
+    _open_streams()
+    from symattn.cli import main as run
+
+    run()
+
+
+def _open_streams() -> None:
+    """Have standard streams that were closed lead nowhere: the next file
+    opened would take the place of one, and get what is printed."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest number that is free is this one.
+            os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(number, True)
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            stream = open(number, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
+
+
+@pytest.fixture
+def safe_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine's own devices stay, whatever the code under test does as superuser."""
+    replace = Path.replace
+
+    def checked(source: Path, target: Path) -> Path:
+        assert Path(target).absolute().parent != Path("/dev")
+        return replace(source, target)
+
+    monkeypatch.setattr(Path, "replace", checked)
 
 
 @pytest.fixture

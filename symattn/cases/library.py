@@ -5,10 +5,12 @@ from __future__ import annotations
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from symattn.cases.case import Case
-from symattn.cases.file import read_case
 from symattn.errors import Malformed, UnknownName
+
+if TYPE_CHECKING:
+    from symattn.cases.case import Case
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -59,6 +61,9 @@ def load(name: str | Path) -> Case:
     >>> load("cat-sat-mat").tokens
     ('cat', 'sat', 'mat')
     """
+    # Who only asks for names loads no arithmetic.
+    from symattn.cases.file import read_case
+
     return read_case(find(str(name)), _beside)
 
 

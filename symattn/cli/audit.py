@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from symattn import __version__
+from symattn import __version__, outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli.main import CHECK_FAILED
+from symattn.cli.options import Output, Pace, one_document, paced
+from symattn.cli.pages import typeset
+from symattn.errors import EngineFailure
+from symattn.outputs import STANDARD_OUTPUT
 from symattn.verdicts import Verdict
+from symattn.workers import Asker
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,12 +35,16 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", "tex", "pdf")
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=Output(),
     metavar="FILE",
-    help="Write to FILE instead; for tex and pdf a folder where there are several cases.",
+    help="Write to FILE instead, - is standard output; for tex and pdf a folder where there are "
+    "several cases.",
 )
 @click.option("--strict", is_flag=True, help="Count what is undecided or unchecked as well.")
-def command(cases: tuple[str, ...], form: str, output: Path | None, strict: bool) -> None:
+@paced
+def command(
+    cases: tuple[str, ...], form: str, output: Path | None, strict: bool, pace: Pace
+) -> None:
     """Judge what a document prints: which figure is wrong, what it should be, and why.
 
     A figure is refuted when the exact value does not round to it. Each refuted
@@ -49,73 +58,131 @@ def command(cases: tuple[str, ...], form: str, output: Path | None, strict: bool
       symattn audit length-4-causal --format pdf      the red-pen sheet
       symattn audit cat-sat-mat --format errata       a text for the author
     """
-    from symattn.auditing.audit import audit
-
-    audits = case_arguments.of_each(case_arguments.solutions(cases), audit)
-    if form in ("tex", "pdf"):
-        _red_pen(audits, form, output)
+    pages, folder = form in ("tex", "pdf"), output or Path("audits")
+    single = pages and len(cases) == 1 and output is not None and _is_file(output, form)
+    if pages:
+        one_document(output, len(cases), form)
+    elif output == STANDARD_OUTPUT:
+        output = None
+    if pages and not single:
+        outputs.check_folder(folder)
+    elif output is not None:
+        outputs.check(output)
+    audits = case_arguments.of_each(cases, pace, _audited, form, output is None)
+    if pages:
+        paths = [
+            output if single and output else folder / f"{item.name}-audit.{form}"
+            for item in audits.done
+        ]
+        if not single:
+            outputs.prepare_folder(folder)
+        _red_pen(paths, [item.content for item in audits.done], form, pace.jobs)
     elif form == "text" and output is None:
-        for item in audits:
-            _print(item, case_arguments.console())
+        for item in audits.done:
+            case_arguments.echo(item.content)
     else:
-        _emit(_text(audits, form), output)
-    refuted = any(item.count(Verdict.REFUTED) for item in audits)
-    open_ends = any(item.count(Verdict.UNDECIDED) or item.unchecked for item in audits)
-    if refuted or (strict and open_ends):
+        _emit(_text([item.content for item in audits.whole()], form), output)
+    audits.tell()
+    refuted = any(item.refuted for item in audits.done)
+    if refuted or (strict and any(item.open for item in audits.done)):
         sys.exit(CHECK_FAILED)
 
 
-def _text(audits: list[Audit], form: str) -> str:
-    from symattn.auditing import reports
+class _Audited(NamedTuple):
+    """An audit as plain data: its case, whether something is refuted or left
+    open, and what the format makes of it."""
 
-    if form == "json":
-        data = [reports.as_dict(item) for item in audits]
-        return json.dumps(data[0] if len(data) == 1 else data, indent=2, ensure_ascii=False)
-    if form == "github":
-        return reports.github(audits)
-    if form == "sarif":
-        return reports.sarif(audits, __version__)
-    if form == "errata":
-        return "\n".join(reports.errata(item) for item in audits)
+    name: str
+    refuted: bool
+    open: bool
+    content: Any
+
+
+def _audited(asker: Asker, case: str, form: str, terminal: bool) -> _Audited:
+    from symattn.auditing import reports
+    from symattn.auditing.audit import audit
+
+    with case_arguments.solved(asker, case) as solution:
+        asker.stage("checking")
+        found = audit(solution)
+        content: Any
+        if form == "json":
+            content = reports.as_dict(found)
+        elif form == "github":
+            content = reports.github([found])
+        elif form == "sarif":
+            content = json.loads(reports.sarif([found], __version__))
+        elif form == "errata":
+            content = reports.errata(found)
+        elif form == "text":
+            content = (
+                _plain(found)
+                if not terminal
+                else case_arguments.printed(lambda out: _print(found, out))
+            )
+        else:
+            from symattn.sheets.latex import document
+            from symattn.sheets.redpen import sheet
+
+            content = document(sheet(found))
+    left = bool(found.count(Verdict.UNDECIDED) or found.unchecked)
+    return _Audited(found.case.name, bool(found.count(Verdict.REFUTED)), left, content)
+
+
+def _plain(audit: Audit) -> str:
+    """The text in a file: plain, even where the environment forces colours."""
     import io
 
     from rich.console import Console
 
     buffer = io.StringIO()
-    for item in audits:
-        # A file stays plain, even where the environment forces colours.
-        _print(item, Console(file=buffer, width=160, color_system=None))
+    _print(audit, Console(file=buffer, width=160, color_system=None))
     return buffer.getvalue()
 
 
+def _text(contents: list[Any], form: str) -> str:
+    """One document of what the cases gave."""
+    if form == "json":
+        data = contents[0] if len(contents) == 1 else contents
+        return json.dumps(data, indent=2, ensure_ascii=False)
+    if form == "sarif":
+        log = contents[0]
+        log["runs"][0]["results"] = [
+            result for content in contents for result in content["runs"][0]["results"]
+        ]
+        return json.dumps(log, indent=2, ensure_ascii=False)
+    if form == "text":
+        return "".join(contents)
+    return "\n".join(content for content in contents if content)
+
+
 def _emit(text: str, output: Path | None) -> None:
-    if output is None:
-        if text:
-            click.echo(text)
-        return
-    from symattn.sheets.writing import write_whole
-
-    write_whole(output, (text.rstrip("\n") + "\n").encode())
+    if output is not None:
+        outputs.write(output, (text.rstrip("\n") + "\n").encode())
+    elif text:
+        click.echo(text)
 
 
-def _red_pen(audits: list[Audit], form: str, output: Path | None) -> None:
-    from symattn.sheets.engine import typeset
-    from symattn.sheets.latex import document
-    from symattn.sheets.redpen import sheet
-    from symattn.sheets.writing import prepare_folder, write_whole
+def _is_file(output: Path, form: str) -> bool:
+    """Whether a single page goes into that very file, and not into a folder."""
+    return output.suffix == f".{form}" or (output.exists() and not output.is_dir())
 
-    single = len(audits) == 1 and output is not None and output.suffix == f".{form}"
-    folder = Path("audits") if output is None else output
-    if not single:
-        prepare_folder(folder)
-    for item in audits:
-        tex = document(sheet(item))
-        path = output if single and output else folder / f"{item.case.name}-audit.{form}"
-        made = typeset(tex) if form == "pdf" else None
-        write_whole(path, tex.encode() if made is None else made.pdf)
-        for complaint in made.complaints if made else ():
+
+def _red_pen(paths: list[Path], documents: list[str], form: str, jobs: int) -> None:
+    """Write the pages; without all of their PDFs none."""
+    contents = [tex.encode() for tex in documents]
+    complaints: list[tuple[str, ...]] = [() for _ in documents]
+    if form == "pdf":
+        for index, made in typeset(documents, [str(path) for path in paths], jobs):
+            if isinstance(made, EngineFailure):
+                raise made
+            contents[index], complaints[index] = made.pdf, made.complaints
+    for path, content, said in zip(paths, contents, complaints, strict=True):
+        outputs.write(path, content)
+        for complaint in said:
             click.echo(f"symattn: {path}: {complaint}", err=True)
-        click.echo(str(path))
+        if path != STANDARD_OUTPUT:
+            click.echo(str(path))
 
 
 def _print(audit: Audit, out: Console) -> None:

@@ -1,13 +1,21 @@
-"""The CASE arguments, and what the commands print with."""
+"""The CASE arguments: the work on each, its faults, and what the commands print with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import click
 
+from symattn import workers
+from symattn.cli.options import Pace
+from symattn.cli.progress import Progress
 from symattn.errors import Fault, Malformed, Undecided
+from symattn.workers import Asker, Ended, Limits
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,52 +24,167 @@ if TYPE_CHECKING:
 
 argument = click.argument("cases", metavar="[CASE]...", nargs=-1)
 
-S = TypeVar("S")
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def solutions(cases: tuple[str, ...]) -> list[Solution]:
-    """The solved cases; without a name all bundled ones.
+@dataclass(frozen=True)
+class Results(Generic[T]):
+    """What the work on the cases gave, in their order; ``stopped`` says which
+    of them were stopped at a limit."""
 
-    The faults of all cases are raised together. Results go by a case's name,
-    so two cases of one name are a fault.
+    done: list[T]
+    stopped: list[Malformed]
+
+    def whole(self) -> list[T]:
+        """All results; raises :class:`Malformed` if a case was stopped."""
+        self.tell()
+        return self.done
+
+    def tell(self) -> None:
+        """Raise :class:`Malformed` if a case was stopped."""
+        if self.stopped:
+            raise _together(self.stopped)
+
+
+def of_each(
+    cases: Sequence[str],
+    pace: Pace,
+    act: Callable[Concatenate[Asker, str, P], T],
+    *arguments: P.args,
+    **named: P.kwargs,
+) -> Results[T]:
+    """``act`` of every case, without a name of all bundled ones, within limits.
+
+    ``act`` is a function of a module: where there is a limit it runs in a
+    worker, and gives plain data back. What is stopped at a limit takes nothing
+    from the others. The faults of all cases are raised together. Results go by
+    a case's name, so two cases of one name are a fault.
     """
+    if not cases:
+        from symattn.cases import library
+
+        cases = library.names()
+    names = [Path(case).stem if case.endswith(".toml") else case for case in cases]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise Malformed(f"two cases are called {', '.join(twice)}: name one at a time")
+    answers = _answers(cases, pace, act, (*arguments, *named.values()))
+    faults, stopped, done = [], [], []
+    for case, answer in zip(cases, answers, strict=True):
+        if isinstance(answer, Malformed):
+            faults.append(answer)
+        elif isinstance(answer, Undecided):
+            faults.append(Malformed(str(answer), case))
+        elif isinstance(answer, RecursionError):
+            faults.append(Malformed("nested deeper than can be computed", case))
+        elif isinstance(answer, Ended):
+            stopped.append(Malformed(_ended(answer, pace.limits), case))
+        elif isinstance(answer, Exception):
+            raise answer
+        else:
+            done.append(answer)
+    if faults:
+        raise _together([*faults, *stopped])
+    return Results(done, stopped)
+
+
+def _answers(
+    cases: Sequence[str], pace: Pace, act: Callable[..., Any], arguments: tuple[Any, ...]
+) -> list[Any]:
+    """What ``act`` gave for every case, or the exception that it ended with."""
+    answers: list[Any] = [None] * len(cases)
+    jobs: list[workers.Job] = [(act, (case, *arguments)) for case in cases]
+    progress = Progress(cases)
+    try:
+        for index, answer in _worked(jobs, pace, progress):
+            answers[index] = answer
+    finally:
+        progress.clear()
+    return answers
+
+
+def _worked(
+    jobs: list[workers.Job], pace: Pace, progress: Progress
+) -> Generator[tuple[int, Any], None, None]:
+    if pace.limits != Limits():
+        with closing(workers.results(jobs, pace.limits, pace.jobs, progress)) as made:
+            yield from made
+        return
+    for index, (act, arguments) in enumerate(jobs):
+        try:
+            answer = act(_Here(progress, index), *arguments)
+        except (Malformed, Undecided, RecursionError) as error:
+            answer = error
+        progress.stage(index, "done")
+        yield index, answer
+
+
+@dataclass(frozen=True)
+class _Here:
+    """Who asks for work in the command's own process."""
+
+    progress: Progress
+    index: int
+
+    def stage(self, what: str) -> None:
+        self.progress.stage(self.index, what)
+
+
+def _ended(end: Ended, limits: Limits) -> str:
+    if end.why == "time":
+        return f"stopped after {limits.seconds:g} seconds (--max-seconds)"
+    if end.why == "memory" and limits.memory:
+        return f"needs more than {limits.memory} MB (--max-memory)"
+    if end.why == "memory":
+        return "needs more memory than there is"
+    how = f"was ended ({signal.Signals(end.number).name})" if end.number else "ended early"
+    return f"its process {how}"
+
+
+def _together(messages: Sequence[Malformed]) -> Malformed:
+    if len(messages) == 1:
+        return messages[0]
+    return Malformed(
+        [Fault("", fault.at(error.source)) for error in messages for fault in error.faults]
+    )
+
+
+@contextmanager
+def solved(asker: Asker, case: str) -> Iterator[Solution]:
+    """The solution of a case; faults found in working with it are told with its file."""
     from symattn.cases import library
     from symattn.solution.solution import solve
 
-    solved = _each(cases or library.names(), lambda name: "", solve)
-    names = [solution.case.name for solution in solved]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise Malformed(f"two cases are called {', '.join(twice)}: name one at a time")
-    return solved
+    asker.stage("reading")
+    read = library.load(case)
+    asker.stage("computing")
+    solution = solve(read)
+    try:
+        yield solution
+    except (Malformed, Undecided) as error:
+        found = error if isinstance(error, Malformed) else Malformed(str(error))
+        raise Malformed(found.faults, found.source or str(read.path)) from None
 
 
-def of_each(solved: list[Solution], act: Callable[[Solution], T]) -> list[T]:
-    """``act`` of every solution; the faults of all are raised together."""
-    return _each(solved, lambda solution: str(solution.case.path), act)
-
-
-def _each(items: Iterable[S], source: Callable[[S], str], act: Callable[[S], T]) -> list[T]:
-    results: list[T] = []
-    messages: list[Malformed] = []
-    for item in items:
-        try:
-            results.append(act(item))
-        except (Malformed, Undecided) as error:
-            found = error if isinstance(error, Malformed) else Malformed(str(error))
-            messages.append(Malformed(found.faults, found.source or source(item)))
-    if len(messages) == 1:
-        raise messages[0]
-    if messages:
-        raise Malformed(
-            [Fault("", fault.at(error.source)) for error in messages for fault in error.faults]
-        )
-    return results
-
-
-def console(stderr: bool = False) -> Console:
+def console() -> Console:
     """A terminal; piped, its lines have up to 200 letters and no colours."""
     from rich.console import Console
 
-    made = Console(stderr=stderr)
-    return made if made.is_terminal else Console(stderr=stderr, width=200)
+    made = Console()
+    return made if made.is_terminal else Console(width=200)
+
+
+def printed(show: Callable[[Console], None]) -> str:
+    """What ``show`` prints on standard output, as text with its colours.
+
+    A console that printed by itself would end the program where nobody reads.
+    """
+    out = console()
+    with out.capture() as captured:
+        show(out)
+    return captured.get()
+
+
+def echo(text: str) -> None:
+    """Print what has its colours already."""
+    click.echo(text, nl=False, color=True)

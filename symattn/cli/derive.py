@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symattn import outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli.main import CHECK_FAILED
+from symattn.cli.options import Output, one_document
+from symattn.cli.pages import write
+from symattn.outputs import STANDARD_OUTPUT
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -29,9 +33,9 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=Output(),
     metavar="DIR",
-    help="Where files go: for tex and pdf 'derivations-out' unless given.",
+    help="Where files go: for tex and pdf 'derivations-out' unless given; - is standard output.",
 )
 @click.option(
     "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
@@ -49,6 +53,10 @@ def command(names: tuple[str, ...], form: str, output: Path | None, strict: bool
     """
     from symattn.proofs import THEORY
 
+    if form in ("tex", "pdf"):
+        one_document(output, len(names), form)
+    elif output == STANDARD_OUTPUT:
+        output = None
     listing = not names and form == "text" and output is None
     derivations = [THEORY[name] for name in names or THEORY]
     if listing:
@@ -60,13 +68,10 @@ def command(names: tuple[str, ...], form: str, output: Path | None, strict: bool
         for item in derivations:
             _emit(item.to_text() + "\n", f"{item.name}.txt", output)
     else:
-        from symattn.cli.sheet import write
         from symattn.sheets.derivation import sheet
         from symattn.sheets.latex import document
-        from symattn.sheets.writing import prepare_folder
 
         folder = output or Path("derivations-out")
-        prepare_folder(folder)
         documents = {item.name: document(sheet(item)) for item in derivations}
         if code := write(documents, folder, form, strict):
             sys.exit(code)
@@ -78,10 +83,8 @@ def _emit(text: str, name: str, output: Path | None) -> None:
     if output is None:
         click.echo(text)
         return
-    from symattn.sheets.writing import prepare_folder, write_whole
-
-    prepare_folder(output)
-    write_whole(output / name, (text.rstrip("\n") + "\n").encode())
+    outputs.prepare_folder(output)
+    outputs.write(output / name, (text.rstrip("\n") + "\n").encode())
 
 
 def _list(derivations: list[Derivation]) -> None:
@@ -103,6 +106,6 @@ def _list(derivations: list[Derivation]) -> None:
             Text(prose(item.statement)),
             Text(f"{report.verdict}: {item.summary()}", style="green" if good else "red"),
         )
-    case_arguments.console().print(table)
+    case_arguments.echo(case_arguments.printed(lambda out: out.print(table)))
     if failed:
         sys.exit(CHECK_FAILED)

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from symattn.cli.cases import console
+from symattn.cli.cases import echo, printed
 
 
 @click.command("list")
@@ -43,4 +43,4 @@ def command(form: str) -> None:
             Text(" ".join(case.tokens)),
             Text(", ".join(case.steps)),
         )
-    console().print(table)
+    echo(printed(lambda out: out.print(table)))

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -31,8 +34,29 @@ _COMMANDS: Mapping[str, str] = {
 }
 
 
+class _NoReader(Exception):
+    """Nobody reads what is printed any more."""
+
+
+@contextmanager
+def _read() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        # Click would end with the exit code of a failed check.
+        raise _NoReader from None
+
+
 class _Lazy(click.Group):
     """A group whose commands are imported when they are used."""
+
+    def make_context(self, *arguments: Any, **named: Any) -> click.Context:
+        with _read():
+            return super().make_context(*arguments, **named)
+
+    def invoke(self, context: click.Context) -> Any:
+        with _read():
+            return super().invoke(context)
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -68,21 +92,45 @@ def _group() -> None:
 
 
 def main() -> None:
-    """Run a command; bad input ends with one message on standard error and exit code 2."""
-    if hasattr(signal, "SIGPIPE"):
-        # A reader that has seen enough, such as head, ends the run without a word.
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    """Run a command and exit; bad input ends with one message on standard error and exit code 2."""
+    sys.exit(_run())
+
+
+def _run() -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that doesn't know a letter shows its code.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        _group(prog_name="symattn")
-    except SymattnError as error:
-        click.echo(f"symattn: {error}", err=True)
-        sys.exit(CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)
+        code = _command()
+        with _read():
+            sys.stdout.flush()
+    except _NoReader:
+        # A reader that has seen enough, such as head, ends the run without a word.
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except OSError as error:
-        click.echo(f"symattn: the output can't be written: {error.strerror or error}", err=True)
-        sys.exit(BAD_INPUT)
+        return _told(f"the output can't be written: {error.strerror or error}")
+    return code
+
+
+def _command() -> int:
+    try:
+        return int(_group.main(prog_name="symattn", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except SystemExit as error:
+        return int(error.code or 0)
+    except SymattnError as error:
+        return _told(str(error), CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)
     except RecursionError:
-        click.echo("symattn: the input is nested deeper than can be computed", err=True)
-        sys.exit(BAD_INPUT)
+        return _told("the input is nested deeper than can be computed")
+    except MemoryError:
+        return _told("the input needs more memory than there is")
+
+
+def _told(message: str, code: int = BAD_INPUT) -> int:
+    with _read():
+        click.echo(f"symattn: {message}", err=True)
+    return code

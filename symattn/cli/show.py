@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symattn import syntax
+from symattn.cli import cases as case_arguments
+from symattn.cli.options import Pace, limited
 from symattn.errors import Malformed
+from symattn.workers import Asker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from symattn.numbers.reading import Hidden
     from symattn.numbers.values import Value
@@ -31,8 +34,15 @@ if TYPE_CHECKING:
     default="text",
     show_default=True,
 )
+@limited
 def command(
-    case: str, quantity: str, at: str | None, places: int, rounding: str | None, form: str
+    case: str,
+    quantity: str,
+    at: str | None,
+    places: int,
+    rounding: str | None,
+    form: str,
+    pace: Pace,
 ) -> None:
     """Closed form and correctly rounded decimals of a QUANTITY of a CASE.
 
@@ -44,14 +54,32 @@ def command(
       symattn show length-4-causal dL/dQ --at 3,0 --format latex
       symattn show cat-sat-mat "grad(V)[0, 1] - Y[0, 1]" --format json
     """
+    place = None if at is None else _indices(at)
+    shown = case_arguments.of_each([case], pace, _shown, quantity, place, places, rounding, form)
+    for text in shown.whole():
+        click.echo(text)
+
+
+def _shown(
+    asker: Asker,
+    case: str,
+    quantity: str,
+    place: list[int] | None,
+    places: int,
+    rounding: str | None,
+    form: str,
+) -> str:
+    """What is printed."""
+    from symattn.cases import library
     from symattn.numbers.rounding import rounding_mode
     from symattn.solution.solution import solve
 
-    solution = solve(case)
+    asker.stage("reading")
+    read = library.load(case)
+    asker.stage("computing")
+    solution = solve(read)
     found = solution[quantity]
-    place = None
-    if at is not None:
-        place = _indices(at)
+    if place is not None:
         found.at(*place)
         found = solution[f"({quantity})[{', '.join(map(str, place))}]"]
     mode = solution.case.rounding if rounding is None else rounding_mode(rounding)
@@ -69,14 +97,13 @@ def command(
             "places": places,
             "rounding": mode,
         }
-        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
-    elif form == "latex":
-        click.echo(found.latex())
-    else:
-        shown = quantity
-        if place is not None:
-            shown = syntax.entry_text(quantity, syntax.parse(quantity), place)
-        _print(shown, found, decimal, f"{places} places, {mode}")
+        return json.dumps(content, indent=2, ensure_ascii=False)
+    if form == "latex":
+        return found.latex()
+    name = quantity
+    if place is not None:
+        name = syntax.entry_text(quantity, syntax.parse(quantity), place)
+    return "\n".join(_lines(name, found, decimal, f"{places} places, {mode}"))
 
 
 def _indices(at: str) -> list[int]:
@@ -109,28 +136,28 @@ def _texts(decimals: Any) -> Any:
     return "-inf" if decimals.is_infinite() else format(decimals, "f")
 
 
-def _print(name: str, quantity: Quantity, decimal: Any, how: str) -> None:
+def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[str]:
     from symattn.shapes import show
 
     exact = _nested(quantity, str)
     if not quantity.shape:
         nearly = "" if exact == decimal else f" \N{ALMOST EQUAL TO} {decimal}"
-        click.echo(f"{name} = {exact}{nearly}")
+        yield f"{name} = {exact}{nearly}"
         return
-    click.echo(f"{name}, {show(quantity.shape)}, exact:")
-    _columns(exact if len(quantity.shape) == 2 else [exact])
-    click.echo(f"\N{ALMOST EQUAL TO} {how}:")
-    _columns(decimal if len(quantity.shape) == 2 else [decimal])
+    yield f"{name}, {show(quantity.shape)}, exact:"
+    yield from _columns(exact if len(quantity.shape) == 2 else [exact])
+    yield f"\N{ALMOST EQUAL TO} {how}:"
+    yield from _columns(decimal if len(quantity.shape) == 2 else [decimal])
 
 
-def _columns(table: list[list[str]]) -> None:
+def _columns(table: list[list[str]]) -> Iterator[str]:
     """Rows with their columns lined up; very wide entries one on a line."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     if sum(widths) + 2 * len(widths) > 160:
         for i, row in enumerate(table):
             for j, entry in enumerate(row):
-                click.echo(f"  [{i}, {j}] {entry}")
+                yield f"  [{i}, {j}] {entry}"
         return
     for row in table:
         cells = (entry.rjust(size) for entry, size in zip(row, widths, strict=True))
-        click.echo("  " + "  ".join(cells))
+        yield "  " + "  ".join(cells)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli.main import CHECK_FAILED
+from symattn.cli.options import Pace, paced
 from symattn.verdicts import Verdict
+from symattn.workers import Asker
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from symattn.verification import Verification
 
 
@@ -21,7 +25,8 @@ if TYPE_CHECKING:
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
-def command(cases: tuple[str, ...], form: str) -> None:
+@paced
+def command(cases: tuple[str, ...], form: str, pace: Pace) -> None:
     """Hold every quantity against an independent NumPy recomputation.
 
     NumPy computes each CASE again in 64-bit floats from the steps' text, every
@@ -30,27 +35,37 @@ def command(cases: tuple[str, ...], form: str) -> None:
     distance over the bound that follows from the magnitudes of all terms:
     up to 1 is rounding. Exits with 1 if anything is refuted.
     """
-    from symattn.verification import verify
-
-    found = case_arguments.of_each(case_arguments.solutions(cases), verify)
+    found = case_arguments.of_each(cases, pace, _verified, form)
     if form == "json":
-        content = {
-            item.case: {check.quantity: check.as_dict() for check in item.checks} for item in found
-        }
+        content = {name: checks for name, _, checks in found.whole()}
         click.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        for item in found:
-            _print(item)
-    if any(item.verdict is Verdict.REFUTED for item in found):
+        for _, _, text in found.done:
+            case_arguments.echo(text)
+    found.tell()
+    if any(refuted for _, refuted, _ in found.done):
         sys.exit(CHECK_FAILED)
 
 
-def _print(item: Verification) -> None:
+def _verified(asker: Asker, case: str, form: str) -> tuple[str, bool, Any]:
+    """The case's name, whether it is refuted, and its checks as JSON or text has them."""
+    from symattn.verification import verify
+
+    with case_arguments.solved(asker, case) as solution:
+        asker.stage("checking")
+        found = verify(solution)
+    if form == "json":
+        content: Any = {check.quantity: check.as_dict() for check in found.checks}
+    else:
+        content = case_arguments.printed(lambda out: _print(found, out))
+    return found.case, found.verdict is Verdict.REFUTED, content
+
+
+def _print(item: Verification, out: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 
     styles = {Verdict.HOLDS: "green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "yellow"}
-    out = case_arguments.console()
     head = Text(item.case, style="bold")
     head.append(f"  {item.verdict}", style=styles[item.verdict])
     head.append(f"  {item.probed} of {item.probes} gradient entries also by complex steps", "dim")

@@ -1,8 +1,9 @@
 r"""TeX engines: finding one, running it safely, reading what it says.
 
 An engine runs in an empty folder of its own, without shell escape, with a
-time limit, and may read and write files below that folder only. What it
-leaves is moved into place when it is whole.
+time limit, and may read and write files below that folder only. A worker looks
+after it: with whatever ends the worker, or the command that asked for it, the
+engine ends too, and its folder goes.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from symattn import workers
 from symattn.errors import EngineFailure
 
 #: Seconds that one run of an engine may take.
@@ -58,26 +61,65 @@ def find_engine(tex: str) -> str | None:
 def typeset(tex: str, limit: float = TIME_LIMIT) -> Document:
     """The PDF of a LaTeX document.
 
-    Raises :class:`EngineFailure` when the engine is missing, fails, or takes
-    longer than ``limit`` seconds.
+    Raises :class:`EngineFailure` when the engine is missing, fails, makes no
+    whole PDF, or takes longer than ``limit`` seconds.
     """
-    name = wanted_engine(tex)
-    engine = find_engine(tex)
-    if engine is None:
-        raise EngineFailure(f"no {name} was found; {INSTALL}")
-    with tempfile.TemporaryDirectory(prefix="symattn-") as folder:
-        (Path(folder) / "sheet.tex").write_text(tex, encoding="utf-8")
-        log = _run(engine, Path(folder), limit)
-        # Tables settle their widths in a second run.
-        if "Rerun" in log or "rerun" in log:
-            log = _run(engine, Path(folder), limit)
-        pdf = Path(folder) / "sheet.pdf"
-        if not pdf.is_file():
-            raise EngineFailure(f"{name} made no PDF: {_first_error(log)}")
-        return Document(pdf.read_bytes(), complaints(log))
+    with closing(typeset_all([tex], limit)) as made:
+        _, document = next(made)
+    if isinstance(document, EngineFailure):
+        raise document
+    return document
 
 
-def _run(engine: str, folder: Path, limit: float) -> str:
+def typeset_all(
+    documents: Sequence[str],
+    limit: float = TIME_LIMIT,
+    at_once: int = 1,
+    watcher: workers.Watcher | None = None,
+) -> Generator[tuple[int, Document | EngineFailure], None, None]:
+    """The index of every document with its PDF, or why there is none, as they are made."""
+    engines = [find_engine(tex) for tex in documents]
+    for index, tex in enumerate(documents):
+        if engines[index] is None:
+            yield index, EngineFailure(f"no {wanted_engine(tex)} was found; {INSTALL}")
+    places = [index for index, engine in enumerate(engines) if engine is not None]
+    jobs: list[workers.Job] = [(_typeset, (engines[index], documents[index])) for index in places]
+    limits = workers.Limits(limit)
+    with closing(workers.results(jobs, limits, at_once, watcher, tidy=True)) as made:
+        for number, answer in made:
+            index = places[number]
+            if isinstance(answer, workers.Ended):
+                does = "was killed"
+                if answer.why == "time":
+                    does = f"did not finish within {limit:g} seconds"
+                answer = EngineFailure(f"{wanted_engine(documents[index])} {does}")
+            if not isinstance(answer, Document | EngineFailure):
+                raise answer
+            yield index, answer
+
+
+def _typeset(client: workers.Client, engine: str, tex: str) -> Document:
+    """What a worker does: its engine and all that this starts are ended with it."""
+    client.stage("typesetting")
+    folder, name = client.folder, Path(engine).name
+    # One folder for each document: nothing of the last is left in it.
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    (folder / "sheet.tex").write_text(tex, encoding="utf-8")
+    log = _run(client, engine)
+    # Tables settle their widths in a second run.
+    if "Rerun" in log or "rerun" in log:
+        log = _run(client, engine)
+    path = folder / "sheet.pdf"
+    pdf = path.read_bytes() if path.is_file() else b""
+    if not pdf:
+        raise EngineFailure(f"{name} made no PDF: {_first_error(log)}")
+    if not pdf.startswith(b"%PDF-") or b"%%EOF" not in pdf[-1024:]:
+        raise EngineFailure(f"{name} made a broken PDF: {_first_error(log)}")
+    return Document(pdf, complaints(log))
+
+
+def _run(client: workers.Client, engine: str) -> str:
     environment = {
         **os.environ,
         # Paranoid: no file outside the folder and TeX's own trees.
@@ -96,27 +138,23 @@ def _run(engine: str, folder: Path, limit: float) -> str:
         "-halt-on-error",
         "sheet.tex",
     ]
-    name = Path(engine).name
+    name, log_file = Path(engine).name, client.folder / "sheet.log"
     try:
-        done = subprocess.run(  # noqa: S603 - the engine's own path and fixed arguments
+        with subprocess.Popen(  # noqa: S603 - the engine's own path and fixed arguments
             command,
-            cwd=folder,
+            cwd=client.folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=limit,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise EngineFailure(f"{name} did not finish within {limit:g} seconds") from None
+        ) as process:
+            assert process.stdout is not None
+            said = client.read(process.stdout).decode("utf-8", "replace")
     except OSError as error:
         raise EngineFailure(f"{name} can't be run: {error.strerror or error}") from None
-    log_file = folder / "sheet.log"
     log = log_file.read_text("utf-8", "replace") if log_file.is_file() else ""
-    if done.returncode != 0:
-        said = log or done.stdout.decode("utf-8", "replace")
-        raise EngineFailure(f"{name} failed: {_first_error(said)}")
+    if process.returncode != 0:
+        raise EngineFailure(f"{name} failed: {_first_error(log or said)}")
     return log
 
 

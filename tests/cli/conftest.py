@@ -12,6 +12,9 @@ import pytest
 
 from symattn.cli import main
 
+#: What an engine's file begins and ends with.
+SHORTEST = "%%PDF-1.5\\n%%%%EOF\\n"
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -32,12 +35,16 @@ class Ended:
 
 @pytest.fixture
 def symattn(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    safe_devices: None,
 ) -> Callable[..., Ended]:
     """Runs ``symattn`` with these words in an empty folder, without a process of its own."""
     monkeypatch.chdir(tmp_path)
-    # The process of the tests keeps its own signals.
-    monkeypatch.setattr("signal.signal", lambda *_: None)
+    # No process for each case either: what tests replace in this one counts.
+    monkeypatch.setenv("SYMATTN_MAX_SECONDS", "0")
+    monkeypatch.setenv("SYMATTN_MAX_MEMORY", "0")
 
     def run(*words: str) -> Ended:
         monkeypatch.setattr(sys, "argv", ["symattn", *words])
@@ -60,13 +67,13 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
-    """Puts an engine on the path that writes a PDF of one word, this log, and ends so."""
+    """Puts an engine on the path that writes the shortest PDF, this log, and ends so."""
 
     def put(log: str = "", code: int = 0, *, pdf: bool = True, name: str = "pdflatex") -> None:
         folder = tmp_path / "engines"
         folder.mkdir(exist_ok=True)
         (folder / "log").write_text(log, "utf-8")
-        lines = ["#!/bin/sh", f"cat '{folder}/log' > sheet.log", "printf typeset > sheet.pdf"]
+        lines = ["#!/bin/sh", f"cat '{folder}/log' > sheet.log", f"printf '{SHORTEST}' > sheet.pdf"]
         fake = folder / name
         fake.write_text("\n".join([*lines[: 3 if pdf else 2], f"exit {code}", ""]), "utf-8")
         fake.chmod(0o755)

@@ -608,7 +608,7 @@ def test_the_red_pen(paper, engine, tmp_path, symattn) -> None:
     engine()
     done = symattn("audit", "paper.toml", "--format", "pdf", "-o", "report.pdf")
     assert (done.code, done.out, done.err) == (1, "report.pdf\n", "")
-    assert (tmp_path / "report.pdf").read_bytes() == b"typeset"
+    assert (tmp_path / "report.pdf").read_bytes() == b"%PDF-1.5\n%%EOF\n"
     assert not (tmp_path / "audits").exists()
 
 
@@ -645,7 +645,7 @@ def test_red_pens(words, form, paper, write, engine, tmp_path, symattn) -> None:
         made = [folder / f"{name}-audit.{form}" for name in names]
         assert done.out.splitlines() == [str(path.relative_to(tmp_path)) for path in made]
         assert sorted(folder.iterdir()) == sorted(made)
-        start = {"pdf": "typeset", "tex": "% !TeX program"}[form]
+        start = {"pdf": "%PDF", "tex": "% !TeX program"}[form]
         assert all(path.read_text("utf-8").startswith(start) for path in made)
 
 

@@ -87,7 +87,7 @@ ENDS = {
 
 def commands():
     """Each command with its name, and the group of all with none."""
-    # The package holds the function of the same name; the group is the module's.
+    # The package holds a function by the name of its module, which has the group.
     group = sys.modules[entrance.__module__].__dict__["_group"]
     context = click.Context(group)
     return {"": group} | {

@@ -132,7 +132,7 @@ def test_nested_too_deep(monkeypatch: pytest.MonkeyPatch, symattn) -> None:
     monkeypatch.setattr(verification, "verify", sink)
     done = symattn("verify", "cat-sat-mat")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "symattn: the input is nested deeper than can be computed\n"
+    assert done.err == "symattn: cat-sat-mat: nested deeper than can be computed\n"
 
 
 def test_a_disk_that_says_no_more(monkeypatch: pytest.MonkeyPatch, symattn) -> None:

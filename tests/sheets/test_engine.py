@@ -1,18 +1,15 @@
-"""Engines run shut in, with a limit, and what they say is passed on; files are written whole."""
+"""Engines run shut in, with a limit, and what they say is passed on."""
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
 import pytest
 
-from symattn.errors import EngineFailure, Malformed
+from symattn.errors import EngineFailure
 from symattn.sheets import blocks as b
 from symattn.sheets import engine
 from symattn.sheets.latex import document
-from symattn.sheets.writing import prepare_folder, write_whole
 
 PDFLATEX = "% !TeX program = pdflatex\n"
 
@@ -43,11 +40,11 @@ def test_how_an_engine_runs(fake: Path) -> None:
         read line; echo "[$line]" > {fake}/in
         echo "$openin_any $openout_any" > {fake}/names
         echo "$SOURCE_DATE_EPOCH $FORCE_SOURCE_DATE $max_print_line $PATH" >> {fake}/names
-        printf %s whole > sheet.pdf; echo fine > sheet.log
+        printf '%%PDF-1.5\\n%%%%EOF\\n' > sheet.pdf; echo fine > sheet.log
         """,
     )
     made = engine.typeset(PDFLATEX)
-    assert made == engine.Document(b"whole", ())
+    assert made == engine.Document(b"%PDF-1.5\n%%EOF\n", ())
     assert (fake / "arguments").read_text().split() == [
         "-no-shell-escape",
         "-interaction=nonstopmode",
@@ -67,7 +64,8 @@ def test_a_second_run(fake: Path, line: str) -> None:
         fake,
         f"""
         if [ -e sheet.aux ]; then wide=' Overfull \\hbox (2.5pt too wide) here'; fi
-        printf '%s%s\\n' '{line}' "$wide" > sheet.log; : > sheet.aux; : > sheet.pdf
+        printf '%s%s\\n' '{line}' "$wide" > sheet.log; : > sheet.aux
+        printf '%%PDF-1.5\\n%%%%EOF\\n' > sheet.pdf
         """,
     )
     assert engine.typeset(PDFLATEX).complaints == ("Overfull \\hbox (2.5pt too wide) here",)
@@ -84,6 +82,10 @@ def test_a_second_run(fake: Path, line: str) -> None:
         ("printf 'a\\n! Said.\\n'; exit 3", r"pdflatex failed: Said\.$"),
         ("exit 1", "pdflatex failed: it gave no reason$"),
         ("printf 'x\\n! Lost.\\n' > sheet.log", r"pdflatex made no PDF: Lost\.$"),
+        (": > sheet.pdf; echo > sheet.log", r"pdflatex made no PDF: it gave no reason$"),
+        ("echo whole > sheet.pdf", r"pdflatex made a broken PDF: it gave no reason$"),
+        ("printf '%%PDF-1.5 and no more' > sheet.pdf", r"pdflatex made a broken PDF: it gave"),
+        ("echo '%%EOF' > sheet.pdf", r"pdflatex made a broken PDF: it gave no reason$"),
         ("printf '! %400d\\n' 1 > sheet.log; exit 1", r"pdflatex failed: 1$"),
     ],
 )
@@ -145,41 +147,3 @@ def test_which_engine(word: str, name: str) -> None:
     assert (r"\usepackage{fontspec}" in tex) == (name == "lualatex")
     assert (r"\usepackage[T1]{fontenc}" in tex) == (name == "pdflatex")
     assert engine.wanted_engine("no first line\n% lualatex") == "pdflatex"
-
-
-# -- files ---------------------------------------------------------------------------
-
-
-def test_files_are_replaced_whole(tmp_path: Path) -> None:
-    """The new file has what any new file would get, and nothing else is left behind."""
-    path = tmp_path / "sheet.tex"
-    mask = os.umask(0o027)
-    try:
-        write_whole(path, b"old")
-        write_whole(path, b"new")
-    finally:
-        assert os.umask(mask) == 0o027
-    assert path.read_bytes() == b"new"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert [*tmp_path.iterdir()] == [path]
-
-
-def test_files_that_cant_be_written(tmp_path: Path) -> None:
-    """What stood there stays; the fault is a line, and no temporary file is left."""
-    taken = tmp_path / "taken"
-    (taken / "inside").mkdir(parents=True)
-    with pytest.raises(Malformed, match=r"taken can't be written: is a directory"):
-        write_whole(taken, b"content")
-    assert [*tmp_path.iterdir()] == [taken]
-    with pytest.raises(Malformed, match=r"no/file can't be written: no such file or directory"):
-        write_whole(tmp_path / "no" / "file", b"content")
-
-
-def test_folders_are_made(tmp_path: Path) -> None:
-    """With all above them; one that is there is fine, a file in its place is a fault."""
-    prepare_folder(tmp_path / "a" / "b")
-    prepare_folder(tmp_path / "a" / "b")
-    assert [*(tmp_path / "a" / "b").iterdir()] == []
-    (tmp_path / "file").write_text("", "utf-8")
-    with pytest.raises(Malformed, match=r"the folder .*file can't be written to: file exists"):
-        prepare_folder(tmp_path / "file")

@@ -1,0 +1,80 @@
+"""Options that several commands take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from symattn.errors import Malformed
+from symattn.outputs import STANDARD_OUTPUT
+from symattn.workers import Limits
+
+
+class Output(click.ParamType[Path]):
+    """A file or folder to be written; ``-`` is standard output."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path."""
+        return STANDARD_OUTPUT if value == "-" else Path(value)
+
+
+def one_document(output: Path | None, count: int, form: str | None) -> None:
+    """:class:`Malformed` if standard output would get several documents, or none in particular."""
+    if output == STANDARD_OUTPUT and (count != 1 or form is None):
+        raise Malformed("-o - is for one document: name one, and --format tex or --format pdf")
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What a case may take, and how many are worked on at once."""
+
+    limits: Limits
+    jobs: int = 1
+
+
+def limited(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command for one case the options for its :class:`Pace`, as ``pace``."""
+
+    @click.option(
+        "--max-seconds",
+        type=click.FloatRange(min=0),
+        default=300,
+        show_default=True,
+        envvar="SYMATTN_MAX_SECONDS",
+        metavar="S",
+        help="Stop a case that takes longer; 0 is no limit.",
+    )
+    @click.option(
+        "--max-memory",
+        type=click.IntRange(min=0),
+        default=2048,
+        show_default=True,
+        envvar="SYMATTN_MAX_MEMORY",
+        metavar="MB",
+        help="Stop a case that needs more memory; 0 is no limit.",
+    )
+    @wraps(command)
+    def with_limits(*, max_seconds: float, max_memory: int, jobs: int = 1, **rest: Any) -> None:
+        command(pace=Pace(Limits(max_seconds, max_memory), jobs), **rest)
+
+    return with_limits
+
+
+def paced(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command for several cases the options for its :class:`Pace`, as ``pace``."""
+    return click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        envvar="SYMATTN_JOBS",
+        metavar="N",
+        help="Work on so many cases at once.",
+    )(limited(command))

@@ -1,0 +1,312 @@
+"""Work done in processes of its own, which can be stopped.
+
+Native code (FLINT, GMP, NumPy) answers to no signal handler, and what it is
+asked to do may take any time and memory. A worker is a process in a session of
+its own with limits that the system holds it to; it is ended together with all
+that it has started. The process that asks stays light: it loads nothing that
+the work needs. Whoever survives, tidies up.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
+from typing import IO, Any, Literal, Protocol
+
+from symattn.endings import undone
+from symattn.errors import SymattnError
+
+#: What is to be done: a function of a module, which is given an
+#: :class:`Asker` and these arguments. Both must be plain data to Python's pickle.
+Job = tuple[Callable[..., Any], tuple[Any, ...]]
+
+#: Seconds that pass between two looks at the time, where somebody watches.
+_TICK = 0.2
+_START = "import sys; sys.path[:] = sys.argv[6:]; from symattn import workers; workers.serve()"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one piece of work may take: seconds, and megabytes of memory; 0 is no limit."""
+
+    seconds: float = 0.0
+    memory: int = 0
+
+
+class Asker(Protocol):
+    """Who asked for the work."""
+
+    def stage(self, what: str) -> None:
+        """Tell how far the work is: ``reading``, ``computing``, ..."""
+
+
+class Watcher(Protocol):
+    """Who watches the work; ``ticking`` if it wants to be called while nothing happens."""
+
+    ticking: bool
+
+    def stage(self, index: int, what: str) -> None:
+        """The job of that index has come to a stage; the first is empty, the last ``done``."""
+
+    def tick(self) -> None:
+        """Some time has passed."""
+
+
+class Ended(SymattnError):
+    """A worker ended before its work: at a limit, or by a signal from elsewhere."""
+
+    def __init__(self, why: Literal["time", "memory", "signal"], number: int = 0) -> None:
+        self.why = why
+        self.number = number
+        super().__init__(why, number)
+
+
+class Crashed(Exception):
+    """The work failed in a way that nobody has foreseen; the traceback from the worker."""
+
+
+# -- the side that asks ------------------------------------------------------------------
+
+
+def results(
+    jobs: Sequence[Job],
+    limits: Limits,
+    at_once: int = 1,
+    watcher: Watcher | None = None,
+    tidy: bool = False,
+) -> Generator[tuple[int, Any], None, None]:
+    """The index of every job with what it gave, or the exception it ended with, as they end.
+
+    A worker does one job after the other, up to ``at_once`` of them at a time.
+    With ``tidy`` each has a folder for temporary files (:attr:`Client.folder`),
+    and may start other programs. Close the iterator to stop all work.
+    """
+    todo = deque(range(len(jobs)))
+    team = _Team(limits, tidy)
+    ticking = watcher is not None and watcher.ticking
+    with undone(team.stop):
+        while todo or team.busy:
+            while todo and len(team.busy) < at_once:
+                index = todo.popleft()
+                team.give(index, jobs[index])
+                if watcher:
+                    watcher.stage(index, "")
+            for connection in wait([*team.busy], _TICK if ticking else None):
+                assert isinstance(connection, Connection)
+                index, kind, answer = team.heard(connection)
+                if kind == "again":
+                    todo.appendleft(index)
+                elif kind == "stage":
+                    if watcher:
+                        watcher.stage(index, answer)
+                else:
+                    if watcher:
+                        watcher.stage(index, "done")
+                    yield index, answer
+            if watcher:
+                watcher.tick()
+        team.dismiss()
+
+
+class _Team:
+    """The workers: those that work, each with the index of its job, and those that wait."""
+
+    def __init__(self, limits: Limits, tidy: bool) -> None:
+        self._limits = limits
+        self._tidy = tidy
+        self._idle: list[_Worker] = []
+        self.busy: dict[Connection, tuple[_Worker, int]] = {}
+        self._all: list[_Worker] = []
+
+    def give(self, index: int, job: Job) -> None:
+        worker = self._idle.pop() if self._idle else _Worker(self._limits, self._tidy, self._all)
+        worker.jobs += 1
+        self.busy[worker.connection] = worker, index
+        # That it is gone is heard when it is listened to.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            worker.connection.send(job)
+
+    def heard(self, connection: Connection) -> tuple[int, str, Any]:
+        """What a worker says, with the index of its job: ``stage``, ``ended``, or
+        ``again`` where its memory was full before it began."""
+        worker, index = self.busy[connection]
+        try:
+            kind, answer = connection.recv()
+        except (EOFError, OSError):
+            del self.busy[connection]
+            worker.stop()
+            end = _how(worker.process.returncode)
+            full = end.why == "memory" and worker.jobs > 1
+            return index, "again" if full else "ended", end
+        if kind == "ended":
+            del self.busy[connection]
+            self._idle.append(worker)
+        return index, kind, answer
+
+    def dismiss(self) -> None:
+        """Let those who wait go home by themselves."""
+        for worker in self._idle:
+            worker.connection.close()
+        for worker in self._idle:
+            with suppress(subprocess.TimeoutExpired):
+                worker.process.wait(1)
+
+    def stop(self) -> None:
+        for worker in self._all:
+            worker.stop()
+
+
+class _Worker:
+    """A worker, seen from the process that asks."""
+
+    def __init__(self, limits: Limits, tidy: bool, known: list[_Worker]) -> None:
+        self.jobs = 0
+        name = f"symattn-{secrets.token_hex(8)}"
+        self.folder = str(Path(tempfile.gettempdir()) / name) if tidy else ""
+        self.connection, other = Pipe()
+        handed = (other.fileno(), limits.seconds, limits.memory, self.folder, os.getpid())
+        self.process = subprocess.Popen(  # noqa: S603 - this interpreter and this module
+            [sys.executable, "-c", _START, *map(str, handed), *sys.path],
+            stdin=subprocess.DEVNULL,
+            # Libraries that give up say so in words of their own.
+            stderr=subprocess.DEVNULL,
+            pass_fds=[other.fileno()],
+            start_new_session=True,
+            # One thread each: every thread's stack and buffers count as memory.
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        )
+        known.append(self)
+        other.close()
+
+    def stop(self) -> None:
+        """End it and all that it has started, if it still runs, and tidy up after it."""
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.connection.close()
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _how(code: int) -> Ended:
+    if code == -signal.SIGALRM:
+        return Ended("time")
+    # GMP and FLINT abort when they get no memory.
+    if code in (errno.ENOMEM, -signal.SIGABRT):
+        return Ended("memory")
+    return Ended("signal", max(-code, 0))
+
+
+# -- the worker's side -------------------------------------------------------------------
+
+
+class Client:
+    """The process that asked, seen from the worker; an :class:`Asker`."""
+
+    def __init__(self, connection: Connection, folder: str) -> None:
+        self._connection = connection
+        #: For temporary files; not there yet, and removed when the worker ends.
+        self.folder = Path(folder)
+
+    def stage(self, what: str) -> None:
+        """Tell how far the work is."""
+        self._connection.send(("stage", what))
+
+    def read(self, stream: IO[bytes]) -> bytes:
+        """All that a program says that this worker has started.
+
+        Should the process that asked be gone, the program is ended, the folder
+        removed, and this process ended too.
+        """
+        said = b""
+        while True:
+            ready, _, _ = select.select([stream.fileno(), self._connection.fileno()], [], [])
+            # Nothing is sent to a worker at work: what can be read is the end.
+            if self._connection.fileno() in ready:
+                self._abandon()
+            piece = os.read(stream.fileno(), 1 << 16)
+            if not piece:
+                return said
+            said += piece
+
+    def _abandon(self) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.killpg(0, signal.SIGTERM)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.killpg(0, signal.SIGKILL)
+
+
+def serve() -> None:
+    """Work until nobody asks any more; the arguments are on the command line."""
+    handle, seconds, memory, folder, parent = sys.argv[1:6]
+    connection = Connection(int(handle))
+    for number in (signal.SIGINT, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)
+    if int(memory):
+        _limit_memory(int(memory) << 20)
+    if not folder:
+        _die_with(int(parent))
+    client = Client(connection, folder)
+    while True:
+        try:
+            work, arguments = connection.recv()
+        except (EOFError, OSError):
+            # Taking the libraries down in order would take longer than some work.
+            os._exit(0)
+        # The system's own clock ends native code too.
+        signal.setitimer(signal.ITIMER_REAL, float(seconds))
+        answer = _done(work, client, arguments)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        connection.send(("ended", answer))
+
+
+def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) -> Any:
+    try:
+        return work(client, *arguments)
+    except MemoryError:
+        os._exit(errno.ENOMEM)
+    except (SymattnError, RecursionError) as error:
+        # Not what it came from: only plain data goes to the other side.
+        return error.with_traceback(None)
+    except OSError as error:
+        return OSError(error.errno, error.strerror or str(error))
+    except Exception:
+        return Crashed(traceback.format_exc())
+
+
+def _limit_memory(most: int) -> None:
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+def _die_with(parent: int) -> None:
+    """Have the system end this process with the one that asked, even in native code.
+
+    Only Linux can; elsewhere the work ends at its limit.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        set_death_signal = 1
+        ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)

@@ -1,0 +1,200 @@
+"""Limits on time and memory, several cases at once, and what is shown meanwhile."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .processes import Run
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+
+COMMANDS = ["show", "sheet", "audit", "verify"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run(tmp_path)
+
+
+def words(command: str, case: str) -> list[str]:
+    """A command on a case."""
+    return [command, case, *(["A"] if command == "show" else [])]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_max_seconds(command: str, run: Run) -> None:
+    """Work that is not done in time ends with exit code 2, one line, and no file."""
+    code, out, err = run.ended(*words(command, "slow.toml"), "--max-seconds", "1.5")
+    assert (code, out) == (2, "")
+    assert err == "symattn: slow.toml: stopped after 1.5 seconds (--max-seconds)\n"
+    assert (run.left(), run.temporary(), [*run.work.iterdir()]) == ({}, [], [])
+
+
+@pytest.mark.parametrize("case", ["large", "hoard"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_max_memory(command: str, case: str, run: Run) -> None:
+    """Work that needs more memory ends so too, whether Python or a library gets none."""
+    code, out, err = run.ended(*words(command, f"{case}.toml"), "--max-memory", "400")
+    assert (code, out) == (2, "")
+    assert err == f"symattn: {case}.toml: needs more than 400 MB (--max-memory)\n"
+    assert (run.left(), run.temporary(), [*run.work.iterdir()]) == ({}, [], [])
+
+
+def test_a_limit_of_the_environment(run: Run) -> None:
+    """Limits can be set for all commands."""
+    run.environment["SYMATTN_MAX_SECONDS"] = "0.5"
+    _, _, err = run.ended("verify", "slow.toml")
+    assert err == "symattn: slow.toml: stopped after 0.5 seconds (--max-seconds)\n"
+
+
+def test_without_a_limit(run: Run) -> None:
+    """Where nothing is limited the work is done in the command's own process; too much
+    memory is still one line."""
+    unlimited = ["--max-seconds", "0", "--max-memory", "0"]
+    code, out, _ = run.ended("show", "cat-sat-mat", "A[0, 0]", *unlimited)
+    assert (code, out[:10]) == (0, "A[0, 0] = ")
+    code, out, err = run.ended("verify", "hoard.toml", *unlimited)
+    assert (code, out) == (2, "")
+    assert err == "symattn: the input needs more memory than there is\n"
+
+
+def test_a_worker_that_is_killed(run: Run) -> None:
+    """What ended the work from elsewhere is told, and nothing else is."""
+    code, out, err = run.ended("verify", "killed.toml")
+    assert (code, out) == (2, "")
+    assert err == f"symattn: killed.toml: its process was ended ({signal.SIGKILL.name})\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS[1:])
+def test_the_others_go_on(command: str, run: Run) -> None:
+    """A case that is stopped takes nothing from the others; the exit code is 2."""
+    form = ["--format", "tex"] if command == "sheet" else []
+    code, out, err = run.ended(
+        command, "slow.toml", "cat-sat-mat", "killed.toml", *form, "--max-seconds", "2.5"
+    )
+    assert code == 2
+    assert err.splitlines() == [
+        "symattn: 2 faults",
+        "  slow.toml: stopped after 2.5 seconds (--max-seconds)",
+        "  killed.toml: its process was ended (SIGKILL)",
+    ]
+    _, alone, _ = run.ended(command, "cat-sat-mat", *form)
+    assert out == alone != ""
+
+
+@pytest.mark.parametrize("output", [[], ["-o", "all.json"]])
+def test_one_document_of_all_is_whole(output: list[str], run: Run) -> None:
+    """Where one document tells of all cases, a case that is stopped leaves the old one."""
+    (run.work / "all.json").write_text("mine", "utf-8")
+    code, out, err = run.ended(
+        "audit", "cat-sat-mat", "slow.toml", "--format", "json", "--max-seconds", "2", *output
+    )
+    assert (code, out) == (2, "")
+    assert err == "symattn: slow.toml: stopped after 2 seconds (--max-seconds)\n"
+    assert (run.work / "all.json").read_text("utf-8") == "mine"
+
+
+def test_faults_and_limits_are_told_together(run: Run) -> None:
+    """What is wrong with the one case and what stopped the other are one message."""
+    code, out, err = run.ended("verify", "killed.toml", "nix.toml", "cat-sat-mat")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[0] == "symattn: 2 faults"
+    assert {line.partition(":")[0].strip() for line in err.splitlines()[1:]} == {
+        "killed.toml", "nix.toml",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS[1:])
+def test_jobs(command: str, run: Run) -> None:
+    """Several cases are worked on at once; what is told is in their order."""
+    form = ["--format", "tex"] if command == "sheet" else []
+    code, out, err = run.ended(command, "left", "right", *form, "--jobs", "2")
+    assert (code, out, err) == run.ended(command, "cat-sat-mat", "the-fox-jumps", *form)
+    assert out != err == ""
+    for name in ("left", "right"):
+        (run.work / name).unlink()
+    code, out, err = run.ended(command, "left", "right", *form, "--max-seconds", "2")
+    assert code == 2
+    assert "left: stopped after 2 seconds" in err
+
+
+# -- what is shown meanwhile -----------------------------------------------------------------
+
+
+def on_terminal(run: Run, *words: str) -> tuple[int, str]:
+    """Exit code, and what is shown where standard error is a terminal."""
+    ours, theirs = pty.openpty()
+    run.environment["TERM"] = "xterm"
+    with run.start(*words, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:
+            # All who could write have gone.
+            pass
+        os.close(ours)
+    return process.returncode, shown.decode()
+
+
+def test_progress(run: Run) -> None:
+    """A terminal is shown which case is worked on, how far it is and how long, and in the end
+    a clean line."""
+    code, shown = on_terminal(run, "verify", "cat-sat-mat", "slow.toml", "--max-seconds", "2.6")
+    assert code == 2
+    line, message = shown.rsplit("\r\x1b[K", 1)
+    assert message == "symattn: slow.toml: stopped after 2.6 seconds (--max-seconds)\r\n"
+    lines = [part.removesuffix("\x1b[K") for part in line.split("\r") if part]
+    assert (
+        lines == [f"[2/2] slow.toml: reading, {seconds} s" for seconds in (0, 1, 2)][-len(lines) :]
+    )
+    assert len(lines) >= 2
+
+
+def test_stages(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """Every stage of the work is shown by its name, down to the pages."""
+    run.environment["PATH"] = os.pathsep.join([str(run.folder), "/bin", "/usr/bin"])
+    engine = run.folder / "pdflatex"
+    engine.write_text("#!/bin/sh\nsleep 2\nprintf '%%PDF-1.5\\n%%%%EOF\\n' > sheet.pdf\n", "utf-8")
+    engine.chmod(0o755)
+    code, shown = on_terminal(run, "sheet", "length-4-causal", "--detail", "full")
+    assert code == 0
+    assert "length-4-causal: typesetting, 1 s" in shown
+    assert shown.endswith("\r\x1b[K")
+    seen = re.findall(r"length-4-causal: (\w+), ", shown)
+    stages = ["starting", "reading", "computing", "checking", "typesetting"]
+    assert seen == sorted(seen, key=stages.index)
+
+
+def test_no_progress_in_a_pipe(run: Run) -> None:
+    """Where standard error is no terminal, or can't move its cursor, nothing is shown."""
+    slow = ["verify", "slow.toml", "--max-seconds", "2"]
+    assert run.ended(*slow)[2] == "symattn: slow.toml: stopped after 2 seconds (--max-seconds)\n"
+
+
+def test_what_is_shown_is_harmless() -> None:
+    """The name of a case can't steer the terminal, nor take more than a line."""
+    code = (
+        "import sys, time\nfrom symattn.cli import progress\nprogress._PATIENCE = 0\n"
+        "shown = progress.Progress(['a\\x1b[31m\\n' + 'b' * 500, 'c', 'd'])\n"
+        "for index in (0, 1): shown.stage(index, 'reading')\n"
+        "shown.stage(0, 'done')\nshown.stage(1, 'done')\nshown.clear()\n"
+    )
+    ours, theirs = pty.openpty()
+    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True)
+    os.close(theirs)
+    parts = os.read(ours, 65536).decode().split("\r")
+    os.close(ours)
+    assert parts[0] == ""
+    assert parts[1].startswith(r"[1/3] a\x1b[31m\nbbb")
+    assert len(parts[1].removesuffix("\x1b[K")) == 79
+    assert parts[2:] == ["[2/3] c: reading, 0 s\x1b[K", "\x1b[K"]
