@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -200,7 +201,7 @@ class _Worker:
             self.process.wait()
         self.connection.close()
         if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            _clear(Path(self.folder))
 
 
 def _how(code: int) -> Ended:
@@ -210,6 +211,15 @@ def _how(code: int) -> Ended:
     if code in (errno.ENOMEM, -signal.SIGABRT):
         return Ended("memory")
     return Ended("signal", max(-code, 0))
+
+
+def _clear(folder: Path) -> None:
+    """Remove a folder; programs that were ended may write into it for a moment yet."""
+    for _ in range(100):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            break
+        time.sleep(0.01)
 
 
 # -- the worker's side -------------------------------------------------------------------
@@ -247,7 +257,7 @@ class Client:
     def _abandon(self) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.killpg(0, signal.SIGTERM)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        _clear(self.folder)
         os.killpg(0, signal.SIGKILL)
 
 

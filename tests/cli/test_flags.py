@@ -15,6 +15,7 @@ from . import (
     test_audit,
     test_derive,
     test_faults,
+    test_limits,
     test_list,
     test_sheet,
     test_show,
@@ -32,6 +33,9 @@ TESTS = {
     ("sheet", "CASES"): test_sheet.test_every_case_without_a_name,
     ("sheet", "-o"): test_sheet.test_only_latex,
     ("sheet", "--output"): test_sheet.test_only_latex,
+    ("sheet", "--max-seconds"): test_limits.test_max_seconds,
+    ("sheet", "--max-memory"): test_limits.test_max_memory,
+    ("sheet", "--jobs"): test_limits.test_jobs,
     ("sheet", "--format tex"): test_sheet.test_only_latex,
     ("sheet", "--format pdf"): test_sheet.test_latex_and_pdf,
     ("sheet", "--detail brief"): test_sheet.test_detail,
@@ -43,13 +47,21 @@ TESTS = {
     ("show", "--at"): test_show.test_at_is_the_entry_of_the_whole,
     ("show", "--places"): test_show.test_places,
     ("show", "--rounding"): test_show.test_rounding,
+    ("show", "--max-seconds"): test_limits.test_max_seconds,
+    ("show", "--max-memory"): test_limits.test_max_memory,
     ("show", "--format text"): test_show.test_text_of_a_matrix,
     ("show", "--format latex"): test_show.test_latex_of_a_matrix,
     ("show", "--format json"): test_show.test_json_against_the_oracle,
     ("verify", "CASES"): test_verify.test_every_case_without_a_name,
+    ("verify", "--max-seconds"): test_limits.test_max_seconds,
+    ("verify", "--max-memory"): test_limits.test_max_memory,
+    ("verify", "--jobs"): test_limits.test_jobs,
     ("verify", "--format text"): test_verify.test_text,
     ("verify", "--format json"): test_verify.test_json,
     ("audit", "CASES"): test_audit.test_every_case_without_a_name,
+    ("audit", "--max-seconds"): test_limits.test_max_seconds,
+    ("audit", "--max-memory"): test_limits.test_max_memory,
+    ("audit", "--jobs"): test_limits.test_jobs,
     ("audit", "--format text"): test_audit.test_text,
     ("audit", "--format json"): test_audit.test_json,
     ("audit", "--format github"): test_audit.test_github,
@@ -133,7 +145,10 @@ def test_the_test_uses_the_word(command, word) -> None:
         ("sheet", "-o, --output DIR", "sheets"),
         ("sheet", "--detail [brief|full]", "brief"),
         ("sheet", "--places INTEGER", "4"),
+        ("sheet", "--jobs N", "1"),
         ("show", "--places INTEGER", "6"),
+        ("show", "--max-seconds S", "300"),
+        ("show", "--max-memory MB", "2048"),
         ("show", "--format [text|latex|json]", "text"),
         ("verify", "--format [text|json]", "text"),
         ("audit", "--format [text|json|github|sarif|errata|tex|pdf]", "text"),
@@ -144,7 +159,8 @@ def test_the_help_names_defaults(command, flag, default, symattn) -> None:
     """What a flag is without a word stands behind it in the help."""
     text = " ".join(symattn(command, "--help").out.partition("Options:")[2].split())
     about = text.partition(f"{flag} ")[2].partition(" -")[0]
-    assert about.endswith(f"[default: {default}]")
+    # What a number may be stands behind its default.
+    assert re.search(rf"\[default: {re.escape(default)}(; x>=\d)?\]$", about)
 
 
 def test_every_exit_code_has_a_test() -> None:

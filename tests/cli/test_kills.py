@@ -29,7 +29,7 @@ ENDS = [
 ]
 CASES = ("cat-sat-mat", "the-fox-jumps")
 #: Seconds that a whole run takes, about; moments are drawn from somewhat more.
-LONG = 2.0
+LONG = 3.0
 
 #: An engine for machines without one: slow, with a child, and not whole for a while.
 ENGINE = """\
@@ -112,12 +112,17 @@ def test_ended_at_any_moment(number: int, run: Run) -> None:
 
 # -- by themselves, at the worst moment ----------------------------------------------------------
 
-STUCK = "#!/bin/sh\ntouch '{folder}/begun'\nsleep 1000\n"
+STUCK = """\
+#!/bin/sh
+touch '{folder}/begun'
+sleep 1000 &
+while :; do number=$((number + 1)); : > $number; done
+"""
 
 
 @pytest.fixture
 def stuck(run: Run) -> Run:
-    """The engine never ends, and has a child that doesn't either."""
+    """The engine never ends, makes ever more files, and has a child that doesn't end either."""
     shutil.rmtree(run.folder / "engines", ignore_errors=True)
     engine(run, STUCK.format(folder=run.folder))
     return run

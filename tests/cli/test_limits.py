@@ -16,8 +16,6 @@ from .processes import Run
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 
-COMMANDS = ["show", "sheet", "audit", "verify"]
-
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
@@ -29,7 +27,7 @@ def words(command: str, case: str) -> list[str]:
     return [command, case, *(["A"] if command == "show" else [])]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ["show", "sheet", "audit", "verify"])
 def test_max_seconds(command: str, run: Run) -> None:
     """Work that is not done in time ends with exit code 2, one line, and no file."""
     code, out, err = run.ended(*words(command, "slow.toml"), "--max-seconds", "1.5")
@@ -39,7 +37,7 @@ def test_max_seconds(command: str, run: Run) -> None:
 
 
 @pytest.mark.parametrize("case", ["large", "hoard"])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ["show", "sheet", "audit", "verify"])
 def test_max_memory(command: str, case: str, run: Run) -> None:
     """Work that needs more memory ends so too, whether Python or a library gets none."""
     code, out, err = run.ended(*words(command, f"{case}.toml"), "--max-memory", "400")
@@ -73,7 +71,7 @@ def test_a_worker_that_is_killed(run: Run) -> None:
     assert err == f"symattn: killed.toml: its process was ended ({signal.SIGKILL.name})\n"
 
 
-@pytest.mark.parametrize("command", COMMANDS[1:])
+@pytest.mark.parametrize("command", ["sheet", "audit", "verify"])
 def test_the_others_go_on(command: str, run: Run) -> None:
     """A case that is stopped takes nothing from the others; the exit code is 2."""
     form = ["--format", "tex"] if command == "sheet" else []
@@ -112,18 +110,19 @@ def test_faults_and_limits_are_told_together(run: Run) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS[1:])
+@pytest.mark.parametrize("command", ["sheet", "audit", "verify"])
 def test_jobs(command: str, run: Run) -> None:
     """Several cases are worked on at once; what is told is in their order."""
     form = ["--format", "tex"] if command == "sheet" else []
     code, out, err = run.ended(command, "left", "right", *form, "--jobs", "2")
     assert (code, out, err) == run.ended(command, "cat-sat-mat", "the-fox-jumps", *form)
     assert out != err == ""
-    for name in ("left", "right"):
-        (run.work / name).unlink()
-    code, out, err = run.ended(command, "left", "right", *form, "--max-seconds", "2")
-    assert code == 2
-    assert "left: stopped after 2 seconds" in err
+
+
+def test_one_job_at_a_time(run: Run) -> None:
+    """Unless it is asked for, no case is begun before another is done."""
+    code, _, err = run.ended("verify", "left", "right", "--max-seconds", "2")
+    assert (code, err) == (2, "symattn: left: stopped after 2 seconds (--max-seconds)\n")
 
 
 # -- what is shown meanwhile -----------------------------------------------------------------
