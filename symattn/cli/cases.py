@@ -69,23 +69,24 @@ def of_each(
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise Malformed(f"two cases are called {', '.join(twice)}: name one at a time")
     answers = _answers(cases, pace, act, (*arguments, *named.values()))
-    faults, stopped, done = [], [], []
+    messages, done = [], []
     for case, answer in zip(cases, answers, strict=True):
         if isinstance(answer, Malformed):
-            faults.append(answer)
+            messages.append(answer)
         elif isinstance(answer, Undecided):
-            faults.append(Malformed(str(answer), case))
+            messages.append(Malformed(str(answer), case))
         elif isinstance(answer, RecursionError):
-            faults.append(Malformed("nested deeper than can be computed", case))
+            messages.append(Malformed("nested deeper than can be computed", case))
         elif isinstance(answer, Ended):
-            stopped.append(Malformed(_ended(answer, pace.limits), case))
+            messages.append(Malformed(_ended(answer, pace.limits), case))
         elif isinstance(answer, Exception):
             raise answer
         else:
             done.append(answer)
-    if faults:
-        raise _together([*faults, *stopped])
-    return Results(done, stopped)
+    stopped = sum(isinstance(answer, Ended) for answer in answers)
+    if len(messages) > stopped:
+        raise _together(messages)
+    return Results(done, messages)
 
 
 def _answers(

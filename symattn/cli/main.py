@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import io
-import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -106,8 +105,6 @@ def _run() -> int:
             sys.stdout.flush()
     except _NoReader:
         # A reader that has seen enough, such as head, ends the run without a word.
-        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device
-            os.dup2(nowhere.fileno(), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:
         return _told(f"the output can't be written: {error.strerror or error}")
