@@ -44,11 +44,6 @@ library.load = load
 """
 
 
-def _hears_interrupts() -> None:
-    # Who runs the tests in the background has interrupts ignored.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @dataclass
 class Run:
     """One command in a folder of its own, with a folder for its temporary files."""
@@ -80,11 +75,13 @@ class Run:
         self, *words: str, stdout: int = subprocess.PIPE, stderr: int = subprocess.PIPE
     ) -> subprocess.Popen[bytes]:
         """The command, running."""
+        # Who runs the tests in the background has interrupts ignored, and with
+        # them all that is started; what is handled here is not ignored there.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         return subprocess.Popen(
             self.command(*words),
             cwd=self.work,
             env=self.environment,
-            preexec_fn=_hears_interrupts,
             stdout=stdout,
             stderr=stderr,
         )
