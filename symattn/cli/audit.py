@@ -11,8 +11,9 @@ import click
 
 from symattn import __version__, outputs
 from symattn.cli import cases as case_arguments
+from symattn.cli import options
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Output, Pace, one_document, paced
+from symattn.cli.options import Pace, one_document, paced
 from symattn.cli.pages import typeset
 from symattn.errors import EngineFailure
 from symattn.outputs import STANDARD_OUTPUT
@@ -35,7 +36,8 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", "tex", "pdf")
 @click.option(
     "-o",
     "--output",
-    type=Output(),
+    type=click.Path(),
+    callback=options.output,
     metavar="FILE",
     help="Write to FILE instead, - is standard output; for tex and pdf a folder where there are "
     "several cases.",

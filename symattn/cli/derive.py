@@ -11,8 +11,9 @@ import click
 
 from symattn import outputs
 from symattn.cli import cases as case_arguments
+from symattn.cli import options
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Output, one_document
+from symattn.cli.options import one_document
 from symattn.cli.pages import write
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.verdicts import Verdict
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    type=Output(),
+    type=click.Path(),
+    callback=options.output,
     metavar="DIR",
     help="Where files go: for tex and pdf 'derivations-out' unless given; - is standard output.",
 )

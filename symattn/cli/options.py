@@ -15,19 +15,14 @@ from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Limits
 
 
-class Output(click.ParamType[Path]):
+def output(context: click.Context, parameter: click.Parameter, value: str | None) -> Path | None:
     """A file or folder to be written; ``-`` is standard output."""
-
-    name = "file"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path."""
-        return STANDARD_OUTPUT if value == "-" else Path(value)
+    return STANDARD_OUTPUT if value == "-" else None if value is None else Path(value)
 
 
-def one_document(output: Path | None, count: int, form: str | None) -> None:
+def one_document(target: Path | None, count: int, form: str | None) -> None:
     """:class:`Malformed` if standard output would get several documents, or none in particular."""
-    if output == STANDARD_OUTPUT and (count != 1 or form is None):
+    if target == STANDARD_OUTPUT and (count != 1 or form is None):
         raise Malformed("-o - is for one document: name one, and --format tex or --format pdf")
 
 

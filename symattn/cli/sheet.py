@@ -9,7 +9,8 @@ import click
 
 from symattn import outputs
 from symattn.cli import cases as case_arguments
-from symattn.cli.options import Output, Pace, one_document, paced
+from symattn.cli import options
+from symattn.cli.options import Pace, one_document, paced
 from symattn.cli.pages import write
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Asker
@@ -20,8 +21,9 @@ from symattn.workers import Asker
 @click.option(
     "-o",
     "--output",
-    type=Output(),
-    default=Path("sheets"),
+    type=click.Path(),
+    callback=options.output,
+    default="sheets",
     show_default=True,
     metavar="DIR",
     help="Where the sheets go.",
