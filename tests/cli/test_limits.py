@@ -153,11 +153,11 @@ def test_progress(run: Run) -> None:
     assert code == 2
     line, message = shown.rsplit("\r\x1b[K", 1)
     assert message == "symattn: slow.toml: stopped after 2.6 seconds (--max-seconds)\r\n"
-    lines = [part.removesuffix("\x1b[K") for part in line.split("\r") if part]
-    assert (
-        lines == [f"[2/2] slow.toml: reading, {seconds} s" for seconds in (0, 1, 2)][-len(lines) :]
-    )
-    assert len(lines) >= 2
+    # Between two cases there is nothing to be shown.
+    lines = [text for part in line.split("\r") if (text := part.removesuffix("\x1b[K"))]
+    # On a slow machine the first case takes long enough to be shown too.
+    assert all(text.startswith(("[1/2] cat-sat-mat: ", "[2/2] slow.toml: ")) for text in lines)
+    assert any(re.fullmatch(r"\[2/2\] slow\.toml: reading, [12] s", text) for text in lines)
 
 
 def test_stages(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
@@ -168,7 +168,7 @@ def test_stages(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     engine.chmod(0o755)
     code, shown = on_terminal(run, "sheet", "length-4-causal", "--detail", "full")
     assert code == 0
-    assert "length-4-causal: typesetting, 1 s" in shown
+    assert re.search(r"length-4-causal: typesetting, [1-9]\d* s", shown)
     assert shown.endswith("\r\x1b[K")
     seen = re.findall(r"length-4-causal: (\w+), ", shown)
     stages = ["starting", "reading", "computing", "checking", "typesetting"]
