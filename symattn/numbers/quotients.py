@@ -15,6 +15,7 @@ from zlib import crc32
 from flint import arb, ctx, fmpq
 
 from symattn.numbers import sums
+from symattn.numbers.budgets import spend
 from symattn.numbers.sums import Atom, Root, Sum, Symbol
 
 
@@ -22,13 +23,14 @@ class Normaliser:
     """A denominator: a sum with several terms, smallest exponent 0,
     coprime integer coefficients, the first one positive."""
 
-    __slots__ = ("_hash", "_key", "symbols", "terms")
+    __slots__ = ("_hash", "_key", "_order", "symbols", "terms")
 
     def __init__(self, terms: Sum) -> None:
         self.terms = terms
         self.symbols = _symbols_of(terms)
         self._key = sums.structure(terms)
         self._hash = hash(self._key)
+        self._order: tuple[object, ...] = ()
 
     def __hash__(self) -> int:
         return self._hash
@@ -39,7 +41,9 @@ class Normaliser:
     @property
     def order(self) -> tuple[object, ...]:
         """Sort key of what is shown: short ones first."""
-        return len(self.terms), *sums.order(self.terms)
+        if not self._order:
+            self._order = len(self.terms), *sums.order(self.terms)
+        return self._order
 
 
 #: Normalisers with their powers; empty for a value without denominator.
@@ -143,6 +147,8 @@ def inverse(parts: Parts) -> Parts:
 
 def joined(left: Denominator, right: Denominator) -> Denominator:
     """The product of two denominators."""
+    # It is sorted again: about as much work as so many products.
+    spend(5)
     powers = dict(left)
     for normaliser, power in right:
         powers[normaliser] = powers.get(normaliser, 0) + power
