@@ -16,7 +16,7 @@ from flint import arb, arb_mat, ctx, fmpq
 from symattn.errors import Malformed
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
-from symattn.programs.nodes import ELEMENTWISE, Elementwise, Node
+from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ class Balls:
 
     def apply(self, node: Node, operands: list[Enclosure]) -> Enclosure:
         """See :class:`~symattn.programs.running.Arithmetic`."""
+        if node.extra == FLOW:
+            operands = [_filled(x) for x in operands]
         if node.op in ("copy", "reshape"):
             return operands[0]
         if node.op == "transpose":
@@ -186,6 +188,14 @@ def _open(x: Enclosure) -> arb_mat:
     for place in x.hidden:
         flat[place] = arb.nan()
     return arb_mat(*x.shape, flat)
+
+
+def _filled(x: Enclosure) -> Enclosure:
+    """The matrix with 0 where a masked score stands."""
+    flat = x.matrix.entries() if x.hidden else []
+    for place in x.hidden:
+        flat[place] = arb(0)
+    return Enclosure(arb_mat(*x.shape, flat)) if flat else x
 
 
 def _rows(x: Enclosure) -> list[list[arb | None]]:

@@ -15,7 +15,7 @@ from symattn.errors import Malformed
 from symattn.numbers import values
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value
-from symattn.programs.nodes import ELEMENTWISE, Elementwise, Node
+from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node
 
 S = TypeVar("S")
 
@@ -181,6 +181,8 @@ class Entrywise(Generic[S]):
         def entry(i: int, j: int) -> S | Hidden:
             a, b = x.at(i, j), y.at(i, j)
             if isinstance(a, Hidden) or isinstance(b, Hidden):
+                if node.extra == FLOW:
+                    return self.scalars.constant(values.ZERO)
                 self._need_positive(b if isinstance(a, Hidden) else a)
                 return HIDDEN
             return self.scalars.sum_of_products(((a, b),))

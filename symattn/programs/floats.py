@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from symattn.programs.nodes import ELEMENTWISE, Node
+from symattn.programs.nodes import ELEMENTWISE, FLOW, Node
 
 Matrix = npt.NDArray[np.float64]
 
@@ -20,6 +20,13 @@ class Floats:
         with np.errstate(all="ignore"):
             result: Matrix = _OPERATIONS[node.op](node, *operands)
         return result
+
+
+def _product(node: Node, x: Matrix, y: Matrix) -> Matrix:
+    if node.extra == FLOW:
+        x, y = (np.where(np.isneginf(factor), 0.0, factor) for factor in (x, y))
+    made: Matrix = x * y
+    return made
 
 
 def _softmax(node: Node, x: Matrix) -> Matrix:
@@ -44,7 +51,7 @@ _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     "negate": lambda node, x: -x,
     "add": lambda node, x, y: x + y,
     "subtract": lambda node, x, y: x - y,
-    "multiply": lambda node, x, y: x * y,
+    "multiply": _product,
     "divide": lambda node, x, y: x / y,
     "matmul": lambda node, x, y: x @ y,
     **{name: lambda node, x: getattr(np, node.op)(x) for name in ELEMENTWISE},

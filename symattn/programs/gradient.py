@@ -26,6 +26,10 @@ def _multiply(x: Node, y: Node) -> Node:
     return nodes.elementwise("multiply", x, y)
 
 
+def _flow(g: Node, factor: Node) -> Node:
+    return nodes.elementwise("multiply", g, factor, nodes.FLOW)
+
+
 def _divide(x: Node, y: Node) -> Node:
     return nodes.elementwise("divide", x, y)
 
@@ -50,12 +54,12 @@ def _subtract(node: Node, g: Node) -> Flow:
 
 def _product(node: Node, g: Node) -> Flow:
     x, y = node.operands
-    return [nodes.gathered(_multiply(g, y), x.shape), nodes.gathered(_multiply(g, x), y.shape)]
+    return [nodes.gathered(_flow(g, y), x.shape), nodes.gathered(_flow(g, x), y.shape)]
 
 
 def _quotient(node: Node, g: Node) -> Flow:
     x, y = node.operands
-    below = nodes.negate(_divide(_multiply(g, node), y))
+    below = nodes.negate(_divide(_flow(g, node), y))
     return [nodes.gathered(_divide(g, y), x.shape), nodes.gathered(below, y.shape)]
 
 

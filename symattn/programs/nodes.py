@@ -106,7 +106,12 @@ def negate(x: Node) -> Node:
     return Node("negate", (x,), x.shape)
 
 
-def elementwise(op: Arithmetic, x: Node, y: Node) -> Node:
+#: Marks the product of a gradient with a factor: nothing flows through a masked
+#: score, so the entry is 0 where the factor is one.
+FLOW = "flow"
+
+
+def elementwise(op: Arithmetic, x: Node, y: Node, extra: str | None = None) -> Node:
     """``add``, ``subtract``, ``multiply`` or ``divide``, with broadcasting."""
     longer, shorter = sorted((x.shape, y.shape), key=len, reverse=True)
     padded = (1,) * (len(longer) - len(shorter)) + shorter
@@ -114,7 +119,7 @@ def elementwise(op: Arithmetic, x: Node, y: Node) -> Node:
         raise Malformed(f"shapes don't fit: {show(x.shape)} and {show(y.shape)}")
     shape = tuple(max(a, b) for a, b in zip(longer, padded, strict=True))
     _need_room(shape)
-    return Node(op, (x, y), shape)
+    return Node(op, (x, y), shape, extra)
 
 
 def matmul(x: Node, y: Node) -> Node:
