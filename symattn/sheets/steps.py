@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn import formulas as f
+from symattn.numbers.rounding import FORMATS, nearest
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
@@ -231,7 +232,7 @@ class Steps:
         rows, columns = node.grid
         quantity = shown.quantity(node)
         shades = tuple(
-            tuple(float(Entry(quantity, i, j).ball(64)) for j in range(columns))
+            tuple(nearest(Entry(quantity, i, j), FORMATS["float64"]) for j in range(columns))
             for i in range(min(rows, 24))
         )
         figures = tuple(

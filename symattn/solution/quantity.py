@@ -57,7 +57,8 @@ class Entry:
         """An enclosure computed at ``bits`` bits."""
         held = self.quantity.balls(bits)
         near = None if held is None else held[self.i * self.quantity.grid[1] + self.j]
-        return self.value.ball(bits) if near is None else near
+        # Of a mask that is computed, balls don't tell what it keeps: the exact value does.
+        return self.value.ball(bits) if near is None or not near.is_finite() else near
 
     @property
     def has_symbols(self) -> bool:
