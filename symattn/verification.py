@@ -20,12 +20,16 @@ from symattn.cases.case import Case
 from symattn.crosscheck.recomputation import PLAIN, Figures, Gradient, Loss, recompute
 from symattn.errors import Malformed
 from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.rounding import Real
 from symattn.solution.quantity import Entry, Quantity
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 
 #: A complex step is too small for derivatives whose bound is smaller than this.
 SMALLEST_STEP = 2.0**-300
+
+#: Bits at which an exact value is held against its float, until they tell.
+PRECISIONS = (FIRST, 4 * FIRST)
 
 #: Complex steps add up roundings in another order than the bound is derived
 #: for; a slip is many orders larger.
@@ -40,7 +44,8 @@ class Check:
     an exact zero: of the sum of the magnitudes of its terms); ``scaled_ulp``
     the largest error divided by the recomputation's own bound, the running
     sum of magnitudes of the terms times 2**-53: it holds up to 1.
-    ``worst`` is the place of the largest scaled error.
+    ``worst`` is the place of the largest scaled error. ``doubt`` says why an
+    undecided quantity is: what floats could check of it holds.
     """
 
     quantity: str
@@ -49,6 +54,7 @@ class Check:
     verdict: Verdict
     worst: tuple[int, int] | None = None
     entries: int = 0
+    doubt: str = ""
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -61,10 +67,12 @@ class Check:
 
     def as_dict(self) -> dict[str, float | str | None]:
         """The figures for JSON, which has no infinity: None."""
+        doubt = {"doubt": self.doubt} if self.doubt else {}
         return {
             "max_ulp": _short(self.max_ulp),
             "scaled_ulp": _short(self.scaled_ulp),
             "verdict": str(self.verdict),
+            **doubt,
         }
 
 
@@ -133,54 +141,75 @@ def _as_text(data: object) -> object:
 
 
 def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]]) -> Check:
-    worst, place, largest, undecided, count = 0.0, None, 0.0, False, 0
-    with precision(FIRST):
-        for quantity, figures in pairs:
-            for i, j, exact, bound, candidates in _entries(quantity, figures):
-                count += 1
-                if math.isinf(bound) or not exact.is_finite():
-                    undecided = True
+    worst, place, largest, count = 0.0, None, 0.0, 0
+    doubts = [figures.doubt for _, figures in pairs if figures.doubt]
+    for quantity, figures in pairs:
+        for i, j, bound, floats in _entries(quantity, figures):
+            count += 1
+            if math.isinf(bound):
+                doubts.append("64-bit floats can't tell")
+                continue
+            if quantity.is_hidden(i, j):
+                ulp = scaled = 0.0 if floats[0][0] == -math.inf else math.inf
+            else:
+                measured = _measured(Entry(quantity, i, j), bound, floats)
+                if measured is None:
+                    doubts.append("the exact value can't be enclosed closely enough")
                     continue
-                for value, allowance in candidates:
-                    limit = bound * allowance
-                    ulp, scaled = _relative(abs(exact - value), limit, exact, bound)
-                    largest = max(largest, ulp)
-                    if not scaled <= worst:
-                        worst, place = scaled, (i, j)
-    verdict = Verdict.HOLDS if worst <= 1 else Verdict.REFUTED
-    if verdict is Verdict.HOLDS and undecided:
-        verdict = Verdict.UNDECIDED
-    return Check(name, largest, worst, verdict, place, count)
+                ulp, scaled = measured
+            largest = max(largest, ulp)
+            if scaled > worst:
+                worst, place = scaled, (i, j)
+    if worst > 1:
+        return Check(name, largest, worst, Verdict.REFUTED, place, count)
+    verdict = Verdict.UNDECIDED if doubts else Verdict.HOLDS
+    return Check(name, largest, worst, verdict, place, count, next(iter(doubts), ""))
 
 
 def _entries(
     quantity: Quantity, figures: Figures
-) -> Iterator[tuple[int, int, arb, float, list[tuple[float, float]]]]:
-    """Place, exact value, bound, and floats with what they may be off by."""
+) -> Iterator[tuple[int, int, float, list[tuple[float, float]]]]:
+    """Place, bound, and floats with the multiples of it that they may be off by."""
     rows, columns = quantity.grid
     values, bounds = (np.reshape(x, (rows, columns)) for x in (figures.value, figures.bound))
     steps = figures.step.reshape(rows, columns) if isinstance(figures, Gradient) else None
     for i in range(rows):
         for j in range(columns):
-            value, bound = float(values[i, j]), float(bounds[i, j])
-            if quantity.is_hidden(i, j):
-                same = value == -math.inf
-                yield i, j, arb(0), 0.0, [(0.0 if same else math.inf, 1.0)]
-                continue
-            candidates = [(value, 1.0)]
+            bound = float(bounds[i, j])
+            floats = [(float(values[i, j]), 1.0)]
             underflows = 0 < bound < SMALLEST_STEP
             if steps is not None and not underflows and not math.isnan(step := float(steps[i, j])):
-                candidates.append((step, STEP_ALLOWANCE))
-            yield i, j, Entry(quantity, i, j).ball(FIRST), bound, candidates
+                floats.append((step, STEP_ALLOWANCE))
+            yield i, j, bound, floats
 
 
-def _relative(error: arb, limit: float, exact: arb, bound: float) -> tuple[float, float]:
-    """An error in units in the last place, and as a multiple of its limit."""
-    distance = float(error.upper())
-    if not math.isfinite(distance):
-        return math.inf, math.inf
-    if error.contains(0) or distance == 0.0:
-        return 0.0, 0.0
+def _measured(
+    real: Real, bound: float, floats: Sequence[tuple[float, float]]
+) -> tuple[float, float] | None:
+    """The largest error of the floats in units in the last place, and as a multiple
+    of what they may be off by; None where the exact value is not enclosed closely enough
+    to tell whether that is above 1."""
+    for bits in PRECISIONS:
+        with precision(bits):
+            exact = real.ball(bits)
+            errors = [_error(exact, value, bound, allowance) for value, allowance in floats]
+        if all(at_most <= 1 or at_least > 1 for _, at_least, at_most in errors):
+            return max(ulp for ulp, _, _ in errors), max(at_most for *_, at_most in errors)
+    return None
+
+
+def _error(exact: arb, value: float, bound: float, allowance: float) -> tuple[float, float, float]:
+    """An error in units in the last place, and between which multiples of its limit it lies."""
+    if not math.isfinite(value):
+        return math.inf, math.inf, math.inf
+    error, limit = abs(exact - value), bound * allowance
+    if not error.is_finite():
+        return math.inf, 0.0, math.inf
+    least, most = float(error.lower()), float(error.upper())
+    if least <= 0.0 and (most <= limit or not limit):
+        return 0.0, 0.0, 0.0
     size = float(abs(exact).upper())
     unit = math.ulp(size) if not exact.contains(0) else math.ulp(bound * 2.0**53)
-    return distance / unit, distance / limit if limit else math.inf
+    if not limit:
+        return most / unit, math.inf, math.inf
+    return most / unit, least / limit, most / limit

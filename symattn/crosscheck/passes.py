@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.crosscheck import definitions
-from symattn.crosscheck.scalars import Scalar, Tracked
+from symattn.crosscheck.scalars import UNKNOWN, Scalar, Tracked
 from symattn.crosscheck.tape import Line, Tape
 from symattn.errors import Fault, Malformed
 
@@ -104,8 +104,25 @@ def _values(rows: Sequence[Sequence[Tracked]]) -> list[list[float]]:
     return [[entry.value for entry in row] for row in rows]
 
 
-def _run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks]) -> Rows:
-    """The entries of a line; ``known`` are the operands in tracked floats.
+def _kept(mask: Sequence[Sequence[Tracked]]) -> list[list[float]]:
+    """What a mask holds: 0 or 1, whichever of them alone is near, and NaN where
+    floats can't tell."""
+    return [
+        [near[0] if len(near := entry.near(0.0, 1.0)) == 1 else math.nan for entry in row]
+        for row in mask
+    ]
+
+
+def _where_known(kept: Sequence[Sequence[float]], rows: Rows) -> Rows:
+    """The entries, with nothing known of those that a mask may keep or not."""
+    return [
+        [UNKNOWN if keep != keep else entry for keep, entry in zip(*pair, strict=True)]
+        for pair in zip(kept, rows, strict=True)
+    ]
+
+
+def run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks] = ()) -> Rows:
+    """The entries of a line in any scalars; ``known`` are the operands in tracked floats.
 
     Masks and the shift of steep rows are decided by the known values, which
     keeps them the same for every scalar.
@@ -121,8 +138,9 @@ def _run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks]) -> Rows:
             return [[operands[0][i][j] for i, j in row] for row in line.picks]
     bound = _bindings(line, operands)
     if line.operation == "mask":
-        bound["M"] = _values(known[1])
-    elif line.operation == "softmax":
+        bound["M"] = _kept(known[1])
+        return _where_known(bound["M"], _entries("mask", bound, line.grid))
+    if line.operation == "softmax":
         # Softmax stays the same when a constant is taken off a row.
         tops = [max(row) for row in _values(known[0])]
         bound["S"] = [
@@ -147,7 +165,7 @@ def forward(tape: Tape) -> list[Tracks]:
             continue
         operands = [lines[operand] for operand in line.operands]
         _check_operands(line, operands)
-        result = _tracks(_run(line, operands, operands))
+        result = _tracks(run(line, operands, operands))
         for i, row in enumerate(result):
             for j, entry in enumerate(row):
                 if entry.value != entry.value and entry.error == 0.0:
@@ -169,23 +187,23 @@ def _check_operands(line: Line, operands: Sequence[Tracks]) -> None:
     if line.operation == "mask":
         for i, row in enumerate(operands[1]):
             for j, entry in enumerate(row):
-                if entry.value not in (0.0, 1.0):
+                if not entry.near(0.0, 1.0):
                     where = f"entry [{i}, {j}] of the mask"
                     fault = f"{where}: expected 0 or 1, found {entry.value!r}"
                     raise Malformed(Fault(line.where, fault))
     elif line.operation == "softmax":
         for i, row in enumerate(operands[0]):
-            if all(entry.value == -math.inf and entry.error == 0.0 for entry in row):
+            if all(entry.is_masked for entry in row):
                 fault = f"row {i} is masked whole: nothing is left to attend to"
                 raise Malformed(Fault(line.where, fault))
     elif line.operation in ("product", "score"):
-        if any(entry.value == -math.inf for x in operands for row in x for entry in row):
+        if any(entry.is_masked for x in operands for row in x for entry in row):
             raise Malformed(Fault(line.where, "-inf in a matrix product has no meaning"))
     elif line.operation == "times":
         # Scalars take 0 * -inf for 0, which is right for gradients of masked scores only.
         for i, pair in enumerate(zip(*operands, strict=True)):
             for j, (a, b) in enumerate(zip(*pair, strict=True)):
-                if -math.inf in (a.value, b.value) and 0.0 in (a.value, b.value):
+                if (a.is_masked and b.is_zero) or (b.is_masked and a.is_zero):
                     raise Malformed(Fault(line.where, f"entry [{i}, {j}]: -inf times zero"))
 
 
@@ -195,8 +213,9 @@ def reverse(
     """The gradients by the ``wanted`` lines of the sum of ``upstream`` times the output.
 
     ``lines`` are the results of :func:`forward`. Lines that the output does
-    not depend on are not in the answer. Where a line holds -inf the gradient
-    is exactly 0: nothing flows into a masked score.
+    not depend on are not in the answer. Nothing flows into a masked score but
+    from the output itself: where that holds -inf, the loss has no slope, and
+    what arrives there flows on as unknown.
     """
     # Lines that a wanted line flows into: only there a gradient is of use.
     useful: set[int] = set()
@@ -207,13 +226,15 @@ def reverse(
     for place in range(output, -1, -1):
         if place not in arrived or place not in useful:
             continue
-        arrived[place] = gradient = [
-            [
-                Tracked(0.0) if entry.value == -math.inf else flow
-                for entry, flow in zip(*rows, strict=True)
+        gradient = arrived[place]
+        if place == output:
+            gradient = [
+                [
+                    UNKNOWN if entry.is_masked and not flow.is_zero else flow
+                    for entry, flow in zip(*rows, strict=True)
+                ]
+                for rows in zip(lines[place], gradient, strict=True)
             ]
-            for rows in zip(lines[place], arrived[place], strict=True)
-        ]
         line = tape.lines[place]
         for index, operand in enumerate(line.operands):
             if operand not in useful:
@@ -252,7 +273,8 @@ def _flow(
     if line.operation == "softmax":
         bound["A"] = result
     elif line.operation == "mask":
-        bound["M"] = _values(operands[1])
+        bound["M"] = _kept(operands[1])
+        return _tracks(_where_known(bound["M"], _entries(name, bound, line.grid)))
     return _tracks(_entries(name, bound, (len(operand), len(operand[0]))))
 
 
@@ -317,10 +339,10 @@ def _perturbed_run(
             rows = [
                 # Complex arithmetic makes NaN of -inf; masked scores stay plain.
                 [
-                    -math.inf if value == -math.inf else entry
+                    value if value == -math.inf or entry is UNKNOWN else entry
                     for entry, value in zip(*pair, strict=True)
                 ]
-                for pair in zip(_run(line, operands, known), values, strict=True)
+                for pair in zip(run(line, operands, known), values, strict=True)
             ]
         elif place not in perturbed:
             continue

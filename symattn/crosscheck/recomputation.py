@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.crosscheck import passes, reader
+from symattn.crosscheck.doubts import Doubts
 from symattn.crosscheck.passes import Tracks
-from symattn.crosscheck.scalars import UNIT, Tracked
+from symattn.crosscheck.scalars import SLACK, UNIT, Tracked
 from symattn.crosscheck.tape import Line, Tape
 from symattn.crosscheck.tape import tape as laid_out
 from symattn.errors import Fault, Malformed
@@ -29,8 +30,6 @@ Floats = npt.NDArray[np.float64]
 MAX_PROBES = 512
 #: Most complex numbers that such a run may hold; larger cases perturb fewer entries.
 _MAX_HELD = 1 << 22
-#: Makes up for the roundings inside the bounds' own arithmetic.
-_SLACK = 1.0 + 2.0**-20
 #: The part of a gradient that no symbol multiplies.
 PLAIN = "1"
 
@@ -55,11 +54,14 @@ class Figures:
     """Float64 values with bounds on their errors, both of the quantity's shape.
 
     The true value lies within ``bound`` of ``value``; masked scores are -inf
-    with bound 0; an infinite bound means that float64 can't tell.
+    with bound 0; an infinite bound means that float64 can't tell. ``doubt``
+    says why floats leave something open: entries without a bound, or a mask
+    that is 0 and 1 only up to rounding, taken here for what it is near.
     """
 
     value: Floats
     bound: Floats
+    doubt: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,9 @@ def recompute(
     tape = laid_out(given, steps)
     wanted, parts = _read_loss(tape, loss) if loss else ((), {})
     lines = passes.forward(tape)
+    doubts = Doubts(tape, lines)
     quantities = {
-        name: Figures(*_figures(lines[place], tape.lines[place]))
+        name: Figures(*_figures(lines[place], tape.lines[place]), doubt=doubts.of_quantity(place))
         for name, place in tape.places.items()
     }
     if not loss:
@@ -124,6 +127,7 @@ def recompute(
     for part, upstream in parts.items():
         flows = passes.reverse(tape, lines, output, upstream, places)
         weights = np.array([[entry.value for entry in row] for row in upstream])
+        slopeless = _is_slopeless(lines[output], upstream)
         with np.errstate(all="ignore"):
             derivatives = np.tensordot(slopes, weights, 2)
         for name, place in zip(wanted, places, strict=True):
@@ -131,15 +135,30 @@ def recompute(
             rows, columns = line.grid
             flow = flows.get(place, [[Tracked(0.0)] * columns] * rows)
             step = _steps(tape, output, place, probes, derivatives)
-            gradients[name][part] = Gradient(*_figures(flow, line), step)
-    return Recomputation(quantities, gradients, len(probes), possible)
+            if place == output:
+                # What comes from above stands there as it was given: -inf has no slope.
+                masked = [[entry.is_masked for entry in row] for row in lines[output]]
+                step[np.reshape(masked, line.shape)] = math.nan
+            doubt = doubts.of_gradient(output, flow, slopeless)
+            gradients[name][part] = Gradient(*_figures(flow, line), step, doubt=doubt)
+    probed = int(np.isfinite(slopes).all(axis=(1, 2)).sum())
+    return Recomputation(quantities, gradients, probed, possible)
+
+
+def _is_slopeless(output: Tracks, upstream: Tracks) -> bool:
+    """Whether the output holds -inf at an entry that counts."""
+    return any(
+        entry.is_masked and not weight.is_zero
+        for rows in zip(output, upstream, strict=True)
+        for entry, weight in zip(*rows, strict=True)
+    )
 
 
 def _figures(rows: Tracks, line: Line) -> tuple[Floats, Floats]:
     values = np.array([entry.value for row in rows for entry in row])
     errors = np.array([entry.error for row in rows for entry in row])
     errors[np.isnan(values)] = math.inf
-    return values.reshape(line.shape), (UNIT * _SLACK * errors).reshape(line.shape)
+    return values.reshape(line.shape), (UNIT * SLACK * errors).reshape(line.shape)
 
 
 def _steps(

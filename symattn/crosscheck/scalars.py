@@ -26,6 +26,8 @@ Matrix: TypeAlias = Sequence[Sequence[Any]]
 UNIT = 2.0**-53
 #: What underflow can add to an error, in units of ``UNIT``: the smallest subnormal.
 TINY = 2.0**-1021
+#: Makes up for the roundings inside the bounds' own arithmetic.
+SLACK = 1.0 + 2.0**-20
 _INFINITE = math.inf
 
 
@@ -52,6 +54,40 @@ class Tracked:
 
     def __repr__(self) -> str:
         return f"Tracked({self.value!r}, {self.error!r})"
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether it is certainly minus infinity: an overflow is none.
+
+        >>> Tracked(-math.inf).is_masked, Tracked(-math.inf, math.inf).is_masked
+        (True, False)
+        """
+        return self.value == -_INFINITE and self.error == 0.0
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is certainly 0."""
+        return self.value == 0.0 and self.error == 0.0
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether there is no number that the true value is known to be near.
+
+        >>> Tracked(1.0).is_unknown, (Tracked(1e200) * Tracked(1e200)).is_unknown
+        (False, True)
+        """
+        return self.value != self.value or not self.error < _INFINITE
+
+    def near(self, *numbers: float) -> tuple[float, ...]:
+        """Those of the numbers that the true value may be.
+
+        >>> Tracked(1.0 + UNIT, 2.0).near(0.0, 1.0), Tracked(math.inf, math.inf).near(0.0, 1.0)
+        ((1.0,), (0.0, 1.0))
+        """
+        if self.is_unknown:
+            return numbers
+        reach = UNIT * SLACK * self.error
+        return tuple(number for number in numbers if abs(self.value - number) <= reach)
 
     def __add__(self, other: Any) -> Tracked:
         if other.__class__ is not Tracked:
@@ -187,6 +223,10 @@ def _at_infinity(value: float, left: Tracked, right: Tracked, *, factors: bool =
             room = abs(operand.value) if factors else _INFINITE
             exact = exact and room > UNIT * operand.error
     return Tracked(value, 0.0 if exact else _INFINITE)
+
+
+#: A number that nothing is known of.
+UNKNOWN = Tracked(math.nan, _INFINITE)
 
 
 def tracked(number: Fraction) -> Tracked:

@@ -1,0 +1,110 @@
+"""What floats can't tell, and why: the lines of a tape where that begins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from symattn.crosscheck.passes import Rows, Tracks, run
+from symattn.crosscheck.tape import Line, Tape
+
+#: What can't be told where an operation has no float for a result.
+_NO_FLOAT = {
+    "quotient": "a divisor can't be told from 0",
+    "scaled_score": "a divisor can't be told from 0",
+    "logarithm": "the number under a logarithm can't be told from 0",
+    "square_root": "the number under a root can't be told from a negative one",
+    "mask": "whether the mask holds 0 or 1 can't be told",
+}
+_RATIONAL = frozenset(
+    {"copy", "spread", "selection", "transpose", "concat", "rowsum", "colsum", "total"}
+    | {"addition", "subtraction", "times", "quotient", "negation", "product", "score"}
+)
+_OVERFLOW = "a number is beyond the range of 64-bit floats"
+_NEARLY = "the mask holds 0 or 1 only up to rounding"
+
+
+class Doubts:
+    """The lines at which floats stop to tell what is true, with the reason."""
+
+    def __init__(self, tape: Tape, lines: Sequence[Tracks]) -> None:
+        self._tape = tape
+        self._unknown = {place for place, rows in enumerate(lines) if has_unknown(rows)}
+        #: Where something unknown comes of what is known.
+        self._origins = {
+            place: _reason(tape.lines[place], lines[place])
+            for place in sorted(self._unknown)
+            if self._unknown.isdisjoint(tape.lines[place].operands)
+        }
+        # Steps may mask more than once; each is one quantity.
+        self._masks = {
+            line.where: _said(line, _NEARLY)
+            for line in tape.lines
+            if line.operation == "mask"
+            and _is_rounded(lines[line.operands[1]])
+            and rational(tape, lines, line.operands[1]) is None
+        }
+
+    def of_quantity(self, place: int) -> str:
+        """Why floats leave a quantity open; '' where they don't."""
+        if place in self._unknown:
+            return self._first(self._tape.uses(place))
+        return self._masks.get(self._tape.lines[place].where, "")
+
+    def of_gradient(self, output: int, flow: Tracks, slopeless: bool) -> str:
+        """Why floats leave a gradient open; ``slopeless`` where the output holds
+        -inf at an entry that counts."""
+        if not has_unknown(flow):
+            return ""
+        name = _name(self._tape.lines[output])
+        if slopeless:
+            return f"{name}, the loss's output, holds -inf, which has no slope"
+        way = f"on the way back from {name} a divisor can't be told from 0, or {_OVERFLOW}"
+        return self._first(self._tape.uses(output)) or way
+
+    def _first(self, places: Iterable[int]) -> str:
+        return next(
+            (self._origins[place] for place in sorted(places) if place in self._origins), ""
+        )
+
+
+def rational(tape: Tape, lines: Sequence[Tracks], place: int) -> Rows | None:
+    """A line in fractions, where only sums, products and quotients of exact floats lead
+    to it: what is rounding in floats is none there."""
+    runs: dict[int, Rows] = {}
+    for each in sorted(tape.uses(place)):
+        line, held = tape.lines[each], lines[each]
+        if line.operation == "entries":
+            if any(entry.error or not math.isfinite(entry.value) for row in held for entry in row):
+                return None
+            runs[each] = [[Fraction(entry.value) for entry in row] for row in held]
+        elif line.operation in _RATIONAL:
+            runs[each] = run(line, [runs[operand] for operand in line.operands])
+        else:
+            return None
+    return runs[place]
+
+
+def has_unknown(rows: Tracks) -> bool:
+    """Whether nothing is known of an entry."""
+    return any(entry.is_unknown for row in rows for entry in row)
+
+
+def _is_rounded(mask: Tracks) -> bool:
+    return any(entry.error for row in mask for entry in row if len(entry.near(0.0, 1.0)) == 1)
+
+
+def _reason(line: Line, rows: Tracks) -> str:
+    entries = [entry for row in rows for entry in row if entry.is_unknown]
+    undefined = any(math.isnan(entry.value) for entry in entries)
+    return _said(line, _NO_FLOAT.get(line.operation, _OVERFLOW) if undefined else _OVERFLOW)
+
+
+def _said(line: Line, what: str) -> str:
+    return f"in {_name(line)} {what}"
+
+
+def _name(line: Line) -> str:
+    """The quantity that a line belongs to."""
+    return line.where.partition(".")[2]
