@@ -95,6 +95,15 @@ class Verification:
         """``refuted`` if any check is, else ``undecided`` if any is."""
         return Verdict.all(check.verdict for check in self.checks)
 
+    @property
+    def doubts(self) -> dict[str, list[str]]:
+        """Why quantities are undecided: each reason, with those that it is for."""
+        found: dict[str, list[str]] = {}
+        for check in self.checks:
+            if check.doubt:
+                found.setdefault(check.doubt, []).append(check.quantity)
+        return found
+
 
 def verify(case: str | Path | Case | Solution) -> Verification:
     """Every quantity of a case or a solution, forward and backward, against

@@ -11,6 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from flint import arb
 
 from symattn import verification
 from symattn.cases import library
@@ -250,6 +251,111 @@ def test_an_exact_float_must_be_exact(recomputed) -> None:
     check = recomputed("M", with_entry("value", 0, 0, lambda *_: 1 + 2.0**-52))
     assert check.verdict is REFUTED
     assert (check.max_ulp, check.scaled_ulp) == (1.0, math.inf)
+
+
+# -- what floats leave open ---------------------------------------------------------------------
+
+OPEN = {
+    "overflow": ({"x": [800, "1/3"]}, {"y": "exp(x) / exp(x + 1)", "z": "x * x"}, {"y", "dL/dx"}),
+    "mask": (
+        {"X": [["1/3", 2], [0, "-2/7"]]},
+        {"n": "rowsum(softmax(X))", "T": "mask(X @ X.T, n)", "A": "softmax(T)"},
+        {"T"},
+    ),
+    "output": ({"B": [[0, "-inf"]], "S": [[1, "1/3"]]}, {"T": "S + B"}, {"dL/dS", "dL/dB"}),
+    "divisor": ({"x": ["-900", 1]}, {"y": "exp(x)", "z": "y / y"}, {"z", "dL/dx", "dL/dy"}),
+}
+
+
+@pytest.mark.parametrize("kind", OPEN)
+def test_what_floats_leave_open(kind) -> None:
+    """A right result that floats can't decide is undecided with a reason, all else holds."""
+    given, steps, left = OPEN[kind]
+    loss = {"output": "y"} if kind == "overflow" else {}
+    found = verify(make(kind, given, steps, loss))
+    assert {c.quantity for c in found.checks if c.verdict is UNDECIDED} == left
+    assert {c.quantity for c in found.checks if c.doubt} == left
+    assert {c.verdict for c in found.checks if c.quantity not in left} == {HOLDS}
+    assert sorted(name for names in found.doubts.values() for name in names) == sorted(left)
+    for check in found.checks:
+        assert check.as_dict().get("doubt", "") == check.doubt
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "place"),
+    [
+        ("overflow", "y", 1),
+        ("overflow", "z", 0),
+        ("overflow", "dL/dx", 1),
+        ("mask", "T", (0, 1)),
+        ("mask", "A", (1, 1)),
+        ("mask", "dL/dX", (0, 0)),
+        ("output", "dL/dS", (0, 0)),
+        ("output", "dL/dT", (0, 1)),
+        ("divisor", "z", 1),
+    ],
+)
+def test_what_is_wrong_is_refuted_all_the_same(kind, name, place, monkeypatch) -> None:
+    """A doubt is no excuse: the entries that floats know are held against the exact ones."""
+    given, steps, _ = OPEN[kind]
+    loss = {"output": "y"} if kind == "overflow" else {}
+
+    def wrong(*arguments):
+        found = recompute(*arguments)
+        by = name.removeprefix("dL/d")
+        held = found.quantities[name] if name == by else found.gradients[by]["1"]
+        held.value[place] = held.value[place] * (1 + 2.0**-40) + 2.0**-30
+        return found
+
+    monkeypatch.setattr(verification, "recompute", wrong)
+    checks = {check.quantity: check for check in verify(make(kind, given, steps, loss)).checks}
+    assert checks[name].verdict is REFUTED
+    assert checks[name].doubt == ""
+
+
+@pytest.mark.parametrize("name", ["T", "A"])
+def test_a_wrong_mask_is_refuted(name, monkeypatch) -> None:
+    """What a mask hides that is 1 up to rounding can only be wrong."""
+    given, steps, _ = OPEN["mask"]
+
+    def hidden(*arguments):
+        """The recomputation of a program whose mask hides an entry more."""
+        raw, text, loss = arguments
+        return recompute({**raw, "M": [[1, 0], [1, 1]]}, {**text, "T": "mask(X @ X.T, M)"}, loss)
+
+    monkeypatch.setattr(verification, "recompute", hidden)
+    case = make("mask", {**given, "M": [[1, 1], [1, 1]]}, steps)
+    checks = {check.quantity: check for check in verify(case).checks}
+    assert checks[name].verdict is REFUTED
+
+
+def test_an_exact_value_that_is_known_too_roughly(monkeypatch) -> None:
+    """Where enclosures stay wide, nothing is held against them."""
+    held = solution()
+    monkeypatch.setattr(verification, "PRECISIONS", (20,))
+    monkeypatch.setattr(verification.Entry, "ball", lambda *_: arb(1, 1e-6))
+    checks = {check.quantity: check for check in verify(held).checks}
+    assert checks["A"].verdict is REFUTED
+    assert checks["M"].verdict is REFUTED
+    monkeypatch.setattr(verification.Entry, "ball", lambda *_: arb("nan"))
+    checks = {check.quantity: check for check in verify(held).checks}
+    assert checks["A"].verdict is UNDECIDED
+    assert checks["A"].doubt == "the exact value can't be enclosed closely enough"
+
+
+def test_enclosures_are_narrowed(monkeypatch) -> None:
+    """A wide enclosure is made again at more bits before anything is said."""
+    asked = []
+    honest = verification.Entry.ball
+
+    def roughly(entry, bits):
+        asked.append(bits)
+        near = honest(entry, bits)
+        return near if bits > verification.FIRST else near + arb(0, 1)
+
+    monkeypatch.setattr(verification.Entry, "ball", roughly)
+    assert verify(solution()).verdict is HOLDS
+    assert set(asked) == set(verification.PRECISIONS)
 
 
 # -- what may be verified, and how it is told ---------------------------------------------------

@@ -13,6 +13,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ Tracks = list[list[Tracked]]
 #: How far an entry is moved along the imaginary axis: about 1e-200, and a power
 #: of 2, so that multiplying by it and dividing by it rounds nothing.
 STEP = 2.0**-664
+#: A perturbation is small while it is within this part of what is perturbed: its
+#: square, which complex steps leave out, is no more than a rounding then.
+_SMALL = 2.0**-30
 #: Beyond this a row of scores is shifted before softmax, so that exp can't overflow.
 _STEEP = 600.0
 
@@ -210,7 +214,8 @@ def _check_operands(line: Line, operands: Sequence[Tracks]) -> None:
 def reverse(
     tape: Tape, lines: Sequence[Tracks], output: int, upstream: Tracks, wanted: Sequence[int]
 ) -> dict[int, Tracks]:
-    """The gradients by the ``wanted`` lines of the sum of ``upstream`` times the output.
+    """The gradients by the ``wanted`` lines, and by those on the way to them, of the sum
+    of ``upstream`` times the output.
 
     ``lines`` are the results of :func:`forward`. Lines that the output does
     not depend on are not in the answer. Nothing flows into a masked score but
@@ -242,7 +247,7 @@ def reverse(
             flow = _flow(line, index, [lines[o] for o in line.operands], lines[place], gradient)
             if flow is not None:
                 arrived[operand] = _added(arrived[operand], flow) if operand in arrived else flow
-    return {place: arrived[place] for place in wanted if place in arrived}
+    return arrived
 
 
 def _added(left: Tracks, right: Tracks) -> Tracks:
@@ -307,15 +312,35 @@ def complex_step(
     slopes = np.zeros((len(probes), *tape.lines[output].grid))
     try:
         with np.errstate(all="ignore"):
-            result = _perturbed_run(tape, lines, output, perturbed, len(probes))
+            result, moved = _perturbed_run(tape, lines, output, perturbed, len(probes))
             for i, row in enumerate(result):
                 for j, entry in enumerate(row):
                     if isinstance(entry, np.ndarray):
                         slopes[:, i, j] = entry.imag / STEP
+            slopes[moved] = math.nan
     except (ArithmeticError, ValueError):
         # A plain float has left its range or domain, where tracked floats go to infinity.
         slopes[:] = math.nan
+    unknown = [[entry.is_unknown for entry in row] for row in lines[output]]
+    slopes[:, np.array(unknown)] = math.nan
     return slopes
+
+
+def smallest_derivative(lines: Sequence[Tracks], flows: Mapping[int, Tracks]) -> float:
+    """What underflow may take from a derivative by complex steps.
+
+    One operation on entries that move by :data:`STEP` loses up to the smallest
+    subnormal times its result; ``flows``, from :func:`reverse`, say what that makes
+    in the end. There are 2**10 operations in an entry at most, say.
+    """
+    lost = sum(
+        abs(flow.value) * max(1.0, abs(entry.value))
+        for place, gradient in flows.items()
+        for rows in zip(lines[place], gradient, strict=True)
+        for entry, flow in zip(*rows, strict=True)
+        if flow.value and not flow.is_unknown and math.isfinite(entry.value)
+    )
+    return lost * 2.0**-1064 / STEP
 
 
 def _perturbed_run(
@@ -324,12 +349,14 @@ def _perturbed_run(
     output: int,
     perturbed: Mapping[int, Sequence[tuple[int, int, int]]],
     components: int,
-) -> Rows:
-    """The output's entries: complex vectors where a perturbation reaches them, else floats."""
+) -> tuple[Rows, npt.NDArray[np.bool_]]:
+    """The output's entries: complex vectors where a perturbation reaches them, else
+    floats; and which components moved an entry on the way too far."""
     runs: dict[int, Rows] = {}
+    moved = np.zeros(components, bool)
     for place in sorted(tape.uses(output)):
         line, values = tape.lines[place], _values(lines[place])
-        rows: Rows = values
+        rows: Rows = [list(row) for row in values]
         if any(operand in runs for operand in line.operands):
             known = [lines[operand] for operand in line.operands]
             operands = [
@@ -351,5 +378,8 @@ def _perturbed_run(
                 bump = np.zeros(components, complex)
                 bump[component] = 1j * STEP
                 rows[i][j] = rows[i][j] + bump
+        for entry, value in zip(chain(*rows), chain(*values), strict=True):
+            if isinstance(entry, np.ndarray):
+                moved |= abs(entry.imag) > _SMALL * (abs(value) or 2.0**-600)
         runs[place] = rows
-    return runs.get(output, [])
+    return runs.get(output, []), moved

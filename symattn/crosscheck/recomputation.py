@@ -68,7 +68,8 @@ class Figures:
 class Gradient(Figures):
     """A gradient by its definitions, and again by complex steps.
 
-    ``step`` is NaN where the entry was not perturbed; its own rounding error
+    ``step`` is NaN where the entry was not perturbed, and where it differs from
+    ``value`` by no more than what underflow may have taken from it; its own rounding error
     is of the size of ``bound``, but ``bound`` is not proved for it.
     """
 
@@ -128,6 +129,7 @@ def recompute(
         flows = passes.reverse(tape, lines, output, upstream, places)
         weights = np.array([[entry.value for entry in row] for row in upstream])
         slopeless = _is_slopeless(lines[output], upstream)
+        least = passes.smallest_derivative(lines, flows)
         with np.errstate(all="ignore"):
             derivatives = np.tensordot(slopes, weights, 2)
         for name, place in zip(wanted, places, strict=True):
@@ -139,8 +141,12 @@ def recompute(
                 # What comes from above stands there as it was given: -inf has no slope.
                 masked = [[entry.is_masked for entry in row] for row in lines[output]]
                 step[np.reshape(masked, line.shape)] = math.nan
+            value, bound = _figures(flow, line)
+            with np.errstate(all="ignore"):
+                off = abs(step - value)
+            step[(off > 0) & (off <= least)] = math.nan
             doubt = doubts.of_gradient(output, flow, slopeless)
-            gradients[name][part] = Gradient(*_figures(flow, line), step, doubt=doubt)
+            gradients[name][part] = Gradient(value, bound, step, doubt=doubt)
     probed = int(np.isfinite(slopes).all(axis=(1, 2)).sum())
     return Recomputation(quantities, gradients, probed, possible)
 

@@ -182,6 +182,10 @@ def _check(verification: Verification) -> Iterator[b.Block]:
         tuple((*a, *c) for a, c in zip(cells[:half], right, strict=True)),
         "lrrl@{\\hspace{12mm}}lrrl",
     )
+    for doubt, quantities in verification.doubts.items():
+        names = [b.Math(f.latex(symbol(name))) for name in quantities]
+        listed = [part for name in names for part in (", ", name)][1:]
+        yield b.Paragraph((b.Strong("Left open by floats: "), *listed, f": {doubt}."))
 
 
 def _reproduction(steps: Steps) -> Iterator[b.Block]:

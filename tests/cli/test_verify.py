@@ -17,7 +17,7 @@ from symattn.verdicts import Verdict
 from symattn.verification import Check, Verification
 
 HOLDS = Check("A", 0.5, 0.25, Verdict.HOLDS, (0, 1), 9)
-OPEN = Check("dL/dQ", math.inf, 0.0, Verdict.UNDECIDED, None, 12)
+OPEN = Check("dL/dQ", math.inf, 0.0, Verdict.UNDECIDED, None, 12, "in S a number is too large")
 REFUTED = Check("Y", 123456.0, 7654.321, Verdict.REFUTED, (1, 0), 6)
 
 
@@ -53,6 +53,25 @@ def test_exit_code(form, checks, code, found, symattn) -> None:
         assert check.quantity in done.out
 
 
+@pytest.mark.parametrize(
+    ("checks", "code"), [([HOLDS], 0), ([HOLDS, OPEN], 1), ([OPEN, REFUTED], 1)]
+)
+def test_strict(checks, code, found, symattn) -> None:
+    """What is undecided fails where that is asked for."""
+    found(*checks)
+    assert symattn("verify", "cat-sat-mat", "--strict").code == code
+
+
+def test_an_overflow_is_told(symattn, tmp_path) -> None:
+    """A file whose floats overflow is fine: the reason stands below the table."""
+    text = 'title = "Large"\n[given]\nx = [800]\n[steps]\ny = "exp(x) / exp(x + 1)"\n'
+    (tmp_path / "large.toml").write_text(text, "utf-8")
+    done = symattn("verify", "large.toml")
+    assert (done.code, done.err) == (0, "")
+    reason = "in y a number is beyond the range of 64-bit floats"
+    assert done.table[-1] == [f"undecided, y, dL/dx: {reason}"]
+
+
 def test_one_refuted_case_among_others(monkeypatch, symattn) -> None:
     """One refuted case is enough, and the others are reported too."""
     monkeypatch.setattr(
@@ -77,7 +96,12 @@ def test_json(found, symattn) -> None:
     assert json.loads(done.out) == {
         "cat-sat-mat": {
             "A": {"max_ulp": 0.5, "scaled_ulp": 0.25, "verdict": "holds"},
-            "dL/dQ": {"max_ulp": None, "scaled_ulp": 0.0, "verdict": "undecided"},
+            "dL/dQ": {
+                "max_ulp": None,
+                "scaled_ulp": 0.0,
+                "verdict": "undecided",
+                "doubt": "in S a number is too large",
+            },
             "Y": {"max_ulp": 123000.0, "scaled_ulp": 7650.0, "verdict": "refuted"},
         }
     }
@@ -101,6 +125,7 @@ def test_text(checks, verdict, found, symattn) -> None:
         ["cat-sat-mat", verdict, "3 of 7 gradient entries also by complex steps"],
         ["quantity", "entries", "ulp", "scaled", "verdict"],
         *(rows[check.quantity] for check in checks),
+        *([f"undecided, {check.quantity}: {check.doubt}"] for check in checks if check.doubt),
     ]
 
 

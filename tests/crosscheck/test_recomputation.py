@@ -211,14 +211,33 @@ def test_additive_masks():
         assert agree(found.gradients[name]["1"])
 
 
-def test_nothing_flows_into_a_masked_score():
-    """Where the output itself is -inf, moving an entry moves nothing."""
+def test_an_output_that_holds_minus_infinity():
+    """What comes from above stands at the output as given; behind a mask nothing arrives,
+    and a sum with -inf has no slope, which is said."""
     given = {"S": [[1, 2], [3, 4]], "B": [[0, "-inf"], [0, 0]]}
-    for text in ("S + B", "causal(S) + 0 * B[1]"):
-        found = recompute(given, {"T": text}, Loss("T", None, ["S", "T"]))
-        for parts in found.gradients.values():
-            assert parts["1"].value.tolist() == [[1, 0], [1, 1]]
-            assert parts["1"].step.tolist() == [[1, 0], [1, 1]]
+    found = recompute(given, {"T": "causal(S)"}, Loss("T", None, ["S", "T"])).gradients
+    assert found["S"]["1"].value.tolist() == found["S"]["1"].step.tolist() == [[1, 0], [1, 1]]
+    for text in ("causal(S)", "S + B"):
+        by_itself = recompute(given, {"T": text}, Loss("T", None, ["T"])).gradients["T"]["1"]
+        assert by_itself.value.tolist() == [[1, 1], [1, 1]]
+        assert by_itself.bound.tolist() == [[0, 0], [0, 0]]
+        assert np.isnan(by_itself.step).tolist() == [[False, True], [False, False]]
+        assert by_itself.doubt == ""
+    flow = recompute(given, {"T": "S + B"}, Loss("T", None, ["S"])).gradients["S"]["1"]
+    assert flow.value[1].tolist() == flow.step[1].tolist() == [1, 1]
+    assert np.isinf(flow.bound).tolist() == [[False, True], [False, False]]
+    assert flow.doubt == "T, the loss's output, holds -inf, which has no slope"
+
+
+@pytest.mark.parametrize("above", [[[2, 0], [1, 1]], [["g1", 0], [1, 1]]])
+def test_minus_infinity_that_does_not_count(above):
+    """Where 0 comes from above there is nothing to leave open."""
+    given = {"S": [[1, 2], [3, 4]], "B": [[0, "-inf"], [0, 0]]}
+    parts = recompute(given, {"T": "S + B"}, Loss("T", above, ["S"])).gradients["S"]
+    for flow in parts.values():
+        assert flow.doubt == ""
+        assert np.all(flow.bound == 0)
+        assert flow.value[0, 1] == flow.step[0, 1] == 0
 
 
 def test_a_gradient_without_a_value_is_unknown():

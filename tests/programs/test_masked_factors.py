@@ -1,0 +1,65 @@
+"""Nothing flows through a masked score: gradients by what scales one."""
+
+from __future__ import annotations
+
+import mpmath
+import pytest
+
+from symattn.cases.case import make
+from symattn.solution.solution import Solution
+from symattn.verdicts import Verdict
+from symattn.verification import verify
+
+GIVEN = {"S": [[1, "1/2"], ["-2/3", 3]], "W": [["1/2", 2], [3, "1/5"]], "v": [2, "3/2"]}
+
+
+@pytest.mark.parametrize("text", ["causal(S) * {w}", "{w} * causal(S)", "causal(S) / {w}"])
+@pytest.mark.parametrize("by", ["W", "v"])
+def test_gradients_by_a_factor(text, by) -> None:
+    """They are those of the scores that are kept, by central differences in mpmath."""
+    steps = {"T": text.format(w=by), "A": "softmax(T)", "Y": "A * S"}
+    held = Solution(make("factor", GIVEN, steps))
+    assert verify(held).verdict is Verdict.HOLDS
+    shape = held.program.quantities[by].shape
+    for place in [(0,), (1,)] if len(shape) == 1 else [(0, 0), (0, 1), (1, 0), (1, 1)]:
+        with mpmath.workdps(50):
+            step = mpmath.mpf(10) ** -15
+            ends = [_loss(text, by, place, sign * step) for sign in (1, -1)]
+            slope = (ends[0] - ends[1]) / (2 * step)
+            near = held.gradient(by).at(*place).decimal(20)
+            assert abs(mpmath.mpf(str(near)) - slope) < mpmath.mpf(10) ** -18
+
+
+def _loss(text, by, place, step):
+    """The sum of the outputs with one factor moved."""
+    scores = [[_number(x) for x in row] for row in GIVEN["S"]]
+    raw = GIVEN[by] if by == "W" else [GIVEN["v"], GIVEN["v"]]
+    factors = [[_number(x) for x in row] for row in raw]
+    for i in range(2):
+        if len(place) == 1 or place[0] == i:
+            factors[i][place[-1]] += step
+    total = mpmath.mpf(0)
+    for i in range(2):
+        scaled = [
+            scores[i][j] / factors[i][j] if "/" in text else scores[i][j] * factors[i][j]
+            for j in range(i + 1)
+        ]
+        powers = [mpmath.exp(x) for x in scaled]
+        total += sum(p * s for p, s in zip(powers, scores[i], strict=False)) / sum(powers)
+    return total
+
+
+def _number(raw):
+    over, _, below = str(raw).partition("/")
+    return mpmath.mpf(over) / int(below or 1)
+
+
+@pytest.mark.parametrize("upstream", [None, [["g1", "g2 - 1"], [2, "g1/3"]]])
+def test_an_output_of_scaled_masked_scores(upstream) -> None:
+    """Masked scores in the output count nothing in the gradient of their factor."""
+    loss = {"upstream": upstream} if upstream else {}
+    held = Solution(make("output", GIVEN, {"T": "causal(S) * W"}, loss))
+    assert verify(held).verdict is not Verdict.REFUTED
+    assert held.gradient("W").at(0, 1).is_zero() is Verdict.HOLDS
+    expected = "g1" if upstream else "1"
+    assert str(held.gradient("W").at(0, 0)) == expected
