@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.crosscheck import definitions
-from symattn.crosscheck.scalars import UNKNOWN, Scalar, Tracked
+from symattn.crosscheck.scalars import NOTHING, UNKNOWN, Scalar, Tracked
 from symattn.crosscheck.tape import Line, Tape
 from symattn.errors import Fault, Malformed
 
@@ -66,6 +66,7 @@ _NO_VALUE = {
     "logarithm": "logarithm of a number that is not above 0",
     "square_root": "square root of a negative number",
 }
+_MASKED_PRODUCT = "-inf in a matrix product has no meaning"
 
 
 @cache
@@ -158,23 +159,32 @@ def run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks] = ()) -> R
 def forward(tape: Tape) -> list[Tracks]:
     """Every line of the tape in tracked floats.
 
-    Raises :class:`~symattn.errors.Malformed` where an entry has no value: a
-    division by zero, a row with nothing left to attend to, a mask that holds
-    more than 0 and 1.
+    Raises :class:`~symattn.errors.Malformed` where an entry of a named quantity has no
+    value: a division by zero, a row with nothing left to attend to, a mask that holds
+    more than 0 and 1. An entry inside a step that nothing uses may well have none.
     """
     lines: list[Tracks] = []
-    for line in tape.lines:
+    faults: dict[int, Fault] = {}
+    for place, line in enumerate(tape.lines):
         if line.operation == "entries":
             lines.append([list(row) for row in line.entries])
             continue
         operands = [lines[operand] for operand in line.operands]
-        _check_operands(line, operands)
         result = _tracks(run(line, operands, operands))
+        for i, j, message in _faults(line, operands):
+            faults.setdefault(place, Fault(line.where, message))
+            height, width = line.grid
+            for k in range(height) if i is None else (i,):
+                for l in range(width) if j is None else (j,):
+                    result[k][l] = NOTHING
         for i, row in enumerate(result):
             for j, entry in enumerate(row):
-                if entry.value != entry.value and entry.error == 0.0:
+                if entry.is_nothing:
                     why = _NO_VALUE.get(line.operation, "-inf where only a number has a meaning")
-                    raise Malformed(Fault(line.where, f"entry [{i}, {j}] has no value: {why}"))
+                    found = Fault(line.where, f"entry [{i}, {j}] has no value: {why}")
+                    faults.setdefault(place, found)
+                    if place in tape.named:
+                        raise Malformed(faults[min(tape.uses(place) & faults.keys())])
         lines.append(result)
     return lines
 
@@ -187,28 +197,33 @@ def _tracks(rows: Rows) -> Tracks:
     ]
 
 
-def _check_operands(line: Line, operands: Sequence[Tracks]) -> None:
+def _faults(line: Line, operands: Sequence[Tracks]) -> Iterator[tuple[int | None, int | None, str]]:
+    """What has no value because of an operand: row and column (None: all), and why."""
     if line.operation == "mask":
         for i, row in enumerate(operands[1]):
             for j, entry in enumerate(row):
                 if not entry.near(0.0, 1.0):
                     where = f"entry [{i}, {j}] of the mask"
-                    fault = f"{where}: expected 0 or 1, found {entry.value!r}"
-                    raise Malformed(Fault(line.where, fault))
+                    yield i, j, f"{where}: expected 0 or 1, found {entry.value!r}"
     elif line.operation == "softmax":
         for i, row in enumerate(operands[0]):
             if all(entry.is_masked for entry in row):
-                fault = f"row {i} is masked whole: nothing is left to attend to"
-                raise Malformed(Fault(line.where, fault))
+                yield i, None, f"row {i} is masked whole: nothing is left to attend to"
     elif line.operation in ("product", "score"):
-        if any(entry.is_masked for x in operands for row in x for entry in row):
-            raise Malformed(Fault(line.where, "-inf in a matrix product has no meaning"))
+        left, right = operands
+        columns = zip(*right, strict=True) if line.operation == "product" else right
+        for i, row in enumerate(left):
+            if any(entry.is_masked for entry in row):
+                yield i, None, _MASKED_PRODUCT
+        for j, column in enumerate(columns):
+            if any(entry.is_masked for entry in column):
+                yield None, j, _MASKED_PRODUCT
     elif line.operation == "times":
         # Scalars take 0 * -inf for 0, which is right for gradients of masked scores only.
         for i, pair in enumerate(zip(*operands, strict=True)):
             for j, (a, b) in enumerate(zip(*pair, strict=True)):
                 if (a.is_masked and b.is_zero) or (b.is_masked and a.is_zero):
-                    raise Malformed(Fault(line.where, f"entry [{i}, {j}]: -inf times zero"))
+                    yield i, j, f"entry [{i}, {j}]: -inf times zero"
 
 
 def reverse(

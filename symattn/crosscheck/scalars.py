@@ -37,7 +37,7 @@ class Tracked:
     The true value lies within ``UNIT * error`` of ``value``. An error of 0
     means exact; an infinite error means that nothing is known (overflow, a
     divisor that may be zero). The value NaN with error 0 is certain to have no
-    value, such as ``1 / 0``. Products by an exact 0 are an exact 0.
+    value, such as ``1 / 0``. Products of numbers by an exact 0 are an exact 0.
 
     >>> third = Tracked(1.0) / Tracked(3.0)
     >>> third.value, round(third.error, 3)
@@ -68,6 +68,15 @@ class Tracked:
     def is_zero(self) -> bool:
         """Whether it is certainly 0."""
         return self.value == 0.0 and self.error == 0.0
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it certainly has no value.
+
+        >>> (Tracked(1.0) / Tracked(0.0)).is_nothing
+        True
+        """
+        return self.value != self.value and self.error == 0.0
 
     @property
     def is_unknown(self) -> bool:
@@ -119,7 +128,8 @@ class Tracked:
             other = Tracked(float(other))
         left, left_error, right, right_error = self.value, self.error, other.value, other.error
         if (left == 0.0 and left_error == 0.0) or (right == 0.0 and right_error == 0.0):
-            return Tracked(0.0)
+            # Not of what has no value, such as a slope of the square root at 0.
+            return NOTHING if self.is_nothing or other.is_nothing else Tracked(0.0)
         value = left * right
         # The last two terms make the bound rigorous, not only of first order.
         error = (
@@ -225,8 +235,8 @@ def _at_infinity(value: float, left: Tracked, right: Tracked, *, factors: bool =
     return Tracked(value, 0.0 if exact else _INFINITE)
 
 
-#: A number that nothing is known of.
-UNKNOWN = Tracked(math.nan, _INFINITE)
+#: A number that nothing is known of, and what certainly is none.
+UNKNOWN, NOTHING = Tracked(math.nan, _INFINITE), Tracked(math.nan)
 
 
 def tracked(number: Fraction) -> Tracked:

@@ -51,6 +51,11 @@ class Tape:
     lines: tuple[Line, ...]
     places: Mapping[str, int]
 
+    @property
+    def named(self) -> frozenset[int]:
+        """The lines of the named quantities."""
+        return frozenset(self.places.values())
+
     def uses(self, line: int) -> set[int]:
         """The lines that ``line`` is computed from, itself included."""
         found = {line}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -130,3 +132,44 @@ def test_complex_steps_out_of_their_depth(given, steps):
     taken = ~np.isnan(found.step)
     off = np.abs(found.step - found.value)[taken]
     assert np.all(off <= 64 * found.bound[taken] + 1e-300)
+
+
+UNUSED = {
+    "log(log(x))[0]": 0.0,
+    "(1 / (x - x[1]))[0]": 1 / (math.e - 1),
+    "mask(x, x - 1)[1] * 0 + rows(mask(x, x / 2))": 2.0,
+    "concat(x, 1 / (x * 0))[1]": 1.0,
+    "rows(softmax(mask(x, 0)))": 2.0,
+    "(mask(X, M) @ X)[1, 0]": 3.0,
+    "(X @ mask(X, M.T).T)[0, 1]": 4.0,
+    "(mask(X, M) * (X - X + M))[1, 1]": 1.0,
+}
+
+
+@pytest.mark.parametrize("text", UNUSED)
+def test_what_nothing_uses_needs_no_value(text):
+    """An entry inside a step may have none: what is told is of the quantities."""
+    given = {"x": ["exp(1)", 1], "X": [[1, 2], [1, 1]], "M": [[0, 1], [1, 1]]}
+    figures = recompute(given, {"y": text}).quantities["y"]
+    assert figures.value == pytest.approx(UNUSED[text], abs=1e-12)
+    assert figures.doubt == ""
+
+
+@pytest.mark.parametrize("text", UNUSED)
+def test_what_a_quantity_uses_needs_one(text):
+    """Of the whole quantity the fault is told, where it begins."""
+    whole = text.rpartition("[")[0] or text
+    if "rows(" in text:
+        whole = text.rpartition("rows(")[2][:-1]
+    given = {"x": ["exp(1)", 1], "X": [[1, 2], [1, 1]], "M": [[0, 1], [1, 1]]}
+    with pytest.raises(Malformed) as caught:
+        recompute(given, {"y": whole})
+    assert caught.value.faults[0].where == "steps.y"
+
+
+def test_no_slope_times_zero():
+    """A slope that isn't there stays away, whatever it is multiplied by."""
+    loss = Loss("y", None, ["x"])
+    gradient = recompute({"x": [0, 4]}, {"y": "sqrt(x * x)"}, loss).gradients["x"]["1"]
+    assert np.isinf(gradient.bound).tolist() == [True, False]
+    assert gradient.doubt.startswith("on the way back from y")
