@@ -8,7 +8,7 @@ bound; the exact arithmetic then settles what the entry is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from flint import arb, arb_mat, ctx, fmpq
@@ -17,6 +17,8 @@ from symattn.errors import Malformed
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
 from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node
+
+_NOT_POSITIVE = "a masked score (-inf) is scaled by a number that is not positive"
 
 
 @dataclass(frozen=True)
@@ -90,22 +92,22 @@ class Balls:
 
     def _scaled(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
         factor = _open(y)[0, 0]
-        _need_positive(x.hidden, [factor] * len(x.hidden))
         scaled = x.matrix * factor if node.op == "multiply" else x.matrix / factor
-        return Enclosure(scaled, x.hidden)
+        return _masked(Enclosure(scaled, x.hidden), dict.fromkeys(x.hidden, factor))
 
     def _multiply(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
         left, right = _open(x).entries(), _open(y).entries()
-        _need_positive(x.hidden, [right[k] for k in x.hidden])
-        _need_positive(y.hidden, [left[k] for k in y.hidden])
+        if x.hidden & y.hidden:
+            raise Malformed(_NOT_POSITIVE)
         flat = [a * b for a, b in zip(x.matrix.entries(), y.matrix.entries(), strict=True)]
-        return Enclosure(arb_mat(*node.grid, flat), x.hidden | y.hidden)
+        factors = {k: right[k] for k in x.hidden} | {k: left[k] for k in y.hidden}
+        return _masked(Enclosure(arb_mat(*node.grid, flat), x.hidden | y.hidden), factors)
 
     def _divide(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
         divisors = _open(y).entries()
-        _need_positive(x.hidden, [divisors[k] for k in x.hidden])
         flat = [a / b for a, b in zip(x.matrix.entries(), divisors, strict=True)]
-        return Enclosure(arb_mat(*node.grid, flat), x.hidden)
+        factors = {k: divisors[k] for k in x.hidden}
+        return _masked(Enclosure(arb_mat(*node.grid, flat), x.hidden), factors)
 
     def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
         return _open(x) * _open(y)
@@ -128,7 +130,7 @@ class Balls:
 
     def _hide(self, node: Node, x: Enclosure, keep: Enclosure) -> Enclosure:
         flat, hidden = x.matrix.entries(), set(x.hidden)
-        for k, entry in enumerate(keep.matrix.entries()):
+        for k, entry in enumerate(_open(keep).entries()):
             if entry.is_zero():
                 hidden.add(k)
             elif not (entry - 1).is_zero():
@@ -167,9 +169,20 @@ class Balls:
         return arb_mat(rows, columns, flat)
 
 
-def _need_positive(hidden: frozenset[int], factors: list[arb]) -> None:
-    if hidden and not all(factor > 0 for factor in factors):
-        raise Malformed("a masked score (-inf) is scaled by a number that is not positive")
+def _masked(scaled: Enclosure, factors: Mapping[int, arb]) -> Enclosure:
+    """Masked scores after they were scaled: they stay so by what is positive.
+
+    Where a ball can't tell, only the exact entry does.
+    """
+    if any(factor <= 0 for factor in factors.values()):
+        raise Malformed(_NOT_POSITIVE)
+    doubtful = frozenset(k for k, factor in factors.items() if not factor > 0)
+    if not doubtful:
+        return scaled
+    flat = scaled.matrix.entries()
+    for place in doubtful:
+        flat[place] = arb.nan()
+    return Enclosure(arb_mat(*scaled.shape, flat), scaled.hidden - doubtful)
 
 
 def _powers(x: Enclosure) -> arb_mat:
