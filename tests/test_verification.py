@@ -18,7 +18,9 @@ from symattn.cases import library
 from symattn.cases.case import make
 from symattn.crosscheck.recomputation import Loss, recompute
 from symattn.errors import Malformed
+from symattn.numbers.balls import FIRST
 from symattn.numbers.recipes import Recipe
+from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 from symattn.verification import Check, Verification, verify
@@ -255,7 +257,7 @@ def test_an_exact_float_must_be_exact(recomputed) -> None:
 
 # -- what floats leave open ---------------------------------------------------------------------
 
-OPEN = {
+OPEN: dict[str, tuple[dict[str, object], dict[str, str], set[str]]] = {
     "overflow": ({"x": [800, "1/3"]}, {"y": "exp(x) / exp(x + 1)", "z": "x * x"}, {"y", "dL/dx"}),
     "mask": (
         {"X": [["1/3", 2], [0, "-2/7"]]},
@@ -333,11 +335,11 @@ def test_an_exact_value_that_is_known_too_roughly(monkeypatch) -> None:
     """Where enclosures stay wide, nothing is held against them."""
     held = solution()
     monkeypatch.setattr(verification, "PRECISIONS", (20,))
-    monkeypatch.setattr(verification.Entry, "ball", lambda *_: arb(1, 1e-6))
+    monkeypatch.setattr(Entry, "ball", lambda *_: arb(1, 1e-6))
     checks = {check.quantity: check for check in verify(held).checks}
     assert checks["A"].verdict is REFUTED
     assert checks["M"].verdict is REFUTED
-    monkeypatch.setattr(verification.Entry, "ball", lambda *_: arb("nan"))
+    monkeypatch.setattr(Entry, "ball", lambda *_: arb("nan"))
     checks = {check.quantity: check for check in verify(held).checks}
     assert checks["A"].verdict is UNDECIDED
     assert checks["A"].doubt == "the exact value can't be enclosed closely enough"
@@ -346,14 +348,14 @@ def test_an_exact_value_that_is_known_too_roughly(monkeypatch) -> None:
 def test_enclosures_are_narrowed(monkeypatch) -> None:
     """A wide enclosure is made again at more bits before anything is said."""
     asked = []
-    honest = verification.Entry.ball
+    honest = Entry.ball
 
     def roughly(entry, bits):
         asked.append(bits)
         near = honest(entry, bits)
-        return near if bits > verification.FIRST else near + arb(0, 1)
+        return near if bits > FIRST else near + arb(0, 1)
 
-    monkeypatch.setattr(verification.Entry, "ball", roughly)
+    monkeypatch.setattr(Entry, "ball", roughly)
     assert verify(solution()).verdict is HOLDS
     assert set(asked) == set(verification.PRECISIONS)
 

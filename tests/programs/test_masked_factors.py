@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mpmath
 import pytest
 
@@ -11,7 +13,11 @@ from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 from symattn.verification import verify
 
-GIVEN = {"S": [[1, "1/2"], ["-2/3", 3]], "W": [["1/2", 2], [3, "1/5"]], "v": [2, "3/2"]}
+GIVEN: dict[str, Any] = {
+    "S": [[1, "1/2"], ["-2/3", 3]],
+    "W": [["1/2", 2], [3, "1/5"]],
+    "v": [2, "3/2"],
+}
 
 
 @pytest.mark.parametrize("text", ["causal(S) * {w}", "{w} * causal(S)", "causal(S) / {w}"])
@@ -27,8 +33,8 @@ def test_gradients_by_a_factor(text, by) -> None:
             step = mpmath.mpf(10) ** -15
             ends = [_loss(text, by, place, sign * step) for sign in (1, -1)]
             slope = (ends[0] - ends[1]) / (2 * step)
-            near = held.gradient(by).at(*place).decimal(20)
-            assert abs(mpmath.mpf(str(near)) - slope) < mpmath.mpf(10) ** -18
+            near: Any = held.gradient(by).at(*place)
+            assert abs(mpmath.mpf(str(near.decimal(20))) - slope) < mpmath.mpf(10) ** -18
 
 
 def _loss(text, by, place, step):
@@ -86,6 +92,6 @@ def test_an_output_of_scaled_masked_scores(upstream) -> None:
     loss = {"upstream": upstream} if upstream else {}
     held = Solution(make("output", GIVEN, {"T": "causal(S) * W"}, loss))
     assert verify(held).verdict is not Verdict.REFUTED
-    assert held.gradient("W").at(0, 1).decimal(30) == 0
+    assert str(held.gradient("W").at(0, 1)) == "0"
     expected = "g1" if upstream else "1"
     assert str(held.gradient("W").at(0, 0)) == expected
