@@ -58,6 +58,7 @@ TESTS = {
     ("verify", "--jobs"): test_limits.test_jobs,
     ("verify", "--format text"): test_verify.test_text,
     ("verify", "--format json"): test_verify.test_json,
+    ("verify", "--strict"): test_verify.test_strict,
     ("audit", "CASES"): test_audit.test_every_case_without_a_name,
     ("audit", "--max-seconds"): test_limits.test_max_seconds,
     ("audit", "--max-memory"): test_limits.test_max_memory,

@@ -101,7 +101,8 @@ class Walkthrough:
 
     def content(self):
         """The tables of its file."""
-        made: dict[str, Any] = {"title": "Drawn at random", "given": self.given, "steps": self.steps}
+        made: dict[str, Any] = {"title": "Drawn at random"}
+        made |= {"given": self.given, "steps": self.steps}
         if self.tokens:
             made["tokens"] = list(self.tokens)
         if self.loss is not None:
