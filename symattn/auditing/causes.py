@@ -9,11 +9,12 @@ from the document's own printed figures, all of them right
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from flint import arb, fmpq
 
 from symattn.auditing.figures import Cause, Figure
-from symattn.auditing.prints import Prints, Recomputation
+from symattn.auditing.prints import Computed, Prints, Recomputation
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import is_truncated
 from symattn.auditing.terms import Term, number
@@ -45,45 +46,41 @@ def first(figures: Sequence[Figure]) -> Figure:
     return figures[0]
 
 
+def _look(
+    prints: Prints,
+    choose: Choice,
+    taken: Callable[[Figure], arb],
+    term: Term,
+    order: int,
+    made: Computed,
+) -> arb | None:
+    """What a document prints of a term, by a choice among its figures;
+    ``taken`` says what to take a figure for."""
+    before, until = prints.around(term, order)
+    made.within(before[-1].order if before else -1, until)
+    if not before:
+        return None
+    chosen = choose(before)
+    made.figures.append(chosen)
+    made.choice |= any(figure.number != chosen.number for figure in before)
+    return taken(chosen)
+
+
 class _Way:
-    """One way of computing a figure from those printed before it: the
-    definition of its term, and a choice among figures of the same thing."""
+    """One way of computing a figure from those printed before it: by the
+    definition of its term, and a choice among figures of the same thing.
 
-    def __init__(
-        self, prints: Prints, order: int, definition: Term, itself: bool, choose: Choice
-    ) -> None:
-        self._prints = prints
-        self._order = order
-        self._definition = definition
-        self._itself = itself
-        self._choose = choose
-        self._used: dict[int, Figure] = {}
-        self.had_choice = False
-        self.value = self.computed(lambda figure: figure.number)
+    ``rounded`` computes it from all that those may have been rounded from.
+    """
 
-    def computed(self, taken: Callable[[Figure], arb]) -> arb:
-        """The value, where ``taken`` says what to take a figure for."""
-
-        def look(term: Term) -> arb | None:
-            if not (before := self._prints.before(term, self._order)):
-                return None
-            chosen = self._choose(before)
-            self._used[chosen.order] = chosen
-            self.had_choice |= any(figure.number != chosen.number for figure in before)
-            return taken(chosen)
-
-        recomputation = Recomputation(self._prints.recipes, look)
-        return recomputation.value(self._definition, self._itself)
-
-    @property
-    def used(self) -> list[Figure]:
-        """The figures that it uses."""
-        return [self._used[order] for order in sorted(self._used)]
-
-    @property
-    def wrong(self) -> list[Figure]:
-        """The refuted ones among them."""
-        return [figure for figure in self.used if figure.verdict is Verdict.REFUTED]
+    def __init__(self, computed: Computed, rounded: Callable[[], Computed]) -> None:
+        self.value = computed.value
+        self.had_choice = computed.choice
+        self.rounded = rounded
+        used = computed.used()
+        #: The figures that it uses, and the refuted ones among them.
+        self.used = [used[order] for order in sorted(used)]
+        self.wrong = [figure for figure in self.used if figure.verdict is Verdict.REFUTED]
 
 
 class Causes:
@@ -101,6 +98,7 @@ class Causes:
         self._expressions = [node for node in nodes.values() if node.serial not in plain.names]
         self._multiples: dict[str, list[tuple[float, Node]]] = {}
         self._whole: dict[tuple[int, str], bool] = {}
+        self._computed: dict[tuple[int, Choice], tuple[Recomputation, Recomputation]] = {}
 
     def cause(self, figure: Figure, known: Known) -> Cause:
         """The cause of a refuted figure; ``known`` are those of earlier ones."""
@@ -135,11 +133,26 @@ class Causes:
         for prints in self._styles:
             for definition, itself in self._definitions(prints, figure):
                 for choose in (latest, sharpest, first):
-                    way = _Way(prints, figure.order, definition, itself, choose)
+                    plain, rounded = self._recomputations(prints, choose)
+                    place = (definition, figure.order, itself)
+                    way = _Way(plain.value(*place), partial(rounded.value, *place))
                     if way.used:
                         yield way
                     if not way.had_choice:
                         break
+
+    def _recomputations(
+        self, prints: Prints, choose: Choice
+    ) -> tuple[Recomputation, Recomputation]:
+        """From the printed numbers, and from all that these were rounded from."""
+        key = (id(prints), choose)
+        if key not in self._computed:
+            plain, rounded = (
+                Recomputation(prints.recipes, partial(_look, prints, choose, taken))
+                for taken in (lambda figure: figure.number, self._with_rounding)
+            )
+            self._computed[key] = plain, rounded
+        return self._computed[key]
 
     def _definitions(self, prints: Prints, figure: Figure) -> Iterator[tuple[Term, bool]]:
         """What a figure may have been computed as: what was printed of it
@@ -177,7 +190,7 @@ class Causes:
         if figure.off is None or not way.wrong:
             return False
         nearer = abs(figure.number - way.value) < abs(figure.number - figure.entry.ball(FIRST))
-        return nearer and figure.rounds_from(way.computed(self._with_rounding))
+        return nearer and figure.rounds_from(way.rounded().value)
 
     def _with_rounding(self, figure: Figure) -> arb:
         """All that a figure may have been rounded from."""

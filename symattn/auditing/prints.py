@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import inf
 
 from flint import arb
 
@@ -35,51 +36,136 @@ class Prints:
 
     def before(self, term: Term, order: int) -> list[Figure]:
         """The figures of a term before a place in the document."""
+        return self.around(term, order)[0]
+
+    def around(self, term: Term, order: int) -> tuple[list[Figure], float]:
+        """The figures of a term before a place in the document, and the place
+        from which on there is one more."""
         # Zeros and ones stand for too many things to be looked up.
-        if term in (ZERO, ONE, MASKED):
-            return []
-        figures = self._figures.get(term.key, [])
-        return figures[: bisect_left(figures, order, key=lambda f: f.order)]
+        figures = [] if term in (ZERO, ONE, MASKED) else self._figures.get(term.key, [])
+        count = bisect_left(figures, order, key=lambda f: f.order)
+        return figures[:count], figures[count].order + 1 if count < len(figures) else inf
 
 
-#: What the document prints for a term, or None.
-Look = Callable[[Term], "arb | None"]
+@dataclass
+class Computed:
+    """A value that was recomputed: ``figures`` are those it was taken from,
+    ``below`` the entries it was computed from; ``choice`` says whether there
+    were others to take. It is the same at the places in the document after
+    ``since`` and before ``until``.
+    """
+
+    value: arb = field(default_factory=arb)
+    figures: list[Figure] = field(default_factory=list)
+    below: list[Computed] = field(default_factory=list)
+    choice: bool = False
+    since: float = -1
+    until: float = inf
+
+    def holds_at(self, order: int) -> bool:
+        """Whether nothing that it is computed from is printed anew there."""
+        return self.since < order < self.until
+
+    def within(self, since: float, until: float) -> None:
+        """Narrow the places that it holds at."""
+        self.since, self.until = max(self.since, since), min(self.until, until)
+
+    def used(self) -> dict[int, Figure]:
+        """All figures that it was taken from, by their order."""
+        found: dict[int, Figure] = {}
+        seen: set[int] = set()
+        waiting = [self]
+        while waiting:
+            item = waiting.pop()
+            if id(item) not in seen:
+                seen.add(id(item))
+                found |= {figure.order: figure for figure in item.figures}
+                waiting += item.below
+        return found
+
+
+#: What is taken for a term at a place in the document, or None; what it is
+#: taken from is noted in the value that is being computed.
+Look = Callable[[Term, int, Computed], "arb | None"]
 
 
 class Recomputation:
     """The values of terms from what ``look`` finds printed; the rest is worked
-    out from the steps' definitions, and exact where nothing below is printed."""
+    out from the steps' definitions, and exact where nothing below is printed.
+
+    An entry is worked out once for all places in the document between which
+    nothing that it depends on is printed: the cost is that of the program.
+    """
 
     def __init__(self, recipes: Recipes, look: Look) -> None:
         self.recipes = recipes
         self.look = look
-        self._entries: dict[Term, arb] = {}
+        self._entries: dict[Term, Computed] = {}
 
-    def value(self, term: Term, itself: bool = True) -> arb:
-        """The value of a term; ``itself`` allows the term's own printed figure."""
-        if itself and (printed := self.look(term)) is not None:
+    def value(self, term: Term, order: int, itself: bool = True) -> Computed:
+        """The value of a term at a place in the document; ``itself`` allows
+        the term's own printed figure."""
+        # Entries first, those that they need before them: a program is too
+        # deep for recursion.
+        waiting: list[tuple[Term | None, Term]] = [(None, term)]
+        made = Computed()
+        while waiting:
+            entry, definition = waiting[-1]
+            if entry is not None and self._is_known(entry, order):
+                waiting.pop()
+                continue
+            itself_too = entry is not None or itself
+            if unknown := list(self._unknown(definition, order, itself_too)):
+                waiting += [(x, self.recipes.definitions(*x.parts)[0]) for x in unknown]
+                continue
+            made = Computed()
+            made.value = self._worked(definition, order, made, itself_too)
+            if entry is not None:
+                self._entries[entry] = made
+            waiting.pop()
+        return made
+
+    def _is_known(self, entry: Term, order: int) -> bool:
+        known = self._entries.get(entry)
+        return known is not None and known.holds_at(order)
+
+    def _unknown(self, term: Term, order: int, itself: bool) -> Iterator[Term]:
+        """Entries inside a term that are to be worked out first."""
+        if itself and self.look(term, order, Computed()) is not None:
+            return
+        if term.op == "entry":
+            if not self._is_known(term, order) and self.recipes.definitions(*term.parts):
+                yield term
+        elif term.op != "number":
+            for part in term.parts:
+                yield from self._unknown(part, order, True)
+
+    def _worked(self, term: Term, order: int, made: Computed, itself: bool = True) -> arb:
+        if itself and (printed := self.look(term, order, made)) is not None:
             return printed
         match term.op, term.parts:
             case "number", (known,):
                 return arb(known)
             case "entry", (name, i, j):
-                if term not in self._entries:
-                    made = self.recipes.definitions(name, i, j)
-                    exact = partial(self.recipes.exact, self.recipes.nodes[name], i, j)
-                    self._entries[term] = self.value(made[0]) if made else exact()
-                return self._entries[term]
+                found = self._entries.get(term)
+                if found is None or not self.recipes.definitions(name, i, j):
+                    return self.recipes.exact(self.recipes.nodes[name], i, j)
+                made.below.append(found)
+                made.choice |= found.choice
+                made.within(found.since, found.until)
+                return found.value
             case "+", parts:
-                return sum((self.value(part) for part in parts), arb(0))
+                return sum((self._worked(part, order, made) for part in parts), arb(0))
             case "*", parts:
                 product = arb(1)
                 for part in parts:
-                    product *= self.value(part)
+                    product *= self._worked(part, order, made)
                 return product
             case "/", (left, right):
-                return self.value(left) / self.value(right)
+                return self._worked(left, order, made) / self._worked(right, order, made)
             case "neg", (part,):
-                return -self.value(part)
+                return -self._worked(part, order, made)
             case function, (part,):
-                result: arb = getattr(arb, function)(self.value(part))
+                result: arb = getattr(arb, function)(self._worked(part, order, made))
                 return result
         raise AssertionError(f"no value for {term.op}")

@@ -199,8 +199,8 @@ class Roots:
         return True
 
     def _fits(self, figure: Figure, term: Term, source: Callable[[Term, int], arb | None]) -> bool:
-        recomputation = Recomputation(self.recipes, lambda part: source(part, figure.order))
-        value = recomputation.value(term)
+        recomputation = Recomputation(self.recipes, lambda part, order, _: source(part, order))
+        value = recomputation.value(term, figure.order).value
         return figure.rounds_from(value) or figure.cut_from(value)
 
     def _printed_or_exact(self, term: Term, order: int) -> arb | None:
@@ -214,7 +214,8 @@ class Roots:
         return self.recipes.exact(self.recipes.nodes[name], i, j)
 
     def _exact(self, term: Term) -> arb:
-        return Recomputation(self.recipes, self._exact_entry).value(term)
+        exactly = Recomputation(self.recipes, lambda part, *_: self._exact_entry(part))
+        return exactly.value(term, 0).value
 
 
 def _most(figures: list[Figure]) -> int:
