@@ -9,7 +9,7 @@ from the document's own printed figures, all of them right
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from flint import arb, fmpq
 
@@ -61,7 +61,7 @@ def _look(
     if not before:
         return None
     chosen = choose(before)
-    made.figures.append(chosen)
+    made.take(chosen)
     made.choice |= any(figure.number != chosen.number for figure in before)
     return taken(chosen)
 
@@ -74,13 +74,19 @@ class _Way:
     """
 
     def __init__(self, computed: Computed, rounded: Callable[[], Computed]) -> None:
+        self.computed = computed
         self.value = computed.value
-        self.had_choice = computed.choice
         self.rounded = rounded
-        used = computed.used()
-        #: The figures that it uses, and the refuted ones among them.
-        self.used = [used[order] for order in sorted(used)]
-        self.wrong = [figure for figure in self.used if figure.verdict is Verdict.REFUTED]
+
+    @cached_property
+    def used(self) -> list[Figure]:
+        """The figures that it uses."""
+        return self.computed.used()
+
+    @cached_property
+    def wrong(self) -> list[Figure]:
+        """The refuted ones among them."""
+        return [figure for figure in self.used if figure.verdict is Verdict.REFUTED]
 
 
 class Causes:
@@ -136,9 +142,9 @@ class Causes:
                     plain, rounded = self._recomputations(prints, choose)
                     place = (definition, figure.order, itself)
                     way = _Way(plain.value(*place), partial(rounded.value, *place))
-                    if way.used:
+                    if way.computed.is_printed:
                         yield way
-                    if not way.had_choice:
+                    if not way.computed.choice:
                         break
 
     def _recomputations(
@@ -187,7 +193,7 @@ class Causes:
     def _is_near(self, figure: Figure, way: _Way) -> bool:
         """Whether wrong figures lead to this one, if the author went on with
         more digits of them than were printed."""
-        if figure.off is None or not way.wrong:
+        if figure.off is None or not way.computed.is_wrong:
             return False
         nearer = abs(figure.number - way.value) < abs(figure.number - figure.entry.ball(FIRST))
         return nearer and figure.rounds_from(way.rounded().value)

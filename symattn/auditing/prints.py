@@ -19,6 +19,7 @@ from flint import arb
 from symattn.auditing.figures import Figure
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.terms import MASKED, ONE, ZERO, Term
+from symattn.verdicts import Verdict
 
 
 class Prints:
@@ -51,14 +52,17 @@ class Prints:
 class Computed:
     """A value that was recomputed: ``figures`` are those it was taken from,
     ``below`` the entries it was computed from; ``choice`` says whether there
-    were others to take. It is the same at the places in the document after
-    ``since`` and before ``until``.
+    were others to take, ``is_printed`` and ``is_wrong`` whether it is taken from
+    any figures and from refuted ones. It is the same at the places in the
+    document after ``since`` and before ``until``.
     """
 
     value: arb = field(default_factory=arb)
     figures: list[Figure] = field(default_factory=list)
     below: list[Computed] = field(default_factory=list)
     choice: bool = False
+    is_printed: bool = False
+    is_wrong: bool = False
     since: float = -1
     until: float = inf
 
@@ -66,12 +70,26 @@ class Computed:
         """Whether nothing that it is computed from is printed anew there."""
         return self.since < order < self.until
 
+    def take(self, figure: Figure) -> None:
+        """Note a figure that the value is taken from."""
+        self.figures.append(figure)
+        self.is_printed = True
+        self.is_wrong |= figure.verdict is Verdict.REFUTED
+
+    def take_over(self, entry: Computed) -> None:
+        """Note an entry that the value is computed from."""
+        self.below.append(entry)
+        self.choice |= entry.choice
+        self.is_printed |= entry.is_printed
+        self.is_wrong |= entry.is_wrong
+        self.within(entry.since, entry.until)
+
     def within(self, since: float, until: float) -> None:
         """Narrow the places that it holds at."""
         self.since, self.until = max(self.since, since), min(self.until, until)
 
-    def used(self) -> dict[int, Figure]:
-        """All figures that it was taken from, by their order."""
+    def used(self) -> list[Figure]:
+        """All figures that it was taken from, in order."""
         found: dict[int, Figure] = {}
         seen: set[int] = set()
         waiting = [self]
@@ -81,7 +99,7 @@ class Computed:
                 seen.add(id(item))
                 found |= {figure.order: figure for figure in item.figures}
                 waiting += item.below
-        return found
+        return [found[order] for order in sorted(found)]
 
 
 #: What is taken for a term at a place in the document, or None; what it is
@@ -150,9 +168,7 @@ class Recomputation:
                 found = self._entries.get(term)
                 if found is None or not self.recipes.definitions(name, i, j):
                     return self.recipes.exact(self.recipes.nodes[name], i, j)
-                made.below.append(found)
-                made.choice |= found.choice
-                made.within(found.since, found.until)
+                made.take_over(found)
                 return found.value
             case "+", parts:
                 return sum((self._worked(part, order, made) for part in parts), arb(0))

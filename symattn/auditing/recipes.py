@@ -65,6 +65,7 @@ class Recipes:
         self._entries: dict[tuple[str, int, int], Term] = {}
         self._definitions: dict[tuple[str, int, int], tuple[Term, ...]] = {}
         self._exact: dict[tuple[int, int, int], arb] = {}
+        self._texts: dict[str, str] = {}
 
     def _equal_quantities(self) -> dict[str, str]:
         """Quantities that equal an earlier one exactly, with its name: with an
@@ -101,8 +102,10 @@ class Recipes:
     def entry_text(self, name: str, i: int, j: int) -> str:
         """An entry as text: ``A[0, 2]``, ``dL/dQ[0, 1]``, ``b[1]``, ``d_k``."""
         node = self.nodes[name]
+        if name not in self._texts:
+            self._texts[name] = self.text(node)
         place = ", ".join(map(str, keys(node.shape, i, j)))
-        return self.text(node) + (f"[{place}]" if place else "")
+        return self._texts[name] + (f"[{place}]" if place else "")
 
     # -- exact values -----------------------------------------------------------------
 

@@ -45,6 +45,9 @@ class Roots:
         self.prints = Prints(recipes, figures)
         self.causes = dict(causes)
         self.tries = 0
+        self._of_claim: dict[int, list[Figure]] = defaultdict(list)
+        for figure in figures:
+            self._of_claim[id(figure.claim)].append(figure)
 
     def name_slips(self) -> None:
         """Name the slip of every root that one explains: of whole steps
@@ -160,9 +163,9 @@ class Roots:
     def _beside(self, group: list[Figure]) -> list[Figure]:
         """Figures of the same claims that are no roots: a slip of the whole
         must give them too."""
-        claims = {id(figure.claim) for figure in group}
+        claims = dict.fromkeys(id(figure.claim) for figure in group)
         chosen = {figure.order for figure in group}
-        return [f for f in self.figures if id(f.claim) in claims and f.order not in chosen]
+        return [f for claim in claims for f in self._of_claim[claim] if f.order not in chosen]
 
     # -- trials ----------------------------------------------------------------------------
 
