@@ -34,7 +34,7 @@ SHOWN = Budget(size=200, products=5_000, bits=2_048)
 #: in them, a number whose own is beyond the budget stands for itself. The
 #: first is for questions that every entry of a large quantity may ask.
 QUICK = Budget(size=100, products=1_000, bits=1 << 18)
-DECIDING = Budget(size=2_000, products=20_000, bits=1 << 18)
+DECIDING = Budget(size=20_000, products=400_000, bits=1 << 18)
 #: From the smallest to the largest.
 LEVELS = (SHOWN, QUICK, DECIDING)
 
