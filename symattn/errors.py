@@ -6,17 +6,53 @@ published figure is not an error but a :class:`~symattn.verdicts.Verdict`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import islice
+from typing import Self, TypeVar
+
+from symattn.escaping import visible
+
+T = TypeVar("T")
+
+#: So many faults are kept of one input, and so many are printed; the others are counted.
+KEPT, PRINTED = 1000, 50
+#: So many known names are compared with an unknown one, and so many are listed.
+_LOOKED_AT, _LISTED = 200, 40
+#: Longest place and longest message of a fault that are printed.
+_PLACE, _MESSAGE = 200, 1000
 
 
-def visible(text: str) -> str:
-    r"""Text as one line that can't steer a terminal: control characters by their codes.
+def alike(name: object, known: Iterable[str]) -> str:
+    """The known name that one which nothing has may have meant, as a question; or ''.
 
-    >>> print(visible("red \x1b[31m"))
-    red \x1b[31m
+    >>> alike("sofmax", ["softmax", "exp"]), alike("Z", ["Q", "K"])
+    ('did you mean softmax?', '')
     """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    lower = {candidate.lower(): candidate for candidate in islice(known, _LOOKED_AT)}
+    close = get_close_matches(str(name)[:60].lower(), lower, n=1)
+    return f"did you mean {lower[close[0]]}?" if close else ""
+
+
+def expected(name: object, known: Iterable[str]) -> str:
+    """What a name that nothing has may have meant: the closest that is known, or which are.
+
+    >>> expected("sofmax", ["softmax", "exp"]), expected("Z", ["Q", "K"])
+    ('did you mean softmax?', 'expected one of Q, K')
+    """
+    first = list(islice(known, _LOOKED_AT))
+    listed = [*first[:_LISTED], "..."] if len(first) > _LISTED else first
+    return alike(name, first) or f"expected one of {', '.join(listed)}"
+
+
+def short(text: str, length: int = 60) -> str:
+    """The beginning of a text that is too long to be printed.
+
+    >>> short("softmax(Q @ K.T)", 10)
+    'softmax...'
+    """
+    return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 @dataclass(frozen=True)
@@ -35,7 +71,8 @@ class Fault:
     line: int = 0
 
     def __str__(self) -> str:
-        return visible(f"{self.where}: {self.message}" if self.where else self.message)
+        message = short(self.message, _MESSAGE)
+        return visible(f"{short(self.where, _PLACE)}: {message}" if self.where else message)
 
     def inside(self, prefix: str) -> Fault:
         """The same fault seen from the outside of ``prefix``.
@@ -61,40 +98,52 @@ class Fault:
 class SymattnError(Exception):
     """Everything symattn raises on purpose."""
 
+    def __str__(self) -> str:
+        return visible(super().__str__())
+
 
 class Malformed(SymattnError, ValueError):
-    """The input can't be understood; ``faults`` lists all that is wrong.
+    """The input can't be understood; ``faults`` lists what is wrong: all of it,
+    or the first, and ``more`` counts the rest.
 
     It is a ``ValueError`` too, as Python users expect of bad values.
 
     >>> print(Malformed([Fault("a", "missing"), Fault("b", "unknown", 3)], source="x.toml"))
     x.toml: 2 faults
-      a: missing
-      line 3: b: unknown
+      x.toml: a: missing
+      x.toml:3: b: unknown
     >>> print(Malformed(Fault("b", "unknown", 3), source="x.toml"))
     x.toml:3: b: unknown
     >>> print(Malformed("not a number"))
     not a number
     """
 
-    def __init__(self, faults: str | Fault | Iterable[Fault], source: str = "") -> None:
+    def __init__(
+        self, faults: str | Fault | Iterable[Fault], source: str = "", more: int = 0
+    ) -> None:
         if isinstance(faults, str):
             faults = Fault("", faults)
-        self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
+        found = Faults([faults] if isinstance(faults, Fault) else faults)
+        self.faults: tuple[Fault, ...] = tuple(found)
+        self.more = found.more + more
         self.source = source
-        super().__init__(self.faults, source)
+        super().__init__(self.faults, source, self.more)
 
     def __str__(self) -> str:
-        if len(self.faults) == 1:
+        count = len(self.faults) + self.more
+        if count == 1:
             return self.faults[0].at(self.source)
         head = f"{visible(self.source)}: " if self.source else ""
-        lines = [f"{head}{len(self.faults)} faults"]
-        lines += [f"  {fault.at('')}" for fault in self.faults]
+        lines = [f"{head}{count} faults"]
+        lines += [f"  {fault.at(self.source)}" for fault in self.faults[:PRINTED]]
+        if count > PRINTED:
+            lines.append(f"  and {count - PRINTED} more")
         return "\n".join(lines)
 
 
 class Faults(list[Fault]):
-    """Faults being gathered, so that all are told at once.
+    """Faults being gathered, so that all are told at once; where there are very
+    many, the first are kept and ``more`` counts the rest.
 
     >>> faults = Faults()
     >>> with faults.inside("given.x"):
@@ -104,6 +153,32 @@ class Faults(list[Fault]):
     ...
     symattn.errors.Malformed: post.toml: given.x: not a number
     """
+
+    def __init__(self, faults: Iterable[Fault] = ()) -> None:
+        super().__init__()
+        self.more = 0
+        self.extend(faults)
+
+    @classmethod
+    def of(cls, items: Sequence[T], fault: Callable[[T], Fault]) -> Self:
+        """A fault of each item; those that are only counted are not made."""
+        faults = cls(map(fault, items[:KEPT]))
+        faults.more = len(items) - len(faults)
+        return faults
+
+    def append(self, fault: Fault, /) -> None:
+        """Gather one fault."""
+        self.extend([fault])
+
+    def extend(self, faults: Iterable[Fault], /) -> None:
+        """Gather faults; of others that were gathered, also what those count."""
+        rest = iter(faults)
+        super().extend(islice(rest, KEPT - len(self)))
+        self.more += sum(1 for _ in rest) + (faults.more if isinstance(faults, Faults) else 0)
+
+    def __iadd__(self, faults: Iterable[Fault], /) -> Self:  # type: ignore[misc, override]
+        self.extend(faults)
+        return self
 
     def inside(self, prefix: str) -> _Gathering:
         """A context that gathers what is raised in it, seen from the outside of ``prefix``."""
@@ -128,8 +203,9 @@ class _Gathering:
     def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> bool:
         if not isinstance(error, SymattnError):
             return False
-        found = error.faults if isinstance(error, Malformed) else (Fault("", str(error)),)
-        self._faults.extend(fault.inside(self._prefix) for fault in found)
+        told = error if isinstance(error, Malformed) else Malformed(str(error))
+        self._faults.extend(fault.inside(self._prefix) for fault in told.faults)
+        self._faults.more += told.more
         return True
 
 

@@ -267,18 +267,23 @@ _NAMES: Mapping[str, str] = {"pi": r"\pi"}
 
 
 def name_latex(name: str) -> str:
-    r"""How a quantity's name is typeset: what follows ``_`` is a subscript.
+    r"""How a quantity's name is typeset: what follows ``_`` is a subscript,
+    where there are letters before and after it.
 
     >>> name_latex("W_Q"), name_latex("d_k"), name_latex("g1"), name_latex("scores")
     ('W_{Q}', 'd_{k}', 'g_{1}', '\\mathit{scores}')
+    >>> name_latex("A_"), name_latex("_x")
+    ('\\mathit{A\\_}', '\\mathit{\\_x}')
     """
     if name in _NAMES:
         return _NAMES[name]
     base, _, below = name.partition("_")
+    if not base or not below.strip("_"):
+        base, below = name, ""
     if not below and base.rstrip("0123456789") != base and base[0].isalpha():
         letters = base.rstrip("0123456789")
         base, below = letters, base[len(letters) :]
-    shown = base if len(base) == 1 else rf"\mathit{{{_upright(base)}}}"
+    shown = base if len(base) == 1 and base != "_" else rf"\mathit{{{_upright(base)}}}"
     if below:
         inner = below if len(below) == 1 or below.isdigit() else rf"\mathrm{{{_upright(below)}}}"
         shown += f"_{{{inner}}}"

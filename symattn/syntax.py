@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
+from symattn.advice import of_attribute, of_neighbours, of_sign
 from symattn.errors import Malformed
 
 #: Longest text of one expression, and deepest nesting, that is read.
@@ -154,10 +155,12 @@ _TOKEN = re.compile(
 )
 _BINARY = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2}
 _RELATIONS = ("==", "<", "<=", ">", ">=")
+#: Kinds of tokens that are values.
+_VALUES = ("name", "number", "gradient")
 _UNKNOWN = {
-    "**": "there is no power operator: write a product, as in 'X * X'",
-    "//": "there is no whole division: write '/'",
-    "!=": "there is no '!=': state what does hold, with == < <= > >=",
+    "**": "there is no power operator, write a product, as in 'X * X'",
+    "//": "there is no whole division, write '/'",
+    "!=": "there is no '!=', state what does hold, with == < <= > >=",
 }
 #: Typographic signs that authors paste from documents.
 SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
@@ -193,7 +196,8 @@ class _Parser:
             match = _TOKEN.match(text, place)
             if match is None:
                 start = place + len(text[place:]) - len(text[place:].lstrip())
-                self._fail(f"unexpected {text[start]!r}", start)
+                advice = of_sign(text, start)
+                self._fail(f"unexpected {text[start]!r}", start, f": {advice}" if advice else "")
             kind = match.lastgroup or ""
             yield kind, match[kind], match.start(kind)
             place = match.end()
@@ -222,9 +226,27 @@ class _Parser:
     def unexpected(self, wanted: str) -> NoReturn:
         kind, token, place = self.tokens[self.position]
         if token in _UNKNOWN:
-            self._fail(_UNKNOWN[token], place)
+            self._fail(f"unexpected {token!r}", place, f": {_UNKNOWN[token]}")
         found = "the end" if kind == "end" else repr(token)
+        before, left, _ = self.tokens[max(self.position - 1, 0)]
+        starts = kind in _VALUES or token == "("
+        if self.position and starts and (before in _VALUES or left in (")", "]")):
+            found += f": {of_neighbours(left, token)}"
         self._fail(f"expected {wanted}", place, f", found {found}")
+
+    def attribute(self, tree: Tree) -> NoReturn:
+        """Refuse ``tree.name``."""
+        place = self.position
+        while self.tokens[place][0] == "name" and self.tokens[place + 1][1] == ".":
+            place += 2
+        dotted = "".join(token for _, token, _ in self.tokens[self.position : place + 1])
+        wanted = "expected 'T' after '.', the transpose, the only attribute there is,"
+        kind, token, start = self.tokens[self.position]
+        found = f", found {'the end' if kind == 'end' else repr(token)}"
+        if kind == "name" and self.tokens[place][0] == "name":
+            operand = tree.name if isinstance(tree, Name) else ""
+            found += f": {of_attribute(operand, dotted)}"
+        self._fail(wanted, start, found)
 
     def whole(self) -> Tree:
         tree = self.statement()
@@ -273,7 +295,7 @@ class _Parser:
             if self.sign == ".":
                 self.advance()
                 if self.tokens[self.position][1] != "T":
-                    self.unexpected("'T' after '.', the transpose, the only attribute there is,")
+                    self.attribute(tree)
                 self.advance()
                 tree = Transposed(tree)
             elif self.sign == "[":

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from symattn import escaping
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Statement
-from symattn.errors import visible
+from symattn.escaping import markdown, markdown_code, markdown_start
 from symattn.verdicts import Verdict
 
 #: What each rule of a SARIF log means; the identifiers are stable.
@@ -167,16 +168,12 @@ def github(audits: list[Audit]) -> str:
     commands have them."""
     lines = []
     for audit in audits:
-        path = _escaped(_path(audit), "%\r\n:,")
+        path = escaping.annotation_property(_path(audit))
         for rule, line, message in _findings(audit):
             kind = "warning" if rule in ("carried", "undecided", "rounded-inputs") else "error"
-            text = _escaped(message, "%\r\n")
+            text = escaping.annotation(message)
             lines.append(f"::{kind} file={path},line={max(line, 1)},title={rule}::{text}")
     return "\n".join(lines)
-
-
-def _escaped(text: str, special: str) -> str:
-    return "".join(f"%{ord(c):02X}" if c in special else c for c in text)
 
 
 def sarif(audits: list[Audit], version: str) -> str:
@@ -185,7 +182,7 @@ def sarif(audits: list[Audit], version: str) -> str:
         {
             "ruleId": rule,
             "level": "note" if rule in ("carried", "undecided", "rounded-inputs") else "error",
-            "message": {"text": message},
+            "message": {"text": escaping.log_message(message)},
             "locations": [
                 {
                     "physicalLocation": {
@@ -205,7 +202,7 @@ def sarif(audits: list[Audit], version: str) -> str:
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
-    return json.dumps(log, indent=2, ensure_ascii=False)
+    return escaping.json_text(log)
 
 
 def _path(audit: Audit) -> str:
@@ -220,12 +217,12 @@ def _path(audit: Audit) -> str:
 
 def _uri(audit: Audit) -> str:
     path = Path(_path(audit))
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
 
 
 def errata(audit: Audit) -> str:
     """A short, polite text in Markdown that can be sent to the author."""
-    lines = [f"# Errata: {_plain(audit.case.title)}", ""]
+    lines = [f"# Errata: {markdown(audit.case.title)}", ""]
     roots = grouped(audit)
     wrong = [s for s in audit.statements if s.verdict is Verdict.REFUTED]
     if not roots and not wrong:
@@ -260,17 +257,14 @@ def errata(audit: Audit) -> str:
         lines.append("")
     if wrong:
         lines += ["These statements do not hold for the numbers given:", ""]
-        lines += [f"- {_plain(s.claim.where)}: `{visible(s.claim.holds)}`" for s in wrong]
+        lines += [
+            f"- {markdown_start(s.claim.where)}: {markdown_code(s.claim.holds)}" for s in wrong
+        ]
         lines.append("")
     return "\n".join(lines)
 
 
 def _row(figure: Figure, *more: str) -> str:
     """A figure as a row of a Markdown table."""
-    after = (_plain(text) for text in (figure.text, figure.correct, *more))
-    return f"| {' | '.join((_plain(figure.claim.where), f'`{figure.label}`', *after))} |"
-
-
-def _plain(text: str) -> str:
-    """Text as Markdown that shows it as it is."""
-    return "".join(f"\\{c}" if c in "|<`\\" else c for c in visible(text))
+    after = (markdown(text) for text in (figure.text, figure.correct, *more))
+    return f"| {' | '.join((markdown(figure.claim.where), markdown_code(figure.label), *after))} |"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -13,7 +13,7 @@ from flint import fmpq
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
 from symattn.cases.entries import kind, unknown
 from symattn.cases.rows import Rows, read_rows, shape_of
-from symattn.errors import Fault, Faults, Malformed
+from symattn.errors import Fault, Faults, Malformed, alike, expected, short
 from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import Hidden
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
@@ -35,8 +35,8 @@ class Case:
     ``raw`` holds the given numbers and the upstream gradient as they were
     written: the independent cross-check reads those itself. ``tolerance`` is
     the largest distance that a printed figure may have, where the document
-    declares one. ``path`` and ``base`` are the file of the case and that of
-    the case it extends.
+    declares one. ``lines`` are those of the steps in the file of the case,
+    ``path``, and ``base`` is the file of the case it extends.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Case:
     unchecked: tuple[Unchecked, ...] = ()
     rounding: RoundingMode = "half-even"
     tolerance: fmpq | None = None
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False)
     path: Path | None = field(default=None, compare=False)
     base: Path | None = field(default=None, compare=False)
 
@@ -140,8 +141,8 @@ def make(
     with faults.inside("tolerance"):
         distance = None if tolerance is None else _distance(tolerance)
     if rounding not in MODES:
-        known = ", ".join(MODES)
-        faults.append(Fault("rounding", f"expected one of {known}, found {rounding!r}"))
+        said = f"expected one of {', '.join(MODES)}, found {_shown(rounding)}"
+        faults.append(Fault("rounding", said + _hint(rounding, MODES)))
     faults.raise_all()
     return Case(
         name=name,
@@ -211,13 +212,15 @@ def _differentiated(
     forward: Program, unsound: Set[str], loss: Mapping[str, object], faults: Faults
 ) -> Program:
     """The program with its gradients; without them where the output has a fault."""
-    faults += [fault.inside("loss") for fault in unknown(loss, _LOSS_KEYS)]
+    with faults.inside("loss"):
+        unknown(loss, _LOSS_KEYS).raise_all()
     output = loss.get("output")
     if isinstance(output, str) and output in forward.steps:
         return differentiate(forward, output)
     if "output" in loss and not (isinstance(output, str) and output in unsound):
         known = ", ".join(forward.steps)
-        faults.append(Fault("loss.output", f"expected a step ({known}), found {output!r}"))
+        said = f"expected a step ({known}), found {_shown(output)}{_hint(output, forward.steps)}"
+        faults.append(Fault("loss.output", said))
     return forward
 
 
@@ -272,20 +275,31 @@ def _wrt(
     if wanted is None:
         return tuple(name for name, gradient in full.gradients.items() if gradient.shape)
     if not isinstance(wanted, list | tuple) or not wanted:
-        faults.append(Fault("loss.wrt", f"expected a list of names, found {wanted!r}"))
+        faults.append(Fault("loss.wrt", f"expected a list of names, found {_shown(wanted)}"))
         return ()
-    for place, name in enumerate(wanted):
+    known = full.quantities.keys() | unsound
+    # With more names than there are, one of these is unknown or named twice.
+    for place, name in enumerate(wanted[: len(known) + 1]):
         bad = ""
-        if not isinstance(name, str) or name not in full.quantities.keys() | unsound:
-            known = ", ".join(full.quantities)
-            bad = f"unknown name {name!r}: expected one of {known}"
-        elif name in wanted[:place]:
+        if not isinstance(name, str) or name not in known:
+            bad = f"unknown name {_shown(name)}: {expected(name, full.quantities)}"
+        elif wanted.index(name) < place:
             bad = f"{name} is named twice"
         elif full.upstream and name not in full.gradients.keys() | unsound:
             bad = f"{loss['output']} does not depend on {name}"
         if bad:
             faults.append(Fault(f"loss.wrt[{place}]", bad))
     return tuple(wanted)
+
+
+def _shown(value: object) -> str:
+    """A value as messages quote it."""
+    return repr(short(value)) if isinstance(value, str) else short(repr(value))
+
+
+def _hint(name: object, known: Iterable[str]) -> str:
+    question = alike(name, known)
+    return f"; {question}" if question else ""
 
 
 def _tokens(tokens: Sequence[str], program: Program | None) -> tuple[str, ...]:
@@ -305,5 +319,5 @@ def _distance(tolerance: str | int | Decimal) -> fmpq:
     except Malformed:
         printed = None
     if printed is None or printed.value <= 0:
-        raise Malformed(f"expected a positive number, found {tolerance!r}")
+        raise Malformed(f"expected a positive number, found {short(repr(tolerance))}")
     return printed.value

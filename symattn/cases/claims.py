@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.cases.entries import kind, texts, unknown
 from symattn.cases.rows import read_each
 from symattn.cases.statements import Comparison, lower_statement
-from symattn.errors import Fault, Faults, Malformed
+from symattn.errors import Fault, Faults, Malformed, short
 from symattn.numbers.printed import Printed, read_printed
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
@@ -17,6 +17,9 @@ from symattn.shapes import Shape, show
 
 #: Rows of printed figures; None is a masked score, printed as minus infinity.
 Figures = tuple[tuple[Printed | None, ...], ...]
+
+#: Most claims of one case.
+MAX_CLAIMS = 10_000
 
 _CLAIM_KEYS = ("where", "of", "printed", "holds")
 _UNCHECKED_KEYS = ("where", "what", "reason")
@@ -52,11 +55,7 @@ class Claim:
 
     def __repr__(self) -> str:
         what = f"{show(self.node.shape)} printed" if self.node else "a statement"
-        return f"<Claim {_short(self.where)!r}: {_short(self.text)!r}, {what}>"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
+        return f"<Claim {short(self.where)!r}: {short(self.text)!r}, {what}>"
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Unchecked:
 
 
 def read_claims(
-    program: Program, entries: Iterable[object], passed_over: Collection[str] = ()
+    program: Program, entries: Sequence[object], passed_over: Collection[str] = ()
 ) -> tuple[Claim, ...]:
     """The claims of tables with ``of`` and ``printed``, or with ``holds``.
 
@@ -89,6 +88,8 @@ def read_claims(
       [0].holds: unknown name 'B': expected one of X, A
       [1].printed[1]: expected a printed number, found 'x'
     """
+    if len(entries) > MAX_CLAIMS:
+        raise Malformed(f"{len(entries)} claims; at most {MAX_CLAIMS} are read")
     reader = _Reader(program, passed_over)
     faults = Faults()
     claims: list[Claim] = []
@@ -114,7 +115,8 @@ class _Reader:
         """The claim of a table; None where it is passed over."""
         if not isinstance(entry, Mapping):
             raise Malformed(f"expected a table, found {kind(entry)}")
-        faults = Faults(_form(entry))
+        faults = unknown(entry, _CLAIM_KEYS)
+        faults += _form(entry)
         where, of, holds = (_text(entry, key) for key in ("where", "of", "holds"))
         claim: Claim | None = None
         figures: tuple[Shape, Figures] | None = None
@@ -158,7 +160,6 @@ class _Reader:
 
 def _form(entry: Mapping[str, object]) -> Iterator[Fault]:
     """What keeps a table from being a claim, whatever the program."""
-    yield from unknown(entry, _CLAIM_KEYS)
     yield from texts(entry, [key for key in ("where", "of", "holds") if key in entry])
     figures = {"of", "printed"} & entry.keys()
     if ("holds" in entry) == bool(figures):
@@ -186,7 +187,7 @@ def read_unchecked(entries: Iterable[object]) -> tuple[Unchecked, ...]:
         with faults.inside(f"[{number}]"):
             if not isinstance(entry, Mapping):
                 raise Malformed(f"expected a table, found {kind(entry)}")
-            wrong = Faults(unknown(entry, _UNCHECKED_KEYS))
+            wrong = unknown(entry, _UNCHECKED_KEYS)
             wrong += [Fault(key, "missing") for key in _UNCHECKED_KEYS if key not in entry]
             wrong += texts(entry, [key for key in _UNCHECKED_KEYS if key in entry])
             wrong.raise_all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 
-from symattn.errors import Fault
+from symattn.errors import Fault, Faults, expected, short
 
 #: What a user calls the kinds of values.
 KINDS: Mapping[type, str] = {
@@ -23,16 +23,16 @@ def kind(value: object) -> str:
     return KINDS.get(type(value), f"a {type(value).__name__}")
 
 
-def unknown(entry: Mapping[str, object], known: Collection[str]) -> Iterator[Fault]:
+def unknown(entry: Mapping[str, object], known: Collection[str]) -> Faults:
     """A fault for each key that is not known.
 
     >>> print(*unknown({"wher": "3.1", "of": "A"}, ("where", "of")))
-    wher: unknown key 'wher': expected one of where, of
+    wher: unknown key 'wher': did you mean where?
     """
-    for key in entry:
-        if key not in known:
-            shown = key if len(key) <= 40 else f"{key[:37]}..."
-            yield Fault(key[:80], f"unknown key {shown!r}: expected one of {', '.join(known)}")
+    keys = [key for key in entry if key not in known]
+    return Faults.of(
+        keys, lambda key: Fault(key[:80], f"unknown key {short(key, 40)!r}: {expected(key, known)}")
+    )
 
 
 def texts(entry: Mapping[str, object], keys: Iterable[str]) -> Iterator[Fault]:

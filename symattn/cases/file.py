@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
@@ -15,7 +15,7 @@ from typing import Any
 from symattn.cases.case import Case, make
 from symattn.cases.entries import KINDS, kind, unknown
 from symattn.cases.places import Places
-from symattn.errors import Fault, Malformed
+from symattn.errors import Fault, Faults, Malformed, short
 from symattn.syntax import MAX_DIGITS
 
 #: Largest file that is read, in bytes.
@@ -51,7 +51,7 @@ def read_case(path: Path, find: Find) -> Case:
     file = _load(path)
     faults = _structure(file.document)
     try:
-        document, base = _extended(file, find, (path.resolve(),))
+        document, base = _extended(file, find)
         if {"given", "steps"} <= document.keys():
             details = {key: document[key] for key in _DETAILS.keys() & document.keys()}
             case = make(
@@ -63,14 +63,16 @@ def read_case(path: Path, find: Find) -> Case:
             )
     except Malformed as error:
         faults += error.faults
+        faults.more += error.more
     if faults:
         raise file.malformed(faults)
-    lines = [file.places.line(f"claims[{number}]") for number in range(len(case.claims))]
+    lines = [file.line(f"claims[{number}]") for number in range(len(case.claims))]
     return replace(
         case,
         claims=tuple(
             replace(claim, line=line) for claim, line in zip(case.claims, lines, strict=True)
         ),
+        lines={name: file.line(f"steps.{name}") for name in case.steps},
         extends=document.get("extends", ""),
         path=path,
         base=base,
@@ -89,32 +91,42 @@ class _File:
     def places(self) -> Places:
         return Places(self.text)
 
-    def malformed(self, faults: Iterable[Fault]) -> Malformed:
-        """The faults in the order of their lines; what the file says nothing
-        of is told where it takes that from another."""
-        placed = [
-            replace(fault, line=self.places.line(fault.where) or self.places.line("extends"))
-            for fault in faults
-        ]
-        return Malformed(sorted(placed, key=lambda fault: fault.line), source=str(self.path))
+    def line(self, where: str) -> int:
+        """The line of a place; of what the file says nothing of, the line where
+        it takes that from another."""
+        return self.places.line(where) or self.places.line("extends")
+
+    def malformed(self, faults: Faults) -> Malformed:
+        """The faults in the order of their lines."""
+        placed = [replace(fault, line=self.line(fault.where)) for fault in faults]
+        in_order = sorted(placed, key=lambda fault: fault.line)
+        return Malformed(in_order, str(self.path), faults.more)
 
 
 def _load(path: Path) -> _File:
-    source = str(path)
-    content = _bytes(path)
+    try:
+        return _read(path, _bytes(path, "the file"))
+    except Malformed as error:
+        raise Malformed(error.faults, str(path), error.more) from None
+
+
+def _read(path: Path, content: bytes) -> _File:
+    """The file of these bytes; :class:`Malformed` if they are no TOML."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Malformed(f"not UTF-8 text: byte {error.start} can't be read", source) from None
+        raise Malformed(f"not UTF-8 text: byte {error.start} can't be read") from None
+    if faults := _long_keys(text):
+        raise Malformed(faults)
     try:
         return _File(path, text, dict(_parsed(text)))
     except RecursionError:
-        raise Malformed("not TOML that is read: nested too deep", source) from None
+        raise Malformed("not TOML that is read: nested too deep") from None
     except tomllib.TOMLDecodeError as error:
-        raise Malformed(_invalid(str(error)), source) from None
+        raise Malformed(_invalid(str(error))) from None
     except ValueError:
         # A whole number beyond what Python reads: its message has no place.
-        raise Malformed(_long_numbers(text), source) from None
+        raise Malformed(_long_numbers(text)) from None
 
 
 @lru_cache(maxsize=4)
@@ -140,37 +152,53 @@ def _invalid(message: str) -> Fault:
     return Fault("", f"not valid TOML: {found[1]} at column {found[3]}", int(found[2]))
 
 
-def _bytes(path: Path) -> bytes:
-    source = str(path)
+def _bytes(path: Path, shown: str) -> bytes:
     try:
         found = path.stat()
-        plain = stat.S_ISREG(found.st_mode) or path.is_dir()
+        plain = stat.S_ISREG(found.st_mode)
         content = path.read_bytes() if plain and found.st_size <= MAX_BYTES else b""
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise Malformed(f"the file can't be read: {reason}", source) from None
+        raise Malformed(f"{shown} can't be read: {reason}") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise Malformed(f"{shown} is a folder, not a walkthrough file")
     if not plain:
-        raise Malformed("the file can't be read: a device or a pipe", source)
+        raise Malformed(f"{shown} can't be read: a device or a pipe")
     if found.st_size > MAX_BYTES:
-        size = f"a file of {found.st_size} bytes; at most {MAX_BYTES} are read"
-        raise Malformed(size, source)
+        raise Malformed(f"{shown} has {found.st_size} bytes; at most {MAX_BYTES} are read")
     return content
 
 
-def _long_numbers(text: str) -> list[Fault]:
-    return [
+def _long_numbers(text: str) -> Faults:
+    return Faults(
         Fault("", f"a number of {len(found[0])} digits; at most {MAX_DIGITS} are read", line)
         for line, content in enumerate(text.split("\n"), 1)
         for found in re.finditer(rf"[0-9_]{{{MAX_DIGITS + 1},}}", content)
-    ]
+    )
 
 
-def _structure(document: Document) -> list[Fault]:
+#: Most parts of a dotted key: reading one takes the square of them.
+MAX_PARTS = 32
+_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DOTTED = re.compile(rf"({_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+)[ \t]*+([=\]])?+")
+
+
+def _long_keys(text: str) -> Faults:
+    return Faults(
+        Fault("", f"a key of {parts} parts; at most {MAX_PARTS} are read", line)
+        for line, content in enumerate(text.split("\n"), 1)
+        if content.count(".") >= MAX_PARTS
+        for found in _DOTTED.finditer(content)
+        if found[2] and (parts := len(re.findall(_PART, found[1]))) > MAX_PARTS
+    )
+
+
+def _structure(document: Document) -> Faults:
     """Faults of the file's own tables; :func:`make` finds those inside them.
 
     What is faulty is taken out, so that the rest can be checked.
     """
-    faults = list(unknown(document, _KEYS))
+    faults = unknown(document, _KEYS)
     wrong = {key for key, of in _KEYS.items() if not isinstance(document.get(key, of()), of)}
     faults += [
         Fault(key, f"expected {KINDS[_KEYS[key]]}, found {kind(document.pop(key))}")
@@ -185,27 +213,57 @@ def _structure(document: Document) -> list[Fault]:
     return faults
 
 
-def _extended(file: _File, find: Find, seen: tuple[Path, ...]) -> tuple[Document, Path | None]:
-    """The document on top of the one that it extends, and the file of that one."""
-    document = file.document
-    if "extends" not in document:
-        return document, None
-    name = document["extends"]
+def _extended(file: _File, find: Find) -> tuple[Document, Path | None]:
+    """The document on top of those that it extends, and the file of the first of them."""
+    chain = [file]
     try:
-        path = find(name, file.path)
-        other = _load(path)
-        here = path.resolve()
-        if here in seen:
-            raise Malformed(f"{name!r} extends this file in turn")
-        if len(seen) > MAX_CHAIN:
-            raise Malformed(f"more than {MAX_CHAIN} files that extend each other")
-        if faults := _structure(other.document):
-            raise other.malformed(faults)
-        base, _ = _extended(other, find, (*seen, here))
+        while "extends" in chain[-1].document:
+            chain.append(_base(chain, find))
     except Malformed as error:
         # To this file, what is wrong with another is wrong with naming it.
-        told = [Fault("extends", fault.at(error.source)) for fault in error.faults]
-        raise file.malformed(told) from None
+        (fault,) = error.faults
+        raise file.malformed(Faults([Fault("extends", fault.message)])) from None
+    merged = chain[-1].document
+    for above in reversed(chain[:-1]):
+        merged = _merged(merged, above.document)
+    return merged, chain[1].path if len(chain) > 1 else None
+
+
+def _base(chain: list[_File], find: Find) -> _File:
+    """The file that the last one of a chain extends.
+
+    Raises :class:`Malformed` with one fault, which says nothing of what is in
+    another file than the first: that may be any file.
+    """
+    here = chain[-1]
+    name = here.document["extends"]
+    shown = repr(short(name))
+    try:
+        path = find(name, here.path)
+    except Malformed:
+        if len(chain) == 1:
+            raise
+        raise Malformed(f"what {here.path} extends is not read") from None
+    if len(chain) > 1:
+        shown = f"what {here.path} extends"
+    content = _bytes(path, shown)
+    if any(path.samefile(known.path) for known in chain):
+        raise Malformed(f"{shown} extends this file in turn")
+    if len(chain) > MAX_CHAIN:
+        raise Malformed(f"more than {MAX_CHAIN} files that extend each other")
+    try:
+        other = _read(path, content)
+        if faults := _structure(other.document):
+            raise other.malformed(faults)
+    except Malformed as error:
+        line = error.faults[0].line
+        at = f": see its line {line}" if line else ""
+        raise Malformed(f"{shown} is not a walkthrough file{at}") from None
+    return other
+
+
+def _merged(base: Document, document: Document) -> Document:
+    """What a document says, on top of what it extends."""
     # What a document says is said of its own numbers only.
     merged = {**base, "claims": [], "unchecked": [], **document}
     merged["given"] = {**base.get("given", {}), **document.get("given", {})}
@@ -214,4 +272,4 @@ def _extended(file: _File, find: Find, seen: tuple[Path, ...]) -> tuple[Document
     merged["loss"] = {**base.get("loss", {}), **document.get("loss", {})}
     if "loss" not in base and "loss" not in document:
         del merged["loss"]
-    return merged, path
+    return merged

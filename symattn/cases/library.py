@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symattn.errors import Malformed, UnknownName
+from symattn.errors import Malformed, UnknownName, alike, short
 
 if TYPE_CHECKING:
     from symattn.cases.case import Case
@@ -46,17 +45,26 @@ def find(name: str) -> Path:
         return folder() / f"{name}.toml"
     if name.endswith(".toml"):
         return Path(name)
-    shown = name if len(name) < 60 else f"{name[:57]}..."
-    close = get_close_matches(name[:60], names(), n=1)
-    wanted = f"the path of a .toml file or one of {', '.join(names())}"
-    hint = f"did you mean {close[0]}?" if close else f"expected {wanted}"
-    raise UnknownName(f"unknown case {shown!r}: {hint}")
+    shown = repr(short(name))
+    if "/" in name or Path(name).suffix or _is_there(name):
+        raise UnknownName(f"unknown case {shown}: no walkthrough file ending in .toml")
+    wanted = f"expected the path of a .toml file or one of {', '.join(names())}"
+    raise UnknownName(f"unknown case {shown}: {alike(name, names()) or wanted}")
 
 
-def load(name: str | Path) -> Case:
+def _is_there(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def load(name: str | Path, allow_outside: bool = False) -> Case:
     """The case of that name or path.
 
-    Raises :class:`Malformed` with every fault of the file.
+    A file may extend bundled walkthroughs and files in its own folder and
+    below; ``allow_outside`` lets it extend any. Raises :class:`Malformed` with
+    every fault of the file.
 
     >>> load("cat-sat-mat").tokens
     ('cat', 'sat', 'mat')
@@ -64,9 +72,25 @@ def load(name: str | Path) -> Case:
     # Who only asks for names loads no arithmetic.
     from symattn.cases.file import read_case
 
-    return read_case(find(str(name)), _beside)
+    return read_case(find(str(name)), partial(_beside, allow_outside))
 
 
-def _beside(name: str, path: Path) -> Path:
+def _beside(allow_outside: bool, name: str, path: Path) -> Path:
     """What the file at ``path`` extends: a bundled walkthrough or a file beside itself."""
-    return find(name) if name in names() else path.parent / find(name)
+    if name in names():
+        return find(name)
+    wanted = path.parent / find(name)
+    if not allow_outside and not _resolved(wanted).is_relative_to(_resolved(path.parent)):
+        raise Malformed(
+            f"{short(name)!r} is not in the file's folder or below: it is read only with "
+            "--allow-outside, in Python allow_outside=True"
+        )
+    return wanted
+
+
+def _resolved(path: Path) -> Path:
+    """The path with its links followed."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise Malformed(f"the path can't be followed: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any, TypeVar
@@ -33,8 +34,9 @@ def shape_of(data: Any) -> Shape:
     if not any(_is_list(row) for row in data):
         return (len(data),)
     widths = [len(row) for row in data if _is_list(row)]
-    usual = max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
-    if faults := list(_ragged(data, usual)):
+    # Of widths that are as frequent the first.
+    usual = Counter(widths).most_common(1)[0][0]
+    if faults := Faults(_ragged(data, usual)):
         raise Malformed(faults)
     if usual == 0:
         raise Malformed("expected numbers, found empty rows")

@@ -12,10 +12,12 @@ import click
 from symattn import __version__, outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
+from symattn.cli.cases import Wanted, shown
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, one_document, paced
 from symattn.cli.pages import typeset
 from symattn.errors import EngineFailure
+from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.verdicts import Verdict
 from symattn.workers import Asker
@@ -100,7 +102,7 @@ class _Audited(NamedTuple):
     content: Any
 
 
-def _audited(asker: Asker, case: str, form: str, terminal: bool) -> _Audited:
+def _audited(asker: Asker, case: Wanted, form: str, terminal: bool) -> _Audited:
     from symattn.auditing import reports
     from symattn.auditing.audit import audit
 
@@ -146,13 +148,13 @@ def _text(contents: list[Any], form: str) -> str:
     """One document of what the cases gave."""
     if form == "json":
         data = contents[0] if len(contents) == 1 else contents
-        return json.dumps(data, indent=2, ensure_ascii=False)
+        return json_text(data)
     if form == "sarif":
         log = contents[0]
         log["runs"][0]["results"] = [
             result for content in contents for result in content["runs"][0]["results"]
         ]
-        return json.dumps(log, indent=2, ensure_ascii=False)
+        return json_text(log)
     if form == "text":
         return "".join(contents)
     return "\n".join(content for content in contents if content)
@@ -182,22 +184,21 @@ def _red_pen(paths: list[Path], documents: list[str], form: str, jobs: int) -> N
     for path, content, said in zip(paths, contents, complaints, strict=True):
         outputs.write(path, content)
         for complaint in said:
-            click.echo(f"symattn: {path}: {complaint}", err=True)
+            click.echo(visible(f"symattn: {path}: {complaint}"), err=True)
         if path != STANDARD_OUTPUT:
-            click.echo(str(path))
+            click.echo(visible(str(path)))
 
 
 def _print(audit: Audit, out: Console) -> None:
     from rich.table import Table
-    from rich.text import Text
 
     from symattn.auditing import reports
 
     refuted = audit.count(Verdict.REFUTED)
-    out.print(Text(audit.case.name, style="bold"), Text(audit.case.title, style="dim"))
-    out.print(Text(reports.summary_line(audit), style="red" if refuted else "green"))
+    out.print(shown(audit.case.name, style="bold"), shown(audit.case.title, style="dim"))
+    out.print(shown(reports.summary_line(audit), style="red" if refuted else "green"))
     if audit.habit:
-        out.print(Text(audit.habit, style="yellow"))
+        out.print(shown(audit.habit, style="yellow"))
     table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False, header_style="dim")
     for heading in ("where", "quantity", "printed", "correct", "exact", "cause"):
         right = heading in ("printed", "correct")
@@ -210,29 +211,27 @@ def _print(audit: Audit, out: Console) -> None:
         out.print(table)
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
-            shown = f"{statement.claim.where}: {statement.claim.holds}  {statement.verdict}"
-            out.print(Text(f"  {shown}", style="red"))
+            said = f"{statement.claim.where}: {statement.claim.holds}  {statement.verdict}"
+            out.print(shown(f"  {said}", style="red"))
     vacuous = sum(figure.vacuous for figure in audit.figures)
     if vacuous:
         said = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
-        out.print(Text(f"  {said} too few digits to say much", style="dim"))
+        out.print(shown(f"  {said} too few digits to say much", style="dim"))
     for item in audit.unchecked:
-        out.print(Text(f"  not checked, {item.where}: {item.what} ({item.reason})", style="dim"))
+        out.print(shown(f"  not checked, {item.where}: {item.what} ({item.reason})", style="dim"))
     out.print()
 
 
 def _row(figure: Figure, bold: bool) -> list[Text]:
-    from rich.text import Text
-
     indent = "" if bold else "  "
     exact = figure.exact if len(figure.exact) <= 44 else figure.exact[:41] + "..."
     cause = f"{figure.cause}: {figure.reason}" if figure.reason else figure.cause
     style = "bold" if bold else ""
     return [
-        Text(indent + figure.claim.where, style=style),
-        Text(figure.label, style=style),
-        Text(figure.text, style="red"),
-        Text(figure.correct, style="green"),
-        Text(exact, style="dim"),
-        Text(cause, style=style),
+        shown(indent + figure.claim.where, style=style),
+        shown(figure.label, style=style),
+        shown(figure.text, style="red"),
+        shown(figure.correct, style="green"),
+        shown(exact, style="dim"),
+        shown(cause, style=style),
     ]

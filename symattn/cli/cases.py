@@ -15,17 +15,35 @@ from symattn import workers
 from symattn.cli.options import Pace
 from symattn.cli.progress import Progress
 from symattn.errors import Fault, Malformed, Undecided
+from symattn.escaping import visible
 from symattn.workers import Asker, Ended, Limits
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
+    from symattn.cases.case import Case
     from symattn.solution.solution import Solution
 
 argument = click.argument("cases", metavar="[CASE]...", nargs=-1)
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A case as the command line asks for it: its name or path, and whether its
+    file may extend others outside of its folder."""
+
+    name: str
+    allow_outside: bool = False
+
+    def load(self) -> Case:
+        """The case itself; raises :class:`Malformed` with every fault of the file."""
+        from symattn.cases import library
+
+        return library.load(self.name, self.allow_outside)
 
 
 @dataclass(frozen=True)
@@ -50,7 +68,7 @@ class Results(Generic[T]):
 def of_each(
     cases: Sequence[str],
     pace: Pace,
-    act: Callable[Concatenate[Asker, str, P], T],
+    act: Callable[Concatenate[Asker, Wanted, P], T],
     *arguments: P.args,
     **named: P.kwargs,
 ) -> Results[T]:
@@ -94,7 +112,9 @@ def _answers(
 ) -> list[Any]:
     """What ``act`` gave for every case, or the exception that it ended with."""
     answers: list[Any] = [None] * len(cases)
-    jobs: list[workers.Job] = [(act, (case, *arguments)) for case in cases]
+    jobs: list[workers.Job] = [
+        (act, (Wanted(case, pace.allow_outside), *arguments)) for case in cases
+    ]
     progress = Progress(cases)
     try:
         for index, answer in _worked(jobs, pace, progress):
@@ -146,25 +166,32 @@ def _together(messages: Sequence[Malformed]) -> Malformed:
     if len(messages) == 1:
         return messages[0]
     return Malformed(
-        [Fault("", fault.at(error.source)) for error in messages for fault in error.faults]
+        [Fault("", fault.at(error.source)) for error in messages for fault in error.faults],
+        more=sum(error.more for error in messages),
     )
 
 
 @contextmanager
-def solved(asker: Asker, case: str) -> Iterator[Solution]:
+def solved(asker: Asker, case: Wanted) -> Iterator[Solution]:
     """The solution of a case; faults found in working with it are told with its file."""
-    from symattn.cases import library
     from symattn.solution.solution import solve
 
     asker.stage("reading")
-    read = library.load(case)
+    read = case.load()
     asker.stage("computing")
     solution = solve(read)
     try:
         yield solution
     except (Malformed, Undecided) as error:
         found = error if isinstance(error, Malformed) else Malformed(str(error))
-        raise Malformed(found.faults, found.source or str(read.path)) from None
+        raise Malformed(found.faults, found.source or str(read.path), found.more) from None
+
+
+def shown(text: str, style: str = "") -> Text:
+    """Text of a case for a terminal, where it steers nothing."""
+    from rich.text import Text
+
+    return Text(visible(text), style=style)
 
 
 def console() -> Console:

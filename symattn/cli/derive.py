@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from symattn.cli import options
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import one_document
 from symattn.cli.pages import write
+from symattn.escaping import json_text
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.verdicts import Verdict
 
@@ -65,7 +65,7 @@ def command(names: tuple[str, ...], form: str, output: Path | None, strict: bool
         _list(derivations)
     elif form == "json":
         content = [item.to_dict() for item in derivations]
-        _emit(json.dumps(content, indent=2, ensure_ascii=False), "derivations.json", output)
+        _emit(json_text(content), "derivations.json", output)
     elif form == "text":
         for item in derivations:
             _emit(item.to_text() + "\n", f"{item.name}.txt", output)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from symattn.cli.cases import echo, printed
+from symattn.cli.cases import echo, printed, shown
+from symattn.escaping import json_text
 
 
 @click.command("list")
@@ -28,19 +27,18 @@ def command(form: str) -> None:
             }
             for case in cases
         ]
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        click.echo(json_text(rows))
         return
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("case", "title", "tokens", "steps"):
         table.add_column(heading, no_wrap=heading == "case")
     for case in cases:
         table.add_row(
-            Text(case.name, style="cyan"),
-            Text(case.title),
-            Text(" ".join(case.tokens)),
-            Text(", ".join(case.steps)),
+            shown(case.name, style="cyan"),
+            shown(case.title),
+            shown(" ".join(case.tokens)),
+            shown(", ".join(case.steps)),
         )
     echo(printed(lambda out: out.print(table)))

@@ -17,7 +17,8 @@ from typing import Any
 import click
 
 from symattn import __version__
-from symattn.errors import Refuted, SymattnError
+from symattn.errors import Refuted, SymattnError, expected
+from symattn.escaping import visible
 
 #: Exit codes: a check failed; the input or its use is wrong.
 CHECK_FAILED, BAD_INPUT = 1, 2
@@ -67,6 +68,13 @@ class _Lazy(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, context: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if words[0] not in _COMMANDS and not words[0].startswith("-"):
+            context.fail(f"No such command {visible(words[0])!r}: {expected(words[0], _COMMANDS)}")
+        return super().resolve_command(context, words)
+
 
 @click.group(
     cls=_Lazy,
@@ -107,7 +115,8 @@ def _run() -> int:
         # A reader that has seen enough, such as head, ends the run without a word.
         return 128 + signal.SIGPIPE
     except OSError as error:
-        return _told(f"the output can't be written: {error.strerror or error}")
+        reason = visible(str(error.strerror or error))
+        return _told(f"the output can't be written: {reason}")
     return code
 
 

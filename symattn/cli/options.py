@@ -28,10 +28,12 @@ def one_document(target: Path | None, count: int, form: str | None) -> None:
 
 @dataclass(frozen=True)
 class Pace:
-    """What a case may take, and how many are worked on at once."""
+    """What a case may take, how many are worked on at once, and whether a file
+    may extend others outside of its folder."""
 
     limits: Limits
     jobs: int = 1
+    allow_outside: bool = False
 
 
 def limited(command: Callable[..., None]) -> Callable[..., None]:
@@ -55,9 +57,19 @@ def limited(command: Callable[..., None]) -> Callable[..., None]:
         metavar="MB",
         help="Stop a case that needs more memory; 0 is no limit.",
     )
+    @click.option(
+        "--allow-outside", is_flag=True, help="Let files extend others outside of their folder."
+    )
     @wraps(command)
-    def with_limits(*, max_seconds: float, max_memory: int, jobs: int = 1, **rest: Any) -> None:
-        command(pace=Pace(Limits(max_seconds, max_memory), jobs), **rest)
+    def with_limits(
+        *,
+        max_seconds: float,
+        max_memory: int,
+        allow_outside: bool,
+        jobs: int = 1,
+        **rest: Any,
+    ) -> None:
+        command(pace=Pace(Limits(max_seconds, max_memory), jobs, allow_outside), **rest)
 
     return with_limits
 

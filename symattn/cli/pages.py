@@ -12,6 +12,7 @@ from symattn import outputs
 from symattn.cli.main import BAD_INPUT, CHECK_FAILED
 from symattn.cli.progress import Progress
 from symattn.errors import EngineFailure
+from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.sheets.engine import Document, find_engine, typeset_all
 
@@ -45,7 +46,7 @@ def write(
         outputs.write(output / f"{name}.tex", tex.encode())
     count = f"{len(documents)} sheet{'s' if len(documents) != 1 else ''}"
     if form == "tex":
-        click.echo(f"{count} in {output}: LaTeX")
+        click.echo(visible(f"{count} in {output}: LaTeX"))
         return 0
     explicit = form == "pdf"
     names = list(documents)
@@ -66,9 +67,9 @@ def write(
             outputs.remove(path)
             failed = True
     for message in sorted(messages):
-        click.echo(f"symattn: {message}", err=True)
+        click.echo(visible(f"symattn: {message}"), err=True)
     both = "LaTeX and PDF" if whole == len(documents) else "LaTeX"
-    click.echo(f"{count} in {output}: {both}")
+    click.echo(visible(f"{count} in {output}: {both}"))
     return BAD_INPUT if failed else CHECK_FAILED if complained and strict else 0
 
 
@@ -83,5 +84,5 @@ def _print(documents: dict[str, str], form: str | None, strict: bool) -> int:
         raise made
     outputs.write(STANDARD_OUTPUT, made.pdf)
     for complaint in made.complaints:
-        click.echo(f"symattn: {name}: {complaint}", err=True)
+        click.echo(visible(f"symattn: {name}: {complaint}"), err=True)
     return CHECK_FAILED if made.complaints and strict else 0

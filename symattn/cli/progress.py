@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from symattn.errors import visible
+from symattn.escaping import visible
 
 #: Seconds of silence; what is done by then needs no line.
 _PATIENCE = 1.0

@@ -10,6 +10,7 @@ import click
 from symattn import outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
+from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace, one_document, paced
 from symattn.cli.pages import write
 from symattn.outputs import STANDARD_OUTPUT
@@ -74,7 +75,7 @@ def command(
     sys.exit(code)
 
 
-def _made(asker: Asker, case: str, detail: str, places: int) -> tuple[str, str]:
+def _made(asker: Asker, case: Wanted, detail: str, places: int) -> tuple[str, str]:
     """The case's name and its sheet in LaTeX."""
     from symattn.sheets.latex import document
     from symattn.sheets.walkthrough import sheet

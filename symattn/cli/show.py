@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symattn import syntax
 from symattn.cli import cases as case_arguments
+from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace, limited
 from symattn.errors import Malformed
+from symattn.escaping import json_text, visible
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def command(
 
 def _shown(
     asker: Asker,
-    case: str,
+    case: Wanted,
     quantity: str,
     place: list[int] | None,
     places: int,
@@ -70,12 +71,11 @@ def _shown(
     form: str,
 ) -> str:
     """What is printed."""
-    from symattn.cases import library
     from symattn.numbers.rounding import rounding_mode
     from symattn.solution.solution import solve
 
     asker.stage("reading")
-    read = library.load(case)
+    read = case.load()
     asker.stage("computing")
     solution = solve(read)
     found = solution[quantity]
@@ -97,13 +97,13 @@ def _shown(
             "places": places,
             "rounding": mode,
         }
-        return json.dumps(content, indent=2, ensure_ascii=False)
+        return json_text(content)
     if form == "latex":
         return found.latex()
     name = quantity
     if place is not None:
         name = syntax.entry_text(quantity, syntax.parse(quantity), place)
-    return "\n".join(_lines(name, found, decimal, f"{places} places, {mode}"))
+    return "\n".join(_lines(visible(name), found, decimal, f"{places} places, {mode}"))
 
 
 def _indices(at: str) -> list[int]:

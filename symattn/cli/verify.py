@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symattn.cli import cases as case_arguments
+from symattn.cli.cases import Wanted, shown
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, paced
+from symattn.escaping import json_text
 from symattn.verdicts import Verdict
 from symattn.workers import Asker
 
@@ -41,7 +42,7 @@ def command(cases: tuple[str, ...], form: str, strict: bool, pace: Pace) -> None
     found = case_arguments.of_each(cases, pace, _verified, form)
     if form == "json":
         content = {name: checks for name, _, checks in found.whole()}
-        click.echo(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+        click.echo(json_text(content))
     else:
         for _, _, text in found.done:
             case_arguments.echo(text)
@@ -51,7 +52,7 @@ def command(cases: tuple[str, ...], form: str, strict: bool, pace: Pace) -> None
         sys.exit(CHECK_FAILED)
 
 
-def _verified(asker: Asker, case: str, form: str) -> tuple[str, Verdict, Any]:
+def _verified(asker: Asker, case: Wanted, form: str) -> tuple[str, Verdict, Any]:
     """The case's name, its verdict, and its checks as JSON or text has them."""
     from symattn.verification import verify
 
@@ -70,7 +71,7 @@ def _print(item: Verification, out: Console) -> None:
     from rich.text import Text
 
     styles = {Verdict.HOLDS: "green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "yellow"}
-    head = Text(item.case, style="bold")
+    head = shown(item.case, style="bold")
     head.append(f"  {item.verdict}", style=styles[item.verdict])
     head.append(f"  {item.probed} of {item.probes} gradient entries also by complex steps", "dim")
     out.print(head)
@@ -81,11 +82,11 @@ def _print(item: Verification, out: Console) -> None:
     table.add_column("verdict")
     for check in item.checks:
         table.add_row(
-            Text(check.quantity),
+            shown(check.quantity),
             str(check.entries),
             *check.texts,
             Text(str(check.verdict), style=styles[check.verdict]),
         )
     out.print(table)
     for doubt, quantities in item.doubts.items():
-        out.print(Text(f"  undecided, {', '.join(quantities)}: {doubt}", style="yellow"))
+        out.print(shown(f"  undecided, {', '.join(quantities)}: {doubt}", style="yellow"))

@@ -107,7 +107,7 @@ def tape(given: Mapping[str, object], steps: Mapping[str, str]) -> Tape:
 
 def _check_name(name: str) -> None:
     if name in reader.RESERVED:
-        raise Malformed(f"{name!r} is reserved")
+        raise Malformed(f"{name!r} is reserved for the grammar: choose another name")
     if not (name.isidentifier() and name.isascii()):
         raise Malformed(f"{name!r} is no name: expected a letter, then letters, digits and _")
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from flint import arb, arb_mat, fmpq, fmpz
 
-from symattn.errors import Malformed, Undecided
+from symattn.errors import Malformed, Undecided, expected
 from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.numbers.budgets import DECIDING, Budget
 from symattn.verdicts import Verdict
@@ -76,7 +76,7 @@ def rounding_mode(name: str) -> RoundingMode:
     2
     """
     if name not in MODES:
-        raise Malformed(f"unknown rounding {name!r}: expected one of {', '.join(MODES)}")
+        raise Malformed(f"unknown rounding {name!r}: {expected(name, MODES)}")
     return cast(RoundingMode, name)
 
 

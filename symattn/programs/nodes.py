@@ -116,7 +116,9 @@ def elementwise(op: Arithmetic, x: Node, y: Node, extra: str | None = None) -> N
     longer, shorter = sorted((x.shape, y.shape), key=len, reverse=True)
     padded = (1,) * (len(longer) - len(shorter)) + shorter
     if any(a != b and 1 not in (a, b) for a, b in zip(longer, padded, strict=True)):
-        raise Malformed(f"shapes don't fit: {show(x.shape)} and {show(y.shape)}")
+        product = op == "multiply" and y.shape and x.shape[-1:] == y.shape[:1]
+        hint = "; '*' goes entry by entry, the matrix product is '@'" if product else ""
+        raise Malformed(f"shapes don't fit: {show(x.shape)} and {show(y.shape)}{hint}")
     shape = tuple(max(a, b) for a, b in zip(longer, padded, strict=True))
     _need_room(shape)
     return Node(op, (x, y), shape, extra)

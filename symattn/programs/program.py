@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from symattn import syntax
-from symattn.errors import Fault, Malformed, UnknownName
+from symattn.advice import of_word
+from symattn.errors import Fault, Malformed, UnknownName, expected, short
 from symattn.numbers.reading import evaluate
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
@@ -23,11 +24,20 @@ _OPERATORS: Mapping[str, nodes.Arithmetic] = {
 #: The node of a call that only some expressions know, or None.
 Special = Callable[[syntax.Call], Node | None]
 
-#: Names that quantities can't have.
-RESERVED = frozenset(
-    {*nodes.FUNCTIONS, "grad", "dL", "and", "e", "inf", "nan", "upstream"}
-    | {"argmax", "shape", "max", "min", "abs"}
-)
+#: Names that quantities can't have: what each is for, and what to write where
+#: it stands for a quantity.
+RESERVED: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(
+        (*nodes.FUNCTIONS, "grad", "argmax", "shape", "max", "min", "abs"),
+        ("the function of that name", "as a function it needs brackets"),
+    ),
+    "e": ("Euler's number", "write exp(1) for Euler's number"),
+    "dL": ("gradients", "write dL/dQ or grad(Q)"),
+    "and": ("statements", "it joins two statements"),
+    "inf": ("what is not finite", 'masked scores are given as "-inf"'),
+    "nan": ("what is no number", "expected a number or a name"),
+    "upstream": ("the gradient that flows into the output", "write dL/dY of the output Y"),
+}
 
 #: Most steps of one program.
 MAX_STEPS = 100
@@ -97,6 +107,9 @@ class Program:
             case syntax.Gradient(name):
                 return self._gradient(name)
             case syntax.Call(function, arguments):
+                if function in self.quantities:
+                    of = f"{function} is a quantity, no function"
+                    raise Malformed(f"{of}: write '{function} @ (...)' or '{function} * (...)'")
                 return _function(function, len(arguments)).node(*map(lower, arguments))
         raise Malformed("a comparison or a list in brackets is no quantity: it has no value here")
 
@@ -104,10 +117,10 @@ class Program:
         if name in self.quantities:
             return self.quantities[name]
         if name in RESERVED:
-            raise UnknownName(f"{name!r} is no quantity; as a function it needs brackets")
+            raise UnknownName(f"{name!r} is no quantity; {RESERVED[name][1]}")
         if name[0] == "d" and name[1:] in self.quantities:
             return self._gradient(name[1:])
-        raise UnknownName(f"unknown name {name!r}: expected one of {', '.join(self.quantities)}")
+        raise UnknownName(f"unknown name {short(name)!r}: {expected(name, self.quantities)}")
 
     def _gradient(self, name: str) -> Node:
         self._quantity(name)
@@ -131,25 +144,28 @@ def _function(name: str, count: int) -> nodes.Function:
     if name == "grad":
         raise Malformed("grad takes the name of one quantity, as in grad(Q)")
     if name not in nodes.FUNCTIONS:
-        known = ", ".join(sorted([*nodes.FUNCTIONS, "grad"]))
-        raise UnknownName(f"unknown function {name!r}: expected one of {known}")
+        instead = of_word(name) or expected(name, sorted([*nodes.FUNCTIONS, "grad"]))
+        raise UnknownName(f"unknown function {short(name)!r}: {instead}")
     function = nodes.FUNCTIONS[name]
     if function.operands not in (None, count) or not count:
         wanted = {None: "one or more arguments", 1: "one argument", 2: "two arguments"}
-        raise Malformed(f"{name} takes {wanted[function.operands]}, found {count}")
+        rows = ": it goes row by row" if name == "softmax" else ""
+        raise Malformed(f"{name} takes {wanted[function.operands]}, found {count}{rows}")
     return function
 
 
 def name_fault(name: str) -> str:
     """What is wrong with a quantity's name; '' for a good one.
 
-    >>> name_fault("softmax"), name_fault("W_Q")
-    ("'softmax' is reserved", '')
+    >>> name_fault("e"), name_fault("W_Q")
+    ("'e' is reserved for Euler's number: call it E or e1", '')
     """
     if not _NAME.match(name):
-        shown = name if len(name) <= 40 else name[:37] + "..."
-        return f"{shown!r} is no name: expected a letter, then letters, digits and _"
-    return f"{name!r} is reserved" if name in RESERVED else ""
+        return f"{short(name, 40)!r} is no name: expected a letter, then letters, digits and _"
+    if name not in RESERVED:
+        return ""
+    other = f"{name.upper()} or {name}1" if len(name) == 1 else f"{name}1"
+    return f"{name!r} is reserved for {RESERVED[name][0]}: call it {other}"
 
 
 def program(

@@ -291,7 +291,8 @@ def _table(table: b.Table) -> str:
     header = " & ".join(rf"\textbf{{{_line(cell)}}}" for cell in table.header)
     room = 2 * TEXT / max(len(table.header), 2)
     rows = "\n".join(
-        " & ".join(_line(cell, room) for cell in row) + (r" \\[6pt]" if _is_tall(row) else r" \\")
+        _row_start(" & ".join(_line(cell, room) for cell in row))
+        + (r" \\[6pt]" if _is_tall(row) else r" \\")
         for row in table.rows
     )
     return (
@@ -299,6 +300,12 @@ def _table(table: b.Table) -> str:
         f"\n\\toprule\n{header} \\\\\n\\midrule\n\\endhead\n{rows}\n\\bottomrule"
         "\n\\end{longtable}"
     )
+
+
+def _row_start(row: str) -> str:
+    r"""A row whose text the ``\\`` before it doesn't take for its own: ``\\ [1]``
+    would be a distance, and ``\\ *`` a star."""
+    return f"{{}}{row}" if row.lstrip().startswith(("[", "*")) else row
 
 
 def _is_tall(row: tuple[b.Line, ...]) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from symattn.escaping import is_hidden
+
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "%": r"\%", "#": r"\#",
     "_": r"\_", "&": r"\&", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -15,12 +17,13 @@ _TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "’": "'", "“": 
 
 
 def escape(text: str) -> str:
-    r"""Text made safe for LaTeX: it prints as it is.
+    r"""Text made safe for LaTeX: it prints as it is, on one line, and what steers
+    or hides text is left out.
 
-    >>> escape(r"50% of \input{x}")
-    '50\\% of \\textbackslash{}input\\{x\\}'
+    >>> escape(r"50% of \input{x}"), escape("a\u202eb\nc")
+    ('50\\% of \\textbackslash{}input\\{x\\}', 'ab c')
     """
-    plain = "".join(c if c.isprintable() else " " for c in text)
+    plain = "".join(" " if c.isspace() else "" if is_hidden(c) else c for c in text)
     return "".join(_escape_word(word) for word in re.split(r"(\s+)", plain))
 
 

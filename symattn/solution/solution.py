@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -218,7 +219,8 @@ class Solution:
             except SymattnError as error:
                 broken.add(node.serial)
                 found = error.faults if isinstance(error, Malformed) else (Fault("", str(error)),)
-                faults += [fault.inside(f"steps.{name}") for fault in found]
+                line = self.case.lines.get(name, 0)
+                faults += [replace(fault.inside(f"steps.{name}"), line=line) for fault in found]
         if faults:
             raise Malformed(faults, source=str(self.case.path or ""))
 
@@ -250,10 +252,11 @@ class _BallRun(Run[Enclosure]):
             return super().__getitem__(node)
 
 
-def solve(case: str | Path | Case) -> Solution:
+def solve(case: str | Path | Case, allow_outside: bool = False) -> Solution:
     """The solution of a bundled walkthrough (by name), a file (by path) or a case.
 
-    Raises :class:`Malformed` with every fault.
+    ``allow_outside`` is that of :func:`~symattn.cases.library.load`. Raises
+    :class:`Malformed` with every fault.
 
     >>> solve("cat-sat-mat")["S"].exact
     Matrix([
@@ -261,4 +264,4 @@ def solve(case: str | Path | Case) -> Solution:
     [0, 2, 1],
     [1, 1, 2]])
     """
-    return Solution(case if isinstance(case, Case) else library.load(case))
+    return Solution(case if isinstance(case, Case) else library.load(case, allow_outside))

@@ -163,7 +163,7 @@ def test_every_fault_of_every_claim_is_told():
         "[1].printed[1]: expected a printed number, found 'one'",
         "[1].printed[2]: expected a printed number, found '1e'",
         "[1].of: unknown name 'R': expected one of x, v, X, A, s, B",
-        "[3].wher: unknown key 'wher': expected one of where, of, printed, holds",
+        "[3].wher: unknown key 'wher': did you mean where?",
         "[3].printed: v is a vector of 3, found a vector of 2",
         "[4]: expected a table, found text",
         "[5].where: expected text, found nothing",

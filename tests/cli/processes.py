@@ -19,7 +19,7 @@ from symattn.cases import library
 
 held = library.load
 
-def load(name):
+def load(name, allow_outside=False):
     kind = name.removesuffix(".toml")
     if kind == "slow":
         # Native code, which answers to no signal handler.
@@ -38,7 +38,7 @@ def load(name):
         while not pathlib.Path("right" if kind == "left" else "left").exists():
             time.sleep(0.01)
         return held("cat-sat-mat" if kind == "left" else "the-fox-jumps")
-    return held(name)
+    return held(name, allow_outside)
 
 library.load = load
 """

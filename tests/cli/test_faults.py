@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from symattn.errors import KEPT, PRINTED
+
 GOOD = "[given]\nX = [[1, 0], [0, 1]]\n[steps]\nA = 'softmax(X)'\n"
 
 # A file's text and what its message must say.
@@ -55,14 +57,16 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
 }
 
 
-# The line of a single fault in its file; several faults have theirs beside them,
-# and what only solving finds has a place, but no line.
+# The line of a single fault in its file, also of what only solving finds; several
+# faults have theirs beside them.
 LINES = {
     **dict.fromkeys(("broken TOML", "unknown key", "extends itself"), 1),
     **dict.fromkeys(("ragged", "nan", "power of ten", "decimal power", "tower"), 2),
     **dict.fromkeys(("million digits", "million digit number", "too large"), 2),
     **dict.fromkeys(("shapes", "undefined name", "name twice", "unknown function"), 5),
     **dict.fromkeys(("code", "import", "lambda"), 5),
+    "masked whole": 5,
+    **dict.fromkeys(("division by zero", "negative root"), 4),
     "claim's name": 7,
     "claim's shape": 8,
 }
@@ -142,3 +146,58 @@ def test_quick_words_load_nothing_heavy(word: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("post.toml", "symattn: post.toml: the file can't be read: no such file or directory"),
+        ("folder.toml", "symattn: folder.toml: the file is a folder, not a walkthrough file"),
+        ("folder", "symattn: unknown case 'folder': no walkthrough file ending in .toml"),
+        ("article.md", "symattn: unknown case 'article.md': no walkthrough file ending in .toml"),
+        ("no/post", "symattn: unknown case 'no/post': no walkthrough file ending in .toml"),
+        ("elephants", "symattn: unknown case 'elephants': expected the path of a .toml file or "),
+    ],
+)
+@pytest.mark.parametrize("words", [["show", "", "A"], ["audit", ""], ["sheet", ""], ["verify", ""]])
+def test_what_is_no_case(words, name: str, said: str, tmp_path: Path, symattn) -> None:
+    """It is told why."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "article.md").write_text("# Attention\n", "utf-8")
+    done = symattn(*[word or name for word in words])
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["audti", "cat-sat-mat"], "audit"),
+        (["audit", "cat-sat-matt"], "cat-sat-mat"),
+        (["show", "cat-sat-mat", "sofmax(A)"], "softmax"),
+        (["show", "cat-sat-mat", "A", "--rounding", "half-eve"], "half-even"),
+        (["derive", "softmax-jacobi"], "softmax-jacobian"),
+    ],
+)
+def test_did_you_mean(words: list[str], meant: str, symattn) -> None:
+    """Of commands, cases, functions, roundings and derivations the closest is offered."""
+    done = symattn(*words)
+    assert (done.code, done.out) == (2, "")
+    assert f"did you mean {meant}?" in done.err
+
+
+@pytest.mark.parametrize("limits", [[], ["--max-seconds", "100"]])
+def test_very_many_faults_of_several_cases(limits: list[str], tmp_path: Path, symattn) -> None:
+    """They are counted together, also those that no process has kept or handed on."""
+    for name, count in (("a", KEPT + 500), ("b", KEPT + 70)):
+        text = "".join(f"key_{number} = 1\n" for number in range(count))
+        (tmp_path / f"{name}.toml").write_text(f"{text}[given]\n[steps]\nA = '1'\n", "utf-8")
+    done = symattn("verify", "a.toml", "b.toml", *limits)
+    assert (done.code, done.out) == (2, "")
+    first, *faults, last = done.err.splitlines()
+    assert first == f"symattn: {2 * KEPT + 570} faults"
+    assert [line.split(": ")[0] for line in faults] == [
+        f"  a.toml:{line}" for line in range(1, PRINTED + 1)
+    ]
+    assert last == f"  and {2 * KEPT + 570 - PRINTED} more"

@@ -14,6 +14,7 @@ from symattn.cli import main as entrance
 from . import (
     test_audit,
     test_derive,
+    test_extends,
     test_faults,
     test_limits,
     test_list,
@@ -81,6 +82,10 @@ TESTS = {
     ("derive", "-o"): test_derive.test_json_in_a_folder,
     ("derive", "--output"): test_derive.test_pages,
     ("derive", "--strict"): test_derive.test_strict,
+    ("sheet", "--allow-outside"): test_extends.test_sheets_of_what_is_outside,
+    ("show", "--allow-outside"): test_extends.test_showing_what_is_outside,
+    ("verify", "--allow-outside"): test_extends.test_verifying_what_is_outside,
+    ("audit", "--allow-outside"): test_extends.test_auditing_what_is_outside,
 }
 #: Each exit code other than 0 that a command may end with. ``list`` and
 #: ``show`` check nothing that could fail.

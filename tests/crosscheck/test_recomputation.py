@@ -466,5 +466,6 @@ def test_loads_neither_sympy_nor_flint():
     assert "symattn.crosscheck.recomputation" in modules
     assert {name for name in modules if not name.startswith("symattn.crosscheck")} <= {
         "symattn.errors",
+        "symattn.escaping",
         "symattn.verdicts",
     }

@@ -179,7 +179,7 @@ def test_row_sums_take_a_free_letter() -> None:
 def test_text_prints_as_it_is() -> None:
     """Signs that TeX would join or act on are kept apart; long words may break."""
     assert escape("a--b ,, ''") == "a-{}-b ,{}, '{}'"
-    assert escape("\x1b\u202e") == "  "
+    assert escape("a\x1b\u202eb\n\u2028c") == "ab  c"
     assert r"\allowbreak{}" in escape("x" * 40)
     assert "\\" not in escape("antidisestablish")
 

@@ -1,0 +1,106 @@
+"""What to write instead of the mathematics, NumPy or PyTorch that authors paste."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_TRANSPOSE = "the transpose is written X.T"
+_POWER = "there is no power operator, write a product, as in 'X * X'"
+_PRODUCT = "the matrix product is written '@'"
+
+#: Signs that are not read.
+_SIGNS: Mapping[str, str] = {
+    **dict.fromkeys("'’′ᵀ⊤ᵗ", _TRANSPOSE),
+    **dict.fromkeys("^²³⁻¹½", _POWER),
+    **dict.fromkeys("⊙∘⋅∙•∗⊗", "entry by entry it is '*', the matrix product is '@'"),
+    **dict.fromkeys("≤⩽", "write '<='"),
+    **dict.fromkeys("≥⩾", "write '>='"),
+    **dict.fromkeys("≈≠≃", "state what holds with == < <= > >=; figures go under 'printed'"),
+    "√": "write sqrt(...)",
+    "Σ": "write rowsum, colsum or total",
+    "∑": "write rowsum, colsum or total",
+    "=": "two sides are compared with '=='",
+    "&": "statements are joined by 'and'",
+    "%": "write a fraction, as in 0.5",
+    "{": "brackets are round: ( and )",
+    "\\": "LaTeX is not read here: write sqrt(d_k), Q @ K.T, softmax(S)",
+    "$": "LaTeX is not read here: write sqrt(d_k), Q @ K.T, softmax(S)",
+}
+_AXIS = re.compile(r"(?:axis|dim|keepdims?)\s*\Z")
+
+#: Functions and attributes that have another name here.
+_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(("transpose", "t", "mT", "H", "permute", "swapaxes"), _TRANSPOSE),
+    **dict.fromkeys(("matmul", "dot", "mm", "bmm", "einsum"), _PRODUCT),
+    **dict.fromkeys(("pow", "power", "square"), _POWER),
+    **dict.fromkeys(
+        ("len", "shape", "size"),
+        "write rows(X) or cols(X); statements have shape(X) == (3, 4)",
+    ),
+    **dict.fromkeys(
+        ("sum", "nansum"), "write rowsum(X), colsum(X) or total(X): along rows, columns, of all"
+    ),
+    **dict.fromkeys(("mean", "average"), "write rowsum(X) / cols(X) or total(X) / rows(X)"),
+    **dict.fromkeys(("tril", "triu", "masked_fill"), "write causal(S) or mask(S, M), 1 keeps"),
+    **dict.fromkeys(("hstack", "concatenate", "cat", "stack"), "write concat(A, B): side by side"),
+    **dict.fromkeys(("max", "min", "abs", "argmax"), "only statements have it, under 'holds'"),
+    "ln": "write log(X)",
+    "sigmoid": "write 1 / (1 + exp(-X))",
+    "multiply": "write '*'",
+    "divide": "write '/'",
+}
+_MODULES = frozenset(
+    ("np", "numpy", "torch", "math", "sp", "sympy", "scipy", "jnp", "jax", "F", "nn", "tf", "mx")
+)
+
+
+def of_sign(text: str, place: int) -> str:
+    """What to write instead of the sign at ``place``; '' where nothing is known.
+
+    >>> of_sign("X^T", 1), of_sign("X^2", 1)
+    ('the transpose is written X.T', "there is no power operator, write a product, as in 'X * X'")
+    """
+    sign = text[place]
+    after = text[place + 1 :].lstrip(" {(\\")
+    if sign == "^" and re.match(r"(?:(?:T|t|top|intercal|prime)\b|[⊤ᵀ′])", after):
+        return _TRANSPOSE
+    if sign == "=" and _AXIS.search(text[:place]):
+        return "there is no axis: softmax(S) goes row by row, sums are rowsum(X) and colsum(X)"
+    if sign.isalpha() and sign not in _SIGNS:
+        return "names have the letters A to Z, a to z, digits and _: spell it out"
+    return _SIGNS.get(sign, "")
+
+
+def of_word(name: str) -> str:
+    """What to write instead of a function or an attribute; '' where nothing is known.
+
+    >>> of_word("ln")
+    'write log(X)'
+    """
+    return _WORDS.get(name, "")
+
+
+def of_attribute(operand: str, dotted: str) -> str:
+    """What to write instead of ``operand.dotted``, with ``operand`` '' where it has no name.
+
+    >>> of_attribute("np", "sqrt"), of_attribute("X", "exp")
+    ("write sqrt(...), without 'np.'", 'write exp(X)')
+    """
+    *between, last = dotted.split(".")
+    if advice := of_word(last):
+        return advice
+    if operand in _MODULES:
+        return f"write {last}(...), without {'.'.join([operand, *between]) + '.'!r}"
+    return f"write {last}({operand or 'X'})"
+
+
+def of_neighbours(left: str, right: str) -> str:
+    """What to write between two values that stand side by side.
+
+    >>> of_neighbours("Q", "K")
+    "write 'Q @ K' for the matrix product, 'Q * K' entry by entry"
+    """
+    if left.isidentifier() and right.isidentifier():
+        return f"write '{left} @ {right}' for the matrix product, '{left} * {right}' entry by entry"
+    return "between two values stands a sign: '@' for the matrix product, '*' entry by entry"

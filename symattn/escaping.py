@@ -1,0 +1,140 @@
+r"""Text that came from a file, made harmless for each kind of output.
+
+What a file says is text: it steers no terminal, hides nothing, forges no line,
+and is no mark-up. Each output has one function here (LaTeX has
+:func:`symattn.sheets.letters.escape`); everything that is printed goes through
+the one of its output.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from unicodedata import category
+
+#: Letters that Unicode counts as printable, and that nobody sees: joiners,
+#: fillers, selectors. Those that choose between the faces of an emoji stay.
+_unseen = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]"
+)
+
+
+def is_hidden(c: str) -> bool:
+    r"""Whether a character steers or hides text instead of showing itself:
+    controls, marks of direction, zero widths, separators of lines, half of a
+    pair of surrogates, and what no standard knows.
+
+    >>> [is_hidden(c) for c in "a\u00e9\u732b \u00a0"], [is_hidden(c) for c in "\x1b\n\u202e\u200b"]
+    ([False, False, False, False, False], [True, True, True, True])
+    """
+    # To Python no blank is printable but that of the keyboard.
+    return _unseen.match(c) is not None if c.isprintable() else category(c) != "Zs"
+
+
+def visible(text: str) -> str:
+    r"""Text as one line that can't steer a terminal: what is hidden, by its code.
+
+    >>> print(visible("red \x1b[31m\n\u202e"))
+    red \x1b[31m\n\u202e
+    """
+    return "".join(c.encode("unicode_escape").decode() if is_hidden(c) else c for c in text)
+
+
+def json_text(data: Any) -> str:
+    r"""Plain data as JSON, what is hidden by its code.
+
+    Half of a pair of surrogates, which is no text, is told as text that names it.
+
+    >>> print(json_text(["caf\u00e9", "\x9b\u202e\U000e0041", "\udcff"]))
+    [
+      "café",
+      "\u009b\u202e\udb40\udc41",
+      "\\udcff"
+    ]
+    """
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    return "".join(_json_code(c) if c != "\n" and is_hidden(c) else c for c in text)
+
+
+def _json_code(c: str) -> str:
+    if 0xD800 <= ord(c) <= 0xDFFF:
+        return rf"\\u{ord(c):04x}"
+    return json.dumps(c)[1:-1] if ord(c) != 0x7F else r"\u007f"
+
+
+def annotation(text: str) -> str:
+    r"""The message of a GitHub annotation.
+
+    >>> print(annotation("50%\n::error::"))
+    50%25%0A::error::
+    """
+    return "".join(f"%{ord(c):02X}" if c in "%\r\n" else visible(c) for c in text)
+
+
+def annotation_property(text: str) -> str:
+    """A property of a GitHub annotation, such as its file.
+
+    >>> annotation_property("a,b:c")
+    'a%2Cb%3Ac'
+    """
+    return annotation(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def log_message(text: str) -> str:
+    """The message of a SARIF log, where ``[text](address)`` would be a link.
+
+    >>> log_message("[x](http://y)")
+    '[x] (http://y)'
+    """
+    return visible(text).replace("](", "] (")
+
+
+#: Words that Markdown's readers make links of, wherever they stand: addresses,
+#: people, numbers of issues. No escape keeps them from that, but code does.
+_LIVE = re.compile(r"[^\s|`]*(?:[@#]|://|www\.|gh-[0-9])[^\s|`]*", re.IGNORECASE)
+#: What is mark-up: neither a low line between letters, as in d_k, nor a star
+#: between blanks, nor brackets that no address follows.
+_MARKS = re.compile(r"[\\`<|~$&]|\](?=\()|(?<![^\W_])_|_(?![^\W_])|(?<!\s)\*|\*(?!\s)")
+#: What would make the beginning of a line a heading, a list or a quotation.
+_BEGINNING = re.compile(r"\A([0-9]+(?=[.)](\s|\Z))|(?=[-+=*>\[]))")
+
+
+def markdown(text: str) -> str:
+    r"""Text as Markdown that shows it as it is, inside a line or a table.
+
+    >>> print(markdown("*3.4*, ask @author"))
+    \*3.4\*, ask `@author`
+    """
+    shown, done = [], 0
+    plain = visible(text).strip()
+    for live in _LIVE.finditer(plain):
+        shown += [_marked(plain[done : live.start()]), f"`{live[0]}`"]
+        done = live.end()
+    shown.append(_marked(plain[done:]))
+    return "".join(shown)
+
+
+def markdown_start(text: str) -> str:
+    r"""Like :func:`markdown`, for the beginning of a line or of an item of a list.
+
+    >>> print(markdown_start("- 3.4"), markdown_start("1. x"), markdown_start("3.4"))
+    \- 3.4 1\. x 3.4
+    """
+    return _BEGINNING.sub(r"\1\\", markdown(text))
+
+
+def _marked(text: str) -> str:
+    return _MARKS.sub(r"\\\g<0>", text)
+
+
+def markdown_code(text: str) -> str:
+    """Text as code in a line or a table of Markdown.
+
+    >>> print(markdown_code("A[0, 1]"), markdown_code("a`b"))
+    `A[0, 1]` ``a`b``
+    """
+    plain = visible(text).replace("|", r"\|")
+    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
+    blank = " " if plain.startswith("`") or plain.endswith("`") or not plain.strip() else ""
+    return f"{fence}{blank}{plain}{blank}{fence}"
