@@ -1,9 +1,13 @@
-"""What to write instead of the mathematics, NumPy or PyTorch that authors paste."""
+"""What to do instead of what can't be read: other words for the mathematics, NumPy
+or PyTorch that authors paste, and a file for those who have none."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+
+#: How to get a walkthrough file.
+MAKE_ONE = "'symattn new FILE.toml' writes one to start from"
 
 _TRANSPOSE = "the transpose is written X.T"
 _POWER = "there is no power operator, write a product, as in 'X * X'"

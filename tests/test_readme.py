@@ -46,6 +46,7 @@ SAID = {
     "show length-4-causal": r"dL/dQ\[3, 0\].*\*g1 .*\*g2 .*\*g3 .*\*g4",
     "verify cat-sat-mat": "cat-sat-mat  holds  87 of 87",
     "audit please-study-man": "308 hold, 55 refuted, 8 roots",
+    "new post.toml": "now try .symattn audit post.toml.",
     "derive softmax-jacobian": "J = diag\\(A\\) − A Aᵀ",
 }
 

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from symattn.advice import MAKE_ONE
 from symattn.cases.case import Case, make
 from symattn.cases.entries import KINDS, kind, unknown
 from symattn.cases.places import Places
@@ -159,9 +160,10 @@ def _bytes(path: Path, shown: str) -> bytes:
         content = path.read_bytes() if plain and found.st_size <= MAX_BYTES else b""
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise Malformed(f"{shown} can't be read: {reason}") from None
+        made = f"; {MAKE_ONE}" if isinstance(error, FileNotFoundError) else ""
+        raise Malformed(f"{shown} can't be read: {reason}{made}") from None
     if stat.S_ISDIR(found.st_mode):
-        raise Malformed(f"{shown} is a folder, not a walkthrough file")
+        raise Malformed(f"{shown} is a folder, not a walkthrough file; {MAKE_ONE}")
     if not plain:
         raise Malformed(f"{shown} can't be read: a device or a pipe")
     if found.st_size > MAX_BYTES:

@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from symattn.advice import MAKE_ONE
 from symattn.errors import Malformed, UnknownName, alike, short
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def find(name: str) -> Path:
         return Path(name)
     shown = repr(short(name))
     if "/" in name or Path(name).suffix or _is_there(name):
-        raise UnknownName(f"unknown case {shown}: no walkthrough file ending in .toml")
-    wanted = f"expected the path of a .toml file or one of {', '.join(names())}"
+        raise UnknownName(f"unknown case {shown}: no walkthrough file ending in .toml; {MAKE_ONE}")
+    wanted = f"expected the path of a .toml file or one of {', '.join(names())}; {MAKE_ONE}"
     raise UnknownName(f"unknown case {shown}: {alike(name, names()) or wanted}")
 
 

@@ -31,6 +31,7 @@ _COMMANDS: Mapping[str, str] = {
     "verify": "symattn.cli.verify",
     "audit": "symattn.cli.audit",
     "derive": "symattn.cli.derive",
+    "new": "symattn.cli.new",
 }
 
 
@@ -95,6 +96,7 @@ def _group() -> None:
       symattn verify                          every figure against NumPy
       symattn audit please-study-man          which printed figures are wrong, and why
       symattn derive softmax-jacobian         a derivation for any size, line by line
+      symattn new post.toml                   a walkthrough file to start from
     """
 
 

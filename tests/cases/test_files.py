@@ -103,7 +103,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         (fault,) = caught.value.faults
         assert re.match(f"the file can't be read: {reason}", str(fault))
         assert caught.value.source == str(path)
-    with pytest.raises(Malformed, match="is a folder, not a walkthrough file"):
+    with pytest.raises(Malformed, match="is a folder, not a walkthrough file; 'symattn new "):
         library.load(tmp_path / "folder.toml")
 
 

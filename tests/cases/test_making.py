@@ -314,7 +314,10 @@ def test_cases_show_themselves_briefly():
     assert len(repr(case)) < 200
 
 
-WANTED = f"the path of a .toml file or one of {', '.join(library.names())}"
+WANTED = (
+    f"the path of a .toml file or one of {', '.join(library.names())}; "
+    "'symattn new FILE.toml' writes one to start from"
+)
 
 
 @pytest.mark.parametrize(

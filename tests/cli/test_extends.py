@@ -55,6 +55,12 @@ def test_showing_what_is_outside(inner, symattn) -> None:
     assert symattn("show", "inner/case.toml", "A", "--allow-outside").code == 0
 
 
+def test_starting_from_what_is_outside(inner, symattn) -> None:
+    """Refused, and read when it is allowed."""
+    refused(symattn("new", "mine.toml", "--from", "inner/case.toml"))
+    assert symattn("new", "mine.toml", "--from", "inner/case.toml", "--allow-outside").code == 0
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -62,6 +68,7 @@ def test_showing_what_is_outside(inner, symattn) -> None:
         ["verify", "inner/case.toml"],
         ["sheet", "inner/case.toml", "--format", "tex"],
         ["show", "inner/case.toml", "A"],
+        ["new", "mine.toml", "--from", "inner/case.toml"],
     ],
 )
 def test_in_a_worker(words: list[str], inner, symattn) -> None:

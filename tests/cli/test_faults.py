@@ -151,23 +151,24 @@ def test_quick_words_load_nothing_heavy(word: str) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("post.toml", "symattn: post.toml: the file can't be read: no such file or directory"),
-        ("folder.toml", "symattn: folder.toml: the file is a folder, not a walkthrough file"),
-        ("folder", "symattn: unknown case 'folder': no walkthrough file ending in .toml"),
-        ("article.md", "symattn: unknown case 'article.md': no walkthrough file ending in .toml"),
-        ("no/post", "symattn: unknown case 'no/post': no walkthrough file ending in .toml"),
+        ("post.toml", "symattn: post.toml: the file can't be read: no such file or directory; "),
+        ("folder.toml", "symattn: folder.toml: the file is a folder, not a walkthrough file; "),
+        ("folder", "symattn: unknown case 'folder': no walkthrough file ending in .toml; "),
+        ("article.md", "symattn: unknown case 'article.md': no walkthrough file ending in .toml; "),
+        ("no/post", "symattn: unknown case 'no/post': no walkthrough file ending in .toml; "),
         ("elephants", "symattn: unknown case 'elephants': expected the path of a .toml file or "),
     ],
 )
 @pytest.mark.parametrize("words", [["show", "", "A"], ["audit", ""], ["sheet", ""], ["verify", ""]])
 def test_what_is_no_case(words, name: str, said: str, tmp_path: Path, symattn) -> None:
-    """It is told why."""
+    """It is told how to make one."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder.toml").mkdir()
     (tmp_path / "article.md").write_text("# Attention\n", "utf-8")
     done = symattn(*[word or name for word in words])
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(said)
+    assert done.err.endswith("'symattn new FILE.toml' writes one to start from\n")
 
 
 @pytest.mark.parametrize(

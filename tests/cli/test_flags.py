@@ -18,6 +18,7 @@ from . import (
     test_faults,
     test_limits,
     test_list,
+    test_new,
     test_sheet,
     test_show,
     test_streams,
@@ -86,9 +87,14 @@ TESTS = {
     ("show", "--allow-outside"): test_extends.test_showing_what_is_outside,
     ("verify", "--allow-outside"): test_extends.test_verifying_what_is_outside,
     ("audit", "--allow-outside"): test_extends.test_auditing_what_is_outside,
+    ("new", "FILE"): test_new.test_the_example_is_right,
+    ("new", "--from"): test_new.test_from_a_bundled_case,
+    ("new", "--max-seconds"): test_limits.test_max_seconds,
+    ("new", "--max-memory"): test_limits.test_max_memory,
+    ("new", "--allow-outside"): test_extends.test_starting_from_what_is_outside,
 }
-#: Each exit code other than 0 that a command may end with. ``list`` and
-#: ``show`` check nothing that could fail.
+#: Each exit code other than 0 that a command may end with. ``list``,
+#: ``show`` and ``new`` check nothing that could fail.
 ENDS = {
     ("list", 2): test_list.test_bad_usage,
     ("sheet", 1): test_sheet.test_strict,
@@ -100,6 +106,7 @@ ENDS = {
     ("audit", 2): test_audit.test_a_failing_engine,
     ("derive", 1): test_derive.test_a_derivation_that_is_not_proved,
     ("derive", 2): test_faults.test_bad_use,
+    ("new", 2): test_new.test_nothing_is_overwritten,
 }
 
 

@@ -1,0 +1,60 @@
+"""``symattn new``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from symattn import outputs
+from symattn.cli import cases as case_arguments
+from symattn.cli.cases import Wanted
+from symattn.cli.options import Pace, limited
+from symattn.errors import Malformed
+from symattn.escaping import visible
+from symattn.workers import Asker
+
+
+@click.command("new")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--from", "case", metavar="CASE", help="Start from a case instead of an example.")
+@limited
+def command(file: Path, case: str | None, pace: Pace) -> None:
+    """Write a walkthrough FILE to start from, with claims for every step.
+
+    What is in it explains the format; replace it by the numbers and the
+    figures of a document. No file is overwritten.
+
+    \b
+      symattn new post.toml
+      symattn new mine.toml --from cat-sat-mat
+    """
+    from symattn.solution.template import EXAMPLE
+
+    if file.suffix != ".toml":
+        raise Malformed(f"{file}: expected a name ending in .toml, as in {file.stem}.toml")
+    _check(file)
+    text = EXAMPLE
+    if case is not None:
+        (text,) = case_arguments.of_each([case], pace, _started).whole()
+        # That may have taken long.
+        _check(file)
+    outputs.write(file, text.encode())
+    click.echo(visible(f"{file}: now try 'symattn audit {file}' and 'symattn sheet {file}'"))
+
+
+def _check(file: Path) -> None:
+    """:class:`Malformed` if the file is there, or can't be written."""
+    # A link that leads nowhere is there too.
+    if os.path.lexists(file):
+        raise Malformed(f"{file} is there already, and is not overwritten")
+    outputs.check(file)
+
+
+def _started(asker: Asker, case: Wanted) -> str:
+    """A walkthrough file that starts from the case."""
+    from symattn.solution.template import template
+
+    with case_arguments.solved(asker, case) as solution:
+        return template(solution)

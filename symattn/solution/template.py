@@ -1,0 +1,177 @@
+"""A walkthrough file to start from: a small example, or another case with its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+from unicodedata import category
+
+from symattn.escaping import is_hidden
+
+if TYPE_CHECKING:
+    from symattn.solution.solution import Solution
+
+EXAMPLE = """\
+# A walkthrough: what a document computes, and the figures that it prints.
+#
+#     symattn audit FILE      which printed figures are wrong, what they should be, and why
+#     symattn sheet FILE      every step worked out, as LaTeX and PDF
+#     symattn show FILE A     closed forms and certain digits of a step
+#
+# Everything below is an example: put the document's own numbers in its place.
+
+title = "Attention over two words"
+# source = "https://..."          # where the document was published
+tokens = ["hello", "world"]       # what the rows are called; may be left out
+
+# The numbers that the document starts from: integers, decimals with all the
+# digits that are printed, or text such as "1/3", "sqrt(2)" and "-inf".
+[given]
+X = [[1, 0.5], [0, 2]]            # a matrix, row by row
+W_Q = [[1, 0], [1, 1]]
+W_K = [[0, 1], [1, 0]]
+d_k = 2                           # a number
+
+# What is computed, in this order. Known are @ .T + - * / and sqrt exp log tanh
+# softmax causal mask concat rowsum colsum total rows cols, and indices as in
+# A[0, 1] and X[:, 0:2].
+[steps]
+Q = "X @ W_Q"
+K = "X @ W_K"
+S = "Q @ K.T / sqrt(d_k)"
+A = "softmax(S)"                  # row by row
+Y = "A @ X"
+
+# The backward pass, which may be left out. Without 'upstream', dL/dY is all ones.
+[loss]
+output = "Y"
+upstream = [[1, 0], [0, 1]]
+wrt = ["X", "W_Q", "A"]
+
+# What the document prints, each with the place where it does ('where' may be
+# left out). The number of places counts: 0.50 says more than 0.5.
+[[claims]]
+where = "queries"
+of = "Q"
+printed = [[1.5, 0.5], [2, 2]]
+
+[[claims]]
+where = "keys"
+of = "K"
+printed = [[0.5, 1], [2, 0]]
+
+[[claims]]
+where = "scores"
+of = "S"
+printed = [[0.8839, 2.1213], [2.1213, 2.8284]]
+
+[[claims]]
+where = "weights"
+of = "A"
+printed = [[0.2249, 0.7751], [0.3302, 0.6698]]
+
+[[claims]]
+where = "output"
+of = "Y"
+printed = [[0.2249, 1.6627], [0.3302, 1.5046]]
+
+# A part of a step, any expression over steps, and gradients can be claimed too.
+[[claims]]
+where = "the second weight of the first row, in percent"
+of = "100 * A[0, 1]"
+printed = 77.5
+
+# Statements: == < <= > >= and, with argmax max min abs shape.
+[[claims]]
+where = "summary"
+holds = "argmax(A[0]) == 1 and rowsum(A) == 1"
+
+# What can't be said as a claim is counted with its reason.
+# [[unchecked]]
+# where = "figure 1"
+# what = "a plot of the weights"
+# reason = "it prints no figures"
+"""
+
+#: Decimal places of the figures that are to be replaced.
+PLACES = 4
+
+
+def template(solution: Solution) -> str:
+    """A walkthrough file with the numbers, steps and loss of a case, and a claim
+    for every step with its correctly rounded figures.
+
+    >>> from symattn.cases.case import make
+    >>> from symattn.solution.solution import Solution
+    >>> made = template(Solution(make("two", {"X": ["1/3", 1]}, {"A": "softmax(X)"})))
+    >>> print(made[made.index("[given]") :])
+    [given]
+    X = ["1/3", 1]
+    <BLANKLINE>
+    [steps]
+    A = "softmax(X)"
+    <BLANKLINE>
+    [[claims]]
+    where = "A"
+    of = "A"
+    printed = [0.3392, 0.6608]
+    <BLANKLINE>
+    """
+    return "\n".join(_lines(solution))
+
+
+def _lines(solution: Solution) -> Iterator[str]:
+    case = solution.case
+    yield "# The figures are correct, rounded to so many places: put in their place"
+    yield "# what the document prints, and where. 'symattn audit' says which are wrong."
+    yield ""
+    yield f"title = {_text(case.title)}"
+    if case.source:
+        yield f"source = {_text(case.source)}"
+    if case.tokens:
+        yield f"tokens = [{', '.join(map(_text, case.tokens))}]"
+    if case.rounding != "half-even":
+        yield f"rounding = {_text(case.rounding)}"
+    yield from ("", "[given]")
+    for name, data in case.raw.items():
+        yield f"{name} = {_value(data)}"
+    yield from ("", "[steps]")
+    for name, step in case.steps.items():
+        yield f"{name} = {_text(step)}"
+    if case.states_loss:
+        yield from ("", "[loss]", f"output = {_text(case.output)}")
+        if case.raw_upstream is not None:
+            yield f"upstream = {_value(case.raw_upstream)}"
+        yield f"wrt = [{', '.join(map(_text, case.wrt))}]"
+    for name in case.steps:
+        yield from ("", "[[claims]]", f"where = {_text(name)}", f"of = {_text(name)}")
+        yield f"printed = {_value(solution[name].decimal(PLACES))}"
+    yield ""
+
+
+def _value(data: Any) -> str:
+    """A number, text, or nested lists of them as TOML, one row on a line."""
+    if isinstance(data, str):
+        return _text(data)
+    if isinstance(data, Decimal):
+        return '"-inf"' if data.is_infinite() else str(data)
+    if not isinstance(data, Sequence):
+        return str(data)
+    if any(isinstance(row, Sequence) and not isinstance(row, str) for row in data):
+        return "\n".join(["[", *(f"    {_value(row)}," for row in data), "]"])
+    return f"[{', '.join(map(_value, data))}]"
+
+
+def _text(text: str) -> str:
+    """Text as TOML has it, what is hidden in it by its code."""
+    return f'"{"".join(map(_letter, text))}"'
+
+
+def _letter(c: str) -> str:
+    if c in '"\\':
+        return "\\" + c
+    if category(c) == "Cs":
+        # Half of a pair, from the name of a file: no text that TOML could hold.
+        return "\N{REPLACEMENT CHARACTER}"
+    return rf"\U{ord(c):08x}" if is_hidden(c) else c
