@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from symattn.numbers.values import Value
     from symattn.solution.quantity import Quantity
 
+#: What stands for an entry whose closed form nobody would read.
+_NO_FORM = "(long)"
+
 
 @click.command("show")
 @click.argument("case")
@@ -85,7 +88,7 @@ def _shown(
     mode = solution.case.rounding if rounding is None else rounding_mode(rounding)
     decimal = _texts(found.decimal(places, mode))
     if form == "json":
-        exact, latex = _nested(found, str), _nested(found, _latex)
+        exact, latex = _nested(found, _exact), _nested(found, _latex)
         content = {
             "case": solution.case.name,
             "quantity": quantity,
@@ -113,7 +116,7 @@ def _indices(at: str) -> list[int]:
         raise Malformed(f"--at: expected indices such as 0,1, found {at[:40]!r}") from None
 
 
-def _nested(quantity: Quantity, convert: Callable[[Value | Hidden], str]) -> Any:
+def _nested(quantity: Quantity, convert: Callable[[Value | Hidden], str | None]) -> Any:
     """``convert`` of every exact entry, nested as JSON has it."""
     from symattn.shapes import nested
 
@@ -121,11 +124,21 @@ def _nested(quantity: Quantity, convert: Callable[[Value | Hidden], str]) -> Any
     return nested(quantity.shape, table)
 
 
-def _latex(entry: Value | Hidden) -> str:
+def _exact(entry: Value | Hidden) -> str | None:
+    """The closed form as text; None where there is no short one."""
+    from symattn.numbers.reading import Hidden
+
+    closed = isinstance(entry, Hidden) or entry.is_closed
+    return str(entry) if closed else None
+
+
+def _latex(entry: Value | Hidden) -> str | None:
     from symattn import formulas
     from symattn.numbers.reading import Hidden
 
-    return r"-\infty" if isinstance(entry, Hidden) else formulas.latex(entry.formula())
+    if isinstance(entry, Hidden):
+        return r"-\infty"
+    return formulas.latex(entry.formula()) if entry.is_closed else None
 
 
 def _texts(decimals: Any) -> Any:
@@ -139,13 +152,17 @@ def _texts(decimals: Any) -> Any:
 def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[str]:
     from symattn.shapes import show
 
-    exact = _nested(quantity, str)
+    exact = _nested(quantity, _exact)
     if not quantity.shape:
         nearly = "" if exact == decimal else f" \N{ALMOST EQUAL TO} {decimal}"
-        yield f"{name} = {exact}{nearly}"
+        yield f"{name}{'' if exact is None else f' = {exact}'}{nearly}"
         return
-    yield f"{name}, {show(quantity.shape)}, exact:"
-    yield from _columns(exact if len(quantity.shape) == 2 else [exact])
+    table = exact if len(quantity.shape) == 2 else [exact]
+    if all(entry is None for row in table for entry in row):
+        yield f"{name}, {show(quantity.shape)}: no short closed form"
+    else:
+        yield f"{name}, {show(quantity.shape)}, exact:"
+        yield from _columns([[_NO_FORM if x is None else x for x in row] for row in table])
     yield f"\N{ALMOST EQUAL TO} {how}:"
     yield from _columns(decimal if len(quantity.shape) == 2 else [decimal])
 

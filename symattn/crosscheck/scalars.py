@@ -205,14 +205,15 @@ class Tracked:
         return Tracked(value, self.error / (value + math.sqrt(least)) + value + TINY)
 
     def tanh(self) -> Tracked:
-        """The hyperbolic tangent; 2 units are the last place of the C library's result."""
+        """The hyperbolic tangent; the C library's result is off by up to two
+        units in the last place, each up to two of ours."""
         if not math.isfinite(self.value):
             return self._outside(self.error == 0.0)
         value = math.tanh(self.value)
         # The slope is 1 / cosh^2, and largest where the argument is nearest to 0.
         least = max(abs(self.value) - UNIT * self.error, 0.0)
         slope = 4.0 * math.exp(-2.0 * least) if least > 1.0 else 1.0
-        return Tracked(value, slope * self.error + 2.0 * abs(value) + TINY)
+        return Tracked(value, slope * self.error + 4.0 * abs(value) + TINY)
 
     def _outside(self, certain: bool) -> Tracked:
         return Tracked(math.nan, 0.0 if certain else _INFINITE)

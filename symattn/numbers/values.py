@@ -266,6 +266,11 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
 
     # -- form ---------------------------------------------------------------
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether there is a closed form within the budget."""
+        return self.checked_form() is not None
+
     def formula(self, names: Names | None = None) -> Formula:
         """The closed form; normalisers in ``names`` appear by name.
 

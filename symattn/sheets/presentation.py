@@ -137,7 +137,7 @@ class Presentation:
         for k, power in enumerate(self.normalisers[node.serial][i].powers):
             if power is not None:
                 named = f.Function("exp", (self.entry_name(scores, i, k),))
-                shown.append(named if power.checked_form() is None else power.formula())
+                shown.append(power.formula() if power.is_closed else named)
         return tuple(shown)
 
     # -- numbers ----------------------------------------------------------------
@@ -151,7 +151,7 @@ class Presentation:
         decimals stay decimals."""
         if isinstance(value, Hidden):
             return f.MINUS_INFINITY
-        if value.checked_form() is None:
+        if not value.is_closed:
             return None
         return self._closed_form(
             value, {**self._common, **self._by_row.get(-1 if row is None else row, {})}
