@@ -14,6 +14,7 @@ from functools import partial
 from flint import fmpq
 
 from symattn import formulas as f
+from symattn.errors import Malformed, Undecided
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.budgets import QUICK
@@ -49,6 +50,9 @@ SHORT = 6
 #: is larger than ``_LARGE``.
 _FEW_DIGITS = 3
 _LARGE = 10**12
+
+#: What stands for a number that is too large, or too little known, for digits.
+UNWRITTEN = f.Symbol("(no digits)", r"\text{(no digits)}")
 
 #: What the sum of a row of exponentials is called: the first that is free.
 _ROW_SUMS = ("Z", "N", "R", r"\mathcal{Z}")
@@ -221,13 +225,19 @@ class Presentation:
         """A number to the sheet's places, or with a power of ten where those
         would show it as zero; zero itself is ``0``."""
         near = real.ball(FIRST)
-        if not abs(near) > _LARGE:
-            number = rounding.decimal(real, self.places, self.rounding)
-            known = number or not near.contains(0)
-            zero = Verdict.REFUTED if known else real.value.is_zero(QUICK)
-            if number or zero is not Verdict.REFUTED:
-                return f.Number("0") if zero is Verdict.HOLDS else f.decimal(number)
-        return scientific(rounding.significant(real, _FEW_DIGITS, self.rounding))
+        plain = None
+        try:
+            if not abs(near) > _LARGE:
+                number = rounding.decimal(real, self.places, self.rounding)
+                plain = f.decimal(number)
+                known = number or not near.contains(0)
+                zero = Verdict.REFUTED if known else real.value.is_zero(QUICK)
+                if number or zero is not Verdict.REFUTED:
+                    return f.Number("0") if zero is Verdict.HOLDS else plain
+            return scientific(rounding.significant(real, _FEW_DIGITS, self.rounding))
+        except (Malformed, Undecided):
+            # Its places are certain, or not even its size can be written out.
+            return plain or UNWRITTEN
 
     # -- worked entries -----------------------------------------------------------
 
