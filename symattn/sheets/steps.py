@@ -19,7 +19,8 @@ from symattn.sheets.presentation import NARROW, Presentation
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution
 
-NO_CLOSED_FORM = "Its entries have no short closed form; their digits are certain."
+#: Said of a quantity that is only rounded.
+NO_CLOSED_FORM = "Not every entry has a short closed form; the digits are certain."
 
 #: Quantities with more entries are shown by their first rows only.
 MAX_ENTRIES = 256
@@ -126,8 +127,9 @@ class Steps:
     def values(self, node: Node) -> Iterator[b.Block]:
         """Closed form and rounded value of a whole quantity."""
         name = self.name(node)
-        if self.shown.is_plain(node) or self.large:
-            yield b.Matrices(tuple(self.whole(node, name, exact=not self.large)))
+        plain = self.shown.is_plain(node)
+        if plain or self.large:
+            yield b.Matrices(tuple(self.whole(node, name, exact=plain)))
             return
         if self.shown.quantity(node).symbols:
             yield from self.forms(node)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -19,7 +21,13 @@ from flint import arb, arb_mat, ctx, fmpq
 from symattn import attention
 from symattn.cases.case import Case, make
 from symattn.numbers.values import Value
+from symattn.programs.running import Run
+from symattn.sheets.latex import document
+from symattn.sheets.walkthrough import sheet
 from symattn.solution.solution import Solution
+from symattn.verification import verify
+
+from ..models import layers
 
 N = 4
 QUERIES = [[1, 0, 2, -1], [0, 1, 1, 1], [2, 1, 0, 1], [1, -1, 1, 0]]
@@ -34,7 +42,10 @@ def closed_forms() -> list[Value]:
     """Y, dQ, dK and dV as closed forms."""
     a = attention(QUERIES, KEYS, VALUES)
     back = a.backward(UPSTREAM)
-    return [x for q in (a.output, back.dQ, back.dK, back.dV) for x in q.values()]
+    values = [x for q in (a.output, back.dQ, back.dK, back.dV) for x in q.values()]
+    # They are made when they are asked for.
+    assert all(value.parts for value in values)
+    return values
 
 
 def text_forms() -> list[str]:
@@ -178,6 +189,56 @@ def test_rounded(benchmark: Any) -> None:
 def test_kernel(benchmark: Any) -> None:
     """The bare Arb kernel at 128 bits, which rounds nothing."""
     benchmark(kernel, large_rationals())
+
+
+def floats_of(text: str) -> list[Any]:
+    """A model's quantities and gradients in bare floats, its numbers read."""
+    import numpy as np
+
+    from symattn.programs.floats import Floats
+
+    case = make_case(text)
+    inputs = {
+        case.program.quantities[name].serial: np.array(
+            [[float(x.ball(64)) for x in row if isinstance(x, Value)] for row in rows]
+        )
+        for name, rows in case.given.items()
+    }
+    assert case.program.upstream is not None
+    inputs[case.program.upstream.serial] = np.ones(case.program.upstream.grid)
+    found = Run(Floats(), lambda node: inputs.get(node.serial))
+    return [found[node] for node in case.program.named.values()]
+
+
+def certain(text: str) -> list[Any]:
+    """The same as the nearest float64, certified."""
+    solution = Solution(make_case(text))
+    return [solution[name].nearest("float64") for name in solution.program.named]
+
+
+def checked(text: str) -> None:
+    """The same held against the cross-check."""
+    verify(Solution(make_case(text)))
+
+
+def shown(text: str) -> None:
+    """The same on a sheet."""
+    document(sheet(Solution(make_case(text))))
+
+
+def make_case(text: str) -> Case:
+    """A case from a file's text."""
+    tables = tomllib.loads(text, parse_float=Decimal)
+    return make("model", tables["given"], tables["steps"], tables["loss"])
+
+
+@pytest.mark.parametrize("work", [floats_of, certain, checked, shown])
+@pytest.mark.parametrize("tokens", [4, 8, 16])
+def test_three_layers(benchmark: Any, tokens: int, work: Any) -> None:
+    """Three layers of attention, forward and backward, from a file's text: in floats,
+    as certified floats, cross-checked, and on a sheet."""
+    benchmark.group = f"three layers of {tokens} tokens, forward and backward"
+    benchmark.pedantic(work, args=(layers(tokens, 8, 3),), rounds=3, warmup_rounds=1)
 
 
 def test_peers_compute_the_same() -> None:

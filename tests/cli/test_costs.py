@@ -44,7 +44,7 @@ def test_what_has_no_closed_form_has_digits(symattn):
     assert "has no short closed form" in ended.err
     symattn("sheet", "case.toml", "--format", "tex")
     sheet = Path("sheets/case.tex").read_text("utf-8")
-    assert "have no short closed form; their digits are certain" in sheet
+    assert "Not every entry has a short closed form; the digits are certain." in sheet
 
 
 def test_coefficients_of_many_symbols(symattn):
