@@ -13,11 +13,10 @@ from itertools import islice
 from typing import Self, TypeVar
 
 from symattn.escaping import visible
+from symattn.limits import FAULTS_KEPT, FAULTS_PRINTED
 
 T = TypeVar("T")
 
-#: So many faults are kept of one input, and so many are printed; the others are counted.
-KEPT, PRINTED = 1000, 50
 #: So many known names are compared with an unknown one, and so many are listed.
 _LOOKED_AT, _LISTED = 200, 40
 #: Longest place and longest message of a fault that are printed.
@@ -135,9 +134,9 @@ class Malformed(SymattnError, ValueError):
             return self.faults[0].at(self.source)
         head = f"{visible(self.source)}: " if self.source else ""
         lines = [f"{head}{count} faults"]
-        lines += [f"  {fault.at(self.source)}" for fault in self.faults[:PRINTED]]
-        if count > PRINTED:
-            lines.append(f"  and {count - PRINTED} more")
+        lines += [f"  {fault.at(self.source)}" for fault in self.faults[: FAULTS_PRINTED.most]]
+        if count > FAULTS_PRINTED.most:
+            lines.append(f"  {FAULTS_PRINTED.said(count - FAULTS_PRINTED.most)}")
         return "\n".join(lines)
 
 
@@ -162,7 +161,7 @@ class Faults(list[Fault]):
     @classmethod
     def of(cls, items: Sequence[T], fault: Callable[[T], Fault]) -> Self:
         """A fault of each item; those that are only counted are not made."""
-        faults = cls(map(fault, items[:KEPT]))
+        faults = cls(map(fault, items[: FAULTS_KEPT.most]))
         faults.more = len(items) - len(faults)
         return faults
 
@@ -173,7 +172,7 @@ class Faults(list[Fault]):
     def extend(self, faults: Iterable[Fault], /) -> None:
         """Gather faults; of others that were gathered, also what those count."""
         rest = iter(faults)
-        super().extend(islice(rest, KEPT - len(self)))
+        super().extend(islice(rest, FAULTS_KEPT.most - len(self)))
         self.more += sum(1 for _ in rest) + (faults.more if isinstance(faults, Faults) else 0)
 
     def __iadd__(self, faults: Iterable[Fault], /) -> Self:  # type: ignore[misc, override]

@@ -28,15 +28,7 @@ from typing import NoReturn
 
 from symattn.advice import of_attribute, of_neighbours, of_sign
 from symattn.errors import Malformed
-
-#: Longest text of one expression, and deepest nesting, that is read.
-MAX_LENGTH = 4000
-MAX_DEPTH = 60
-#: Most tokens in one expression: trees stay shallow enough to walk by recursion.
-MAX_TOKENS = 400
-#: Longest single number, and largest power of ten it may be multiplied by.
-MAX_DIGITS = 400
-MAX_EXPONENT = 400
+from symattn.limits import CHARACTERS, DIGITS, EXPONENT, NESTING, TOKENS
 
 
 @dataclass(frozen=True)
@@ -176,8 +168,8 @@ def parse(text: str) -> Tree:
     ...
     symattn.errors.Malformed: '().__class__': expected a value at character 2, found ')'
     """
-    if len(text) > MAX_LENGTH:
-        raise Malformed(f"expression of {len(text)} characters; at most {MAX_LENGTH} are read")
+    if len(text) > CHARACTERS.most:
+        raise Malformed(CHARACTERS.said(len(text)))
     return _Parser(text).whole()
 
 
@@ -185,8 +177,8 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens = list(self._split(text.translate(SIGNS)))
-        if len(self.tokens) > MAX_TOKENS:
-            self._fail(f"more than {MAX_TOKENS} symbols", self.tokens[MAX_TOKENS][2])
+        if len(self.tokens) > TOKENS.most:
+            self._fail(TOKENS.said(), self.tokens[TOKENS.most][2])
         self.position = 0
         self.depth = 0
 
@@ -256,8 +248,8 @@ class _Parser:
 
     def statement(self) -> Tree:
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self._fail(f"nested deeper than {MAX_DEPTH}", self.tokens[self.position][2])
+        if self.depth > NESTING.most:
+            self._fail(NESTING.said(), self.tokens[self.position][2])
         parts = [self.comparison()]
         while self.sign == "and":
             self.advance()
@@ -425,8 +417,8 @@ def _bounded(token: str, text: str) -> str:
     """``token`` itself if it is a number of a size that is read."""
     mantissa, _, exponent = token.lower().partition("e")
     shown = token if len(token) <= 40 else token[:37] + "..."
-    if len(mantissa) > MAX_DIGITS:
-        raise Malformed(f"{shown}: a number of {len(mantissa)} digits; at most {MAX_DIGITS}")
-    if exponent and (len(exponent) > 6 or abs(int(exponent)) > MAX_EXPONENT):
-        raise Malformed(f"{shown}: power of ten beyond {MAX_EXPONENT}")
+    if len(mantissa) > DIGITS.most:
+        raise Malformed(f"{shown}: {DIGITS.said(len(mantissa))}")
+    if exponent and (len(exponent) > 6 or abs(int(exponent)) > EXPONENT.most):
+        raise Malformed(f"{shown}: {EXPONENT.said()}")
     return token

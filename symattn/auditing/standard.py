@@ -100,8 +100,11 @@ def correct_count(real: rounding.Real, printed: Printed, mode: RoundingMode) -> 
 
 
 def is_truncated(real: rounding.Real, printed: Printed) -> bool:
-    """Whether the figure is the exact value cut off behind its last place."""
-    return correct_count(real, printed, "down") == printed.count
+    """Whether the figure is known to be the exact value cut off behind its last place."""
+    try:
+        return correct_count(real, printed, "down") == printed.count
+    except Undecided:
+        return False
 
 
 def is_vacuous(value: Value, printed: Printed) -> bool:

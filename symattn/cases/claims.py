@@ -10,6 +10,7 @@ from symattn.cases.entries import kind, texts, unknown
 from symattn.cases.rows import read_each
 from symattn.cases.statements import Comparison, lower_statement
 from symattn.errors import Fault, Faults, Malformed, short
+from symattn.limits import CLAIMS
 from symattn.numbers.printed import Printed, read_printed
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
@@ -17,9 +18,6 @@ from symattn.shapes import Shape, show
 
 #: Rows of printed figures; None is a masked score, printed as minus infinity.
 Figures = tuple[tuple[Printed | None, ...], ...]
-
-#: Most claims of one case.
-MAX_CLAIMS = 10_000
 
 _CLAIM_KEYS = ("where", "of", "printed", "holds")
 _UNCHECKED_KEYS = ("where", "what", "reason")
@@ -88,8 +86,8 @@ def read_claims(
       [0].holds: unknown name 'B': expected one of X, A
       [1].printed[1]: expected a printed number, found 'x'
     """
-    if len(entries) > MAX_CLAIMS:
-        raise Malformed(f"{len(entries)} claims; at most {MAX_CLAIMS} are read")
+    if len(entries) > CLAIMS.most:
+        raise Malformed(CLAIMS.said(len(entries)))
     reader = _Reader(program, passed_over)
     faults = Faults()
     claims: list[Claim] = []

@@ -17,13 +17,7 @@ from symattn.cases.case import Case, make
 from symattn.cases.entries import KINDS, kind, unknown
 from symattn.cases.places import Places
 from symattn.errors import Fault, Faults, Malformed, short
-from symattn.syntax import MAX_DIGITS
-
-#: Largest file that is read, in bytes.
-MAX_BYTES = 4_000_000
-
-#: Longest chain of files that extend each other.
-MAX_CHAIN = 10
+from symattn.limits import BYTES, CHAIN, DIGITS, KEY_PARTS
 
 #: What a file says of a case besides its numbers and steps, as :func:`make` takes it.
 _DETAILS: dict[str, type] = {
@@ -157,7 +151,7 @@ def _bytes(path: Path, shown: str) -> bytes:
     try:
         found = path.stat()
         plain = stat.S_ISREG(found.st_mode)
-        content = path.read_bytes() if plain and found.st_size <= MAX_BYTES else b""
+        content = path.read_bytes() if plain and found.st_size <= BYTES.most else b""
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         made = f"; {MAKE_ONE}" if isinstance(error, FileNotFoundError) else ""
@@ -166,32 +160,30 @@ def _bytes(path: Path, shown: str) -> bytes:
         raise Malformed(f"{shown} is a folder, not a walkthrough file; {MAKE_ONE}")
     if not plain:
         raise Malformed(f"{shown} can't be read: a device or a pipe")
-    if found.st_size > MAX_BYTES:
-        raise Malformed(f"{shown} has {found.st_size} bytes; at most {MAX_BYTES} are read")
+    if found.st_size > BYTES.most:
+        raise Malformed(f"{shown} has {BYTES.said(found.st_size)}")
     return content
 
 
 def _long_numbers(text: str) -> Faults:
     return Faults(
-        Fault("", f"a number of {len(found[0])} digits; at most {MAX_DIGITS} are read", line)
+        Fault("", DIGITS.said(len(found[0])), line)
         for line, content in enumerate(text.split("\n"), 1)
-        for found in re.finditer(rf"[0-9_]{{{MAX_DIGITS + 1},}}", content)
+        for found in re.finditer(rf"[0-9_]{{{DIGITS.most + 1},}}", content)
     )
 
 
-#: Most parts of a dotted key: reading one takes the square of them.
-MAX_PARTS = 32
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _DOTTED = re.compile(rf"({_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+)[ \t]*+([=\]])?+")
 
 
 def _long_keys(text: str) -> Faults:
     return Faults(
-        Fault("", f"a key of {parts} parts; at most {MAX_PARTS} are read", line)
+        Fault("", KEY_PARTS.said(parts), line)
         for line, content in enumerate(text.split("\n"), 1)
-        if content.count(".") >= MAX_PARTS
+        if content.count(".") >= KEY_PARTS.most
         for found in _DOTTED.finditer(content)
-        if found[2] and (parts := len(re.findall(_PART, found[1]))) > MAX_PARTS
+        if found[2] and (parts := len(re.findall(_PART, found[1]))) > KEY_PARTS.most
     )
 
 
@@ -251,8 +243,8 @@ def _base(chain: list[_File], find: Find) -> _File:
     content = _bytes(path, shown)
     if any(path.samefile(known.path) for known in chain):
         raise Malformed(f"{shown} extends this file in turn")
-    if len(chain) > MAX_CHAIN:
-        raise Malformed(f"more than {MAX_CHAIN} files that extend each other")
+    if len(chain) > CHAIN.most:
+        raise Malformed(CHAIN.said())
     try:
         other = _read(path, content)
         if faults := _structure(other.document):

@@ -8,9 +8,9 @@ from math import prod
 from typing import Any, TypeVar
 
 from symattn.errors import Fault, Faults, Malformed
+from symattn.limits import ENTRIES
 from symattn.numbers.reading import Hidden, read_entry
 from symattn.numbers.values import Value
-from symattn.programs.nodes import MAX_ENTRIES
 from symattn.shapes import Shape, keys, show
 
 T = TypeVar("T")
@@ -78,8 +78,8 @@ def read_each(data: Any, read: Callable[[Any], T]) -> tuple[Shape, tuple[tuple[T
     """
     data = _plain(data)
     shape = shape_of(data)
-    if prod(shape) > MAX_ENTRIES:
-        raise Malformed(f"{show(shape)} is beyond {MAX_ENTRIES} entries")
+    if prod(shape) > ENTRIES.most:
+        raise Malformed(ENTRIES.said(show(shape)))
     faults = Faults()
     rows = [[data]] if not shape else [data] if len(shape) == 1 else data
     table: list[tuple[T, ...]] = []

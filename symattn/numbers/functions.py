@@ -9,9 +9,12 @@ from flint import fmpq
 from symattn.errors import Malformed
 from symattn.numbers import quotients, sums
 from symattn.numbers.balls import FIRST, LAST, precision
-from symattn.numbers.budgets import Exceeded
 from symattn.numbers.quotients import Opaque, Parts
+from symattn.numbers.spending import Exceeded
 from symattn.numbers.sums import UNIT, Atom, Monomial, Root, Sum
+
+#: Largest power of what stands in a logarithm that is worked out.
+MAX_POWER = 16
 
 
 def exp(parts: Parts) -> Parts:
@@ -22,12 +25,31 @@ def exp(parts: Parts) -> Parts:
         exponent = sums.exponent_of(parts[()])
         if exponent is not None:
             return {(): {(exponent, 1, ()): fmpq(1)}}
-        match tuple(parts[()].items()):
-            case ((((), 1, ((Opaque(function="log") as atom, 1),)), q),) if q == 1:
-                return atom.argument
+        powers = {
+            key: (atom, int(q.p))
+            for key, q in parts[()].items()
+            if (atom := _logarithm(key)) and q.q == 1 and abs(q.p) <= MAX_POWER
+        }
+        if powers:
+            # e^(x + 2 log y) is y^2 e^x.
+            rest = {key: q for key, q in parts[()].items() if key not in powers}
+            product = exp({(): rest} if rest else {})
+            for atom, power in powers.values():
+                factor = atom.argument if power > 0 else quotients.inverse(atom.argument)
+                for _ in range(abs(power)):
+                    product = quotients.sum_of_products(((product, factor),))
+            return product
     if quotients.symbols(parts):
         raise Malformed("an exponential of a symbol is not supported")
     return _of_atom(Opaque("exp", parts))
+
+
+def _logarithm(key: Monomial) -> Opaque | None:
+    """The logarithm that a monomial is, if it is one and nothing else."""
+    match key:
+        case ((), 1, ((Opaque(function="log") as atom, 1),)):
+            return atom
+    return None
 
 
 def log(parts: Parts) -> Parts:

@@ -15,7 +15,7 @@ from zlib import crc32
 from flint import arb, ctx, fmpq
 
 from symattn.numbers import sums
-from symattn.numbers.budgets import spend
+from symattn.numbers.spending import spend
 from symattn.numbers.sums import Atom, Root, Sum, Symbol
 
 

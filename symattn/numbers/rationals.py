@@ -12,7 +12,8 @@ from numbers import Rational
 from flint import fmpq, fmpz
 
 from symattn.errors import Malformed
-from symattn.syntax import MAX_DIGITS, MAX_EXPONENT, MAX_LENGTH, SIGNS
+from symattn.limits import CHARACTERS, DIGITS, EXPONENT
+from symattn.syntax import SIGNS
 
 _NUMBER = re.compile(
     r"\s*(?P<sign>[+-]?)\s*(?P<mantissa>[0-9]+\.?[0-9]*|\.[0-9]+)"
@@ -29,16 +30,16 @@ def from_text(text: str) -> fmpq | None:
     >>> from_text("-17/40"), from_text("1.50"), from_text("2e-3"), from_text("1/0")
     (-17/40, 3/2, 1/500, None)
     """
-    if len(text) > MAX_LENGTH:
+    if len(text) > CHARACTERS.most:
         return None
     match = _NUMBER.match(text if text.isascii() else text.translate(SIGNS))
     if match is None:
         return None
     sign, mantissa, power, below = match.groups(default="")
-    if max(len(mantissa), len(below)) > MAX_DIGITS or len(power) > 6:
+    if max(len(mantissa), len(below)) > DIGITS.most or len(power) > 6:
         return None
     shift, under = int(power or 0), int(below or 1)
-    if abs(shift) > MAX_EXPONENT or not under:
+    if abs(shift) > EXPONENT.most or not under:
         return None
     whole, _, part = mantissa.partition(".")
     count, shift = int(f"{sign}{whole}{part}"), shift - len(part)
@@ -79,19 +80,19 @@ def _from_decimal(number: Decimal) -> fmpq:
     if not number.is_finite():
         raise Malformed(f"expected a finite number, found {number}")
     digits = len(number.as_tuple().digits)
-    if digits > MAX_DIGITS:
-        raise Malformed(f"a number of {digits} digits; at most {MAX_DIGITS}")
+    if digits > DIGITS.most:
+        raise Malformed(DIGITS.said(digits))
     if not number:
         # 0E+999999999 has a power of ten that nobody could work out.
         return fmpq(0)
-    if abs(number.adjusted()) > MAX_EXPONENT:
-        raise Malformed(f"{number}: power of ten beyond {MAX_EXPONENT}")
+    if abs(number.adjusted()) > EXPONENT.most:
+        raise Malformed(f"{number}: {EXPONENT.said()}")
     return fmpq(*number.as_integer_ratio())
 
 
 def _need_short(bits: int) -> None:
-    if bits > 10 * MAX_DIGITS // 3:
-        raise Malformed(f"a number of about {bits * 3 // 10} digits; at most {MAX_DIGITS}")
+    if bits > 10 * DIGITS.most // 3:
+        raise Malformed(DIGITS.said(f"about {bits * 3 // 10}"))
 
 
 def refusal(number: float) -> str:

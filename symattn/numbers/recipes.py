@@ -17,21 +17,19 @@ from functools import partial
 from flint import arb, fmpq
 
 from symattn.errors import Malformed, Refuted, Undecided
-from symattn.numbers import forms, functions, quotients
-from symattn.numbers.balls import FIRST, LAST, precision
-from symattn.numbers.budgets import (
+from symattn.limits import (
     DECIDING,
-    LEVELS,
-    MAX_ENCLOSURE,
-    MAX_EXPANSION,
+    ENCLOSURE,
+    EXPANSION,
     QUICK,
     QUICK_BITS,
     SHOWN,
     Budget,
-    Exceeded,
-    spending,
 )
+from symattn.numbers import forms, functions, quotients
+from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.numbers.quotients import Parts, Unfolded
+from symattn.numbers.spending import Exceeded, spending
 from symattn.numbers.sums import UNIT, Symbol
 from symattn.verdicts import Verdict
 
@@ -65,6 +63,9 @@ EXP = Operation("exp", lambda x: functions.exp(x[0]), lambda x: x[0].exp())
 LOG = Operation("log", lambda x: functions.log(x[0]), lambda x: x[0].log())
 SQRT = Operation("sqrt", lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
 FUNCTIONS = (EXP, LOG, SQRT)
+
+#: Budgets, from the smallest to the largest.
+LEVELS = (SHOWN, QUICK, DECIDING)
 
 
 class Recipe:
@@ -121,8 +122,8 @@ class Recipe:
         found = self._known(bits)
         if found is None:
             order = self._unknown(bits)
-            if bits > FIRST and len(order) * bits > MAX_ENCLOSURE:
-                raise Undecided(f"{len(order)} operations at {bits} bits: beyond what is computed")
+            if bits > FIRST and len(order) * bits > ENCLOSURE.most:
+                raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
             with precision(bits):
                 for recipe in order:
                     recipe._balls[bits] = recipe._evaluated(bits)
@@ -163,7 +164,7 @@ class Recipe:
 
     def form(self, budget: Budget = SHOWN) -> Parts | None:
         """The closed form, or None where it is beyond the budget
-        :data:`~symattn.numbers.budgets.SHOWN` only; else there is always one."""
+        :data:`~symattn.limits.SHOWN` only; else there is always one."""
         level = LEVELS.index(budget)
         path = [(self, iter(self.operands))]
         while path:
@@ -302,7 +303,7 @@ def _fits(parts: Parts, budget: Budget) -> bool:
 def _form_is_zero(parts: Parts) -> Verdict:
     if not parts:
         return Verdict.HOLDS
-    if quotients.expansion(parts) > MAX_EXPANSION:
+    if quotients.expansion(parts) > EXPANSION:
         return Verdict.UNDECIDED
     _, numerator = quotients.over_one(parts)
     if not numerator:

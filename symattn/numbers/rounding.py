@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 from flint import arb, arb_mat, fmpq, fmpz
 
 from symattn.errors import Malformed, Undecided, expected
+from symattn.limits import DECIDING, MAGNITUDE, PLACES, SIGNIFICANT, Budget
 from symattn.numbers.balls import FIRST, LAST, precision
-from symattn.numbers.budgets import DECIDING, Budget
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -55,12 +55,6 @@ MODES: Mapping[RoundingMode, Callable[[fmpq], int]] = {
     "floor": _floor,
     "ceiling": lambda x: -_floor(-x),
 }
-
-#: Most decimal places that are printed.
-MAX_PLACES = 1000
-
-#: Largest power of ten, either way, of a number given in significant digits.
-MAX_MAGNITUDE = 100_000
 
 # Decimal.scaleb must not round: room for every digit there can be.
 _WIDE = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -161,27 +155,27 @@ def decimal(real: Real, places: int, mode: RoundingMode = "half-even") -> Decima
     >>> decimal(read("1/8"), 2), decimal(read("1/8"), 2, "half-up"), decimal(read(1).exp(), 6)
     (Decimal('0.12'), Decimal('0.13'), Decimal('2.718282'))
     """
-    if not 0 <= places <= MAX_PLACES:
-        raise Malformed(f"expected 0 to {MAX_PLACES} places, found {places}")
+    if not 0 <= places <= PLACES.most:
+        raise Malformed(PLACES.said(places))
     return Decimal(to_integer(real, fmpq(10**places), mode)).scaleb(-places, _WIDE)
 
 
 def significant(real: Real, digits: int, mode: RoundingMode = "half-even") -> Decimal:
     """``real`` to ``digits`` significant digits, correctly rounded.
 
-    :class:`Malformed` for numbers beyond ``10**MAX_MAGNITUDE`` either way.
+    :class:`Malformed` for numbers beyond ``10**MAGNITUDE`` either way.
 
     >>> from symattn.numbers.reading import read
     >>> significant(read(-12).exp(), 3)
     Decimal('0.00000614')
     """
-    if not 1 <= digits <= MAX_PLACES:
-        raise Malformed(f"expected 1 to {MAX_PLACES} significant digits, found {digits}")
+    if not 1 <= digits <= SIGNIFICANT.most:
+        raise Malformed(SIGNIFICANT.said(digits))
     magnitude = _magnitude(real, 10)
     if magnitude is None:
         return Decimal(0)
-    if abs(magnitude) > MAX_MAGNITUDE:
-        raise Malformed(f"a number of size 10^{magnitude}: beyond 10^{MAX_MAGNITUDE}")
+    if abs(magnitude) > MAGNITUDE.most:
+        raise Malformed(MAGNITUDE.said(magnitude))
     places = digits - 1 - magnitude
     scale = fmpq(10) ** places if places >= 0 else 1 / fmpq(10) ** -places
     count = to_integer(real, scale, mode)
@@ -202,7 +196,7 @@ def _magnitude(real: Real, base: int) -> int | None:
             low, high = (int(end.fmpq()) for end in ends)
             if low == high:
                 return low
-            if high - low == 1 and abs(high) <= 4 * MAX_MAGNITUDE:
+            if high - low == 1 and abs(high) <= 4 * MAGNITUDE.most:
                 sign = real.value.sign()
                 beyond = (real.value - sign * fmpq(base) ** high).sign()
                 return high if beyond in (0, sign) else low

@@ -20,7 +20,8 @@ from math import gcd, isqrt, lcm
 
 from flint import arb, fmpq, fmpz
 
-from symattn.numbers.budgets import MAX_RADICAND, Exceeded, spend
+from symattn.limits import RADICAND
+from symattn.numbers.spending import Exceeded, spend
 
 
 class Atom:
@@ -224,7 +225,7 @@ def _factors(number: int) -> Iterator[tuple[int, int]]:
             power += 1
         if power:
             yield prime, power
-    if number > MAX_RADICAND:
+    if number > RADICAND:
         raise Exceeded
     for large, power in fmpz(number).factor():
         yield int(large), power

@@ -24,9 +24,9 @@ from flint import fmpq, fmpz
 
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.formulas import Formula, latex, text
+from symattn.limits import NO_CLOSED_FORM, POWER, RATIONAL
 from symattn.numbers import forms, quotients, rationals, recipes, sums
 from symattn.numbers.balls import FIRST
-from symattn.numbers.budgets import MAX_POWER, MAX_RATIONAL
 from symattn.numbers.forms import Names
 from symattn.numbers.quotients import Parts
 from symattn.numbers.recipes import Operation, Recipe
@@ -111,8 +111,8 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
             return self.inverse() ** -exponent
         if exponent == 0:
             return ONE
-        if exponent > MAX_POWER:
-            raise Malformed(f"the power {exponent} is beyond {MAX_POWER}")
+        if exponent > POWER.most:
+            raise Malformed(POWER.said(exponent))
         root = self ** (exponent // 2)
         return root * root * self if exponent % 2 else root * root
 
@@ -197,7 +197,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         """The closed form's parts; :class:`NoClosedForm` beyond the budget."""
         parts = self.form()
         if parts is None:
-            raise NoClosedForm(f"{self!r} has no short closed form")
+            raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(self)))
         return parts
 
     def rational(self) -> fmpq | None:
@@ -275,11 +275,11 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         """The closed form; normalisers in ``names`` appear by name.
 
         :class:`NoClosedForm` where there is none within the budget
-        :data:`~symattn.numbers.budgets.SHOWN`: the digits are certain all the same.
+        :data:`~symattn.limits.SHOWN`: the digits are certain all the same.
         """
         parts = self.checked_form()
         if parts is None:
-            raise NoClosedForm(f"{self!r} has no short closed form")
+            raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(self)))
         return forms.formula(parts, names)
 
     def coefficients(self) -> Iterator[tuple[str | None, Value]]:
@@ -370,7 +370,7 @@ def total(values: Iterable[Value]) -> Value:
     """The sum of the values, brought to normal form once."""
     known, rest = fmpq(0), []
     for value in values:
-        if value.number is None or value.number.height_bits() > MAX_RATIONAL:
+        if value.number is None or value.number.height_bits() > RATIONAL:
             rest.append(value)
         else:
             known += value.number
@@ -386,7 +386,7 @@ def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
         a, b = left.number, right.number
         if a == 0 or b == 0:
             continue
-        if a is not None and b is not None and a.height_bits() + b.height_bits() <= MAX_RATIONAL:
+        if a is not None and b is not None and a.height_bits() + b.height_bits() <= RATIONAL:
             known += a * b
         else:
             rest.append((left, right))

@@ -16,6 +16,7 @@ from symattn.numbers import values
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value
 from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node
+from symattn.verdicts import Verdict
 
 S = TypeVar("S")
 
@@ -306,10 +307,12 @@ class _Exact:
 
 
 def _keeps(node: Node, i: int, j: int, mask: Grid[Value]) -> bool:
-    kept = mask.number(i, j).rational()
-    if kept != 0 and kept != 1:
-        raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {mask.number(i, j)}")
-    return bool(kept)
+    kept = mask.number(i, j)
+    # A number that is known by its enclosures can still be seen to be 0 or 1.
+    for whole in (values.ZERO, values.ONE):
+        if values.compare(kept, whole) is Verdict.HOLDS:
+            return whole is values.ONE
+    raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {kept}")
 
 
 def exact() -> Entrywise[Value]:

@@ -18,12 +18,10 @@ from math import prod
 from typing import Any, Literal, get_args
 
 from symattn.errors import Malformed
+from symattn.limits import ENTRIES
 from symattn.numbers.values import Value, rational
 from symattn.shapes import Shape, chosen, grid, show
 from symattn.syntax import Key
-
-#: Most entries of one quantity.
-MAX_ENTRIES = 1 << 16
 
 #: Functions that are taken of every entry by itself.
 Elementwise = Literal["sqrt", "exp", "log", "tanh"]
@@ -82,8 +80,8 @@ def given(name: str, shape: Shape) -> Node:
 
 
 def _need_room(shape: Shape) -> None:
-    if prod(shape) > MAX_ENTRIES:
-        raise Malformed(f"{show(shape)} is beyond {MAX_ENTRIES} entries")
+    if prod(shape) > ENTRIES.most:
+        raise Malformed(ENTRIES.said(show(shape)))
 
 
 def constant(value: Value) -> Node:

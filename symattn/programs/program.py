@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from symattn import syntax
 from symattn.advice import of_word
 from symattn.errors import Fault, Malformed, UnknownName, expected, short
+from symattn.limits import STEPS
 from symattn.numbers.reading import evaluate
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
@@ -38,9 +39,6 @@ RESERVED: Mapping[str, tuple[str, str]] = {
     "nan": ("what is no number", "expected a number or a name"),
     "upstream": ("the gradient that flows into the output", "write dL/dY of the output Y"),
 }
-
-#: Most steps of one program.
-MAX_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -202,8 +200,8 @@ def sound_part(
     quantities: dict[str, Node] = {}
     for name, shape in given.items():
         _collect(faults, f"given.{name}", partial(_add_given, quantities, name, shape))
-    if len(steps) > MAX_STEPS:
-        faults.append(Fault("steps", f"{len(steps)} steps; at most {MAX_STEPS} are read"))
+    if len(steps) > STEPS.most:
+        faults.append(Fault("steps", STEPS.said(len(steps))))
         steps = {}
     broken: set[str] = {name for name in given if name not in quantities} | set(unreadable)
     for name, text in steps.items():

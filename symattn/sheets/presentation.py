@@ -15,9 +15,9 @@ from flint import fmpq
 
 from symattn import formulas as f
 from symattn.errors import Malformed, Undecided
+from symattn.limits import QUICK
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.budgets import QUICK
 from symattn.numbers.forms import Named, Names, linear_form
 from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Hidden

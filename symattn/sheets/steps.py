@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn import formulas as f
-from symattn.numbers.rounding import FORMATS, nearest
+from symattn.numbers.balls import FIRST
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
@@ -234,7 +234,7 @@ class Steps:
         rows, columns = node.grid
         quantity = shown.quantity(node)
         shades = tuple(
-            tuple(nearest(Entry(quantity, i, j), FORMATS["float64"]) for j in range(columns))
+            tuple(float(Entry(quantity, i, j).ball(FIRST).mid()) for j in range(columns))
             for i in range(min(rows, 24))
         )
         figures = tuple(

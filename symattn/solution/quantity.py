@@ -54,7 +54,10 @@ class Entry:
         return self.quantity.is_hidden(self.i, self.j)
 
     def ball(self, bits: int) -> arb:
-        """An enclosure computed at ``bits`` bits."""
+        """An enclosure computed at ``bits`` bits; :class:`Malformed` with symbols."""
+        if self.quantity.letters and not self.has_symbols:
+            # They cancel, though the closed form may be too long to show it.
+            return Entry(self.quantity.coefficient("1"), self.i, self.j).ball(bits)
         held = self.quantity.balls(bits)
         near = None if held is None else held[self.i * self.quantity.grid[1] + self.j]
         # Of a mask that is computed, balls don't tell what it keeps: the exact value does.

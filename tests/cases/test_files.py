@@ -14,8 +14,8 @@ from flint import fmpq
 
 from symattn.cases import library
 from symattn.cases.case import make, shape_of
-from symattn.cases.file import MAX_BYTES, MAX_CHAIN
 from symattn.errors import Fault, Malformed
+from symattn.limits import BYTES, CHAIN
 
 GIVEN = "[given]\nX = [[1, 2], [3, 4]]\n"
 GOOD = GIVEN + "[steps]\nA = 'softmax(X)'\n"
@@ -57,7 +57,7 @@ def faults(write: Write) -> Faults:
         (b"", "2 faults"),
         (bytes(range(256)), "not UTF-8 text"),
         (GOOD.encode("utf-16"), "not UTF-8 text"),
-        (b"#" * (MAX_BYTES + 1), f"at most {MAX_BYTES} are read"),
+        (b"#" * (BYTES.most + 1), f"at most {BYTES.most} are read"),
         (b"[given]\nX = " + b"[" * 5000, "nested too deep"),
         (b"[given]\nX = " + b"{a = " * 5000, "nested too deep"),
         (b"[given]\nX = 1\nX = 2\n", "not valid TOML"),
@@ -81,7 +81,7 @@ def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
 def test_the_largest_file_is_read(tmp_path: Path) -> None:
     """Just as large as is allowed."""
     path = tmp_path / "case.toml"
-    path.write_text(GOOD + "#" * (MAX_BYTES - len(GOOD)))
+    path.write_text(GOOD + "#" * (BYTES.most - len(GOOD)))
     assert library.load(path).output == "A"
 
 
@@ -336,7 +336,7 @@ def test_tokens_that_fit_nothing(faults: Faults) -> None:
         ("broken.toml", "'broken.toml' is not a walkthrough file: see its line 2"),
         ("deep.toml", "/deep.toml extends is not a walkthrough file: see its line 3"),
         ("lost.toml", "/lost.toml extends is not read"),
-        ("c0.toml", f"more than {MAX_CHAIN} files that extend each other"),
+        ("c0.toml", f"more than {CHAIN.most} files that extend each other"),
     ],
 )
 def test_faults_of_extends(name: str, said: str, tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ def test_faults_of_extends(name: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_text("\nnote = x")
     (tmp_path / "deep.toml").write_text("\nextends = 'bad.toml'")
     (tmp_path / "lost.toml").write_text("\nextends = 'nowhere'")
-    for k in range(MAX_CHAIN + 2):
+    for k in range(CHAIN.most + 2):
         (tmp_path / f"c{k}.toml").write_text(f"extends = 'c{k + 1}.toml'")
     path = tmp_path / "self.toml"
     path.write_text(f"title = ''\nextends = {name!r}")

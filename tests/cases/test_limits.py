@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from symattn.cases import library
-from symattn.cases.claims import MAX_CLAIMS
-from symattn.cases.file import MAX_PARTS
-from symattn.errors import KEPT, PRINTED, Fault, Faults, Malformed
+from symattn.errors import Fault, Faults, Malformed
+from symattn.limits import CLAIMS, FAULTS_KEPT, FAULTS_PRINTED, KEY_PARTS
+
+KEPT, PRINTED = FAULTS_KEPT.most, FAULTS_PRINTED.most
 
 GIVEN = "[given]\nX = [[1, 2], [3, 4]]\n"
 GOOD = GIVEN + "[steps]\nA = 'softmax(X)'\n"
@@ -39,7 +40,7 @@ LARGE = {
     "ragged rows": (GOOD.replace("[[1, 2], [3, 4]]", "[" + "[1], [1, 2]," * 30_000 + "]"), 30_000),
     "lists for numbers": (GOOD.replace("[[1, 2], [3, 4]]", "[" + "[[1]]," * 30_000 + "]"), 30_000),
     "names to differentiate by": (GOOD + "[loss]\nwrt = [" + "'X'," * 500_000 + "]\n", 2),
-    "claims": (GOOD + "[[claims]]\nof = 3\n" * (MAX_CLAIMS + 1), 1),
+    "claims": (GOOD + "[[claims]]\nof = 3\n" * (CLAIMS.most + 1), 1),
     "faulty claims": (GOOD + "[[claims]]\nwher = 3\n" * 2000, 4000),
     "deep keys": ("".join(f"k{i}." + "a." * 200 + "a = 1\n" for i in range(3000)), 3000),
 }
@@ -62,7 +63,18 @@ def test_very_many_faults(label: str, tmp_path: Path) -> None:
     assert count <= PRINTED or lines[-1] == f"  and {count - PRINTED} more"
 
 
-@pytest.mark.parametrize("count", [1, 2, PRINTED, PRINTED + 1, KEPT, KEPT + 1, 3 * KEPT])
+@pytest.mark.parametrize(
+    "count",
+    [
+        1,
+        2,
+        PRINTED,
+        PRINTED + 1,
+        KEPT,
+        KEPT + 1,
+        3 * KEPT,
+    ],
+)
 def test_how_many_are_printed(count: int) -> None:
     """Up to the limit all of them; behind it their number. Nothing is lost on the way."""
     faults = Faults()
@@ -91,14 +103,18 @@ def test_faults_that_are_only_counted_are_not_made() -> None:
     """Of very many items the first have a fault."""
     made = []
     faults = Faults.of(range(10**6), lambda k: made.append(k) or Fault("", str(k)))  # type: ignore[func-returns-value]
-    assert (len(made), len(faults), faults.more) == (KEPT, KEPT, 10**6 - KEPT)
+    assert (len(made), len(faults), faults.more) == (
+        KEPT,
+        KEPT,
+        10**6 - KEPT,
+    )
 
 
 @pytest.mark.parametrize(
     "line",
     ["a." * 1_900_000 + "a = 1", "[" + "a." * 100_000 + "a]", "x = {" + "a . " * 50_000 + "a = 1}",
      "'a'." * 100_000 + '"b" = 1', '"' * 100 + "=" + "a." * 10_000 + "a=1",
-     "a." * MAX_PARTS + "a = 1"],
+     "a." * KEY_PARTS.most + "a = 1"],
 )  # fmt: skip
 def test_a_key_of_very_many_parts(line: str, tmp_path: Path) -> None:
     """Reading one takes the square of them: it is told its line, and not read."""
@@ -106,7 +122,7 @@ def test_a_key_of_very_many_parts(line: str, tmp_path: Path) -> None:
     (fault,) = error.faults
     assert fault.line == 2
     assert fault.message.startswith("a key of ")
-    assert fault.message.endswith(f" parts; at most {MAX_PARTS} are read")
+    assert fault.message.endswith(f" parts; at most {KEY_PARTS.most} are read")
 
 
 @pytest.mark.parametrize(

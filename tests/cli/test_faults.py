@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from symattn.errors import KEPT, PRINTED
+from symattn.limits import FAULTS_KEPT, FAULTS_PRINTED
+
+KEPT, PRINTED = FAULTS_KEPT.most, FAULTS_PRINTED.most
 
 GOOD = "[given]\nX = [[1, 0], [0, 1]]\n[steps]\nA = 'softmax(X)'\n"
 

@@ -172,3 +172,11 @@ def test_functions_of_symbols_are_refused():
     assert (g - g).exp() == 1
     assert (g / g).log() == 0
     assert (4 * g / g).sqrt() == 2
+
+
+@given(st.integers(-16, 16), positive)
+def test_exponentials_undo_logarithms_of_powers(n, q):
+    """e^(n log q + 1) is q^n e."""
+    power = (n * read(q).log() + 1).exp()
+    assert power == read(q) ** n * ONE.exp()
+    assert read(2).log().tanh() == Fraction(3, 5)

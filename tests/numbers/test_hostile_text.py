@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn import syntax
+from symattn import limits
 from symattn.errors import Malformed
 from symattn.syntax import parse
 
@@ -95,5 +95,5 @@ def test_any_text_is_read_or_refused(text):
 )
 def test_the_longest_expressions_are_read(text):
     """What is just within the limits is read: the limits are not in the way."""
-    assert len(text) < syntax.MAX_LENGTH
+    assert len(text) < limits.CHARACTERS.most
     assert parse(text) is not None

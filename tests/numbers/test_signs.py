@@ -77,9 +77,9 @@ def test_the_common_denominator_has_a_budget(monkeypatch):
     assert expansion(parts) == 3 * 2 * 6 * (1 + 1 + 4)
     assert of_parts(parts).is_zero() is Verdict.HOLDS
     assert of_parts(parts).sign() == 0
-    monkeypatch.setattr(recipes, "MAX_EXPANSION", 216)
+    monkeypatch.setattr(recipes, "EXPANSION", 216)
     assert of_parts(parts).is_zero() is Verdict.HOLDS
-    monkeypatch.setattr(recipes, "MAX_EXPANSION", 215)
+    monkeypatch.setattr(recipes, "EXPANSION", 215)
     assert of_parts(parts).is_zero() is Verdict.UNDECIDED
     with pytest.raises(Undecided, match="can't decide the sign of"):
         of_parts(parts).sign()

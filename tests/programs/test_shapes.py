@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed
-from symattn.programs.nodes import MAX_ENTRIES
-from symattn.programs.program import MAX_STEPS, program
+from symattn.limits import ENTRIES, STEPS
+from symattn.programs.program import program
 
 from ..machines import floats
 from ..oracle import FUNCTIONS
@@ -258,13 +258,13 @@ def test_all_faults_of_a_program_are_listed():
 )
 def test_nothing_grows_beyond_the_stated_size(text):
     """A product, a broadcast or a concat beyond the limit is refused before it is formed."""
-    long = MAX_ENTRIES // 2
+    long = ENTRIES.most // 2
     with pytest.raises(Malformed, match="is beyond 65536 entries"):
         program({"c": (long, 1), "r": (1, long)}, {"R": text})
 
 
 def test_too_many_steps_are_refused():
     """A program has at most so many steps."""
-    steps = {f"a{k}": "x" for k in range(MAX_STEPS + 1)}
+    steps = {f"a{k}": "x" for k in range(STEPS.most + 1)}
     with pytest.raises(Malformed, match="101 steps; at most 100 are read"):
         program({"x": ()}, steps)

@@ -1,0 +1,101 @@
+"""What is read, worked out and shown at most: every limit, with what is said beyond it.
+
+Limits count what there is or the work that it makes, never time: the same file
+gives the same answer on every machine. Time and memory are limited by the
+command line, as a last resort (:mod:`symattn.workers`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most that is taken, and what is said of more.
+
+    >>> STEPS.said(120)
+    '120 steps; at most 100 are read'
+    """
+
+    most: int
+    beyond: str
+
+    def said(self, found: object = "") -> str:
+        """The message for ``found``, which is beyond the limit."""
+        return self.beyond.format(found=found, most=self.most)
+
+
+# -- files and expressions ----------------------------------------------------------
+
+#: Size of a file, in bytes.
+BYTES = Limit(4_000_000, "{found} bytes; at most {most} are read")
+#: Parts of a dotted key: reading one takes the square of them.
+KEY_PARTS = Limit(32, "a key of {found} parts; at most {most} are read")
+#: Files that extend each other.
+CHAIN = Limit(10, "more than {most} files that extend each other")
+CLAIMS = Limit(10_000, "{found} claims; at most {most} are read")
+STEPS = Limit(100, "{found} steps; at most {most} are read")
+#: Entries of one quantity.
+ENTRIES = Limit(1 << 16, "{found} is beyond {most} entries")
+#: Characters, tokens and nesting of one expression: trees stay shallow enough
+#: to be walked by recursion.
+CHARACTERS = Limit(4000, "expression of {found} characters; at most {most} are read")
+TOKENS = Limit(400, "more than {most} symbols")
+NESTING = Limit(60, "nested deeper than {most}")
+#: Digits of a number, and the power of ten that it may be multiplied by.
+DIGITS = Limit(400, "a number of {found} digits; at most {most} are read")
+EXPONENT = Limit(400, "power of ten beyond {most}")
+
+#: Faults that are kept, and that are printed; the rest is counted.
+FAULTS_KEPT = Limit(1000, "{found} faults; {most} are kept")
+FAULTS_PRINTED = Limit(50, "and {found} more")
+
+# -- numbers --------------------------------------------------------------------------
+
+PLACES = Limit(1000, "expected 0 to {most} places, found {found}")
+SIGNIFICANT = Limit(1000, "expected 1 to {most} significant digits, found {found}")
+#: Power of ten, either way, of a number given in significant digits.
+MAGNITUDE = Limit(100_000, "a number of size 10^{found}: beyond 10^{most}")
+POWER = Limit(1000, "the power {found} is beyond {most}")
+#: Operations times bits that one enclosure may cost: some seconds.
+ENCLOSURE = Limit(1 << 24, "{found}: beyond what is computed")
+
+# -- closed forms: beyond these there is none -----------------------------------------
+
+#: What is said of a number that has digits, but no form that anybody would read.
+NO_CLOSED_FORM = "{found} has no short closed form"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of one closed form.
+
+    ``size`` counts its terms; ``products`` the products of two terms that one
+    operation forms on the way; ``bits`` the digits of a coefficient.
+    """
+
+    size: int
+    products: int
+    bits: int
+
+
+#: Closed forms that are shown, with what stands under roots and inside
+#: functions: longer ones nobody reads.
+SHOWN = Budget(size=200, products=5_000, bits=2_048)
+#: Closed forms that only decide a question (is it zero?) and are not shown;
+#: in them, a number whose own is beyond the budget stands for itself. The
+#: first is for questions that every entry of a large quantity may ask.
+QUICK = Budget(size=100, products=1_000, bits=1 << 18)
+DECIDING = Budget(size=20_000, products=400_000, bits=1 << 18)
+
+#: Bits up to which a quick question is pursued.
+QUICK_BITS = 512
+#: Products that are formed to bring a sum over one denominator, to decide
+#: whether it is zero.
+EXPANSION = 400_000
+#: Largest number under a root whose square factors are looked for, beside
+#: small ones: FLINT finds those of 40 digits in some 30 ms.
+RADICAND = 10**40
+#: Bits of rational numbers that are worked out; longer ones are kept as recipes.
+RATIONAL = 1 << 18
