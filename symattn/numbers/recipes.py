@@ -38,7 +38,6 @@ from symattn.verdicts import Verdict
 class Operation:
     """What is done to the operands' closed forms, and to balls."""
 
-    name: str
     form: Callable[[Sequence[Parts]], Parts]
     ball: Callable[[Sequence[arb]], arb]
 
@@ -54,14 +53,14 @@ def _products(flat: Sequence[arb]) -> arb:
     return result
 
 
-NUMBER = Operation("number", lambda x: {}, lambda x: arb(0))
-TOTAL = Operation("total", quotients.total, lambda x: sum(x, arb(0)))
+NUMBER = Operation(lambda x: {}, lambda x: arb(0))
+TOTAL = Operation(quotients.total, lambda x: sum(x, arb(0)))
 #: The sum of the products of each two operands.
-PRODUCTS = Operation("products", lambda x: quotients.sum_of_products(_pairs(x)), _products)
-INVERSE = Operation("inverse", lambda x: quotients.inverse(x[0]), lambda x: 1 / x[0])
-EXP = Operation("exp", lambda x: functions.exp(x[0]), lambda x: x[0].exp())
-LOG = Operation("log", lambda x: functions.log(x[0]), lambda x: x[0].log())
-SQRT = Operation("sqrt", lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
+PRODUCTS = Operation(lambda x: quotients.sum_of_products(_pairs(x)), _products)
+INVERSE = Operation(lambda x: quotients.inverse(x[0]), lambda x: 1 / x[0])
+EXP = Operation(lambda x: functions.exp(x[0]), lambda x: x[0].exp())
+LOG = Operation(lambda x: functions.log(x[0]), lambda x: x[0].log())
+SQRT = Operation(lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
 FUNCTIONS = (EXP, LOG, SQRT)
 
 #: Budgets, from the smallest to the largest.
