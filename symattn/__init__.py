@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from symattn.errors import (
         Fault,
         Malformed,
+        NoClosedForm,
         OutOfRange,
         SymattnError,
         Undecided,
@@ -51,6 +52,7 @@ _HOMES = {
     "Fault": "symattn.errors",
     "Figure": "symattn.auditing.figures",
     "Malformed": "symattn.errors",
+    "NoClosedForm": "symattn.errors",
     "OutOfRange": "symattn.errors",
     "Quantity": "symattn.solution.quantity",
     "Solution": "symattn.solution.solution",
@@ -85,6 +87,7 @@ __all__ = [
     "Fault",
     "Figure",
     "Malformed",
+    "NoClosedForm",
     "OutOfRange",
     "Quantity",
     "Solution",

@@ -13,6 +13,7 @@ from symattn.auditing.standard import Judgement
 from symattn.auditing.terms import Term
 from symattn.cases.case import Claim
 from symattn.numbers.printed import MINUS_INFINITY, Printed
+from symattn.numbers.reading import Hidden
 from symattn.programs.nodes import Node
 from symattn.solution.quantity import Entry
 from symattn.verdicts import Verdict
@@ -126,8 +127,9 @@ class Figure:
 
     @property
     def exact(self) -> str:
-        """The closed form."""
-        return str(self.entry.quantity.entry(self.entry.i, self.entry.j))
+        """The closed form; '' where there is no short one."""
+        value = self.entry.quantity.entry(self.entry.i, self.entry.j)
+        return str(value) if isinstance(value, Hidden) or value.is_closed else ""
 
     @property
     def telling(self) -> int:

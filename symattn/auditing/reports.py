@@ -113,7 +113,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "at": list(figure.at),
         "printed": figure.text,
         "correct": figure.correct,
-        "exact": figure.exact,
+        "exact": figure.exact or None,
         "verdict": str(figure.verdict),
         "cause": figure.cause or None,
         "because": [f"{f.claim.where}: {f.label}" for f in figure.because],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,18 @@ def test_what_has_no_closed_form_has_digits(symattn):
     symattn("sheet", "case.toml", "--format", "tex")
     sheet = Path("sheets/case.tex").read_text("utf-8")
     assert "Not every entry has a short closed form; the digits are certain." in sheet
+
+
+def test_a_figure_without_a_closed_form_is_judged(symattn):
+    """Its digits are enough; the report has no closed form to tell."""
+    claim = '[[claims]]\nof = "A29[0, 0]"\nprinted = "0.3334"\n'
+    text = repeated("softmax(X)", "softmax({})", 30, 3) + claim
+    Path("case.toml").write_text(text, "utf-8")
+    ended = symattn("audit", "case.toml", "--format", "json")
+    assert ended.code == 1
+    (found,) = json.loads(ended.out)["claims"]
+    assert (found["correct"], found["exact"], found["verdict"]) == ("0.3333", None, "refuted")
+    assert "0.3333" in symattn("audit", "case.toml").out
 
 
 def test_coefficients_of_many_symbols(symattn):
