@@ -221,3 +221,18 @@ def test_each_refuted_figure_has_a_cause_and_no_other_has():
         assert bool(figure.reason) == bool(figure.cause)
         assert bool(figure.because) == (figure.cause in ("carried", "rounded-inputs"))
         assert not figure.slip or figure.cause in ("root", "last-digit")
+
+
+def test_whole_numbers_are_not_taken_for_rounded_ones():
+    """A wrong score among whole numbers is that number, so what only a score of
+    2.7 would give does not come from it."""
+    for given, cause in [([[2], [1]], "root"), ([["2.001"], [1]], "carried")]:
+        case = make(
+            "whole",
+            {"X": given},
+            {"S": "X * 1", "E": "exp(S)"},
+            claims=[{"of": "S", "printed": [["3"], ["1"]]}, {"of": "E[0]", "printed": ["15"]}],
+        )
+        (score, power) = audit(case).figures[0::2]
+        assert (score.verdict, power.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
+        assert power.cause == cause

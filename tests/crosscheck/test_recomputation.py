@@ -467,5 +467,16 @@ def test_loads_neither_sympy_nor_flint():
     assert {name for name in modules if not name.startswith("symattn.crosscheck")} <= {
         "symattn.errors",
         "symattn.escaping",
+        "symattn.limits",
         "symattn.verdicts",
     }
+
+
+def test_a_vector_has_columns_and_names_are_told() -> None:
+    """``cols`` of a vector is its length; a name that nothing has is told with those there are."""
+    found = recompute({"v": [1, 2, 3]}, {"c": "cols(v)", "r": "rows(v)"}, Loss("c"))
+    assert float(found.quantities["c"].value) == float(found.quantities["r"].value) == 3.0
+    with pytest.raises(Malformed, match="unknown name 'w': expected one of v$"):
+        recompute({"v": [1, 2, 3]}, {"c": "w"}, Loss("c"))
+    with pytest.raises(Malformed, match="unknown name 'w': expected one of none yet$"):
+        recompute({}, {"c": "w"}, Loss("c"))

@@ -9,6 +9,7 @@ import pytest
 
 from symattn.cases.case import make
 from symattn.errors import Malformed
+from symattn.numbers.reading import HIDDEN
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 from symattn.verification import verify
@@ -95,3 +96,14 @@ def test_an_output_of_scaled_masked_scores(upstream) -> None:
     assert str(held.gradient("W").at(0, 1)) == "0"
     expected = "g1" if upstream else "1"
     assert str(held.gradient("W").at(0, 0)) == expected
+
+
+def test_what_masked_scores_are_divided_by_stands_at_their_place() -> None:
+    """Positive where a score is masked; elsewhere, and at the mirrored place, it may be anything."""
+    given = {"S": [[0, "-inf"], [1, 2]], "D": [[1, 2], [-1, 1]]}
+    found = Solution(make("t", given, {"T": "S / D", "A": "softmax(T)"}))
+    assert found["T"].rows[0][1] is HIDDEN
+    assert found["A"].decimal(2)[0] == (1, 0)
+    given["D"] = [[1, -2], [1, 1]]
+    with pytest.raises(Malformed, match="scaled by"):
+        Solution(make("t", given, {"T": "S / D"}))

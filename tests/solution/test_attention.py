@@ -253,6 +253,12 @@ def test_large_scores_are_no_danger():
     assert a.backward().dQ.decimal(5) == ((Decimal("0.00000"),),)
 
 
+def test_the_solution_of_an_attention_says_what_it_is():
+    """By its name and steps."""
+    made = attention([[1]], [[1]], [[1]])
+    assert repr(made.solution) == "<Solution of 'attention': S, T, M, A, Y>"
+
+
 def test_attention_shows_itself_in_notebooks():
     """The output as LaTeX."""
     a = attention([[1]], [[1], [2]], [[1], [2]], scale=1)
