@@ -476,7 +476,7 @@ def test_a_vector_has_columns_and_names_are_told() -> None:
     """``cols`` of a vector is its length; a name that nothing has is told with those there are."""
     found = recompute({"v": [1, 2, 3]}, {"c": "cols(v)", "r": "rows(v)"}, Loss("c"))
     assert float(found.quantities["c"].value) == float(found.quantities["r"].value) == 3.0
-    with pytest.raises(Malformed, match="unknown name 'w': expected one of v$"):
+    with pytest.raises(Malformed, match=r"unknown name 'w': expected one of v$"):
         recompute({"v": [1, 2, 3]}, {"c": "w"}, Loss("c"))
-    with pytest.raises(Malformed, match="unknown name 'w': expected one of none yet$"):
+    with pytest.raises(Malformed, match=r"unknown name 'w': expected one of none yet$"):
         recompute({}, {"c": "w"}, Loss("c"))

@@ -99,7 +99,7 @@ def test_an_output_of_scaled_masked_scores(upstream) -> None:
 
 
 def test_what_masked_scores_are_divided_by_stands_at_their_place() -> None:
-    """Positive where a score is masked; elsewhere, and at the mirrored place, it may be anything."""
+    """Positive where a score is masked; elsewhere, and mirrored, it may be anything."""
     given = {"S": [[0, "-inf"], [1, 2]], "D": [[1, 2], [-1, 1]]}
     found = Solution(make("t", given, {"T": "S / D", "A": "softmax(T)"}))
     assert found["T"].rows[0][1] is HIDDEN
