@@ -47,7 +47,7 @@ RECIPES, PRINTS, FIGURES = document()
     st.sampled_from([first, latest, sharpest]),
     st.lists(
         st.tuples(
-            st.integers(0, len(FIGURES)),
+            st.integers(0, 60) | st.integers(0, len(FIGURES)),
             st.sampled_from(["K", "V", "S", "M", "A", "Y", "dL/dQ", "dL/dK"]),
             st.integers(0, 3),
             st.integers(0, 3),
