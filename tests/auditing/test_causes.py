@@ -236,3 +236,31 @@ def test_whole_numbers_are_not_taken_for_rounded_ones():
         (score, power) = audit(case).figures[0::2]
         assert (score.verdict, power.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
         assert power.cause == cause
+
+
+def test_a_carried_figure_names_its_sources_with_their_places():
+    """What it is, what is printed, and where."""
+    wrong = Said("section 2", "S[0, 0]", "9.999")
+    found = audit(claiming(honest(), [wrong, Said("section 3", "S[0, 0] * 2", "19.998")]))
+    assert found.figures[1].reason == "carries S[0, 0] = 9.999 (section 2)"
+
+
+def test_a_search_that_is_given_up_is_told(monkeypatch):
+    """Where no more slips are tried, a root says so."""
+    monkeypatch.setattr("symattn.auditing.roots.MAX_TRIES", 1)
+    claims = claims_of(slipping(V="X @ W_K"), ["V"], 4)
+    found = audit(claiming(honest(), claims))
+    assert found.tries == 1
+    reasons = {figure.reason for figure in found.roots}
+    assert "wrong in itself; the search for a known slip was given up" in reasons
+
+
+def test_a_statement_that_no_precision_settles_is_undecided():
+    """log(2) + log(3) is log(6), which no ball tells."""
+    case = make(
+        "logs",
+        {"X": [2, 3, 6]},
+        {"Y": "log(X)"},
+        claims=[{"holds": "Y[0] + Y[1] == Y[2]"}, {"holds": "Y[0] + Y[1] < Y[2]"}],
+    )
+    assert [s.verdict for s in audit(case).statements] == [Verdict.UNDECIDED] * 2

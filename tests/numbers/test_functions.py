@@ -180,3 +180,11 @@ def test_exponentials_undo_logarithms_of_powers(n, q):
     power = (n * read(q).log() + 1).exp()
     assert power == read(q) ** n * ONE.exp()
     assert read(2).log().tanh() == Fraction(3, 5)
+
+
+def test_roots_over_small_denominators_are_positive():
+    """Below the line stands a number between 0 and 1, or a negative one."""
+    for text in ("1/(3 - exp(1))", "1/(exp(1) - 2)", "exp(1/2)/(3 - exp(1))"):
+        root = read(text).sqrt()
+        assert root.sign() == 1
+        assert root * root == read(text)

@@ -113,3 +113,10 @@ def test_what_is_no_real_number_is_refused(expression):
     """Complex numbers have parts that are no numbers here."""
     with pytest.raises(Malformed):
         read(expression)
+
+
+def test_symbols_are_read_only_where_they_may_stand():
+    """A SymPy symbol is no number unless symbols are asked for."""
+    with pytest.raises(Malformed, match="found the SymPy Symbol x"):
+        from_sympy(sympy.Symbol("x"))
+    assert from_sympy(sympy.Symbol("x"), symbols=True).symbols == ("x",)
