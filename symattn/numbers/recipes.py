@@ -72,7 +72,7 @@ class Recipe:
     recipe without operands."""
 
     __slots__ = (
-        "_balls", "_checked", "_failed", "_form", "_level",
+        "_balls", "_checked", "_forms", "_is_long",
         "degree", "letters", "operands", "operation",
     )  # fmt: skip
 
@@ -88,10 +88,10 @@ class Recipe:
                 self.letters |= operand.letters
         if self.letters:
             self.degree = _degree(operation, self.operands)
-        self._form: Parts | None = None
-        #: The level of the budget that the form was made under, and the
-        #: largest under which it was not.
-        self._level, self._failed = 0, -1
+        #: Closed forms by the level of their budgets; what is shown serves all.
+        self._forms: dict[int, Parts] = {}
+        #: Whether there is none to be shown.
+        self._is_long = False
         #: Enclosures by bits: what other numbers are made of is evaluated once.
         self._balls: dict[int, arb] = {}
         self._checked = False
@@ -150,8 +150,7 @@ class Recipe:
 
     def _evaluated(self, bits: int) -> arb:
         if not self.operands:
-            assert self._form is not None
-            return quotients.ball(self._form)
+            return quotients.ball(self._forms[0])
         balls = []
         for operand in self.operands:
             ball = operand._known(bits)
@@ -173,7 +172,7 @@ class Recipe:
                 if needed is None:
                     recipe._make(level)
                 elif needed._has(level) is False:
-                    recipe._failed = level
+                    recipe._is_long = True
                 else:
                     path.append((needed, iter(needed.operands)))
                     continue
@@ -181,19 +180,23 @@ class Recipe:
             if recipe._has(level) is False:
                 # What is made of it has none either.
                 for waiting, _ in path:
-                    waiting._failed = level
+                    waiting._is_long = True
                 break
-        return self._form if self._has(level) else None
+        return self._at(level)
+
+    def _at(self, level: int) -> Parts | None:
+        shown = self._forms.get(0)
+        return self._forms.get(level) if shown is None else shown
 
     def _has(self, level: int) -> bool | None:
         """Whether there is a form at that level; None where that isn't known yet."""
-        if self._form is not None and self._level <= level:
+        if self._at(level) is not None:
             return True
-        return False if self._failed >= level else None
+        return False if level == 0 and self._is_long else None
 
     def _make(self, level: int) -> None:
         budget = LEVELS[level]
-        below = [x._form for x in self.operands if x._form is not None]
+        below = [parts for x in self.operands if (parts := x._at(level)) is not None]
         made: Parts | None = None
         # A function of something long is an atom that nothing is lost by.
         if budget is SHOWN or self.operation not in FUNCTIONS or _is_short(below[0]):
@@ -203,12 +206,12 @@ class Recipe:
             except (Exceeded, Undecided):
                 made = None
         if made is not None and _fits(made, budget):
-            self._form, self._level = made, level
+            self._forms[level] = made
         elif budget is not SHOWN:
             atom = Unfolded(self.enclosure)
-            self._form, self._level = {(): {((), 1, ((atom, 1),)): fmpq(1)}}, level
+            self._forms[level] = {(): {((), 1, ((atom, 1),)): fmpq(1)}}
         else:
-            self._failed = level
+            self._is_long = True
 
     def checked_form(self) -> Parts | None:
         """The closed form that is to be shown, held against the recipe in balls.
@@ -268,7 +271,7 @@ class Recipe:
         """1 or -1 by balls of growing precision, of the recipe and then of a
         short closed form: what cancels in the one may be gone in the other.
         None where all hold zero."""
-        parts = self._form
+        parts = self._at(len(LEVELS) - 1)
         sources = [self.enclosure]
         if parts is not None and _is_short(parts):
             sources.append(partial(_enclosed, parts))

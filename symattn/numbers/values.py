@@ -331,7 +331,7 @@ def _operand(number: object) -> Value | None:
 def of_parts(parts: Parts) -> Value:
     """The value of a closed form that is known."""
     made = Value(recipes.NUMBER, ())
-    made._form = parts
+    made._forms[0] = parts
     made.letters = frozenset(quotients.symbols(parts))
     if made.letters:
         made.degree = 1 if quotients.is_linear(parts) else 2
@@ -344,7 +344,7 @@ def rational(value: fmpq | int) -> Value:
     """A rational number as a value."""
     number = fmpq(value)
     made = Value(recipes.NUMBER, ())
-    made._form = {(): sums.constant(number)} if number else {}
+    made._forms[0] = {(): sums.constant(number)} if number else {}
     made.number = number
     return made
 
@@ -424,7 +424,6 @@ def _coefficient(value: Value, symbol: str | None) -> Value:
                 (a, b) for a, b, x, y in pairs if x.letters or y.letters or symbol is None
             )
         else:
-            assert made._form is not None
-            result = of_parts(quotients.coefficient(made._form, symbol))
+            result = of_parts(quotients.coefficient(made._forms[0], symbol))
         found[id(made)] = result
     return found[id(value)]

@@ -222,3 +222,14 @@ def test_rational_numbers_beyond_all_bounds_are_recipes():
     assert value.number is None
     assert value.operands
     assert value.ball(100) < arb("1e-100000000")
+
+
+def test_a_quick_question_takes_nothing_from_a_thorough_one():
+    """What was cut short for the first is worked out for the second, and kept."""
+    base = total(read(f"exp({k}/7)") for k in range(40))
+    square, other = base * base, total(read(f"exp({k}/7)") for k in range(40))
+    doubt = square * base - other * (other * other)
+    assert doubt.is_zero(QUICK) is Verdict.UNDECIDED
+    assert doubt.is_zero() is Verdict.HOLDS
+    assert doubt.is_zero(QUICK) is Verdict.UNDECIDED
+    assert not square.is_closed or square.form() == square.form(DECIDING)
