@@ -169,7 +169,7 @@ M = "causal(X)"
 r = "sqrt(X[0, 1])"
 s = "X[1] / 7"
 E = "exp(X[0] * n)"
-t = "exp(2 * log(2))"
+t = "log(2) + log(3) - log(6) + 4"
 u = "n * 10"
 """
 
