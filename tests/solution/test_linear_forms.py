@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from flint import ctx
 
 from symattn import Malformed, Verdict
 from symattn.cases.case import make, with_upstream
 from symattn.numbers.reading import Hidden
+from symattn.numbers.recipes import Recipe
 from symattn.programs.enclosures import Balls
 from symattn.programs.entrywise import Entrywise
 from symattn.programs.program import ancestors
@@ -24,15 +27,16 @@ def solved(upstream: object = UPSTREAM) -> Solution:
     return Solution(make("t", GIVEN, STEPS, {"output": "Y", "upstream": upstream}))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "grad(Q)", "dL/dK", "dV", "grad(S).T", "-grad(Q)", "grad(Q) + grad(K)", "2 * grad(S)",
-        "grad(S) - grad(A)", "grad(Q) @ K.T", "A @ grad(V)", "grad(Q) / 3", "rowsum(grad(Q))",
-        "colsum(grad(Q))", "total(grad(Q))", "grad(Q)[1]", "grad(K)[:, 0]", "Q * grad(Q)",
-        "concat(grad(Q), grad(K))", "grad(Y)", "grad(Q)[0] - grad(Q)[1]",
-    ],
-)  # fmt: skip
+#: Linear expressions over gradients.
+LINEAR = [
+    "grad(Q)", "dL/dK", "dV", "grad(S).T", "-grad(Q)", "grad(Q) + grad(K)", "2 * grad(S)",
+    "grad(S) - grad(A)", "grad(Q) @ K.T", "A @ grad(V)", "grad(Q) / 3", "rowsum(grad(Q))",
+    "colsum(grad(Q))", "total(grad(Q))", "grad(Q)[1]", "grad(K)[:, 0]", "Q * grad(Q)",
+    "concat(grad(Q), grad(K))", "grad(Y)", "grad(Q)[0] - grad(Q)[1]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LINEAR)
 def test_coefficients_are_what_their_own_upstream_gradient_gives(text):
     """Of every linear expression over gradients, exactly and in digits."""
     found = solved()[text]
@@ -53,6 +57,35 @@ def test_coefficients_are_what_their_own_upstream_gradient_gives(text):
                 key = None if symbol == "1" else symbol
                 assert value.coefficient(key) == alone.entry(i, j)
     assert found.name in part.name
+
+
+@pytest.mark.parametrize("text", LINEAR)
+def test_coefficients_need_no_closed_form(text, monkeypatch):
+    """They are runs of the gradient, in balls."""
+    found = solved()[text]
+    # Reading the upstream gradient's own entries may ask for theirs.
+    for symbol in PARTS:
+        found.coefficient(symbol).decimal(1)
+
+    def forbidden(*_):
+        raise AssertionError("a closed form was asked for")
+
+    monkeypatch.setattr(Recipe, "form", forbidden)
+    for symbol in PARTS:
+        part = found.coefficient(symbol)
+        assert part.nearest().shape == found.shape
+        assert part.name == f"{found.name} [{symbol}]"
+
+
+def test_coefficients_are_rounded_as_the_case_declares():
+    """In its mode, and six significant digits unless told."""
+    case = make("t", GIVEN, STEPS, {"output": "Y", "upstream": UPSTREAM}, rounding="up")
+    found = Solution(case)["dL/dY"]
+    assert found.decimal(1)[1][1] == "0.4*g2"
+    assert found.coefficient("g2").significant()[1][1] == Decimal("0.333334")
+    beside = Solution(case)["grad(Y) + Y"].coefficient("g2")
+    assert beside.name == "grad(Y) + Y [g2]"
+    assert beside.decimal(1)[1][1] == Decimal("0.4")
 
 
 @pytest.mark.parametrize("text", ["grad(Q) + Q", "concat(Q, grad(Q))", "grad(S) * A - 1"])
