@@ -264,3 +264,14 @@ def test_a_statement_that_no_precision_settles_is_undecided():
         claims=[{"holds": "Y[0] + Y[1] == Y[2]"}, {"holds": "Y[0] + Y[1] < Y[2]"}],
     )
     assert [s.verdict for s in audit(case).statements] == [Verdict.UNDECIDED] * 2
+
+
+def test_the_largest_of_two_that_nothing_tells_apart_is_undecided():
+    """log(2) + log(3) beside log(6): neither which is larger nor the sign of the difference."""
+    case = make(
+        "logs",
+        {"X": [2, 3, 6]},
+        {"Y": "log(X)", "D": "Y[0] + Y[1] - Y[2]", "Z": "concat(D * X[0:1], 0 * X[0:1])"},
+        claims=[{"holds": "argmax(Z) == 0"}, {"holds": "abs(D) == D"}],
+    )
+    assert [s.verdict for s in audit(case).statements] == [Verdict.UNDECIDED] * 2
