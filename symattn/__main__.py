@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import sys
 
-from symattn.endings import heed_signals
+from symattn.endings import signals_heeded
 
 
 def main() -> None:
     """Run the command that the command line asks for, and exit."""
     # Before anything else is loaded: a signal may come at any time.
-    heed_signals()
-    _open_streams()
-    from symattn.cli import main as run
+    with signals_heeded():
+        _open_streams()
+        from symattn.cli import main as run
 
-    run()
+        run()
 
 
 def _open_streams() -> None:

@@ -36,12 +36,25 @@ def undone(undo: Callable[[], object]) -> Iterator[None]:
         del _undoing[key]
 
 
-def heed_signals() -> None:
-    """From now on a signal that ends the program ends it quietly, everything
-    undone, with 128 and its number as exit code; what is ignored stays so."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def signals_heeded() -> Iterator[None]:
+    """A context in which a signal that ends the program ends it quietly, everything
+    undone, with 128 and its number as exit code; what is ignored stays so.
+
+    What comes after it can't be stopped: an interpreter that ends takes the
+    handlers away, and a signal would turn a done piece of work into a failed one.
+    """
+    for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
+    try:
+        yield
+    finally:
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

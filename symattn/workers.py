@@ -272,17 +272,19 @@ def serve() -> None:
     if not folder:
         _die_with(int(parent))
     client = Client(connection, folder)
-    while True:
-        try:
+    with suppress(EOFError, OSError):
+        while True:
             work, arguments = connection.recv()
-        except (EOFError, OSError):
-            # Taking the libraries down in order would take longer than some work.
-            os._exit(0)
-        # The system's own clock ends native code too.
-        signal.setitimer(signal.ITIMER_REAL, float(seconds))
-        answer = _done(work, client, arguments)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        connection.send(("ended", answer))
+            # The system's own clock ends native code too.
+            signal.setitimer(signal.ITIMER_REAL, float(seconds))
+            answer = _done(work, client, arguments)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            connection.send(("ended", answer))
+    # Who asked is gone, perhaps without the time to tidy up.
+    if folder:
+        _clear(client.folder)
+    # Taking the libraries down in order would take longer than some work.
+    os._exit(0)
 
 
 def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) -> Any:

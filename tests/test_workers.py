@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -69,6 +70,9 @@ def tidy(asker, path):
     pathlib.Path(path).write_text(str(asker.folder))
     with subprocess.Popen(["sleep", "1000.25"], stdout=subprocess.PIPE) as process:
         asker.read(process.stdout)
+
+def leave(asker):
+    asker.folder.mkdir()
 
 '''
 
@@ -220,6 +224,27 @@ def test_closing_ends_all_work(labour, tmp_path: Path) -> None:
     made.close()
     assert not folder.exists()
     assert not running("sleep 1000.25")
+
+
+def test_a_worker_tidies_up_after_who_asked(labour, tmp_path: Path) -> None:
+    """Also a worker that is between two pieces of work, and told nothing."""
+    site = f"import sys; sys.path[:0] = [{str(tmp_path)!r}]\n"
+    asks = (
+        "import os, labour_of_workers as labour\n"
+        "from symattn import workers\n"
+        "made = workers.results([(labour.leave, ())], workers.Limits(60), tidy=True)\n"
+        "next(made)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    subprocess.run([sys.executable, "-c", site + asks], env=environment, check=False, timeout=60)
+    for _ in range(600):
+        if not list(folder.iterdir()):
+            return
+        time.sleep(0.05)
+    raise AssertionError(list(folder.iterdir()))
 
 
 def waited_for(note: Path) -> Path:

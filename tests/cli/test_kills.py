@@ -199,6 +199,17 @@ def test_a_signal_while_a_file_is_written(run: Run) -> None:
     assert (run.work / "out.json").read_text("utf-8") == "mine"
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_when_all_is_done(how: signal.Signals, run: Run) -> None:
+    """What is done stays done: the exit code says so."""
+    site = run.folder / "site" / "sitecustomize.py"
+    site.write_text(
+        f"import atexit, os\natexit.register(os.kill, os.getpid(), {int(how)})\n", "utf-8"
+    )
+    code, out, err = run.ended("sheet", "cat-sat-mat", "--format", "tex")
+    assert (code, out, err) == (0, "1 sheet in sheets: LaTeX\n", "")
+
+
 def test_what_is_ignored_stays_ignored(run: Run) -> None:
     """Who asked for no hang-ups (nohup) has none."""
     process = subprocess.Popen(
