@@ -15,6 +15,9 @@ Grammar, loosest binding first::
     atom       = number | name | gradient | "(" statement ("," statement)* ")"
     gradient   = "grad" "(" name ")" | "dL/d" name
 
+Derivations, where letters are indices, have powers (``postfix "**" unary``
+for ``postfix``), and sums for keys.
+
 ``dQ`` is the gradient as well where no quantity has that name, which only the
 floor above knows (:meth:`symattn.programs.program.Program.lower_tree`).
 """
@@ -104,6 +107,22 @@ class Indexed:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """``operand[places]``, the places being expressions; only where letters are indices."""
+
+    operand: Tree
+    places: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Power:
+    """``base ** exponent``; only where letters are indices."""
+
+    base: Tree
+    exponent: Tree
+
+
+@dataclass(frozen=True)
 class Comparison:
     """``a < b <= c``: operands with the relations between them."""
 
@@ -134,6 +153,8 @@ Tree = (
     | Call
     | Transposed
     | Indexed
+    | Cell
+    | Power
     | Comparison
     | Conjunction
     | Sequence
@@ -158,8 +179,11 @@ _UNKNOWN = {
 SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
 
 
-def parse(text: str) -> Tree:
+def parse(text: str, letters: bool = False) -> Tree:
     """The tree of ``text``; :class:`~symattn.errors.Malformed` says what is wrong.
+
+    With ``letters``, as derivations are written, indices are expressions
+    (``S[i, n - 1]``) and ``**`` is a power.
 
     >>> parse("Q @ K.T")
     Binary(op='@', left=Name(name='Q'), right=Transposed(operand=Name(name='K')))
@@ -170,12 +194,13 @@ def parse(text: str) -> Tree:
     """
     if len(text) > CHARACTERS.most:
         raise Malformed(CHARACTERS.said(len(text)))
-    return _Parser(text).whole()
+    return _Parser(text, letters).whole()
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, letters: bool) -> None:
         self.text = text
+        self.letters = letters
         self.tokens = list(self._split(text.translate(SIGNS)))
         if len(self.tokens) > TOKENS.most:
             self._fail(TOKENS.said(), self.tokens[TOKENS.most][2])
@@ -247,15 +272,18 @@ class _Parser:
         return tree
 
     def statement(self) -> Tree:
-        self.depth += 1
-        if self.depth > NESTING.most:
-            self._fail(NESTING.said(), self.tokens[self.position][2])
+        self.deeper()
         parts = [self.comparison()]
         while self.sign == "and":
             self.advance()
             parts.append(self.comparison())
         self.depth -= 1
         return parts[0] if len(parts) == 1 else Conjunction(tuple(parts))
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > NESTING.most:
+            self._fail(NESTING.said(), self.tokens[self.position][2])
 
     def comparison(self) -> Tree:
         operands = [self.binary(1)]
@@ -278,8 +306,18 @@ class _Parser:
         negative = False
         while self.sign in ("+", "-"):
             negative ^= self.advance() == "-"
-        tree = self.postfix()
+        tree = self.powers() if self.letters else self.postfix()
         return Negative(tree) if negative else tree
+
+    def powers(self) -> Tree:
+        base = self.postfix()
+        if self.sign != "**":
+            return base
+        self.advance()
+        self.deeper()
+        power = Power(base, self.unary())
+        self.depth -= 1
+        return power
 
     def postfix(self) -> Tree:
         tree = self.atom()
@@ -292,7 +330,7 @@ class _Parser:
                 tree = Transposed(tree)
             elif self.sign == "[":
                 self.advance()
-                tree = Indexed(tree, self.keys())
+                tree = self.cell(tree) if self.letters else Indexed(tree, self.keys())
             elif self.sign == "(" and isinstance(tree, Name):
                 self.advance()
                 arguments = () if self.sign == ")" else self.items()
@@ -325,6 +363,14 @@ class _Parser:
             self.advance()
             items.append(self.statement())
         return tuple(items)
+
+    def cell(self, operand: Tree) -> Tree:
+        places = [self.binary(1)]
+        while self.sign == ",":
+            self.advance()
+            places.append(self.binary(1))
+        self.expect("]")
+        return Cell(operand, tuple(places))
 
     def keys(self) -> tuple[Key, ...]:
         keys = [self.key()]
@@ -392,9 +438,12 @@ def names(tree: Tree) -> Iterator[str]:
             yield gradient_name(of)
         case Negative(operand) | Transposed(operand) | Indexed(operand, _):
             yield from names(operand)
-        case Binary(_, left, right):
+        case Binary(_, left, right) | Power(left, right):
             yield from names(left)
             yield from names(right)
+        case Cell(operand, places):
+            for part in (operand, *places):
+                yield from names(part)
         case Call(_, parts) | Comparison(parts, _) | Conjunction(parts) | Sequence(parts):
             for part in parts:
                 yield from names(part)

@@ -11,7 +11,6 @@ from pathlib import Path
 from flint import fmpq
 
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
-from symattn.cases.entries import kind, unknown
 from symattn.cases.rows import Rows, read_rows, shape_of
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
 from symattn.numbers.printed import read_printed
@@ -22,6 +21,7 @@ from symattn.programs.gradient import differentiate
 from symattn.programs.program import Program, name_fault, sound_part
 from symattn.shapes import Shape, keys, show
 from symattn.syntax import gradient_name
+from symattn.tables.entries import kind, unknown
 
 __all__ = ["Case", "Claim", "Rows", "Unchecked", "make", "read_rows", "shape_of"]
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from symattn import syntax
-from symattn.cases.entries import kind, texts, unknown
 from symattn.cases.rows import read_each
 from symattn.cases.statements import Comparison, lower_statement
 from symattn.errors import Fault, Faults, Malformed, short
@@ -15,6 +14,7 @@ from symattn.numbers.printed import Printed, read_printed
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
 from symattn.shapes import Shape, show
+from symattn.tables.entries import kind, texts, unknown
 
 #: Rows of printed figures; None is a masked score, printed as minus infinity.
 Figures = tuple[tuple[Printed | None, ...], ...]

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 from hypothesis import given
 
-from symattn.cases.places import Places
+from symattn.tables.places import Places
 
 from ..strategies import many
 from .documents import documents

@@ -1,0 +1,1 @@
+"""Derivations for every size."""

@@ -1,0 +1,120 @@
+"""What must be so that a line has a meaning: no denominator 0, logarithms and
+roots of what they are defined for, places that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from symattn.calculus import language as term
+from symattn.calculus.atoms import Poly, Undecided, poly_text
+from symattn.calculus.language import Array, Axis, Expr, Place
+from symattn.calculus.normal import Normal
+from symattn.calculus.reading import Line
+from symattn.calculus.written import text
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A number that is not 0 (``!=``), above 0 (``>``) or not below it (``>=``)."""
+
+    value: Expr
+    relation: str
+
+    @property
+    def text(self) -> str:
+        """The condition as it is printed."""
+        return f"{text(self.value)} {self.relation} 0"
+
+
+def conditions(line: Line, normal: Normal) -> tuple[list[str], list[Poly]]:
+    """The conditions of a line that are not met anyway, as text; and what is above 0 by them."""
+    found: dict[str, str] = {}
+    above: list[Poly] = []
+    for one in _all(line):
+        try:
+            poly = normal.read(one.value)
+        except (Undecided, RecursionError):
+            found.setdefault(one.text, one.text)
+            continue
+        if _met(one, poly, normal):
+            continue
+        if one.relation != "!=":
+            above.append(poly)
+        found.setdefault(poly_text(poly) + one.relation, one.text)
+    # What is above 0 is not 0, nor below it.
+    strict = {poly_text(poly) for poly in above}
+    told = [
+        shown
+        for key, shown in found.items()
+        if not (key.endswith("!=") and key[:-2] in strict)
+        and not (key.endswith(">=") and f"{key[:-2]}>" in found)
+    ]
+    return [*dict.fromkeys(_lengths(line)), *told], above
+
+
+def _met(one: Condition, poly: Poly, normal: Normal) -> bool:
+    if one.relation == ">=":
+        return not poly or normal.never_negative(poly) or normal.is_positive(poly)
+    if one.relation == "!=" and len(poly) == 1:
+        ((mono, _),) = poly.items()
+        # Powers of what is a denominator elsewhere, or above 0.
+        if all(normal.above(atom, e) for atom, e in mono):
+            return True
+    return normal.is_positive(poly)
+
+
+def _all(line: Line) -> Iterator[Condition]:
+    seen: set[Array] = set()
+    todo = list(line.sides)
+    while todo:
+        one = todo.pop(0)
+        todo.extend(term.inside(one))
+        match one:
+            case term.Entry(array, _) | term.Partial(_, array, _):
+                if array.body is not None and array not in seen:
+                    seen.add(array)
+                    todo.append(array.body)
+            case term.Div(_, below):
+                yield from _nonzero(below)
+            case term.Power(base, exponent) if exponent.denominator > 1:
+                yield Condition(base, ">" if exponent < 0 else ">=")
+            case term.Power(base, exponent) if exponent < 0:
+                yield from _nonzero(base)
+            case term.Apply("log", body):
+                yield Condition(body, ">")
+
+
+def _nonzero(value: Expr) -> Iterator[Condition]:
+    """A product is not 0 where none of its factors is."""
+    match value:
+        case term.Mul(factors):
+            for one in factors:
+                yield from _nonzero(one)
+        case term.Power(base, exponent) if exponent > 0:
+            yield from _nonzero(base)
+        case term.Neg(body):
+            yield from _nonzero(body)
+        case _:
+            yield Condition(value, "!=")
+
+
+def _lengths(line: Line) -> Iterator[str]:
+    """How long axes are at least, so that numbered places exist."""
+    least: dict[Axis, int] = {}
+    for side in line.sides:
+        for axis, at in _places(side):
+            if at.index is None and isinstance(axis, str):
+                needed = at.offset if not at.size else 1 - at.offset
+                if needed > 1:
+                    least[axis] = max(least.get(axis, 1), needed)
+    for axis, length in least.items():
+        yield f"{axis} >= {length}"
+
+
+def _places(value: Expr) -> Iterator[tuple[Axis, Place]]:
+    match value:
+        case term.Entry(array, at) | term.Partial(_, array, at):
+            yield from zip(array.axes, at, strict=True)
+    for one in term.inside(value):
+        yield from _places(one)

@@ -1,0 +1,204 @@
+"""SymPy differentiates: what stands on a page, one stage at a time.
+
+A stage is the body of one definition, or one expression of a line. It becomes
+SymPy's ``Indexed``, ``Sum`` (over fresh dummies, so that no index is captured),
+``KroneckerDelta`` and ``Piecewise``; SymPy takes the derivative in an entry.
+Stages are put together by the chain rule in :mod:`symattn.calculus.normal`:
+differentiating a whole attention expression would take seconds, and SymPy's
+matrix calculus drops terms of the softmax derivative.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from symattn.calculus import language as term
+from symattn.calculus.atoms import At, Atom, Mono, Poly
+from symattn.calculus.language import Array, Axis, Expr, Index, Place
+
+
+def size(axis: Axis) -> Any:
+    """The length of an axis."""
+    return (
+        sp.Integer(axis) if isinstance(axis, int) else sp.Symbol(axis, integer=True, positive=True)
+    )
+
+
+def entry(array: Array, at: tuple[Any, ...]) -> Any:
+    """An entry of an array; a number has a single place."""
+    return sp.IndexedBase(sp.Symbol(array.name, real=True))[at or (sp.Integer(0),)]
+
+
+AT_MOST = sp.Function("at_most")
+"""1 where the first place is not after the second, else 0."""
+
+
+class Above(sp.Function):  # type: ignore[misc]
+    """1 where its argument is above 0, else 0; its slope, where it has one, is 0."""
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        """SymPy's hook for the derivative."""
+        return sp.Integer(0)
+
+
+class Stage:
+    """Expressions as SymPy writes them; every index is a dummy."""
+
+    def __init__(self) -> None:
+        self.names: dict[Index, Any] = {}
+
+    def index(self, index: Index) -> Any:
+        """The dummy of a free index."""
+        if index not in self.names:
+            self.names[index] = sp.Dummy(index.name, integer=True, positive=True)
+        return self.names[index]
+
+    def place(self, at: Place) -> Any:
+        """A place."""
+        found = sp.Integer(at.offset)
+        if at.index is not None:
+            found += self.index(at.index)
+        elif at.size:
+            found += size(at.size)
+        for image in at.images:
+            found = sp.Function(image, integer=True)(found)
+        return found
+
+    def read(self, value: Expr) -> Any:
+        """An expression in SymPy's objects.
+
+        Raises :class:`NotImplementedError` for derivatives, limits and means,
+        which are worked out before.
+        """
+        match value:
+            case term.Number(number):
+                return sp.Rational(number.numerator, number.denominator)
+            case term.Constant():
+                return sp.pi
+            case term.Size(of):
+                return size(of.size if isinstance(of, Index) else of)
+            case term.Position(index):
+                return self.index(index)
+            case term.Entry(array, at):
+                return entry(array, tuple(map(self.place, at)))
+            case term.Add(terms):
+                return sp.Add(*map(self.read, terms))
+            case term.Neg(body):
+                return -self.read(body)
+            case term.Mul(factors):
+                return sp.Mul(*map(self.read, factors))
+            case term.Div(above, below):
+                return self.read(above) / self.read(below)
+            case term.Power(base, exponent):
+                return self.read(base) ** sp.Rational(exponent.numerator, exponent.denominator)
+            case term.Apply("positive", body):
+                return Above(self.read(body))
+            case term.Apply(function, body):
+                return getattr(sp, function)(self.read(body))
+            case term.Sum(index, body):
+                return sp.Sum(self.read(body), (self.index(index), 1, size(index.size)))
+            case term.Delta(first, second):
+                return sp.KroneckerDelta(self.place(first), self.place(second))
+            case term.AtMost(first, second):
+                return AT_MOST(self.place(first), self.place(second))
+        raise NotImplementedError(type(value).__name__)
+
+
+class Written:
+    """Normal forms as SymPy writes them; ``names`` are the dummies of their indices."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+        self.arrays: dict[str, tuple[Axis, ...]] = {}
+
+    def at(self, at: At) -> Any:
+        """A place."""
+        name, offset, images = at
+        if name == "=":
+            found = sp.Integer(offset)
+        elif name.startswith("="):
+            found = size(name[1:]) + offset
+        else:
+            if name not in self.names:
+                self.names[name] = sp.Dummy(name.strip("#%@$"), integer=True, positive=True)
+            found = self.names[name] + offset
+        for image, way in images:
+            found = sp.Function(image if way > 0 else f"{image}^-1", integer=True)(found)
+        return found
+
+    def poly(self, poly: Poly) -> Any:
+        """A sum of products."""
+        return sp.Add(
+            *(sp.Rational(c.numerator, c.denominator) * self.mono(mono) for mono, c in poly.items())
+        )
+
+    def mono(self, mono: Mono) -> Any:
+        """A product."""
+        return sp.Mul(*(self.atom(one) ** sp.Rational(Fraction(e)) for one, e in mono))
+
+    def atom(self, one: Atom) -> Any:
+        """An atom."""
+        match one.kind:
+            case "x":
+                name, at = one.data
+                self.arrays.setdefault(name, ("",) * len(at))
+                base = sp.IndexedBase(sp.Symbol(name, real=True))
+                return base[tuple(map(self.at, at)) or (sp.Integer(0),)]
+            case "d":
+                return sp.KroneckerDelta(*map(self.at, one.data))
+            case "m":
+                return AT_MOST(*map(self.at, one.data))
+            case "i":
+                return self.at(one.data)
+            case "s":
+                return size(one.data)
+            case "q":
+                return sp.Integer(one.data)
+            case "c":
+                return sp.pi
+            case "e":
+                return sp.exp(self.mono(one.data))
+            case "l":
+                return sp.log(self.poly(dict(one.data)))
+            case "p":
+                return self.poly(dict(one.data))
+            case "h":
+                return Above(self.poly(dict(one.data)))
+            case "f":
+                return getattr(sp, one.data[0])(self.poly(dict(one.data[1])))
+        axes, factors = one.data
+        body = self.mono(factors)
+        limits = [
+            (self.at((f"@{one.height}.{k}", 0, ())), 1, size(axis)) for k, axis in enumerate(axes)
+        ]
+        fresh = {index: sp.Dummy(index.name, integer=True, positive=True) for index, _, _ in limits}
+        return sp.Sum(
+            body.xreplace(fresh), *((fresh[index], low, high) for index, low, high in limits)
+        )
+
+
+def derivative(value: Any, array: Array, at: tuple[Any, ...]) -> Any:
+    """SymPy's derivative of an expression in an entry of an array."""
+    return value.diff(entry(array, at))
+
+
+def slope(of: Expr, array: Array) -> tuple[Any, Stage, tuple[Any, ...]]:
+    """SymPy's derivative of an expression in an entry of an array at places of its own:
+    the derivative, the dummies of the expression's indices, and those places."""
+    stage = Stage()
+    via = tuple(sp.Dummy(f"p{k}", integer=True) for k in range(len(array.axes)))
+    return derivative(stage.read(of), array, via), stage, via
+
+
+def names_in(value: Expr) -> frozenset[Array]:
+    """The arrays whose entries stand in an expression itself."""
+    found = {value.array} if isinstance(value, term.Entry) else set()
+    return frozenset(found).union(*map(names_in, term.inside(value)))
+
+
+def rational(value: Any) -> Fraction:
+    """SymPy's rational as Python's."""
+    return Fraction(int(value.p), int(value.q))

@@ -1,0 +1,210 @@
+"""A derivation file: what it says, before any of its lines is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from symattn.calculus import reading
+from symattn.calculus.language import Array, Axis
+from symattn.calculus.points import Ground
+from symattn.calculus.reading import Scope
+from symattn.errors import Fault, Faults, Malformed
+from symattn.tables.entries import KINDS, kind, unknown
+
+_TEXTS = ("title", "statement", "source", "note")
+_LISTS = ("sizes", "hypotheses", "random", "lines", "assumptions")
+_TABLES = ("shapes", "define", "losses", "permutations")
+KEYS: Mapping[str, type] = {
+    **dict.fromkeys(_TEXTS, str),
+    **dict.fromkeys(_LISTS, list),
+    **dict.fromkeys(_TABLES, dict),
+}
+"""The keys of a derivation file, and the kinds of their values."""
+LINE_KEYS: Mapping[str, type] = {
+    "line": str,
+    "because": str,
+    "by": list,
+    "part": str,
+    "label": str,
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A line as it stands in a file."""
+
+    line: str
+    because: str = ""
+    by: tuple[str, ...] | None = None
+    part: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Defined:
+    """A definition as it stands in a file, and the array that it makes."""
+
+    key: str
+    text: str
+    array: Array
+
+
+@dataclass(frozen=True)
+class Draft:
+    """All that a derivation file says but whether its lines hold."""
+
+    title: str = ""
+    statement: str = ""
+    source: str = ""
+    note: str = ""
+    assumptions: tuple[str, ...] = ()
+    scope: Scope = field(default_factory=Scope)
+    ground: Ground = field(default_factory=Ground)
+    hypotheses: tuple[str, ...] = ()
+    definitions: tuple[Defined, ...] = ()
+    lines: tuple[Said, ...] = ()
+
+
+def read(document: Mapping[str, Any]) -> Draft:
+    """The draft in a file's tables. Raises :class:`Malformed` with every fault but
+    those of its lines, which are judged one by one."""
+    faults = unknown(document, KEYS)
+    wrong = {key for key, of in KEYS.items() if not isinstance(document.get(key, of()), of)}
+    faults += [
+        Fault(key, f"expected {KINDS[KEYS[key]]}, found {kind(document[key])}")
+        for key in sorted(wrong)
+    ]
+    good = {key: value for key, value in document.items() if key in KEYS and key not in wrong}
+    sizes = list(_names(good.get("sizes", []), "sizes", faults))
+    scope = Scope(sizes)
+    given = list(_given(good.get("shapes", {}), scope, faults))
+    permutations = {}
+    for name, axis in good.get("permutations", {}).items():
+        if axis in sizes or (isinstance(axis, int) and axis > 0):
+            permutations[name] = axis
+        else:
+            faults.append(Fault(f"permutations.{name}", "expected one of the sizes"))
+    scope.permutations = permutations
+    losses = good.get("losses", {})
+    definitions = list(_defined(good.get("define", {}), losses, scope, faults))
+    faults += [
+        Fault(f"losses.{name}", f"{of!r} is neither given nor defined")
+        for name, of in losses.items()
+        if name not in scope.arrays
+    ]
+    random = []
+    for place, name in enumerate(good.get("random", [])):
+        if name in scope.arrays and scope.arrays[name] in given:
+            random.append(scope.arrays[name])
+        else:
+            faults.append(Fault(f"random[{place}]", "expected the name of what is given"))
+    hypotheses = []
+    for place, text in enumerate(good.get("hypotheses", [])):
+        with faults.inside(f"hypotheses[{place}]"):
+            if not isinstance(text, str):
+                raise Malformed(f"expected text, found {kind(text)}")
+            hypotheses.append(reading.hypothesis(text, scope))
+    lines = list(_lines(good.get("lines", []), faults))
+    if not lines and not faults:
+        faults.append(Fault("lines", "missing: expected at least one [[lines]] table"))
+    if faults:
+        raise Malformed(faults, more=faults.more)
+    ground = Ground(
+        tuple(given),
+        tuple(array for array in scope.arrays.values() if array.of is not None),
+        permutations,
+        tuple(random),
+        tuple(hypotheses),
+    )
+    texts = {key: good.get(key, "") for key in _TEXTS}
+    return Draft(
+        **texts,
+        assumptions=tuple(map(str, good.get("assumptions", []))),
+        scope=scope,
+        ground=ground,
+        hypotheses=tuple(good.get("hypotheses", [])),
+        definitions=tuple(definitions),
+        lines=tuple(lines),
+    )
+
+
+def _names(found: list[Any], where: str, faults: Faults) -> Iterator[str]:
+    for place, name in enumerate(found):
+        if not isinstance(name, str) or not name.isidentifier():
+            faults.append(Fault(f"{where}[{place}]", "expected a name such as n or d_k"))
+        else:
+            yield name
+
+
+def _given(shapes: Mapping[str, Any], scope: Scope, faults: Faults) -> Iterator[Array]:
+    for name, shape in shapes.items():
+        where = f"shapes.{name}"
+        if not name.isidentifier():
+            faults.append(Fault(where, "expected a name of letters, digits and _"))
+        elif name in scope.sizes:
+            faults.append(Fault(where, f"{name} is a size already"))
+        elif not isinstance(shape, list):
+            faults.append(Fault(where, f"expected a list of sizes, found {kind(shape)}"))
+        else:
+            axes: list[Axis] = []
+            for place, axis in enumerate(shape):
+                if axis in scope.sizes or (type(axis) is int and 0 < axis <= 64):
+                    axes.append(axis)
+                else:
+                    known = ", ".join(scope.sizes) or "none"
+                    faults.append(
+                        Fault(
+                            f"{where}[{place}]",
+                            f"expected one of the sizes ({known}), found {axis!r}",
+                        )
+                    )
+            array = Array(name, tuple(axes))
+            scope.arrays[name] = array
+            yield array
+
+
+def _defined(
+    table: Mapping[str, Any], losses: Mapping[str, Any], scope: Scope, faults: Faults
+) -> Iterator[Defined]:
+    """The definitions in order; a loss is known as soon as what it is a function of is."""
+    _add_losses(losses, scope)
+    for key, text in table.items():
+        with faults.inside(f"define.{key}"):
+            if not isinstance(text, str):
+                raise Malformed(f"expected text, found {kind(text)}")
+            array = reading.definition(key, text, scope)
+            scope.arrays[array.name] = array
+            yield Defined(key, text, array)
+        _add_losses(losses, scope)
+
+
+def _add_losses(losses: Mapping[str, Any], scope: Scope) -> None:
+    for name, of in losses.items():
+        if name not in scope.arrays and of in scope.arrays:
+            array = scope.arrays[of]
+            scope.arrays[name] = Array(name, (), of=array, uses=frozenset({array, *array.uses}))
+
+
+def _lines(table: list[Any], faults: Faults) -> Iterator[Said]:
+    part = ""
+    for place, entry in enumerate(table):
+        where = f"lines[{place}]"
+        if not isinstance(entry, dict):
+            faults.append(Fault(where, f"expected a table, found {kind(entry)}"))
+            continue
+        found = unknown(entry, LINE_KEYS)
+        found += [
+            Fault(key, f"expected {KINDS[of]}, found {kind(entry[key])}")
+            for key, of in LINE_KEYS.items()
+            if key in entry and not isinstance(entry[key], of)
+        ]
+        if "line" not in entry:
+            found.append(Fault("line", "missing"))
+        if found:
+            faults += [fault.inside(where) for fault in found]
+            continue
+        part = entry.get("part", part)
+        by = tuple(map(str, entry["by"])) if "by" in entry else None
+        yield Said(entry["line"], entry.get("because", ""), by, part, entry.get("label", ""))

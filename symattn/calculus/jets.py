@@ -1,0 +1,148 @@
+"""Numbers that carry a derivative: balls, and balls with the slope in a variable.
+
+Forward differentiation, nested by tags: the slope in one variable may itself
+carry the slope in another (B. Pearlmutter, J. Siskind, Perturbation confusion,
+2005). A plain whole number is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import flint
+from flint import arb, fmpq
+
+Value: TypeAlias = Any
+"""An ``int``, an ``arb`` or a :class:`Jet`."""
+
+
+class Jet:
+    """``base + slope * e`` with ``e * e = 0``; the tag tells one ``e`` from another."""
+
+    __slots__ = ("base", "slope", "tag")
+
+    def __init__(self, tag: int, base: Value, slope: Value) -> None:
+        self.tag, self.base, self.slope = tag, base, slope
+
+    def _parts(self, other: Value) -> tuple[int, Value, Value, Value, Value]:
+        """The tag to go by, and both numbers in base and slope."""
+        theirs = other.tag if isinstance(other, Jet) else -1
+        tag = max(self.tag, theirs)
+        mine = (self.base, self.slope) if self.tag == tag else (self, 0)
+        return tag, *mine, *((other.base, other.slope) if theirs == tag else (other, 0))
+
+    def __add__(self, other: Value) -> Value:
+        tag, a, da, b, db = self._parts(other)
+        return Jet(tag, a + b, da + db)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Value) -> Value:
+        return self + -other
+
+    def __rsub__(self, other: Value) -> Value:
+        return -self + other
+
+    def __mul__(self, other: Value) -> Value:
+        tag, a, da, b, db = self._parts(other)
+        return Jet(tag, a * b, da * b + a * db)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Value:
+        return Jet(self.tag, -self.base, -self.slope)
+
+    def map(self, function: Callable[[Value], Value], slope: Callable[[Value], Value]) -> Value:
+        """A function of this number, given its derivative."""
+        return Jet(self.tag, function(self.base), slope(self.base) * self.slope)
+
+
+def slope(value: Value, tag: int) -> Value:
+    """The derivative in the variable of a tag."""
+    return value.slope if isinstance(value, Jet) and value.tag == tag else 0
+
+
+def power(base: Value, exponent: Fraction) -> Value:
+    """A rational power; of a number below 0 only a whole one is finite."""
+    if isinstance(base, Jet):
+        return base.map(
+            lambda x: power(x, exponent),
+            lambda x: _ball(exponent) * power(x, exponent - 1) if exponent else 0,
+        )
+    if exponent.denominator == 1 and exponent >= 0:
+        return _times(base, int(exponent))
+    ball = _ball(base)
+    if exponent.denominator == 1:
+        return 1 / _times(ball, int(-exponent))
+    if exponent.denominator == 2:
+        root = _times(ball.sqrt(), abs(exponent.numerator))
+        return root if exponent > 0 else 1 / root
+    return ball ** arb(fmpq(exponent.numerator, exponent.denominator))
+
+
+def _times(base: Value, exponent: int) -> Value:
+    """A power by multiplication: a ball around 0 has one."""
+    found: Value = 1
+    while exponent:
+        if exponent & 1:
+            found = found * base
+        exponent >>= 1
+        if exponent:
+            base = base * base
+    return found
+
+
+def exp(x: Value) -> Value:
+    """The exponential function."""
+    return x.map(exp, exp) if isinstance(x, Jet) else _ball(x).exp()
+
+
+def log(x: Value) -> Value:
+    """The natural logarithm; not finite but above 0."""
+    if isinstance(x, Jet):
+        return x.map(log, lambda y: power(y, Fraction(-1)))
+    return _ball(x).log()
+
+
+def sin(x: Value) -> Value:
+    """The sine."""
+    return x.map(sin, cos) if isinstance(x, Jet) else _ball(x).sin()
+
+
+def cos(x: Value) -> Value:
+    """The cosine."""
+    return x.map(cos, lambda y: -sin(y)) if isinstance(x, Jet) else _ball(x).cos()
+
+
+def erf(x: Value) -> Value:
+    """The error function."""
+    if isinstance(x, Jet):
+        return x.map(erf, lambda y: 2 * power(arb.pi(), Fraction(-1, 2)) * exp(-(y * y)))
+    return _ball(x).erf()
+
+
+def positive(x: Value) -> Value:
+    """1 above 0, 0 below; not finite where it is not decided."""
+    if isinstance(x, Jet):
+        return positive(x.base)
+    if x > 0:
+        return 1
+    return 0 if x < 0 else arb("nan")
+
+
+FUNCTIONS: dict[str, Callable[[Value], Value]] = {
+    "exp": exp,
+    "log": log,
+    "sin": sin,
+    "cos": cos,
+    "erf": erf,
+    "positive": positive,
+}
+
+
+def _ball(x: Fraction | int | arb) -> arb:
+    if isinstance(x, Fraction):
+        return arb(fmpq(x.numerator, x.denominator))
+    return x if isinstance(x, flint.arb) else arb(x)

@@ -1,0 +1,243 @@
+"""What a line of a derivation says, entry by entry: sums, deltas and derivatives
+over sizes that stay symbolic.
+
+An expression is what stands in the file and nothing more: no term is moved,
+merged or simplified when it is made. What it means is fixed twice, by modules
+that share no code: for all sizes at once (:mod:`symattn.calculus.normal`), and
+in numbers (:mod:`symattn.calculus.trials`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+Axis = str | int
+"""The length of an axis: the name of a size, or a number."""
+
+
+class Expr:
+    """A number that depends on indices; made by :mod:`symattn.calculus.reading`."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True, eq=False)
+class Index:
+    """A variable running from 1 to ``size``; two are never the same by name alone."""
+
+    name: str
+    size: Axis = ""
+    """Known when the line has been read to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place along an axis: ``offset`` after an index, or after 0, or after the
+    size named ``size``; then where the permutations ``images`` send that, in turn."""
+
+    index: Index | None = None
+    size: str = ""
+    offset: int = 0
+    images: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Array:
+    """An array that is given, or defined: its entry at ``params`` is ``body``.
+
+    ``of`` names the array of which a loss is any differentiable function.
+    """
+
+    name: str
+    axes: tuple[Axis, ...]
+    params: tuple[Index, ...] = ()
+    body: Expr | None = None
+    of: Array | None = None
+    uses: frozenset[Array] = field(default=frozenset())
+    """All arrays that it is computed from."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number(Expr):
+    """An exact constant."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant(Expr):
+    """The number pi."""
+
+    name: Literal["pi"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Size(Expr):
+    """A size as a number: of that name, or how far an index runs."""
+
+    of: str | Index
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Position(Expr):
+    """An index as a number: 1 at the first entry."""
+
+    index: Index
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry(Expr):
+    """One entry of an array, or a number (an array without axes)."""
+
+    array: Array
+    at: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Add(Expr):
+    """A sum of terms."""
+
+    terms: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neg(Expr):
+    """Minus a term."""
+
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mul(Expr):
+    """A product of factors."""
+
+    factors: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Div(Expr):
+    """A quotient."""
+
+    above: Expr
+    below: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Power(Expr):
+    """A power with a rational exponent."""
+
+    base: Expr
+    exponent: Fraction
+
+
+Function = Literal["exp", "log", "sin", "cos", "erf", "positive"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply(Expr):
+    """A function of one number; ``positive`` is 1 where its argument is above 0, else 0."""
+
+    function: Function
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sum(Expr):
+    """The sum of ``body`` over the whole range of ``index``."""
+
+    index: Index
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Delta(Expr):
+    """Kronecker's delta: 1 where two places of one axis are the same, else 0."""
+
+    first: Place
+    second: Place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtMost(Expr):
+    """1 where the first of two places is not after the second, else 0."""
+
+    first: Place
+    second: Place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial(Expr):
+    """The derivative of ``of`` in an entry of ``array``, given or defined.
+
+    ``of`` is read as a function of that array and of whatever does not depend on it.
+    """
+
+    of: Expr
+    array: Array
+    at: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limit(Expr):
+    """What ``body`` tends to as the number ``variable`` tends to ``target``
+    (from above; ``oo`` is infinity)."""
+
+    body: Expr
+    variable: Array
+    target: Fraction | Literal["oo", "-oo"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expectation(Expr):
+    """The expected value over the random arrays: their entries are independent,
+    with mean 0 and variance 1."""
+
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operations(Expr):
+    """How many operations all entries of defined arrays take, what they use being at hand.
+
+    Each addition, multiplication, division, power, function and comparison is
+    one; minus signs and reading an entry are free.
+    """
+
+    arrays: tuple[Array, ...]
+
+
+ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
+
+
+def inside(value: Expr) -> tuple[Expr, ...]:
+    """The expressions that an expression is made of."""
+    match value:
+        case Add(parts) | Mul(parts):
+            return parts
+        case Div(above, below):
+            return above, below
+        case Neg(body) | Power(body, _) | Apply(_, body) | Sum(_, body) | Expectation(body):
+            return (body,)
+        case Partial(body, _, _) | Limit(body, _, _):
+            return (body,)
+    return ()
+
+
+def arrays(value: Expr) -> frozenset[Array]:
+    """The arrays named in an expression, and all that they are computed from."""
+    found: set[Array] = set()
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        todo.extend(inside(one))
+        match one:
+            case Entry(array, _):
+                found |= {array, *array.uses}
+            case Partial(_, array, _) | Limit(_, array, _):
+                found |= {array, *array.uses}
+            case Operations(counted):
+                for array in counted:
+                    found |= {array, *array.uses}
+    return frozenset(found)

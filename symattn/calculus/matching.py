@@ -1,0 +1,75 @@
+"""Is a product a part of another, whatever its indices are called?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from symattn.calculus.atoms import At, Atom, Exponent, Mono
+
+    Names = Mapping[str, At]
+
+
+def matches(
+    pattern: list[tuple[Atom, Exponent]], mono: Mono, names: Names, free: Set[str]
+) -> Iterator[tuple[Names, Mono]]:
+    """The ways in which a product is a part of another: names for its indices, and the rest."""
+    if not pattern:
+        yield names, mono
+        return
+    (one, e), *others = pattern
+    for target, k in mono:
+        if k < e or e < 0:
+            continue
+        found = _unified(one, target, names, free)
+        if found is None:
+            continue
+        rest = tuple((a, b - e if a is target else b) for a, b in mono if a is not target or b != e)
+        yield from matches(others, rest, found, free)
+
+
+def _unified(one: Atom, target: Atom, names: Names, free: Set[str]) -> Names | None:
+    if one is target and one.names.isdisjoint(free):
+        return names
+    if one.kind != target.kind:
+        return None
+    if one.kind == "x":
+        if one.data[0] != target.data[0] or len(one.data[1]) != len(target.data[1]):
+            return None
+        return _places(one.data[1], target.data[1], names, free)
+    if one.kind in "di":
+        first = one.data if one.kind == "d" else (one.data,)
+        second = target.data if one.kind == "d" else (target.data,)
+        return _places(first, second, names, free)
+    if one.kind == "S" and one.data[0] == target.data[0] and one.height == target.height:
+        for found, rest in matches(list(one.data[1]), target.data[1], names, free):
+            if not rest:
+                return found
+        return None
+    if one.kind == "e" and len(one.data) == len(target.data):
+        for found, rest in matches(list(one.data), target.data, names, free):
+            if not rest:
+                return found
+    return None
+
+
+def _places(
+    pattern: Sequence[At], places: Sequence[At], names: Names, free: Set[str]
+) -> Names | None:
+    found = dict(names)
+    for mine, theirs in zip(pattern, places, strict=True):
+        if mine[0] not in free:
+            if mine != theirs:
+                return None
+            continue
+        if mine[2]:
+            if theirs[2][-len(mine[2]) :] != mine[2]:
+                return None
+            theirs = (theirs[0], theirs[1], theirs[2][: -len(mine[2])])
+        if mine[1] and theirs[2]:
+            return None
+        at = (theirs[0], theirs[1] - mine[1], theirs[2])
+        if found.setdefault(mine[0], at) != at:
+            return None
+    return found

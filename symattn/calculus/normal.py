@@ -1,0 +1,412 @@
+"""The normal form of what a line says: the first witness, for all sizes at once.
+
+Expressions become sums of products (:mod:`symattn.calculus.atoms`) with all
+definitions unfolded; a line holds where the difference of its sides is nothing.
+Derivatives are SymPy's, stage by stage, put together by the chain rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Literal
+
+import sympy as sp
+
+from symattn.calculus import differentiating, tends
+from symattn.calculus import language as term
+from symattn.calculus.atoms import ONE, At, Atom, Poly, Undecided, add, composed, scaled
+from symattn.calculus.differentiating import Stage
+from symattn.calculus.language import Array, Axis, Expr, Index, Place
+from symattn.calculus.powers import Powers
+
+Env = Mapping[Index, At]
+Slopes = dict[tuple[Expr, Array], tuple[Any, Stage, tuple[Any, ...]]]
+"""SymPy's derivatives of what stands on a page, which normal forms of one file share."""
+
+
+class Normal(Powers):
+    """Normal forms of expressions; ``folded`` arrays are not unfolded, as if they were given."""
+
+    def __init__(
+        self, folded: frozenset[Array] = frozenset(), slopes: Slopes | None = None
+    ) -> None:
+        super().__init__()
+        self.folded = folded
+        self._slopes: Slopes = {} if slopes is None else slopes
+        self._bodies: dict[Array, Poly] = {}
+        self._totals: dict[tuple[Array, Array], Poly] = {}
+        self._free: dict[Index, At] = {}
+        self._arrays: dict[str, Array] = {}
+        self._depth = 0
+        self.random: frozenset[str] = frozenset()
+
+    # -- expressions -----------------------------------------------------------
+
+    def read(self, value: Expr, env: Env | None = None) -> Poly:
+        """The normal form of an expression. Raises :class:`Undecided`."""
+        found: Poly = _RULES[type(value)](self, value, env or {})
+        return found
+
+    def place(self, at: Place, env: Env) -> At:
+        """A place by its name."""
+        if at.index is not None:
+            found = env.get(at.index) or self.named(at.index)
+            found = (found[0], found[1] + at.offset, found[2])
+        else:
+            found = (f"={at.size}", at.offset, ())
+        return composed(found, [(image, 1) for image in at.images])
+
+    def named(self, index: Index) -> At:
+        """A name for a free index; a second index of the same name gets a prime."""
+        if index not in self._free:
+            name = index.name
+            while (name, 0, ()) in self._free.values():
+                name += "'"
+            self._free[index] = (name, 0, ())
+        return self._free[index]
+
+    def _entry(self, value: term.Entry, env: Env) -> Poly:
+        at = tuple(self.place(one, env) for one in value.at)
+        for one, axis in zip(at, value.array.axes, strict=True):
+            if one[1]:
+                self.exists.add((axis, one))
+        return self.entry_of(value.array, at)
+
+    def entry_of(self, array: Array, at: tuple[At, ...]) -> Poly:
+        """An entry of an array, by its definition if it has one that is unfolded."""
+        if array.body is None or array in self.folded:
+            return self.entry(array.name, at)
+        if array not in self._bodies:
+            self._bodies[array] = self.read(
+                array.body, {one: _formal(array, k) for k, one in enumerate(array.params)}
+            )
+        to = {_formal(array, k)[0]: one for k, one in enumerate(at)}
+        return self.moved(self._bodies[array], to)
+
+    def _summed(self, value: term.Sum, env: Env) -> Poly:
+        name = f"%{self._depth}"
+        self._depth += 1
+        try:
+            inside = self.read(value.body, {**env, value.index: (name, 0, ())})
+        finally:
+            self._depth -= 1
+        return self.bind(inside, name, value.index.size)
+
+    def _add(self, value: term.Add, env: Env) -> Poly:
+        found: Poly = {}
+        for one in value.terms:
+            found = add(found, self.read(one, env))
+        return found
+
+    def _div(self, value: term.Div, env: Env) -> Poly:
+        below = self.read(value.below, env)
+        return self.mul(self.read(value.above, env), self.raised(below, -1))
+
+    def _apply(self, value: term.Apply, env: Env) -> Poly:
+        body = self.read(value.body, env)
+        match value.function:
+            case "exp":
+                return self.exp(body)
+            case "log":
+                return self.log(body)
+            case "positive":
+                return self.above_zero(body)
+        return self.apply(value.function, body)
+
+    def _size_of(self, value: term.Size, env: Env) -> Poly:
+        return self.size(value.of.size if isinstance(value.of, Index) else value.of)
+
+    def _pi(self, value: term.Constant, env: Env) -> Poly:
+        return self.one(self.make("c", "pi", "pi"))
+
+    # -- derivatives -----------------------------------------------------------
+
+    def _partial(self, value: term.Partial, env: Env) -> Poly:
+        array = value.array
+        at = tuple(self.place(one, env) for one in value.at)
+        if isinstance(value.of, term.Entry):
+            of = value.of
+            return self._total(of.array, tuple(self.place(one, env) for one in of.at), array, at)
+        return self._chain(value.of, env, array, at)
+
+    def _total(self, of: Array, here: tuple[At, ...], array: Array, at: tuple[At, ...]) -> Poly:
+        """The derivative of an entry of one array in an entry of another."""
+        if of is array:
+            return self.product(self.delta(*two) for two in zip(here, at, strict=True))
+        if array not in of.uses:
+            return {}
+        if of in self.folded:
+            return self.entry(f"d{of.name}/d{array.name}", (*here, *at))
+        key = (of, array)
+        if key not in self._totals:
+            mine = tuple(_formal(of, k) for k in range(len(of.axes)))
+            theirs = tuple(_formal(array, k, "'") for k in range(len(array.axes)))
+            if of.of is not None:
+                self._totals[key] = self._of_loss(of, of.of, array, theirs)
+            else:
+                assert of.body is not None
+                env = dict(zip(of.params, mine, strict=True))
+                self._totals[key] = self._chain(of.body, env, array, theirs)
+        to = {_formal(of, k)[0]: one for k, one in enumerate(here)}
+        to |= {_formal(array, k, "'")[0]: one for k, one in enumerate(at)}
+        return self.moved(self._totals[key], to)
+
+    def _of_loss(self, loss: Array, of: Array, array: Array, at: tuple[At, ...]) -> Poly:
+        """A loss knows of its own argument only: the rest is the chain rule."""
+        name = f"d{loss.name}"
+        if array is of:
+            return self.entry(name, at)
+        via = tuple((self.fresh(), 0, ()) for _ in of.axes)
+        found = self.mul(self.entry(name, via), self._total(of, via, array, at))
+        for one, axis in zip(via, of.axes, strict=True):
+            found = self.bind(found, one[0], axis)
+        return found
+
+    def _chain(self, of: Expr, env: Env, array: Array, at: tuple[At, ...]) -> Poly:
+        """The derivative of an expression, by SymPy's derivatives in what stands in it."""
+        if any(isinstance(one, _WORKED_OUT) for one in _walk(of)):
+            return self._leaves(of, env, array, at)
+        named = differentiating.names_in(of)
+        self._arrays |= {one.name: one for one in named}
+        found: Poly = {}
+        for one in sorted(named, key=lambda each: each.name):
+            if one is not array and array not in one.uses:
+                continue
+            if (of, one) not in self._slopes:
+                self._slopes[of, one] = differentiating.slope(of, one)
+            slope, stage, via = self._slopes[of, one]
+            names: dict[Any, At] = {
+                dummy: env.get(index) or self.named(index) for index, dummy in stage.names.items()
+            }
+            if one is array:
+                names |= dict(zip(via, at, strict=True))
+                found = add(found, self._written(slope, names))
+                continue
+            fresh = tuple((self.fresh(), 0, ()) for _ in via)
+            names |= dict(zip(via, fresh, strict=True))
+            inner = self._total(one, fresh, array, at)
+            part = self.mul(self._written(slope, names), inner) if inner else {}
+            for place, axis in zip(fresh, one.axes, strict=True):
+                part = self.bind(part, place[0], axis)
+            found = add(found, part)
+        return found
+
+    def _leaves(self, of: Expr, env: Env, array: Array, at: tuple[At, ...]) -> Poly:
+        """The derivative of what holds a derivative itself, in an array that is not unfolded."""
+        inner = Normal(self.folded | {array}, self._slopes)
+        inner.positive, inner.random = self.positive, self.random
+        inner.exists = self.exists
+        named = {index: env.get(index) or self.named(index) for index in _free(of)}
+        poly = inner.read(of, {**env, **named})
+        written = differentiating.Written()
+        value = written.poly(poly)
+        via = tuple(sp.Dummy(f"p{k}", integer=True) for k in range(len(array.axes)))
+        slope = differentiating.derivative(value, array, via)
+        names = {dummy: (name, 0, ()) for name, dummy in written.names.items()}
+        self._arrays |= {name: Array(name, axes) for name, axes in written.arrays.items()}
+        self._arrays |= {one.name: one for one in term.arrays(of)}
+        return self._written(slope, names | dict(zip(via, at, strict=True)))
+
+    def _written(self, value: Any, names: Mapping[Any, At]) -> Poly:
+        """SymPy's expression in normal form."""
+        match value:
+            case sp.Rational():
+                return self.number(differentiating.rational(value))
+            case sp.Add(args=args):
+                found: Poly = {}
+                for one in args:
+                    found = add(found, self._written(one, names))
+                return found
+            case sp.Mul(args=args):
+                found = self.number(1)
+                for one in sorted(args, key=_last):
+                    found = self.mul(found, self._written(one, names))
+                    if not found:
+                        break
+                return found
+            case sp.Pow(base=base, exp=exponent) if exponent.is_Rational:
+                raised = differentiating.rational(exponent)
+                return self.raised(self._written(base, names), raised)
+            case sp.exp(args=(body,)):
+                return self.exp(self._written(body, names))
+            case sp.log(args=(body,)):
+                return self.log(self._written(body, names))
+            case sp.sin(args=(body,)) | sp.cos(args=(body,)) | sp.erf(args=(body,)):
+                return self.apply(type(value).__name__, self._written(body, names))
+            case sp.Sum(function=body, limits=limits):
+                inner = {limit[0]: (self.fresh(), 0, ()) for limit in limits}
+                found = self._written(body, {**names, **inner})
+                for index, _, end in limits:
+                    found = self.bind(found, inner[index][0], _axis(end))
+                return found
+            case sp.Indexed():
+                array = self._arrays[str(value.base.label)]
+                at = tuple(self._at(one, names) for one in value.indices[: len(array.axes)])
+                return self.entry_of(array, at)
+            case sp.KroneckerDelta(args=args):
+                return self.delta(*(self._at(one, names) for one in args))
+            case differentiating.Above(args=(body,)):
+                return self.above_zero(self._written(body, names))
+            case sp.Symbol():
+                return self.position(names[value]) if value in names else self.size(_axis(value))
+        if value.func == differentiating.AT_MOST:
+            return self.at_most(*(self._at(one, names) for one in value.args))
+        if value is sp.pi:
+            return self.one(self.make("c", "pi", "pi"))
+        if value is sp.E:
+            return self.exp(self.number(1))
+        raise Undecided(f"SymPy's {type(value).__name__}")
+
+    def _at(self, value: Any, names: Mapping[Any, At]) -> At:
+        if value.is_Integer:
+            return ("=", int(value), ())
+        if value.is_Symbol:
+            return names.get(value) or (f"={value}", 0, ())
+        if value.is_Add:
+            offset, (rest,) = value.args[0], value.args[1:]
+            found = self._at(rest, names)
+            return (found[0], found[1] + int(offset), found[2])
+        found = self._at(value.args[0], names)
+        return (*found[:2], (*found[2], (value.func.__name__, 1)))
+
+    # -- what is no algebra ----------------------------------------------------
+
+    def _limit(self, value: term.Limit, env: Env) -> Poly:
+        ((variable, _),) = next(iter(self.entry(value.variable.name, ())))
+        body = self.read(value.body, env)
+        try:
+            return tends.limit(self, body, variable, value.target)
+        except Undecided:
+            return self._limit_by_sympy(body, variable, value.target)
+
+    def _limit_by_sympy(
+        self, body: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+    ) -> Poly:
+        """SymPy's limit of an expression without sums."""
+        if any(one.kind == "S" or one.height for mono in body for one, _ in mono):
+            raise Undecided("the limit of a sum over indices")
+        written = differentiating.Written()
+        value = written.poly(body)
+        if sp.count_ops(value) > _LONGEST_LIMIT:
+            raise Undecided("the limit of a long expression")
+        places = value.atoms(sp.Indexed)
+        plain = {one: sp.Dummy("x", real=True) for one in places}
+        moving = plain[written.atom(variable)]
+        goal = {"oo": sp.oo, "-oo": -sp.oo}.get(str(target))
+        goal = sp.Rational(str(target)) if goal is None else goal
+        try:
+            found = sp.limit(value.xreplace(plain), moving, goal, "+" if goal.is_finite else "-")
+        except (NotImplementedError, ValueError, TypeError, RecursionError):
+            raise Undecided("a limit that SymPy does not find") from None
+        if not found.is_finite or found.has(sp.Limit, sp.AccumBounds, sp.sign):
+            raise Undecided("a limit that SymPy does not find")
+        found = found.xreplace({dummy: one for one, dummy in plain.items()})
+        names = {dummy: (name, 0, ()) for name, dummy in written.names.items()}
+        self._arrays |= {name: Array(name, axes) for name, axes in written.arrays.items()}
+        return self._written(found, names)
+
+    def _expectation(self, value: term.Expectation, env: Env) -> Poly:
+        return tends.expectation(self, self.read(value.body, env), self.random)
+
+    def _operations(self, value: term.Operations, env: Env) -> Poly:
+        found: Poly = {}
+        for array in value.arrays:
+            assert array.body is not None
+            each = self.counted(array.body)
+            for axis in array.axes:
+                each = self.mul(each, self.size(axis))
+            found = add(found, each)
+        return found
+
+    def counted(self, value: Expr) -> Poly:
+        """How many operations one value of an expression takes; the same for all entries."""
+        match value:
+            case term.Add(parts) | term.Mul(parts):
+                inner = [self.counted(one) for one in parts]
+                return _all([self.number(len(parts) - 1), *inner])
+            case term.Neg(body):
+                return self.counted(body)
+            case term.Div(above, below):
+                return _all([self.number(1), self.counted(above), self.counted(below)])
+            case term.Power(term.Size() | term.Number(), _):
+                return {}
+            case term.Power(body, _) | term.Apply(_, body):
+                return add(self.number(1), self.counted(body))
+            case term.Sum(index, body):
+                size = self.size(index.size)
+                return _all([self.mul(size, self.counted(body)), size, self.number(-1)])
+            case term.AtMost() | term.Delta():
+                return self.number(1)
+            case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
+                return {}
+        raise Undecided(f"the operations in {type(value).__name__}")
+
+
+def _all(parts: list[Poly]) -> Poly:
+    found: Poly = {}
+    for one in parts:
+        found = add(found, one)
+    return found
+
+
+def _formal(array: Array, k: int, mark: str = "") -> At:
+    """The name of a place of an array whose value is kept for all places."""
+    return (f"${array.name}.{k}{mark}", 0, ())
+
+
+def _axis(value: Any) -> Axis:
+    return int(value) if value.is_Integer else str(value)
+
+
+def _last(value: Any) -> int:
+    """Deltas first: they shorten what follows."""
+    return 0 if isinstance(value, sp.KroneckerDelta) else 2 if isinstance(value, sp.Sum) else 1
+
+
+def _free(value: Expr) -> set[Index]:
+    """The indices of places in an expression; those of sums are among them."""
+    found: set[Index] = set()
+    for one in _walk(value):
+        match one:
+            case term.Entry(_, at) | term.Partial(_, _, at):
+                found |= {place.index for place in at if place.index}
+            case term.Delta(first, second) | term.AtMost(first, second):
+                found |= {place.index for place in (first, second) if place.index}
+            case term.Position(index):
+                found.add(index)
+    return found
+
+
+def _walk(value: Expr) -> list[Expr]:
+    return [value, *(one for part in term.inside(value) for one in _walk(part))]
+
+
+_LONGEST_LIMIT = 60
+"""SymPy is asked for limits of expressions of at most so many operations."""
+_WORKED_OUT = term.Partial | term.Limit | term.Expectation | term.Operations
+
+_RULES: dict[type, Any] = {
+    term.Number: lambda self, value, env: self.number(value.value),
+    term.Constant: Normal._pi,
+    term.Size: Normal._size_of,
+    term.Position: lambda self, value, env: self.position(self.place(Place(value.index), env)),
+    term.Entry: Normal._entry,
+    term.Add: Normal._add,
+    term.Neg: lambda self, value, env: scaled(self.read(value.body, env), -ONE),
+    term.Mul: lambda self, value, env: self.product(self.read(one, env) for one in value.factors),
+    term.Div: Normal._div,
+    term.Power: lambda self, value, env: self.raised(self.read(value.base, env), value.exponent),
+    term.Apply: Normal._apply,
+    term.Sum: Normal._summed,
+    term.Delta: lambda self, value, env: self.delta(
+        self.place(value.first, env), self.place(value.second, env)
+    ),
+    term.AtMost: lambda self, value, env: self.at_most(
+        self.place(value.first, env), self.place(value.second, env)
+    ),
+    term.Partial: Normal._partial,
+    term.Limit: Normal._limit,
+    term.Expectation: Normal._expectation,
+    term.Operations: Normal._operations,
+}

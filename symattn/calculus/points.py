@@ -1,0 +1,230 @@
+"""Random sizes and numbers at which a line is tried, its hypotheses being met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from random import Random
+from typing import Any, Literal
+
+from flint import arb, ctx, fmpq
+
+from symattn.calculus import language as term
+from symattn.calculus.jets import slope
+from symattn.calculus.language import Array, Axis, Expr, Index
+from symattn.calculus.reading import Line
+from symattn.calculus.trials import Missing, Point
+
+Style = Literal["any", "above", "below", "wide", "whole"]
+"""Rationals of either sign; above 0; below 0; very large and small; small whole numbers."""
+
+_TRIES = 12
+_STEPS = 40
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What lines stand on: what is given, and what is assumed of it."""
+
+    given: tuple[Array, ...] = ()
+    losses: tuple[Array, ...] = ()
+    permutations: Mapping[str, Axis] | None = None
+    random: tuple[Array, ...] = ()
+    hypotheses: tuple[Line, ...] = ()
+
+    def assumed(self, needed: frozenset[Array]) -> list[Line]:
+        """The equations that are assumed of what is needed."""
+        return [
+            one for one in self.hypotheses if one.relation == "==" and set(_named([one])) <= needed
+        ]
+
+    def positive(self) -> frozenset[Array]:
+        """The given arrays that are assumed to be above 0 as such."""
+        return frozenset(
+            one.sides[0].array
+            for one in self.hypotheses
+            if one.relation != "==" and isinstance(one.sides[0], term.Entry)
+        )
+
+
+def places(axes: Sequence[Axis], sizes: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
+    """All places of an array."""
+    return product(
+        *(range(1, (axis if isinstance(axis, int) else sizes[axis]) + 1) for axis in axes)
+    )
+
+
+def draw(
+    ground: Ground, needed: frozenset[Array], sizes: Mapping[str, int], rng: Random, style: Style
+) -> Point | None:
+    """Numbers for what is needed that meet all hypotheses; None where none were found."""
+    above = ground.positive()
+    equations = ground.assumed(needed)
+    bound = frozenset(_named(equations))
+    others = [
+        one for one in ground.hypotheses if one.relation != "==" and set(_named([one])) <= needed
+    ]
+    images = {
+        name: _shuffled(rng, axis if isinstance(axis, int) else sizes[axis])
+        for name, axis in (ground.permutations or {}).items()
+    }
+    for _ in range(_TRIES):
+        values: dict[Array, dict[tuple[int, ...], Any]] = {}
+        for array in (*ground.given, *ground.losses):
+            if array not in needed:
+                continue
+            own: Style = "above" if array in above and style != "whole" else style
+            if array in ground.random:
+                own = "above"
+            elif array in bound and own == "wide":
+                own = "any"
+            held = array.axes if array.of is None else (3, *array.of.axes)
+            every = [
+                (at[0] - 1, *at[1:]) if array.of is not None else at for at in places(held, sizes)
+            ]
+            values[array] = {at: _number(rng, own, array in above) for at in every}
+        point = Point(sizes, values, images, ground.random)
+        if equations and not _solved(point, equations, needed):
+            continue
+        if all(_holds(point, one) for one in others):
+            return point
+    return None
+
+
+def _shuffled(rng: Random, length: int) -> list[int]:
+    order = list(range(1, length + 1))
+    rng.shuffle(order)
+    return order
+
+
+def _number(rng: Random, style: Style, above: bool) -> arb:
+    if style == "whole":
+        return arb(rng.randint(1, 3) if above else rng.randint(-2, 3))
+    if style == "wide":
+        sign = 1 if above else rng.choice((1, -1))
+        ten = 10 ** rng.randint(0, 8)
+        return arb(
+            fmpq(sign * rng.randint(1, 99), 10) * (ten if rng.random() < 0.6 else fmpq(1, ten))
+        )
+    sign = {"above": 1, "below": -1}.get(style) or rng.choice((1, -1))
+    return arb(fmpq(sign * rng.randint(2, 31), rng.choice((7, 11, 13))))
+
+
+def indices(free: Sequence[Index], point: Point) -> Iterator[tuple[int, ...]]:
+    """All places of free indices."""
+    return product(*(range(1, point.length(index.size) + 1) for index in free))
+
+
+def _holds(point: Point, line: Line) -> bool:
+    """Whether an inequality is so at a point, for all its indices."""
+    for at in indices(line.free, point):
+        point.env.update(zip(line.free, at, strict=True))
+        left, right = (point.evaluate(side) for side in line.sides)
+        apart = left - right
+        if not (apart > 0 or (line.relation == ">=" and apart == 0)):
+            return False
+    return True
+
+
+def _solved(point: Point, equations: Sequence[Line], needed: frozenset[Array]) -> bool:
+    """Move a point so that it meets equations: by the steps of Gauss and Newton in floats,
+    then on with their last matrix in balls, to nearly all bits."""
+    import numpy as np
+
+    unknown = [
+        (array, at)
+        for array in _named(equations)
+        if array in point.values and array.of is None
+        for at in point.values[array]
+    ]
+    if not unknown:
+        return all(_residuals_vanish(point, equations))
+    before, ctx.prec = ctx.prec, 64
+    inverse = None
+    try:
+        for _ in range(_STEPS):
+            try:
+                found = list(_residuals(point, equations))
+                slopes = np.array(
+                    [[float(x) for x in _slopes(point, equations, one)] for one in unknown]
+                ).T
+            except (Missing, ValueError):
+                return False
+            rest = np.array([float(x) for x in found])
+            if not np.all(np.isfinite(slopes)) or not np.all(np.isfinite(rest)):
+                return False
+            inverse = np.linalg.pinv(slopes, rcond=1e-9)
+            if np.max(np.abs(rest), initial=0.0) < 1e-11:
+                break
+            for (array, at), step in zip(unknown, inverse @ rest, strict=True):
+                moved = float(point.values[array][at]) - float(step)
+                point.values[array][at] = arb(moved)
+            point.forget()
+        else:
+            return False
+    finally:
+        ctx.prec = before
+    matrix = [[arb(float(x)) for x in row] for row in inverse]
+    for _ in range(_STEPS):
+        point.forget()
+        found = [x if isinstance(x, arb) else arb(x) for x in _residuals(point, equations)]
+        if all(abs(x) < arb(2) ** (30 - ctx.prec) for x in found):
+            _rounded(point, unknown)
+            return True
+        for (array, at), row in zip(unknown, matrix, strict=True):
+            step = sum((a * x for a, x in zip(row, found, strict=True)), arb(0))
+            point.values[array][at] = (point.values[array][at] - step).mid()
+    return False
+
+
+def _rounded(point: Point, places: Sequence[tuple[Array, tuple[int, ...]]]) -> None:
+    """Make whole numbers of those that are as good as whole: what is 0 is exactly so."""
+    for array, at in places:
+        near = arb(round(float(point.values[array][at])))
+        if abs(point.values[array][at] - near) < arb(2) ** (40 - ctx.prec):
+            point.values[array][at] = near
+    point.forget()
+
+
+def _named(lines: Sequence[Line]) -> list[Array]:
+    found = {array for line in lines for side in line.sides for array in term.arrays(side)}
+    return sorted((one for one in found if one.body is None), key=lambda one: one.name)
+
+
+def _residuals(point: Point, equations: Sequence[Line]) -> Iterator[Any]:
+    for line in equations:
+        first, *rest = line.sides
+        for at in indices(line.free, point):
+            point.env.update(zip(line.free, at, strict=True))
+            left = point.evaluate(first)
+            for side in rest:
+                yield left - point.evaluate(side)
+
+
+def _slopes(
+    point: Point, equations: Sequence[Line], of: tuple[Array, tuple[int, ...]]
+) -> Iterator[Any]:
+    with point.varied(*of) as tag:
+        for one in _residuals(point, equations):
+            yield slope(one, tag)
+
+
+def _residuals_vanish(point: Point, equations: Sequence[Line]) -> Iterator[bool]:
+    for one in _residuals(point, equations):
+        yield (isinstance(one, int) and one == 0) or (isinstance(one, arb) and one.contains(0))
+
+
+def fixed_places(value: Expr) -> Iterator[term.Place]:
+    """All places in an expression and in what it is computed from."""
+    seen: set[Array] = set()
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        todo.extend(term.inside(one))
+        match one:
+            case term.Entry(array, at) | term.Partial(_, array, at):
+                yield from at
+                if array.body is not None and array not in seen:
+                    seen.add(array)
+                    todo.append(array.body)

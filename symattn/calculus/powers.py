@@ -1,0 +1,356 @@
+"""Exponentials, logarithms, powers and other functions of normal forms.
+
+Exponentials of sums are products of exponentials of products; logarithms take
+out what is known to be above 0; a power of a sum is an atom of its own, made
+primitive, so that quotients that differ by a factor look alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from math import floor, gcd
+
+from symattn.calculus.atoms import (
+    ONE,
+    Algebra,
+    Atom,
+    Exponent,
+    Mono,
+    Poly,
+    Undecided,
+    add,
+    mono_text,
+    scaled,
+)
+
+_REDUCTIONS = 300
+"""So many quotients are cancelled in one sum."""
+_ROUNDS = 8
+_LARGEST = 10**12
+"""Numbers above are not split into primes."""
+
+
+class Powers(Algebra):
+    """The algebra with its functions."""
+
+    def exp(self, poly: Poly) -> Poly:
+        """The exponential of a sum."""
+        found = self.number(1)
+        for mono, c in self.cancelled(poly).items():
+            found = self.mul(found, self._exp_of(mono, c))
+        return found
+
+    def _exp_of(self, mono: Mono, c: Fraction) -> Poly:
+        for one, _ in mono:
+            if one.kind in "dmh":
+                # e^(b x) = 1 + b (e^x - 1) where b is 0 or 1.
+                rest = tuple(pair for pair in mono if pair[0] is not one)
+                change = add(self.exp({rest: c}), self.number(-1))
+                return add(self.number(1), self.mul(self.one(one), change))
+        if len(mono) == 1 and mono[0][0].kind == "l" and mono[0][1] == 1:
+            return self.raised(dict(mono[0][0].data), c)
+        names = frozenset().union(*(one.names for one, _ in mono))
+        height = max((one.height for one, _ in mono), default=0)
+        atom = self.make("e", mono, f"e({mono_text(mono)})", names, height)
+        return self.one(atom, int(c) if c.denominator == 1 else c)
+
+    def log(self, poly: Poly) -> Poly:
+        """The logarithm of a sum that is above 0."""
+        found: Poly
+        poly, below = self.cleared(poly)
+        if not poly:
+            raise Undecided("the logarithm of 0")
+        if below:
+            found = self.log(poly)
+            for base, times in below:
+                found = add(found, scaled(self.log(dict(base.data)), Fraction(-times)))
+            return found
+        if switch := _switch(poly):
+            return self._switched(switch, poly, self.log)
+        content, shared, rest = self._primitive(poly, of_any_sign=False)
+        found = {}
+        for one, e in shared:
+            by = Fraction(e)
+            if one.kind == "e":
+                found = add(found, {one.data: by})
+            elif one.kind == "p":
+                found = add(found, scaled(self.log(dict(one.data)), by))
+            elif one.kind == "q":
+                found = add(found, scaled(self._log_number(Fraction(one.data)), by))
+            else:
+                found = add(found, scaled(self._log_atom(self.one(one)), by))
+        found = add(found, self._log_number(content))
+        return add(found, self._log_atom(rest)) if rest != self.number(1) else found
+
+    def _log_number(self, value: Fraction) -> Poly:
+        found: Poly = {}
+        for prime, e in _primes(value).items():
+            found = add(found, scaled(self._log_atom(self.number(prime)), Fraction(e)))
+        return found
+
+    def _log_atom(self, of: Poly) -> Poly:
+        return self.one(self.of_sum("l", "log", of))
+
+    def raised(self, poly: Poly, exponent: Exponent) -> Poly:
+        """A rational power of a sum; of a fractional one the sum is not below 0."""
+        exponent = Fraction(exponent)
+        if exponent.denominator == 1 and exponent >= 0:
+            return self.times(poly, int(exponent))
+        if len(poly) > 1 and (exponent.denominator == 1 or self._over_positive(poly)):
+            poly, below = self.cleared(poly)
+            if below and poly:
+                found = self.raised(poly, exponent)
+                for base, times in below:
+                    found = self.mul(found, self.raised(dict(base.data), -times * exponent))
+                return found
+        if not poly:
+            if exponent > 0:
+                return {}
+            raise Undecided("a quotient by 0")
+        if switch := _switch(poly):
+            return self._switched(switch, poly, lambda one: self.raised(one, exponent))
+        whole = exponent.denominator == 1
+        content, shared, rest = self._primitive(poly, of_any_sign=whole)
+        found = self.number(1)
+        if not whole and len(rest) == 1:
+            # (t^4)^(1/2) is t^2, whatever the sign of t.
+            ((mono, c),) = rest.items()
+            even = [pair for pair in mono if (pair[1] * exponent) % 2 == 0 and pair[1] % 2 == 0]
+            shared = (*shared, *even)
+            rest = {tuple(pair for pair in mono if pair not in even): c}
+        for one, e in shared:
+            total = Fraction(e) * exponent
+            found = self.mul(found, self.one(one, int(total) if total.denominator == 1 else total))
+        if whole:
+            found = scaled(found, content ** int(exponent))
+        else:
+            if content < 0:
+                raise Undecided("a root of a number below 0")
+            for prime, e in _primes(content).items():
+                found = self.mul(found, self.one(self.make("q", prime, f"q{prime}"), e * exponent))
+        if rest == self.number(1):
+            return found
+        power = int(exponent) if whole else exponent
+        return self.mul(found, self.one(self.of_sum("p", "p", rest), power))
+
+    def _switched(self, switch: Atom, poly: Poly, function: Callable[[Poly], Poly]) -> Poly:
+        """A function of a sum in which something is 0 or 1."""
+        off = function(
+            {mono: c for mono, c in poly.items() if all(a is not switch for a, _ in mono)}
+        )
+        flat: Poly = {}
+        for mono, c in poly.items():
+            flat = add(flat, {tuple(pair for pair in mono if pair[0] is not switch): c})
+        on = function(flat)
+        return add(off, self.mul(self.one(switch), add(on, scaled(off, -ONE))))
+
+    def _primitive(self, poly: Poly, of_any_sign: bool) -> tuple[Fraction, Mono, Poly]:
+        """A number, a product of atoms, and a sum without either: their product is ``poly``.
+
+        Only factors that are above 0 are taken out unless ``of_any_sign``.
+        """
+        shared: dict[Atom, Exponent] = dict(next(iter(poly)))
+        if len(poly) > 1:
+            for one in {atom for mono in poly for atom, _ in mono}:
+                exponents = [dict(mono).get(one, 0) for mono in poly]
+                shared[one] = min(exponents)
+        if not of_any_sign:
+            shared = {one: e for one, e in shared.items() if self.above(one, e)}
+        shared = {one: e for one, e in shared.items() if e}
+        if any(one.kind == "p" and len(poly) == 1 for one in shared) and not of_any_sign:
+            shared = {one: e for one, e in shared.items() if self.above(one, e)}
+        mono = tuple(sorted(shared.items(), key=lambda pair: pair[0].text))
+        inverse: Poly = {tuple((one, -e) for one, e in mono): ONE}
+        rest: Poly = {}
+        for key, c in poly.items():
+            for more, k in self.mul({key: c}, inverse).items():
+                rest[more] = rest.get(more, Fraction(0)) + k
+        rest = {key: c for key, c in rest.items() if c}
+        content = Fraction(
+            gcd(*(c.numerator for c in rest.values())),
+            _lcm(c.denominator for c in rest.values()),
+        )
+        leading = rest[max(rest, key=size_of)]
+        if leading < 0 and (of_any_sign or all(c < 0 for c in rest.values())):
+            content = -content
+        if not of_any_sign and content < 0:
+            content = -content
+        return content, mono, scaled(rest, 1 / content)
+
+    def apply(self, name: str, poly: Poly) -> Poly:
+        """Sine and cosine with their rules for sums; other functions as atoms."""
+        poly = self.cancelled(poly)
+        if name not in ("sin", "cos"):
+            if not poly:
+                return {}
+            if name == "erf" and poly[max(poly, key=size_of)] < 0:
+                return scaled(self.one(self.function(name, scaled(poly, -ONE))), -ONE)
+            return self.one(self.function(name, poly))
+        if not poly:
+            return self.number(int(name == "cos"))
+        mono = max(poly, key=size_of)
+        c = poly[mono]
+        for one, _ in mono:
+            if one.kind in "dmh":
+                rest = {key: k for key, k in poly.items() if key != mono}
+                on = dict(poly)
+                on.pop(mono)
+                on = add(on, {tuple(pair for pair in mono if pair[0] is not one): c})
+                off = self.apply(name, rest)
+                change = add(self.apply(name, on), scaled(off, -ONE))
+                return add(off, self.mul(self.one(one), change))
+        unit = Fraction(1, c.denominator)
+        first: Poly = {mono: unit if c > 0 else -unit}
+        if mono_text(mono) == "pi" and 2 * c == int(2 * c):
+            first = {mono: c}
+            if len(poly) == 1:
+                quarter = int(2 * c) % 4
+                return self.number((0, 1, 0, -1)[quarter if name == "sin" else (quarter + 1) % 4])
+        rest = add(poly, scaled(first, -ONE))
+        if rest:
+            if abs(c.numerator) > 8:
+                raise Undecided("a sine of many times an angle")
+            sin, cos = self.apply("sin", first), self.apply("cos", first)
+            other_sin, other_cos = self.apply("sin", rest), self.apply("cos", rest)
+            if name == "sin":
+                return add(self.mul(sin, other_cos), self.mul(cos, other_sin))
+            return add(self.mul(cos, other_cos), scaled(self.mul(sin, other_sin), -ONE))
+        if c < 0:
+            plain = self.one(self.function(name, scaled(poly, -ONE)))
+            return plain if name == "cos" else scaled(plain, -ONE)
+        return self.one(self.function(name, poly))
+
+    def above_zero(self, poly: Poly) -> Poly:
+        """1 where a sum is above 0, else 0."""
+        poly = self.cancelled(poly)
+        if not poly:
+            raise Undecided("a step where it jumps")
+        if self.is_positive(poly):
+            return self.number(1)
+        _, _, rest = self._primitive(poly, of_any_sign=False)
+        return self.one(self.of_sum("h", "step", rest))
+
+    def _over_positive(self, poly: Poly) -> bool:
+        """Whether all denominators in a sum are above 0."""
+        return all(
+            self.above(one, 1) for mono in poly for one, e in mono if one.kind == "p" and e < 0
+        )
+
+    # -- quotients -------------------------------------------------------------
+
+    def cleared(self, poly: Poly) -> tuple[Poly, list[tuple[Atom, int]]]:
+        """A sum times its denominators, and these with their exponents."""
+        below: list[tuple[Atom, int]] = []
+        for _ in range(_ROUNDS):
+            lowest: dict[Atom, Fraction] = {}
+            for mono in poly:
+                for one, e in mono:
+                    if one.kind == "p" and e < 0:
+                        lowest[one] = min(lowest.get(one, Fraction(0)), Fraction(e))
+            if not lowest:
+                return poly, below
+            one = max(lowest, key=lambda atom: (atom.height, len(atom.text), atom.text))
+            by = -floor(lowest[one])
+            below.append((one, by))
+            poly = self._multiplied(poly, one, by)
+        raise Undecided("too many denominators")
+
+    def _multiplied(self, poly: Poly, one: Atom, by: int) -> Poly:
+        """A sum times a power of a base; what cancels is not multiplied out first."""
+        found: Poly = {}
+        for mono, c in poly.items():
+            e = dict(mono).get(one, 0) + by
+            rest = tuple(pair for pair in mono if pair[0] is not one)
+            found = add(found, self.mul({rest: c}, self.raised(dict(one.data), e)))
+        return found
+
+    def cancelled(self, poly: Poly) -> Poly:
+        """The sum with quotients cancelled as far as one leading term shows it.
+
+        With ``v = 1/p`` and ``m`` the leading term of ``p = a m + r``, ``m v`` is
+        ``(1 - r v) / a``.
+        """
+        if not any(one.kind == "p" for mono in poly for one, _ in mono):
+            return poly
+        todo, rounds = dict(poly), 0
+        found: Poly = {}
+        while todo:
+            mono, c = todo.popitem()
+            step = self._cancelled(mono)
+            if step is None:
+                total = found.get(mono, Fraction(0)) + c
+                if total:
+                    found[mono] = total
+                else:
+                    found.pop(mono, None)
+                continue
+            rounds += 1
+            if rounds > _REDUCTIONS:
+                raise Undecided("too many quotients")
+            todo = add(todo, scaled(step, c))
+        return found
+
+    def reduced(self, poly: Poly, name: str) -> Poly:
+        """The sum with quotients in an index cancelled."""
+        if not any(one.kind == "p" and name in one.names for mono in poly for one, _ in mono):
+            return poly
+        return self.cancelled(poly)
+
+    def _cancelled(self, mono: Mono) -> Poly | None:
+        here = dict(mono)
+        for one, e in mono:
+            if one.kind != "p" or e > 0:
+                continue
+            base: Poly = dict(one.data)
+            leading = max(base, key=size_of)
+            if not leading or not all(here.get(a, 0) >= k > 0 for a, k in leading):
+                continue
+            left: Poly = {mono: ONE}
+            left = self.mul(left, {tuple((a, -k) for a, k in leading): ONE})
+            a = base[leading]
+            rest = {key: c for key, c in base.items() if key != leading}
+            raised = self.mul(left, self.one(one))
+            return scaled(add(raised, scaled(self.mul(left, rest), -ONE)), 1 / a)
+        return None
+
+
+def _switch(poly: Poly) -> Atom | None:
+    """Something in a sum that is 0 or 1."""
+    return next((one for mono in poly for one, _ in mono if one.kind in "dmh"), None)
+
+
+def size_of(mono: Mono) -> tuple[Fraction, list[tuple[str, Exponent]]]:
+    """An order of products that multiplying keeps: by degree, then by the last atoms."""
+    degree = Fraction(sum((e * _weight(one) for one, e in mono), Fraction(0)))
+    return degree, [(one.text, e) for one, e in reversed(mono)]
+
+
+def _weight(one: Atom) -> Fraction:
+    """How much an atom counts: a sum as much as what is summed, and more."""
+    if one.kind in "pdm":
+        return Fraction(0)
+    if one.kind == "S":
+        return 1 + sum((e * _weight(inner) for inner, e in one.data[1]), Fraction(0))
+    return ONE
+
+
+def _lcm(numbers: Iterable[int]) -> int:
+    found = 1
+    for number in numbers:
+        found = found * number // gcd(found, number)
+    return found
+
+
+def _primes(value: Fraction) -> dict[int, int]:
+    """The primes of a rational number above 0, with their exponents."""
+    import flint
+
+    if max(value.numerator, value.denominator) > _LARGEST:
+        raise Undecided("the primes of a large number")
+    found: dict[int, int] = {}
+    for number, sign in ((value.numerator, 1), (value.denominator, -1)):
+        if number > 1:
+            for prime, e in flint.fmpz(number).factor():
+                found[int(prime)] = sign * e
+    return found

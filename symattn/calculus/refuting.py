@@ -1,0 +1,351 @@
+"""Trying to refute a line: its two sides in balls, at random sizes and points.
+
+Sizes are pairwise distinct and one of them is 1, so that a size taken for
+another, or a line that holds for some sizes only, shows. A line that stands all
+trials is not proved by them; one that fails is refuted, by numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from random import Random
+from typing import Any, Literal
+from zlib import crc32
+
+from flint import arb, ctx
+
+from symattn.calculus import language as term
+from symattn.calculus.language import Array, Expr, Index
+from symattn.calculus.points import Ground, Style, draw, indices
+from symattn.calculus.reading import Line
+from symattn.calculus.trials import Missing, Point, Unclear
+
+BITS = (192, 192, 192, 192, 1200)
+_ALONE, _ASSUMED, _JUMPING = 9, 4, 60
+"""So many more for lines without sizes, lines under hypotheses, lines with steps of values."""
+"""The precisions of the trials with their own sizes and numbers each."""
+ENTRIES = 12
+"""So many places of free indices are tried at each point."""
+LEAST = 2
+"""At so many points at least a line must have been found to hold."""
+_DRAWS = 4
+_LARGE = 16
+_LARGEST = 4096
+_STYLES: tuple[Style, ...] = ("any", "above", "below", "wide")
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Where the sides of a line differ: sizes, indices, numbers given, both sides."""
+
+    sizes: dict[str, int]
+    indices: dict[str, int]
+    values: dict[str, str]
+    left: str
+    right: str
+
+    def __str__(self) -> str:
+        where = [f"{name} = {size}" for name, size in (*self.sizes.items(), *self.indices.items())]
+        where += [f"{name} = {value}" for name, value in self.values.items()]
+        return f"{', '.join(where) or 'always'}: {self.left} is not {self.right}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counterexample as plain data."""
+        return {
+            "sizes": self.sizes,
+            "indices": self.indices,
+            "values": self.values,
+            "left": self.left,
+            "right": self.right,
+        }
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the sides of a line differ."""
+
+    point: Point
+    at: tuple[int, ...]
+    left: arb
+    right: arb
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What trying to refute a line gave; ``sizes`` are those at which it held."""
+
+    verdict: Literal["held", "refuted", "unclear"]
+    sizes: tuple[dict[str, int], ...] = ()
+    counterexample: Counterexample | None = None
+    why: str = ""
+
+
+class Trials:
+    """Points at which the lines of one derivation are tried; they share them."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._points: dict[tuple[object, ...], Point | None] = {}
+
+    def of(self, line: Line) -> Outcome:
+        """Try to refute a line; the same line is tried at the same points."""
+        ground = self._ground
+        needed = _needed(line, ground)
+        names = sorted(_sizes(line, ground, needed))
+        assumed = ground.assumed(needed)
+        # Without sizes there are only numbers to vary; what is assumed leaves few kinds of them.
+        more = _ALONE if not names else _ASSUMED if assumed else 0
+        if not names and any(map(_jumps, line.sides)):
+            more = _JUMPING
+        held: list[dict[str, int]] = []
+        points, why = 0, ""
+        rng = Random(len(names))
+        for number, bits in enumerate((*BITS, *(BITS[0],) * more)):
+            for attempt in range(_DRAWS):
+                sizes = _drawn(names, rng, number, attempt)
+                style = _STYLES[(number + attempt) % len(_STYLES)]
+                found = self._at(line, needed, sizes, style, bits, number)
+                if isinstance(found, Place):
+                    told = self._smallest(line, needed, names) or _told(line, found)
+                    return Outcome("refuted", counterexample=told)
+                if found is True:
+                    points += 1
+                    if sizes not in held:
+                        held.append(sizes)
+                    break
+                why = found or why
+        if points < LEAST:
+            why = why or "no numbers were found at which both sides have a meaning"
+            return Outcome("unclear", why=why)
+        if 0 < len(names) <= 2 and not assumed and _is_cheap(line, needed):
+            # A line may hold but for one size, or for all small sizes only.
+            for size in range(1, _LARGE):
+                sizes = {name: _LARGE - size if k else size for k, name in enumerate(names)}
+                found = self._at(line, needed, sizes, "any", BITS[0], 0)
+                if isinstance(found, Place):
+                    return Outcome("refuted", counterexample=_told(line, found))
+        return Outcome("held", tuple(held))
+
+    def _at(
+        self,
+        line: Line,
+        needed: frozenset[Array],
+        sizes: dict[str, int],
+        style: Style,
+        bits: int,
+        number: int,
+    ) -> bool | str | Place:
+        """What one point says: True, a reason why it says nothing, or where the sides differ."""
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            point = self._point(needed, sizes, style, number)
+            if point is None:
+                return "no numbers were found that meet the hypotheses"
+            exact = not self._ground.assumed(needed)
+            return _compared(line, point, Random(number), exact)
+        except Unclear as reason:
+            return str(reason)
+        except (Missing, OverflowError):
+            return ""
+        finally:
+            ctx.prec = before
+
+    def _point(
+        self, needed: frozenset[Array], sizes: dict[str, int], style: Style, number: int
+    ) -> Point | None:
+        given = frozenset(one for one in needed if one.body is None)
+        key = (given, *sizes.items(), style, ctx.prec, number)
+        if key not in self._points:
+            seed = ".".join([style, str(number), *sorted(one.name for one in given)])
+            rng = Random(crc32(f"{seed}.{sizes}".encode()))
+            self._points[key] = draw(self._ground, given, sizes, rng, style)
+        return self._points[key]
+
+    def _smallest(
+        self, line: Line, needed: frozenset[Array], names: Sequence[str]
+    ) -> Counterexample | None:
+        """A counterexample with small sizes and plain numbers, if there is one near at hand."""
+        sums = product((1, 2, 3), repeat=len(names))
+        small = sorted(sums, key=lambda one: (max(one, default=0), sum(one)))
+        for total in small[:24]:
+            sizes = dict(zip(names, total, strict=True))
+            for number in range(3):
+                found = self._at(line, needed, sizes, "whole", BITS[0], number)
+                if isinstance(found, Place):
+                    return _told(line, found)
+        return None
+
+
+def _compared(line: Line, point: Point, rng: Random, exact: bool) -> bool | str | Place:
+    every = list(islice(indices(line.free, point), _LARGEST))
+    if len(every) > ENTRIES:
+        # Where indices agree, and where they don't, at both ends and between.
+        every = [every[0], every[-1], *(_picked(line.free, point, rng) for _ in range(ENTRIES))]
+    some, why = False, ""
+    limits = any(_tends(side) for side in line.sides)
+    for at in every:
+        point.env.update(zip(line.free, at, strict=True))
+        try:
+            sides = [_ball(point.evaluate(side)) for side in line.sides]
+        except Missing:
+            continue
+        if not all(side.is_finite() for side in sides):
+            continue
+        for right in sides[1:]:
+            apart = sides[0] - right
+            if limits:
+                differ, alike = not apart.contains(0), apart.rad() < arb(2) ** -16
+            elif exact:
+                differ, alike = not apart.contains(0), apart.rad() < _small(right, 3)
+            else:
+                differ, alike = abs(apart) > _small(right, 4), abs(apart) < _small(right, 3)
+            if differ:
+                return Place(point, at, sides[0], right)
+            if not alike:
+                why = "balls that are too wide to tell"
+        some = True
+    return (why or True) if some else why
+
+
+def _is_cheap(line: Line, needed: frozenset[Array]) -> bool:
+    """Whether a line can be tried at large sizes: few sums in one another, no derivatives."""
+    bodies = [*line.sides, *(one.body for one in needed if one.body is not None)]
+    return all(_depth(one) <= 1 for one in bodies)
+
+
+def _depth(value: Expr) -> int:
+    """How many sums stand in one another; a derivative is as many as are too many."""
+    if isinstance(value, term.Partial | term.Limit | term.Expectation):
+        return 9
+    inner = max(map(_depth, term.inside(value)), default=0)
+    return inner + isinstance(value, term.Sum)
+
+
+def _tends(value: Expr) -> bool:
+    """Whether a limit is taken in an expression."""
+    return isinstance(value, term.Limit) or any(map(_tends, term.inside(value)))
+
+
+def _jumps(value: Expr) -> bool:
+    """Whether a step of a value stands in an expression."""
+    if isinstance(value, term.Apply) and value.function == "positive":
+        return True
+    return any(map(_jumps, term.inside(value)))
+
+
+def _small(beside: arb, part: int) -> arb:
+    """So small beside a number as it counts for nothing at this precision."""
+    return (1 + abs(beside)) * arb(2) ** (-ctx.prec // part)
+
+
+def _ball(value: Any) -> arb:
+    return value if isinstance(value, arb) else arb(value)
+
+
+def _picked(free: Sequence[Index], point: Point, rng: Random) -> tuple[int, ...]:
+    """Places of indices, of which those of one axis often agree."""
+    found: dict[Index, int] = {}
+    for index in free:
+        same = [at for other, at in found.items() if other.size == index.size]
+        fresh = rng.randint(1, point.length(index.size))
+        found[index] = rng.choice(same) if same and rng.random() < 0.5 else fresh
+    return tuple(found.values())
+
+
+def _needed(line: Line, ground: Ground) -> frozenset[Array]:
+    """All arrays that a line and the hypotheses about them speak of."""
+    found = {array for side in line.sides for array in term.arrays(side)}
+    grown = True
+    while grown:
+        grown = False
+        for one in ground.hypotheses:
+            named = {array for side in one.sides for array in term.arrays(side)}
+            if named & found and not named <= found:
+                found |= named
+                grown = True
+    return frozenset(found)
+
+
+def _sizes(line: Line, ground: Ground, needed: frozenset[Array]) -> set[str]:
+    """The sizes that matter."""
+    axes = [axis for array in needed for axis in array.axes]
+    axes += [axis for array in needed if array.of is not None for axis in array.of.axes]
+    axes += [index.size for index in line.free]
+    axes += list((ground.permutations or {}).values())
+    found = {axis for axis in axes if isinstance(axis, str)}
+    for side in line.sides:
+        found |= _named_sizes(side)
+    for array in needed:
+        if array.body is not None:
+            found |= _named_sizes(array.body)
+    return found
+
+
+def _named_sizes(value: Expr) -> set[str]:
+    found: set[str] = set()
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        todo.extend(term.inside(one))
+        match one:
+            case term.Size(of):
+                axis = of.size if isinstance(of, Index) else of
+                found |= {axis} if isinstance(axis, str) else set()
+            case term.Sum(index, _):
+                found |= {index.size} if isinstance(index.size, str) else set()
+            case term.Entry(_, at) | term.Partial(_, _, at):
+                found |= _of_places(at)
+            case term.Delta(first, second) | term.AtMost(first, second):
+                found |= _of_places((first, second))
+    return found
+
+
+def _of_places(at: Sequence[term.Place]) -> set[str]:
+    return {place.size for place in at if place.size}
+
+
+def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict[str, int]:
+    """Sizes that differ pairwise, of which one is 1; once all the same; once without 1."""
+    if not names:
+        return {}
+    if number == 3:
+        return dict.fromkeys(names, rng.randint(2, 3) + attempt)
+    if len(names) == 1:
+        small = (1, 3, 2, 0, 4)[number] if number < 5 else rng.randint(2, 4)
+        return {names[0]: small + (rng.randint(0, 4) if attempt else 0)}
+    pool = list(range(1 if number != 4 else 2, len(names) + 2 + (attempt > 1) * 2))
+    chosen = rng.sample(pool, len(names))
+    if number < 4 and 1 not in chosen and attempt < 2:
+        chosen[rng.randrange(len(chosen))] = 1
+    return dict(zip(names, chosen, strict=True))
+
+
+def _told(line: Line, place: Place) -> Counterexample:
+    point, at = place.point, place.at
+    named = {array for side in line.sides for array in term.arrays(side)}
+    values = {}
+    for array in sorted(named & point.values.keys(), key=lambda one: one.name):
+        if array.of is not None:
+            continue
+        for place, value in list(point.values[array].items())[:24]:
+            name = f"{array.name}[{', '.join(map(str, place))}]" if place else array.name
+            values[name] = _digits(value)
+    free = {index.name: place for index, place in zip(line.free, at, strict=True)}
+    return Counterexample(dict(point.sizes), free, values, *_apart(place.left, place.right))
+
+
+def _apart(left: arb, right: arb) -> tuple[str, str]:
+    """Both sides in as many digits as show that they differ."""
+    for digits in (6, 12, 25, 60, 400):
+        first, second = left.str(digits, radius=False), right.str(digits, radius=False)
+        if first != second:
+            return first, second
+    return left.str(400), right.str(400)
+
+
+def _digits(value: arb) -> str:
+    whole = value.unique_fmpz()
+    return str(value.str(12, radius=False) if whole is None else whole)

@@ -1,0 +1,205 @@
+"""Equations used as rules: what is assumed, or was shown before, put into normal forms.
+
+A rule replaces a product, with any indices, by what it equals. Of the products
+of an equation the largest is the one replaced, so that rules come to an end;
+where both sides are as large (``S[i, j] == S[j, i]``) only what makes the
+product smaller is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from symattn.calculus.atoms import ONE, Atom, Mono, Poly, add, scaled
+from symattn.calculus.language import Axis
+from symattn.calculus.matching import matches
+from symattn.calculus.powers import Powers, size_of
+
+_STEPS = 120
+
+
+@dataclass(frozen=True)
+class Rule:
+    """``left`` is ``right``, whatever the indices ``free`` are."""
+
+    left: Mono
+    right: Poly
+    free: frozenset[str]
+    eliminates: bool = False
+    """Whether what is replaced does not come back."""
+
+
+def rule(poly: Poly, free: frozenset[str]) -> Rule | None:
+    """The rule that a sum which is zero gives; None where it says nothing."""
+    candidates = [mono for mono in poly if mono and all(one.kind != "p" for one, _ in mono)]
+    if not candidates:
+        return None
+
+    def rest(left: Mono) -> Poly:
+        return {mono: c for mono, c in poly.items() if mono != left}
+
+    def eliminates(mono: Mono) -> bool:
+        named = {name for one, _ in mono for name in entries(one)}
+        others = {name for other in rest(mono) for one, _ in other for name in entries(one)}
+        return bool(named) and _covers(mono, free) and named.isdisjoint(others)
+
+    left = max(candidates, key=lambda mono: (eliminates(mono), _covers(mono, free), size_of(mono)))
+    return Rule(left, scaled(rest(left), -1 / poly[left]), free, eliminates(left))
+
+
+def entries(one: Atom) -> Iterator[str]:
+    """The arrays whose entries occur in an atom."""
+    match one.kind:
+        case "x":
+            yield one.data[0]
+        case "e":
+            yield from _of_mono(one.data)
+        case "l" | "p" | "h":
+            for mono, _ in one.data:
+                yield from _of_mono(mono)
+        case "f":
+            for mono, _ in one.data[1]:
+                yield from _of_mono(mono)
+        case "S":
+            yield from _of_mono(one.data[1])
+
+
+def _of_mono(mono: Mono) -> Iterator[str]:
+    for one, _ in mono:
+        yield from entries(one)
+
+
+def _covers(mono: Mono, free: frozenset[str]) -> bool:
+    """Whether a product has all indices of its equation, and nothing that is only 0 or 1."""
+    names = frozenset().union(*(one.names for one, _ in mono))
+    return free <= names and all(one.kind not in "dmh" for one, _ in mono)
+
+
+class Rewriting:
+    """Rules put into sums until none applies."""
+
+    def __init__(self, algebra: Powers, rules: Sequence[Rule]) -> None:
+        self.algebra = algebra
+        self.rules = rules
+
+    def done(self, poly: Poly) -> Poly:
+        """The sum with all rules applied as far as they go."""
+        if not self.rules:
+            return poly
+        for _ in range(_STEPS):
+            for mono, c in poly.items():
+                changed = self._mono(mono, {})
+                if changed is not None:
+                    rest = {key: k for key, k in poly.items() if key != mono}
+                    poly = add(rest, scaled(changed, c))
+                    break
+            else:
+                return poly
+        return poly
+
+    def _mono(self, mono: Mono, bounds: Mapping[str, Axis]) -> Poly | None:
+        """A product with one rule applied somewhere in it; None where none applies."""
+        for one in self.rules:
+            changed = self._applied(one, mono, bounds)
+            if changed is not None:
+                return changed
+        for atom, e in mono:
+            inner = self._inside(atom)
+            if inner is not None:
+                rest = tuple(pair for pair in mono if pair[0] is not atom)
+                return self.algebra.mul({rest: ONE}, self.algebra.raised(inner, e))
+        return None
+
+    def _applied(self, one: Rule, mono: Mono, bounds: Mapping[str, Axis]) -> Poly | None:
+        summed = [pair for pair in one.left if pair[0].kind == "S"]
+        if len(one.left) == 1 and summed:
+            return self._sums(one, mono)
+        for names, rest in matches(list(one.left), mono, {}, one.free):
+            if len(names) < len(one.free):
+                continue
+            changed = self.algebra.mul({rest: ONE}, self.algebra.moved(one.right, names))
+            if one.eliminates or _smaller(changed, mono):
+                return changed
+        return None
+
+    def _sums(self, one: Rule, mono: Mono) -> Poly | None:
+        """A rule for a sum, applied to a sum of which it is a part."""
+        ((pattern, power),) = one.left
+        axes, factors = pattern.data
+        held = {f"@{pattern.height}.{k}": axis for k, axis in enumerate(axes)}
+        for target, e in mono:
+            if target.kind != "S" or e != power != 1 or (power == 1 and e < 1):
+                continue
+            bounds, poly = self.algebra.opened(target)
+            ((inside, c),) = poly.items()
+            for names, rest in matches(list(factors), inside, {}, one.free | held.keys()):
+                taken = {names[name][0] for name in held if name in names}
+                if len(names) < len(one.free) + len(held) or len(taken) < len(held):
+                    continue
+                if any(names[name][1:] != (0, ()) for name in held):
+                    continue
+                if not all(bounds.get(names[name][0]) == axis for name, axis in held.items()):
+                    continue
+                if any(atom.names & taken for atom, _ in rest):
+                    continue
+                free = {name: at for name, at in names.items() if name not in held}
+                if any(at[0] in taken for at in free.values()):
+                    continue
+                found = self.algebra.mul({rest: c}, self.algebra.moved(one.right, free))
+                for name, axis in bounds.items():
+                    if name not in taken:
+                        found = self.algebra.bind(found, name, axis)
+                others = tuple(
+                    (a, k - 1 if a is target else k) for a, k in mono if a is not target or k != 1
+                )
+                changed = self.algebra.mul({others: ONE}, found)
+                if one.eliminates or _smaller(changed, mono):
+                    return changed
+        return None
+
+    def _inside(self, one: Atom) -> Poly | None:
+        """An atom with one rule applied inside; None where none applies."""
+        algebra = self.algebra
+        match one.kind:
+            case "S":
+                bounds, poly = algebra.opened(one)
+                found, changed = poly, False
+                for mono, c in poly.items():
+                    inner = self._mono(mono, bounds)
+                    if inner is not None:
+                        rest = {key: k for key, k in poly.items() if key != mono}
+                        found, changed = add(rest, scaled(inner, c)), True
+                        break
+                if not changed:
+                    return None
+                for name, axis in bounds.items():
+                    found = algebra.bind(found, name, axis)
+                return found
+            case "e":
+                inner = self._mono(one.data, {})
+                return None if inner is None else algebra.exp(inner)
+            case "l" | "p" | "h":
+                inner = self._poly(dict(one.data))
+                if inner is None:
+                    return None
+                if one.kind == "p":
+                    return inner
+                return algebra.log(inner) if one.kind == "l" else algebra.above_zero(inner)
+            case "f":
+                inner = self._poly(dict(one.data[1]))
+                return None if inner is None else algebra.apply(one.data[0], inner)
+        return None
+
+    def _poly(self, poly: Poly) -> Poly | None:
+        for mono, c in poly.items():
+            inner = self._mono(mono, {})
+            if inner is not None:
+                rest = {key: k for key, k in poly.items() if key != mono}
+                return add(rest, scaled(inner, c))
+        return None
+
+
+def _smaller(changed: Poly, mono: Mono) -> bool:
+    """Whether all that a rule made is smaller than what it was applied to."""
+    return all(size_of(one) < size_of(mono) for one in changed)

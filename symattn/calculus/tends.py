@@ -1,0 +1,235 @@
+"""Limits and expected values of normal forms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+from symattn.calculus.atoms import ONE, At, Atom, Exponent, Mono, Poly, Undecided, add, scaled
+from symattn.calculus.powers import Powers
+
+
+def limit(
+    algebra: Powers, poly: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+) -> Poly:
+    """What a sum tends to. Raises :class:`Undecided` where that is not seen."""
+    poly = algebra.cancelled(poly)
+    if isinstance(target, Fraction):
+        try:
+            return _at(algebra, poly, variable, algebra.number(target))
+        except Undecided:
+            if target:
+                raise
+    # Over a common denominator first: there what grows alike cancels.
+    above, below = algebra.cleared(poly)
+    found = _term_by_term(algebra, above, variable, target)
+    for one, e in below:
+        under = limit(algebra, dict(one.data), variable, target)
+        if not under:
+            raise Undecided("the limit of a quotient whose denominator vanishes")
+        found = algebra.mul(found, algebra.raised(under, -e))
+    return found
+
+
+def _at(algebra: Powers, poly: Poly, variable: Atom, value: Poly) -> Poly:
+    """A sum at a value of the variable, where it is continuous."""
+    found: Poly = {}
+    for mono, c in poly.items():
+        part = algebra.number(c)
+        for one, e in mono:
+            part = algebra.mul(part, algebra.raised(_atom_at(algebra, one, variable, value), e))
+        found = add(found, part)
+    return found
+
+
+def _atom_at(algebra: Powers, one: Atom, variable: Atom, value: Poly) -> Poly:
+    if one is variable:
+        return value
+    if not contains(one, variable):
+        return algebra.one(one)
+    match one.kind:
+        case "e":
+            return algebra.exp(_at(algebra, {one.data: ONE}, variable, value))
+        case "l":
+            return algebra.log(_at(algebra, dict(one.data), variable, value))
+        case "p":
+            return _at(algebra, dict(one.data), variable, value)
+        case "f":
+            return algebra.apply(one.data[0], _at(algebra, dict(one.data[1]), variable, value))
+        case "S":
+            bounds, found = algebra.opened(one)
+            found = _at(algebra, found, variable, value)
+            for name, axis in bounds.items():
+                found = algebra.bind(found, name, axis)
+            return found
+    raise Undecided("a limit in a step")
+
+
+def contains(one: Atom, inner: Atom) -> bool:
+    """Whether an atom occurs in another."""
+    if one is inner:
+        return True
+    match one.kind:
+        case "e":
+            return any(contains(a, inner) for a, _ in one.data)
+        case "l" | "p" | "h":
+            return any(contains(a, inner) for mono, _ in one.data for a, _ in mono)
+        case "f":
+            return any(contains(a, inner) for mono, _ in one.data[1] for a, _ in mono)
+        case "S":
+            return any(contains(a, inner) for a, _ in one.data[1])
+    return False
+
+
+def _term_by_term(
+    algebra: Powers, poly: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+) -> Poly:
+    found: Poly = {}
+    for mono, c in poly.items():
+        inner: list[tuple[Atom, Exponent]] = []
+        outer: list[tuple[Atom, Exponent]] = []
+        for one, e in mono:
+            (inner if contains(one, variable) else outer).append((one, e))
+        part = _of_product(algebra, tuple(inner), variable, target)
+        found = add(found, scaled(algebra.mul({tuple(outer): ONE}, part), c))
+    return found
+
+
+def _of_product(
+    algebra: Powers, mono: Mono, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+) -> Poly:
+    """The limit of a product of powers, exponentials and sums of such."""
+    degree = Fraction(0)
+    vanishes = False
+    found = algebra.number(1)
+    for one, e in mono:
+        if one is variable:
+            degree += Fraction(e)
+        elif one.kind == "e":
+            vanishes |= _fades(algebra, one, Fraction(e), variable, target)
+        elif one.kind == "S" and e == 1 and not isinstance(target, Fraction):
+            bounds, summed = algebra.opened(one)
+            part = _term_by_term(algebra, summed, variable, target)
+            if not part:
+                vanishes |= all(_all_fade(algebra, m, variable, target) for m in summed)
+            for name, axis in bounds.items():
+                part = algebra.bind(part, name, axis)
+            found = algebra.mul(found, part)
+        elif one.kind == "p" and not isinstance(target, Fraction):
+            under = limit(algebra, dict(one.data), variable, target)
+            if not under:
+                raise Undecided("the limit of a quotient whose denominator vanishes")
+            found = algebra.mul(found, algebra.raised(under, e))
+        else:
+            raise Undecided("a limit of this kind")
+    if isinstance(target, Fraction):
+        if degree < 0 or vanishes:
+            raise Undecided("a limit that is not seen to be finite")
+        return {} if degree > 0 else found
+    if vanishes:
+        # An exponential outweighs every power.
+        return {}
+    if degree > 0:
+        if not found:
+            raise Undecided("a limit of the kind oo times 0")
+        raise Undecided("a limit that is not finite")
+    return {} if degree < 0 else found
+
+
+def _all_fade(
+    algebra: Powers, mono: Mono, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+) -> bool:
+    return any(
+        one.kind == "e"
+        and contains(one, variable)
+        and _fades(algebra, one, Fraction(e), variable, target)
+        for one, e in mono
+    )
+
+
+def _fades(
+    algebra: Powers,
+    one: Atom,
+    e: Fraction,
+    variable: Atom,
+    target: Fraction | Literal["oo", "-oo"],
+) -> bool:
+    """Whether a power of ``e`` tends to 0; Undecided where it grows or its sign is not known."""
+    others = tuple(pair for pair in one.data if pair[0] is not variable)
+    if dict(one.data).get(variable) != 1 or any(contains(a, variable) for a, _ in others):
+        raise Undecided("a limit inside a nested exponential")
+    if isinstance(target, Fraction):
+        raise Undecided("a limit of this kind")
+    if not algebra.is_positive({others: ONE}):
+        raise Undecided("the limit of an exponential whose sign is not known")
+    if (e > 0) == (target == "oo"):
+        raise Undecided("a limit that is not finite")
+    return True
+
+
+def expectation(algebra: Powers, poly: Poly, random: frozenset[str]) -> Poly:
+    """The expected value over random entries, up to second moments of each array.
+
+    Entries are independent, with mean 0 and variance 1.
+    """
+    found: Poly = {}
+    for mono, c in poly.items():
+        found = add(found, scaled(_expected(algebra, mono, random), c))
+    return found
+
+
+def _expected(algebra: Powers, mono: Mono, random: frozenset[str]) -> Poly:
+    bounds = {}
+    flat = algebra.number(1)
+    for one, e in mono:
+        if one.kind == "S" and draws(one, random):
+            if not isinstance(e, int) or not 0 < e <= 2:
+                raise Undecided("a moment of higher order than the variance")
+            for _ in range(e):
+                more, summed = algebra.opened(one)
+                bounds.update(more)
+                flat = algebra.mul(flat, summed)
+        else:
+            flat = algebra.mul(flat, algebra.one(one, e))
+    found: Poly = {}
+    for factors, c in flat.items():
+        drawn: dict[str, list[tuple[At, ...]]] = {}
+        kept = []
+        for one, e in factors:
+            if one.kind == "x" and one.data[0] in random:
+                if not isinstance(e, int) or e < 0:
+                    raise Undecided("the mean of a function of random entries")
+                drawn.setdefault(one.data[0], []).extend([one.data[1]] * e)
+            elif draws(one, random):
+                raise Undecided("the mean of a function of random entries")
+            else:
+                kept.append((one, e))
+        part: Poly = {tuple(kept): c}
+        for places in drawn.values():
+            if len(places) > 2:
+                raise Undecided("a moment of higher order than the variance")
+            if len(places) == 1:
+                part = {}
+                continue
+            for first, second in zip(*places, strict=True):
+                part = algebra.mul(part, algebra.delta(first, second))
+        found = add(found, part)
+    for name, axis in reversed(bounds.items()):
+        found = algebra.bind(found, name, axis)
+    return found
+
+
+def draws(one: Atom, random: frozenset[str]) -> bool:
+    """Whether a random entry occurs in an atom."""
+    match one.kind:
+        case "x":
+            return one.data[0] in random
+        case "e":
+            return any(draws(a, random) for a, _ in one.data)
+        case "l" | "p" | "h":
+            return any(draws(a, random) for mono, _ in one.data for a, _ in mono)
+        case "f":
+            return any(draws(a, random) for mono, _ in one.data[1] for a, _ in mono)
+        case "S":
+            return any(draws(a, random) for a, _ in one.data[1])
+    return False

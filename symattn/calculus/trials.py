@@ -1,0 +1,353 @@
+"""What a line means in numbers: one side of it, at one size and one point, in balls.
+
+The second witness of every line. It shares no code with the normal forms of
+:mod:`symattn.calculus.normal`: each expression is evaluated as it stands, sums
+term by term, derivatives by numbers that carry them (:mod:`symattn.calculus.jets`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from flint import arb, ctx, fmpq
+
+from symattn.calculus import jets
+from symattn.calculus import language as term
+from symattn.calculus.jets import Jet, Value
+from symattn.calculus.language import Array, Axis, Expr, Index, Place
+
+#: Where a limit is looked at: so close to its end, in powers of 2.
+_NEAR, _NEARER = 60, 90
+#: Random entries whose every outcome is counted are at most so many.
+OUTCOMES = 10
+
+
+class Missing(Exception):
+    """A place does not exist at these sizes."""
+
+
+class Unclear(Exception):
+    """A number can't be found; the message says why."""
+
+
+class Point:
+    """Numbers for all that is given, at one choice of sizes.
+
+    ``values`` are the entries of given arrays by place, ``images`` where each
+    permutation sends 1, 2, ..., ``losses`` the coefficients of losses.
+    """
+
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        values: Mapping[Array, dict[tuple[int, ...], Value]],
+        images: Mapping[str, Sequence[int]],
+        random: Sequence[Array] = (),
+    ) -> None:
+        self.sizes = sizes
+        self.values = values
+        self.images = images
+        self.random = random
+        self.env: dict[Index, int] = {}
+        self._set: list[tuple[Array, Any, Any]] = []
+        self._known: dict[tuple[Any, ...], dict[tuple[int, ...], Value]] = {}
+
+    def length(self, axis: Axis) -> int:
+        """How long an axis is here."""
+        return axis if isinstance(axis, int) else self.sizes[axis]
+
+    def evaluate(self, value: Expr) -> Value:
+        """The number that an expression stands for, its free indices being in ``env``.
+
+        Raises :class:`Missing` and :class:`Unclear`.
+        """
+        return _RULES[type(value)](self, value)
+
+    def forget(self) -> None:
+        """Forget what was computed: the numbers given have changed."""
+        self._known.clear()
+
+    @contextmanager
+    def varied(self, array: Array, at: tuple[int, ...]) -> Iterator[int]:
+        """While this lasts values carry their slope in one entry, under the tag given."""
+        tag = 1 + sum(tag is not None for _, tag, _ in self._set)
+        self._set.append((array, tag, at))
+        try:
+            yield tag
+        finally:
+            self._set.pop()
+
+    # -- places ------------------------------------------------------------------
+
+    def place(self, at: Place, axis: Axis) -> int:
+        """Where a place lies along an axis. Raises :class:`Missing` beyond its ends."""
+        found = at.offset
+        if at.index is not None:
+            found += self.env[at.index]
+        elif at.size:
+            found += self.sizes[at.size]
+        if not 1 <= found <= self.length(axis):
+            raise Missing
+        for image in at.images:
+            found = self.images[image][found - 1]
+        return found
+
+    def _loose(self, at: Place) -> int:
+        """A place to be compared; it may lie beyond the end of its axis."""
+        found = at.offset
+        if at.index is not None:
+            found += self.env[at.index]
+        elif at.size:
+            found += self.sizes[at.size]
+        for image in at.images:
+            found = self.images[image][found - 1]
+        return found
+
+    # -- entries -----------------------------------------------------------------
+
+    def entry(self, array: Array, at: tuple[int, ...]) -> Value:
+        """An entry of an array, with its slopes in what is being varied."""
+        varied = [one for one in self._set if one[0] is array or one[0] in array.uses]
+        return self._varied(varied, array, at)
+
+    def _varied(self, varied: list[Any], array: Array, at: tuple[int, ...]) -> Value:
+        for place in range(len(varied) - 1, -1, -1):
+            whose, tag, where = varied[place]
+            if whose is array:
+                if tag is None:
+                    return where[at] if isinstance(where, dict) else where
+                base = self._varied([*varied[:place], *varied[place + 1 :]], array, at)
+                return Jet(tag, base, 1) if where == at else base
+        return self._under(varied, array, at)
+
+    def _under(self, varied: list[Any], array: Array, at: tuple[int, ...]) -> Value:
+        if array.body is None and array.of is None:
+            return self.values[array][at]
+        key = (
+            array,
+            *((one, tag, None if tag is None else where) for one, tag, where in varied),
+        )
+        known = self._known.setdefault(key, {})
+        if at not in known:
+            held, self._set = self._set, varied
+            try:
+                known[at] = self._computed(array, at)
+            finally:
+                self._set = held
+        return known[at]
+
+    def _computed(self, array: Array, at: tuple[int, ...]) -> Value:
+        if array.of is not None:
+            return self._loss(array, array.of)
+        assert array.body is not None
+        outer = [self.env.get(param) for param in array.params]
+        self.env.update(zip(array.params, at, strict=True))
+        try:
+            return self.evaluate(array.body)
+        finally:
+            for param, before in zip(array.params, outer, strict=True):
+                if before is not None:
+                    self.env[param] = before
+
+    def _loss(self, loss: Array, of: Array) -> Value:
+        """A loss is a polynomial of the entries, of degree three, with random coefficients."""
+        sums: list[Value] = [0, 0, 0]
+        for place in product(*(range(1, self.length(axis) + 1) for axis in of.axes)):
+            entry = self.entry(of, place)
+            for power in range(3):
+                sums[power] = sums[power] + self.values[loss][(power, *place)] * entry
+        return sums[0] + sums[1] * sums[1] + sums[2] * sums[2] * sums[2]
+
+    # -- rules, one for each kind of expression ------------------------------------
+
+    def _number(self, value: term.Number) -> Value:
+        number = value.value
+        if number.denominator == 1:
+            return int(number)
+        return arb(fmpq(number.numerator, number.denominator))
+
+    def _pi(self, value: term.Constant) -> Value:
+        return arb.pi()
+
+    def _size(self, value: term.Size) -> Value:
+        of = value.of
+        return self.length(of.size if isinstance(of, Index) else of)
+
+    def _position(self, value: term.Position) -> Value:
+        return self.env[value.index]
+
+    def _entry(self, value: term.Entry) -> Value:
+        array = value.array
+        return self.entry(array, tuple(map(self.place, value.at, array.axes)))
+
+    def _add(self, value: term.Add) -> Value:
+        found = self.evaluate(value.terms[0])
+        for one in value.terms[1:]:
+            found = found + self.evaluate(one)
+        return found
+
+    def _neg(self, value: term.Neg) -> Value:
+        return -self.evaluate(value.body)
+
+    def _mul(self, value: term.Mul) -> Value:
+        found: Value = 1
+        missing = False
+        for one in value.factors:
+            try:
+                factor = self.evaluate(one)
+            except Missing:
+                # A step or delta that is 0 there takes care of it.
+                missing = True
+                continue
+            if isinstance(factor, int) and factor == 0:
+                return 0
+            found = found * factor
+        if missing:
+            raise Missing
+        return found
+
+    def _div(self, value: term.Div) -> Value:
+        above = self.evaluate(value.above)
+        below = self.evaluate(value.below)
+        return above * jets.power(below, Fraction(-1))
+
+    def _power(self, value: term.Power) -> Value:
+        return jets.power(self.evaluate(value.base), value.exponent)
+
+    def _apply(self, value: term.Apply) -> Value:
+        return jets.FUNCTIONS[value.function](self.evaluate(value.body))
+
+    def _sum(self, value: term.Sum) -> Value:
+        found: Value = 0
+        index = value.index
+        for place in range(1, self.length(index.size) + 1):
+            self.env[index] = place
+            found = found + self.evaluate(value.body)
+        return found
+
+    def _delta(self, value: term.Delta) -> Value:
+        return int(self._loose(value.first) == self._loose(value.second))
+
+    def _at_most(self, value: term.AtMost) -> Value:
+        return int(self._loose(value.first) <= self._loose(value.second))
+
+    def _partial(self, value: term.Partial) -> Value:
+        at = tuple(map(self.place, value.at, value.array.axes))
+        with self.varied(value.array, at) as tag:
+            return jets.slope(self.evaluate(value.of), tag)
+
+    def _limit(self, value: term.Limit) -> Value:
+        found = []
+        for near in (_NEAR, _NEARER):
+            step = arb(2) ** (near if isinstance(value.target, str) else -near)
+            if value.target == "-oo":
+                step = -step
+            elif isinstance(value.target, Fraction):
+                step = step + arb(fmpq(value.target.numerator, value.target.denominator))
+            self._set.append((value.variable, None, step))
+            try:
+                found.append(self.evaluate(value.body))
+            finally:
+                self._set.pop()
+                self._known.clear()
+        if any(isinstance(one, Jet) for one in found):
+            raise Unclear("the derivative of a limit")
+        far, close = (one if isinstance(one, arb) else arb(one) for one in found)
+        apart = abs(far - close)
+        if not apart.is_finite() or not apart < arb(2) ** -20 * (1 + abs(close)):
+            raise Unclear("a limit that is not seen to be finite")
+        return close + arb(0, apart.upper() + arb(2) ** -50)
+
+    def _expectation(self, value: term.Expectation) -> Value:
+        """Each entry takes two values of mean 0 and variance 1: all outcomes are counted."""
+        named = term.arrays(value.body)
+        places = [
+            (array, at) for array in self.random if array in named for at in self.values[array]
+        ]
+        if len(places) > OUTCOMES:
+            raise Unclear("too many random entries to count their outcomes")
+        found: Value = 0
+        for outcome in product((True, False), repeat=len(places)):
+            chance: Value = 1
+            drawn: dict[Array, dict[tuple[int, ...], Value]] = {}
+            for (array, at), high in zip(places, outcome, strict=True):
+                a = self.values[array][at]
+                drawn.setdefault(array, {})[at] = a if high else -1 / a
+                chance = chance * (1 / (1 + a * a) if high else a * a / (1 + a * a))
+            before = len(self._set)
+            self._set.extend((array, None, entries) for array, entries in drawn.items())
+            try:
+                found = found + chance * self.evaluate(value.body)
+            finally:
+                del self._set[before:]
+                self._known.clear()
+        return found
+
+    def _operations(self, value: term.Operations) -> Value:
+        total = 0
+        for array in value.arrays:
+            assert array.body is not None
+            every = product(*(range(1, self.length(axis) + 1) for axis in array.axes))
+            for at in every:
+                self.env.update(zip(array.params, at, strict=True))
+                total += self._counted(array.body)
+        return total
+
+    def _counted(self, value: Expr) -> int:
+        """How many operations one value of an expression takes."""
+        match value:
+            case term.Add(parts) | term.Mul(parts):
+                return len(parts) - 1 + sum(map(self._counted, parts))
+            case term.Neg(body):
+                return self._counted(body)
+            case term.Div(above, below):
+                return 1 + self._counted(above) + self._counted(below)
+            case term.Power(body, _):
+                sized = isinstance(body, term.Size | term.Number)
+                return 0 if sized else 1 + self._counted(body)
+            case term.Apply(_, body):
+                return 1 + self._counted(body)
+            case term.Sum(index, body):
+                found = self.length(index.size) - 1
+                for place in range(1, self.length(index.size) + 1):
+                    self.env[index] = place
+                    found += self._counted(body)
+                return found
+            case term.AtMost() | term.Delta():
+                return 1
+            case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
+                return 0
+        raise Unclear(f"the operations in {type(value).__name__}")
+
+
+_RULES: dict[type, Any] = {
+    term.Number: Point._number,
+    term.Constant: Point._pi,
+    term.Size: Point._size,
+    term.Position: Point._position,
+    term.Entry: Point._entry,
+    term.Add: Point._add,
+    term.Neg: Point._neg,
+    term.Mul: Point._mul,
+    term.Div: Point._div,
+    term.Power: Point._power,
+    term.Apply: Point._apply,
+    term.Sum: Point._sum,
+    term.Delta: Point._delta,
+    term.AtMost: Point._at_most,
+    term.Partial: Point._partial,
+    term.Limit: Point._limit,
+    term.Expectation: Point._expectation,
+    term.Operations: Point._operations,
+}
+
+
+def precision(bits: int) -> int:
+    """Have balls from now on so many bits; the number before."""
+    before: int = ctx.prec
+    ctx.prec = bits
+    return before

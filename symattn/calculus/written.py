@@ -1,0 +1,140 @@
+"""Expressions as text, in the language of derivation files: for conditions and messages."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from symattn.calculus import language as term
+from symattn.calculus.language import Array, Expr, Index, Place
+
+_SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
+
+
+def text(value: Expr) -> str:
+    """An expression as it could stand in a file; parts without a name are written out."""
+    return _written(value)[0]
+
+
+def place(at: Place) -> str:
+    """A place as it stands in brackets."""
+    base = at.index.name if at.index else at.size
+    found = f"{base} {'+' if at.offset > 0 else '-'} {abs(at.offset)}" if at.offset else base
+    found = found if base else str(at.offset)
+    for image in at.images:
+        found = f"{image}[{found}]"
+    return found
+
+
+def _written(value: Expr) -> tuple[str, int]:
+    match value:
+        case term.Number(number):
+            return (str(number), _ATOM if number.denominator == 1 and number >= 0 else _SUM)
+        case term.Constant(name):
+            return name, _ATOM
+        case term.Size(of):
+            return str(of.size if isinstance(of, Index) else of), _ATOM
+        case term.Position(index):
+            return index.name, _ATOM
+        case term.Entry(array, at):
+            return _entry(array, at)
+        case term.Add(terms):
+            found = _held(terms[0], _PRODUCT)
+            for one in terms[1:]:
+                if isinstance(one, term.Neg):
+                    found += f" - {_held(one.body, _PRODUCT)}"
+                else:
+                    found += f" + {_held(one, _PRODUCT)}"
+            return found, _SUM
+        case term.Neg(body):
+            return f"-{_held(body, _PRODUCT)}", _SUM
+        case term.Mul(factors):
+            return " * ".join(_held(one, _PRODUCT) for one in factors), _PRODUCT
+        case term.Div(above, below):
+            return f"{_held(above, _PRODUCT)} / {_held(below, _POWER)}", _PRODUCT
+        case term.Power(base, Fraction(numerator=1, denominator=2)):
+            return f"sqrt({text(base)})", _ATOM
+        case term.Power(base, exponent):
+            return f"{_held(base, _ATOM)}**{_exponent(exponent)}", _POWER
+        case term.Apply("positive", body):
+            return f"step(0 < {text(body)})", _ATOM
+        case term.Apply(function, body):
+            return f"{function}({text(body)})", _ATOM
+        case term.Sum(index, body):
+            return f"sum({index.name}, {text(body)})", _ATOM
+        case term.Delta(first, second):
+            return f"delta({place(first)}, {place(second)})", _ATOM
+        case term.AtMost(first, second):
+            return f"step({place(first)} <= {place(second)})", _ATOM
+        case term.Partial(of, array, at):
+            return f"diff({text(of)}, {_entry(array, at)[0]})", _ATOM
+        case term.Limit(body, variable, target):
+            return f"limit({variable.name}, {target}, {text(body)})", _ATOM
+        case term.Expectation(body):
+            return f"expect({text(body)})", _ATOM
+        case term.Operations(arrays):
+            return f"operations({', '.join(one.name for one in arrays)})", _ATOM
+    raise TypeError(type(value).__name__)
+
+
+def _held(value: Expr, tightness: int) -> str:
+    written, tight = _written(value)
+    return written if tight >= tightness else f"({written})"
+
+
+def _exponent(exponent: Fraction) -> str:
+    plain = exponent.denominator == 1 and exponent >= 0
+    return str(exponent) if plain else f"({exponent})"
+
+
+def _entry(array: Array, at: tuple[Place, ...]) -> tuple[str, int]:
+    if array.body is not None and "." in array.name:
+        # A part of a line that has no name.
+        return _written(replaced(array.body, dict(zip(array.params, at, strict=True))))
+    places = ", ".join(map(place, at))
+    return (f"{array.name}[{places}]" if at else array.name), _ATOM
+
+
+def replaced(value: Expr, by: dict[Index, Place]) -> Expr:
+    """An expression with indices replaced by places."""
+
+    def at(one: Place) -> Place:
+        if one.index not in by:
+            return one
+        other = by[one.index]
+        return Place(other.index, other.size, other.offset + one.offset, other.images + one.images)
+
+    def inner(one: Expr) -> Expr:
+        return replaced(one, by)
+
+    match value:
+        case term.Position(index) if index in by and by[index].index:
+            found = by[index].index
+            assert found is not None
+            return term.Position(found)
+        case term.Entry(array, places):
+            return term.Entry(array, tuple(map(at, places)))
+        case term.Add(parts):
+            return term.Add(tuple(map(inner, parts)))
+        case term.Mul(parts):
+            return term.Mul(tuple(map(inner, parts)))
+        case term.Neg(body):
+            return term.Neg(inner(body))
+        case term.Div(above, below):
+            return term.Div(inner(above), inner(below))
+        case term.Power(base, exponent):
+            return term.Power(inner(base), exponent)
+        case term.Apply(function, body):
+            return term.Apply(function, inner(body))
+        case term.Sum(index, body):
+            return term.Sum(index, inner(body))
+        case term.Delta(first, second):
+            return term.Delta(at(first), at(second))
+        case term.AtMost(first, second):
+            return term.AtMost(at(first), at(second))
+        case term.Partial(of, array, places):
+            return term.Partial(inner(of), array, tuple(map(at, places)))
+        case term.Limit(body, variable, target):
+            return term.Limit(inner(body), variable, target)
+        case term.Expectation(body):
+            return term.Expectation(inner(body))
+    return value

@@ -1,0 +1,129 @@
+"""A TOML file: its text, what it says, and the lines of its faults."""
+
+from __future__ import annotations
+
+import re
+import stat
+import tomllib
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from symattn.errors import Fault, Faults, Malformed
+from symattn.limits import BYTES, DIGITS, KEY_PARTS
+from symattn.tables.places import Places
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file's text, and the document that it is."""
+
+    path: Path
+    text: str
+    document: Document
+
+    @cached_property
+    def places(self) -> Places:
+        """Where its values stand."""
+        return Places(self.text)
+
+    def line(self, where: str) -> int:
+        """The line of a place; of what the file says nothing of, the line where
+        it takes that from another."""
+        return self.places.line(where) or self.places.line("extends")
+
+    def malformed(self, faults: Faults) -> Malformed:
+        """The faults in the order of their lines."""
+        placed = [replace(fault, line=self.line(fault.where)) for fault in faults]
+        in_order = sorted(placed, key=lambda fault: fault.line)
+        return Malformed(in_order, str(self.path), faults.more)
+
+
+def parsed(path: Path, content: bytes) -> File:
+    """The file of these bytes. Raises :class:`Malformed` if they are no TOML."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Malformed(f"not UTF-8 text: byte {error.start} can't be read") from None
+    if faults := _long_keys(text):
+        raise Malformed(faults)
+    try:
+        return File(path, text, dict(_parsed(text)))
+    except RecursionError:
+        raise Malformed("not TOML that is read: nested too deep") from None
+    except tomllib.TOMLDecodeError as error:
+        raise Malformed(_invalid(str(error))) from None
+    except ValueError:
+        # A whole number beyond what Python reads: its message has no place.
+        raise Malformed(_long_numbers(text)) from None
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> Document:
+    """What a text says; that of a walkthrough that many extend is kept."""
+    return tomllib.loads(text, parse_float=_decimal)
+
+
+def _decimal(text: str) -> Decimal | str:
+    """A number with its zeros; as text where its power of ten is beyond all
+    bounds, so that whoever reads numbers says so."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return text
+
+
+def _invalid(message: str) -> Fault:
+    """What tomllib says, its line told apart."""
+    found = re.fullmatch(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", message, re.DOTALL)
+    if found is None:
+        return Fault("", f"not valid TOML: {message}")
+    return Fault("", f"not valid TOML: {found[1]} at column {found[3]}", int(found[2]))
+
+
+def content(path: Path, shown: str, kind: str, made: str) -> bytes:
+    """The bytes of a file, which messages call ``shown``; a ``kind`` of file, and how one is made.
+
+    Raises :class:`Malformed` where it can't be read, or is too long.
+    """
+    try:
+        found = path.stat()
+        plain = stat.S_ISREG(found.st_mode)
+        held = path.read_bytes() if plain and found.st_size <= BYTES.most else b""
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        hint = f"; {made}" if isinstance(error, FileNotFoundError) else ""
+        raise Malformed(f"{shown} can't be read: {reason}{hint}") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise Malformed(f"{shown} is a folder, not a {kind}; {made}")
+    if not plain:
+        raise Malformed(f"{shown} can't be read: a device or a pipe")
+    if found.st_size > BYTES.most:
+        raise Malformed(f"{shown} has {BYTES.said(found.st_size)}")
+    return held
+
+
+def _long_numbers(text: str) -> Faults:
+    return Faults(
+        Fault("", DIGITS.said(len(found[0])), line)
+        for line, content in enumerate(text.split("\n"), 1)
+        for found in re.finditer(rf"[0-9_]{{{DIGITS.most + 1},}}", content)
+    )
+
+
+_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DOTTED = re.compile(rf"({_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+)[ \t]*+([=\]])?+")
+
+
+def _long_keys(text: str) -> Faults:
+    return Faults(
+        Fault("", KEY_PARTS.said(parts), line)
+        for line, content in enumerate(text.split("\n"), 1)
+        if content.count(".") >= KEY_PARTS.most
+        for found in _DOTTED.finditer(content)
+        if found[2] and (parts := len(re.findall(_PART, found[1]))) > KEY_PARTS.most
+    )
