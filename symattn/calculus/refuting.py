@@ -330,10 +330,10 @@ def _told(line: Line, place: Place) -> Counterexample:
     for array in sorted(named & point.values.keys(), key=lambda one: one.name):
         if array.of is not None:
             continue
-        for place, value in list(point.values[array].items())[:24]:
-            name = f"{array.name}[{', '.join(map(str, place))}]" if place else array.name
+        for where, value in list(point.values[array].items())[:24]:
+            name = f"{array.name}[{', '.join(map(str, where))}]" if where else array.name
             values[name] = _digits(value)
-    free = {index.name: place for index, place in zip(line.free, at, strict=True)}
+    free = {index.name: number for index, number in zip(line.free, at, strict=True)}
     return Counterexample(dict(point.sizes), free, values, *_apart(place.left, place.right))
 
 
