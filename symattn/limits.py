@@ -99,3 +99,19 @@ EXPANSION = 400_000
 RADICAND = 10**40
 #: Bits of rational numbers that are worked out; longer ones are kept as recipes.
 RATIONAL = 1 << 18
+
+# -- formulas that SymPy derives ------------------------------------------------------
+
+#: Uses of entries in a program (:mod:`symattn.programs.uses`): a second or two.
+DERIVED = Limit(
+    12_000, "entries are used {found} times; SymPy derives programs of at most {most} uses"
+)
+#: Operations in one entry of a formula with numbers put in, and in letters of
+#: what is given alone.
+FORMULA = Limit(40_000, "a formula of {found} operations; SymPy puts numbers into at most {most}")
+EXPANDED = Limit(200_000, "a formula of {found} operations; SymPy writes out at most {most}")
+#: The same under a root or inside a function: SymPy evaluates such numbers roughly to
+#: learn their signs, again for each that they are nested in.
+ARGUMENT = Limit(
+    300, "a function of a formula of {found} operations; SymPy puts numbers into at most {most}"
+)

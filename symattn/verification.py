@@ -1,15 +1,19 @@
-"""A solution held against the independent NumPy recomputation.
+"""A solution held against the independent NumPy recomputation, and against SymPy.
 
 :mod:`symattn.crosscheck` computes every quantity a second time, in float64
 with bounds on its own error, and every gradient twice: by its definition and
 by complex steps. Here the exact values are compared with all of them.
+
+SymPy derives a formula for every quantity, gradients by its own derivatives, and
+puts the case's numbers in (:attr:`symattn.solution.solution.Solution.symbolic`).
+The closed forms must be equal to what comes out, exactly.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,9 +22,11 @@ from flint import arb
 
 from symattn.cases.case import Case
 from symattn.crosscheck.recomputation import PLAIN, Figures, Gradient, Loss, recompute
-from symattn.errors import Malformed
+from symattn.errors import Malformed, NoClosedForm, Undecided
+from symattn.limits import DERIVED
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rounding import Real
+from symattn.programs.uses import uses
 from symattn.solution.quantity import Entry, Quantity
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
@@ -46,6 +52,9 @@ class Check:
     sum of magnitudes of the terms times 2**-53: it holds up to 1.
     ``worst`` is the place of the largest scaled error. ``doubt`` says why an
     undecided quantity is: what floats could check of it holds.
+
+    ``symbolic`` says whether SymPy's formula with the numbers put in is equal to
+    the closed form in all entries, ``symbolic_doubt`` why that is undecided.
     """
 
     quantity: str
@@ -55,6 +64,8 @@ class Check:
     worst: tuple[int, int] | None = None
     entries: int = 0
     doubt: str = ""
+    symbolic: Verdict = Verdict.UNDECIDED
+    symbolic_doubt: str = ""
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -67,12 +78,13 @@ class Check:
 
     def as_dict(self) -> dict[str, float | str | None]:
         """The figures for JSON, which has no infinity: None."""
-        doubt = {"doubt": self.doubt} if self.doubt else {}
+        doubts = {"doubt": self.doubt, "sympy_doubt": self.symbolic_doubt}
         return {
             "max_ulp": _short(self.max_ulp),
             "scaled_ulp": _short(self.scaled_ulp),
             "verdict": str(self.verdict),
-            **doubt,
+            "sympy": str(self.symbolic),
+            **{key: doubt for key, doubt in doubts.items() if doubt},
         }
 
 
@@ -92,22 +104,32 @@ class Verification:
 
     @property
     def verdict(self) -> Verdict:
-        """``refuted`` if any check is, else ``undecided`` if any is."""
-        return Verdict.all(check.verdict for check in self.checks)
+        """``refuted`` if any check is, by NumPy or SymPy, else ``undecided`` if any is."""
+        return Verdict.all(v for check in self.checks for v in (check.verdict, check.symbolic))
 
     @property
     def doubts(self) -> dict[str, list[str]]:
-        """Why quantities are undecided: each reason, with those that it is for."""
-        found: dict[str, list[str]] = {}
-        for check in self.checks:
-            if check.doubt:
-                found.setdefault(check.doubt, []).append(check.quantity)
-        return found
+        """Why floats leave quantities undecided: each reason, with those that it is for."""
+        return _by_reason((check.doubt, check.quantity) for check in self.checks)
+
+    @property
+    def symbolic_doubts(self) -> dict[str, list[str]]:
+        """The same for SymPy."""
+        return _by_reason((check.symbolic_doubt, check.quantity) for check in self.checks)
+
+
+def _by_reason(doubts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for doubt, quantity in doubts:
+        if doubt:
+            found.setdefault(doubt, []).append(quantity)
+    return found
 
 
 def verify(case: str | Path | Case | Solution) -> Verification:
     """Every quantity of a case or a solution, forward and backward, against
-    the recomputation. Raises :class:`Malformed` for a case with faults.
+    the recomputation and against SymPy. Raises :class:`Malformed` for a case
+    with faults.
 
     >>> verify("cat-sat-mat").verdict
     <Verdict.HOLDS: 'holds'>
@@ -134,7 +156,24 @@ def verify(case: str | Path | Case | Solution) -> Verification:
             if exact.letters or part == PLAIN
         ]
         checks.append(_check(exact.name, pairs))
+    checks = [_with_symbolic(check, solution) for check in checks]
     return Verification(case.name, tuple(checks), found.probed, found.probes)
+
+
+def _with_symbolic(check: Check, solution: Solution) -> Check:
+    """The check with what SymPy says of the quantity."""
+    verdict, doubt = Verdict.UNDECIDED, ""
+    if (found := uses(solution.program)) > DERIVED.most:
+        # Asked here too: SymPy need not be loaded for that.
+        doubt = DERIVED.said(found)
+    else:
+        try:
+            verdict = solution.symbolic[check.quantity].equals(solution[check.quantity])
+        except (Malformed, NoClosedForm, Undecided) as error:
+            doubt = str(error)
+    if verdict is Verdict.UNDECIDED:
+        doubt = doubt or "the closed forms can't be told apart"
+    return replace(check, symbolic=verdict, symbolic_doubt=doubt)
 
 
 def _as_text(data: object) -> object:

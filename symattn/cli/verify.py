@@ -29,15 +29,22 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="Exit with 1 on what is undecided as well.")
 @paced
 def command(cases: tuple[str, ...], form: str, strict: bool, pace: Pace) -> None:
-    """Hold every quantity against an independent NumPy recomputation.
+    """Hold every quantity against NumPy and SymPy.
 
     NumPy computes each CASE again in 64-bit floats from the steps' text, every
     gradient by its definition and by complex steps. "ulp" is the largest
     distance from the exact value in units in the last place, "scaled" that
     distance over the bound that follows from the magnitudes of all terms:
     up to 1 is rounding. What floats can't tell (an overflow, a divisor or a mask
-    within rounding) is undecided, with the reason. Exits with 1 if anything is
-    refuted; what is undecided fails only with --strict.
+    within rounding) is undecided, with the reason.
+
+    SymPy derives a formula for every quantity, differentiating stage by stage, and
+    puts the given numbers in: the closed forms must be equal to that in every
+    entry, exactly. What is too large for SymPy, or has no short closed form, is
+    undecided, with the reason.
+
+    Exits with 1 if anything is refuted; what is undecided fails only with
+    --strict.
     """
     found = case_arguments.of_each(cases, pace, _verified, form)
     if form == "json":
@@ -75,18 +82,22 @@ def _print(item: Verification, out: Console) -> None:
     head.append(f"  {item.verdict}", style=styles[item.verdict])
     head.append(f"  {item.probed} of {item.probes} gradient entries also by complex steps", "dim")
     out.print(head)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2), header_style="dim")
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     table.add_column("quantity")
     for heading in ("entries", "ulp", "scaled"):
         table.add_column(heading, justify="right")
-    table.add_column("verdict")
+    table.add_column("NumPy")
+    table.add_column("SymPy")
     for check in item.checks:
         table.add_row(
             shown(check.quantity),
             str(check.entries),
             *check.texts,
-            Text(str(check.verdict), style=styles[check.verdict]),
+            *(Text(str(x), style=styles[x]) for x in (check.verdict, check.symbolic)),
         )
     out.print(table)
-    for doubt, quantities in item.doubts.items():
-        out.print(shown(f"  undecided, {', '.join(quantities)}: {doubt}", style="yellow"))
+    for by, doubts in (("NumPy", item.doubts), ("SymPy", item.symbolic_doubts)):
+        for doubt, quantities in doubts.items():
+            every = len(quantities) == len(item.checks)
+            of = "every quantity" if every else ", ".join(quantities)
+            out.print(shown(f"  undecided by {by}, {of}: {doubt}", style="yellow"))

@@ -240,11 +240,11 @@ class Recipe:
 
     # -- questions --------------------------------------------------------------
 
-    def is_zero(self, budget: Budget = DECIDING) -> Verdict:
+    def is_zero(self, budget: Budget = DECIDING, bits: int = 4 * LAST) -> Verdict:
         """Whether the number is zero.
 
-        ``undecided`` where its balls hold zero at every precision and its
-        closed form is beyond the budget or has opaque numbers in it.
+        ``undecided`` where its balls hold zero at every precision up to ``bits``
+        and its closed form is beyond the budget or has opaque numbers in it.
         """
         near = self.enclosure(FIRST)
         if not near.contains(0) or near.is_zero():
@@ -253,7 +253,7 @@ class Recipe:
         assert parts is not None
         if (found := _form_is_zero(parts)) is not Verdict.UNDECIDED:
             return found
-        last = QUICK_BITS if budget is QUICK else 4 * LAST
+        last = QUICK_BITS if budget is QUICK else bits
         return Verdict.UNDECIDED if self._sign_by_balls(last) is None else Verdict.REFUTED
 
     def sign(self) -> int:

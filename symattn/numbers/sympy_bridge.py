@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from math import prod
 
 import sympy
@@ -52,29 +53,50 @@ def _expression(tree: f.Formula) -> sympy.Expr:
     raise AssertionError(f"no closed form contains {tree!r}")
 
 
-def from_sympy(expression: sympy.Basic, symbols: bool = False) -> Value:
+def from_sympy(
+    expression: sympy.Basic,
+    symbols: bool = False,
+    known: MutableMapping[sympy.Basic, Value] | None = None,
+) -> Value:
     """The exact value of a SymPy expression made of rationals, roots,
-    exponentials and, with ``symbols``, symbols; else :class:`Malformed`.
+    exponentials, their functions and, with ``symbols``, symbols; else
+    :class:`Malformed`. ``known`` are parts that were read before; new ones are added.
 
     >>> print(from_sympy(sympy.sqrt(2) / 3 + sympy.exp(1)))
     sqrt(2)/3 + e
     """
-    if isinstance(expression, sympy.Rational):
-        return rational(fmpq(int(expression.p), int(expression.q)))
+    known = {} if known is None else known
+    found = known.get(expression)
+    if found is None:
+        found = known[expression] = _read(expression, symbols, known)
+    return found
+
+
+def _read(
+    expression: sympy.Basic, symbols: bool, known: MutableMapping[sympy.Basic, Value]
+) -> Value:
+    def read(part: sympy.Basic) -> Value:
+        return from_sympy(part, symbols, known)
+
+    match expression:
+        case sympy.Rational():
+            return rational(fmpq(int(expression.p), int(expression.q)))
+        case sympy.Add():
+            return total(map(read, expression.args))
+        case sympy.Mul():
+            return prod(map(read, expression.args), start=ONE)
+        case sympy.exp():
+            return read(expression.args[0]).exp()
+        case sympy.log():
+            return read(expression.args[0]).log()
+        case sympy.tanh():
+            return read(expression.args[0]).tanh()
+        case sympy.Pow():
+            return _power(read(expression.base), expression.exp)
+        case sympy.Symbol() if symbols:
+            return symbol(expression.name)
     if expression is sympy.E:
         return ONE.exp()
-    if isinstance(expression, sympy.Add):
-        return total(from_sympy(part, symbols) for part in expression.args)
-    if isinstance(expression, sympy.Mul):
-        return prod((from_sympy(part, symbols) for part in expression.args), start=ONE)
-    if isinstance(expression, sympy.exp):
-        return from_sympy(expression.args[0], symbols).exp()
-    if isinstance(expression, sympy.log):
-        return from_sympy(expression.args[0], symbols).log()
-    if isinstance(expression, sympy.Pow):
-        return _power(from_sympy(expression.base, symbols), expression.exp)
-    if symbols and isinstance(expression, sympy.Symbol):
-        return symbol(expression.name)
     kind = "float" if isinstance(expression, sympy.Float) else type(expression).__name__
     raise Malformed(f"expected an exact number, found the SymPy {kind} {expression}")
 

@@ -2,7 +2,7 @@
 
 Given matrices; every step as general formula, substitution, closed form and
 rounded value; the Jacobian and the gradients by stages; what the cross-check
-found; how to make the sheet again.
+and SymPy found; how to make the sheet again.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from symattn.sheets.backward import backward
 from symattn.sheets.comparison import comparison
 from symattn.sheets.redpen import differences
 from symattn.sheets.steps import Steps
+from symattn.sheets.substitution import listed, substitution
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 from symattn.verification import Verification, verify
@@ -47,7 +48,11 @@ def sheet(solution: Solution, detail: str = "brief", places: int = 4) -> b.Sheet
         raise Malformed(f"expected 1 to 30 places on a sheet, found {places}")
     verification = verify(solution)
     if verification.verdict is Verdict.REFUTED:
-        wrong = [c.quantity for c in verification.checks if c.verdict is Verdict.REFUTED]
+        wrong = [
+            check.quantity
+            for check in verification.checks
+            if Verdict.REFUTED in (check.verdict, check.symbolic)
+        ]
         raise Refuted(
             f"{solution.case.name}: the cross-check refutes {', '.join(wrong)}; "
             "no sheet is written from figures that don't hold"
@@ -62,6 +67,7 @@ def sheet(solution: Solution, detail: str = "brief", places: int = 4) -> b.Sheet
         *backward(steps),
         *_differences(steps),
         *_check(verification),
+        *substitution(solution, verification),
         *_reproduction(steps),
     ]
     subtitle = ", ".join(case.tokens) if case.tokens else case.name
@@ -183,9 +189,7 @@ def _check(verification: Verification) -> Iterator[b.Block]:
         "lrrl@{\\hspace{12mm}}lrrl",
     )
     for doubt, quantities in verification.doubts.items():
-        names = [b.Math(f.latex(symbol(name))) for name in quantities]
-        listed = [part for name in names for part in (", ", name)][1:]
-        yield b.Paragraph((b.Strong("Left open by floats: "), *listed, f": {doubt}."))
+        yield b.Paragraph((b.Strong("Left open by floats: "), *listed(quantities), f": {doubt}."))
 
 
 def _reproduction(steps: Steps) -> Iterator[b.Block]:

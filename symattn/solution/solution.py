@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flint import arb
 
@@ -23,6 +24,9 @@ from symattn.programs.program import ancestors
 from symattn.programs.running import Run
 from symattn.solution.quantity import Quantity
 from symattn.syntax import gradient_name
+
+if TYPE_CHECKING:
+    from symattn.solution.symbolic import Symbolic
 
 #: Above this many bits one entry's closed form is enclosed instead of the
 #: whole program.
@@ -140,6 +144,21 @@ class Solution:
         if expression in named:
             return expression
         return next((name for name, known in named.items() if known is node), expression)
+
+    @cached_property
+    def symbolic(self) -> Symbolic:
+        """Every step and gradient as a formula in letters, derived by SymPy, into
+        which SymPy puts the case's numbers; loads SymPy.
+
+        :class:`~symattn.errors.NoClosedForm` for a program beyond
+        :data:`~symattn.limits.DERIVED`.
+
+        >>> solve("cat-sat-mat").symbolic["dL/dA"].matrix[0, 1]
+        X[1, 0]*dL/dY[0, 0] + X[1, 1]*dL/dY[0, 1] + X[1, 2]*dL/dY[0, 2] + X[1, 3]*dL/dY[0, 3]
+        """
+        from symattn.solution.symbolic import Symbolic
+
+        return Symbolic(self)
 
     def gradient(self, name: str) -> Quantity:
         """dL/d(name), where L is the sum of upstream times output."""

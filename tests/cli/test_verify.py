@@ -16,9 +16,17 @@ from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 from symattn.verification import Check, Verification
 
-HOLDS = Check("A", 0.5, 0.25, Verdict.HOLDS, (0, 1), 9)
-OPEN = Check("dL/dQ", math.inf, 0.0, Verdict.UNDECIDED, None, 12, "in S a number is too large")
-REFUTED = Check("Y", 123456.0, 7654.321, Verdict.REFUTED, (1, 0), 6)
+HOLDS = Check("A", 0.5, 0.25, Verdict.HOLDS, (0, 1), 9, symbolic=Verdict.HOLDS)
+OPEN = Check(
+    "dL/dQ", math.inf, 0.0, Verdict.UNDECIDED, None, 12, "in S a number is too large",
+    symbolic=Verdict.HOLDS,
+)  # fmt: skip
+REFUTED = Check("Y", 123456.0, 7654.321, Verdict.REFUTED, (1, 0), 6, symbolic=Verdict.HOLDS)
+#: What NumPy holds and SymPy leaves open, or refutes.
+LARGE = replace(
+    HOLDS, quantity="T", symbolic=Verdict.UNDECIDED, symbolic_doubt="a formula that is too long"
+)
+DERIVED_WRONG = replace(HOLDS, quantity="S", symbolic=Verdict.REFUTED)
 
 
 @pytest.fixture
@@ -41,6 +49,8 @@ def found(monkeypatch):
         ([HOLDS, OPEN], 0),
         ([HOLDS, REFUTED], 1),
         ([REFUTED, OPEN, HOLDS], 1),
+        ([HOLDS, LARGE], 0),
+        ([HOLDS, DERIVED_WRONG], 1),
     ],
 )
 def test_exit_code(form, checks, code, found, symattn) -> None:
@@ -54,7 +64,8 @@ def test_exit_code(form, checks, code, found, symattn) -> None:
 
 
 @pytest.mark.parametrize(
-    ("checks", "code"), [([HOLDS], 0), ([HOLDS, OPEN], 1), ([OPEN, REFUTED], 1)]
+    ("checks", "code"),
+    [([HOLDS], 0), ([HOLDS, OPEN], 1), ([HOLDS, LARGE], 1), ([OPEN, REFUTED], 1)],
 )
 def test_strict(checks, code, found, symattn) -> None:
     """What is undecided fails where that is asked for."""
@@ -69,7 +80,7 @@ def test_an_overflow_is_told(symattn, tmp_path) -> None:
     done = symattn("verify", "large.toml")
     assert (done.code, done.err) == (0, "")
     reason = "in y a number is beyond the range of 64-bit floats"
-    assert done.table[-1] == [f"undecided, y, dL/dx: {reason}"]
+    assert done.table[-1] == [f"undecided by NumPy, y, dL/dx: {reason}"]
 
 
 def test_one_refuted_case_among_others(monkeypatch, symattn) -> None:
@@ -91,18 +102,31 @@ def test_one_refuted_case_among_others(monkeypatch, symattn) -> None:
 
 def test_json(found, symattn) -> None:
     """By case and quantity: the errors to three digits, null where there is none, the verdict."""
-    found(HOLDS, OPEN, REFUTED)
+    found(HOLDS, OPEN, REFUTED, LARGE)
     done = symattn("verify", "cat-sat-mat", "--format", "json")
     assert json.loads(done.out) == {
         "cat-sat-mat": {
-            "A": {"max_ulp": 0.5, "scaled_ulp": 0.25, "verdict": "holds"},
+            "A": {"max_ulp": 0.5, "scaled_ulp": 0.25, "verdict": "holds", "sympy": "holds"},
             "dL/dQ": {
                 "max_ulp": None,
                 "scaled_ulp": 0.0,
                 "verdict": "undecided",
+                "sympy": "holds",
                 "doubt": "in S a number is too large",
             },
-            "Y": {"max_ulp": 123000.0, "scaled_ulp": 7650.0, "verdict": "refuted"},
+            "Y": {
+                "max_ulp": 123000.0,
+                "scaled_ulp": 7650.0,
+                "verdict": "refuted",
+                "sympy": "holds",
+            },
+            "T": {
+                "max_ulp": 0.5,
+                "scaled_ulp": 0.25,
+                "verdict": "holds",
+                "sympy": "undecided",
+                "sympy_doubt": "a formula that is too long",
+            },
         }
     }
     assert done.out.startswith('{\n  "cat-sat-mat": {\n    "A"')
@@ -110,22 +134,35 @@ def test_json(found, symattn) -> None:
 
 @pytest.mark.parametrize(
     ("checks", "verdict"),
-    [([HOLDS], "holds"), ([HOLDS, OPEN], "undecided"), ([REFUTED, OPEN], "refuted")],
+    [
+        ([HOLDS], "holds"),
+        ([HOLDS, OPEN], "undecided"),
+        ([REFUTED, OPEN], "refuted"),
+        ([HOLDS, LARGE], "undecided"),
+        ([HOLDS, DERIVED_WRONG], "refuted"),
+    ],
 )
 def test_text(checks, verdict, found, symattn) -> None:
     """A head that sums up, and a line for every quantity under a heading."""
     found(*checks)
     done = symattn("verify", "cat-sat-mat", "--format", "text")
     rows = {
-        "A": ["A", "9", "0.50", "0.250", "holds"],
-        "dL/dQ": ["dL/dQ", "12", "inf", "0.000", "undecided"],
-        "Y": ["Y", "6", "1.2e+05", "7.7e+03", "refuted"],
+        "A": ["A", "9", "0.50", "0.250", "holds", "holds"],
+        "dL/dQ": ["dL/dQ", "12", "inf", "0.000", "undecided", "holds"],
+        "Y": ["Y", "6", "1.2e+05", "7.7e+03", "refuted", "holds"],
+        "T": ["T", "9", "0.50", "0.250", "holds", "undecided"],
+        "S": ["S", "9", "0.50", "0.250", "holds", "refuted"],
     }
     assert done.table == [
         ["cat-sat-mat", verdict, "3 of 7 gradient entries also by complex steps"],
-        ["quantity", "entries", "ulp", "scaled", "verdict"],
+        ["quantity", "entries", "ulp", "scaled", "NumPy", "SymPy"],
         *(rows[check.quantity] for check in checks),
-        *([f"undecided, {check.quantity}: {check.doubt}"] for check in checks if check.doubt),
+        *(
+            [f"undecided by {by}, {check.quantity}: {doubt}"]
+            for check in checks
+            for by, doubt in (("NumPy", check.doubt), ("SymPy", check.symbolic_doubt))
+            if doubt
+        ),
     ]
 
 

@@ -1,0 +1,277 @@
+"""A program in SymPy's letters, stage by stage, and its derivatives by SymPy.
+
+Every step is a matrix of letters, each defined by a small expression in letters
+of earlier stages; a softmax is written in three: exponentials E, the sum Z of
+each row, their quotient. SymPy differentiates these small expressions, and the
+chain rule puts the derivatives together, from the output back. The expanded
+attention expression never occurs, nor does SymPy's matrix calculus, which loses
+terms of a softmax, nor a rule of :mod:`symattn.programs.gradient`: what comes
+out is compared with those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from itertools import chain, count
+from typing import TypeAlias
+
+import sympy
+
+from symattn.cases.case import Rows
+from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.sympy_bridge import to_sympy
+from symattn.numbers.values import Value
+from symattn.programs import entrywise, nodes
+from symattn.programs.entrywise import Entrywise, Grid, Keeps
+from symattn.programs.nodes import ELEMENTWISE, Elementwise, Node
+from symattn.programs.program import Program, ancestors
+from symattn.shapes import Shape, keys
+from symattn.syntax import gradient_name
+
+Expr: TypeAlias = sympy.Expr
+
+#: Operations that only move entries about: no stage of its own without a name.
+_MOVING = ("copy", "reshape", "transpose", "negate", "hide", "concat", "pick")
+#: What a softmax is written in: exponentials, and their sums over rows.
+POWERS, SUMS = "E", "Z"
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A matrix of letters, and what each of them stands for.
+
+    ``letters`` are the rows of its grid: letters, numbers that need none, and
+    HIDDEN for masked scores. ``defined`` gives each in letters of earlier
+    stages, unless the stage ``is_given``.
+    """
+
+    name: str
+    letters: tuple[tuple[Expr | Hidden, ...], ...]
+    defined: Mapping[Expr, Expr]
+    is_given: bool = False
+
+    def matrix(self, put: Mapping[Expr, Expr]) -> sympy.ImmutableDenseMatrix:
+        """The grid with what is put for its letters; a masked score is ``-oo``."""
+        return sympy.ImmutableDenseMatrix(
+            [
+                [-sympy.oo if isinstance(x, Hidden) else put.get(x, x) for x in row]
+                for row in self.letters
+            ]
+        )
+
+    @cached_property
+    def uses(self) -> frozenset[Expr]:
+        """The letters in the definitions."""
+        return frozenset(chain.from_iterable(map(letters_of, self.defined.values())))
+
+
+class Stages:
+    """The stages of a program and of the gradients of its loss, in order.
+
+    ``given`` are its numbers, of which only masked scores matter here; ``keeps``
+    tells what masks keep. Where the output has masked scores it has no loss, and
+    there are no gradients: ``has_gradients`` is false.
+    """
+
+    def __init__(
+        self, program: Program, output: str, given: Mapping[str, Rows], keeps: Keeps[Expr]
+    ) -> None:
+        self._names = {node.serial: name for name, node in program.quantities.items()}
+        self._arithmetic: Entrywise[Expr] = Entrywise(_Letters(), keeps)
+        self._grids: dict[int, Grid[Expr]] = {}
+        self._stages: dict[str, Stage] = {}
+        self._owners: dict[Expr, Stage] = {}
+        for name in program.given:
+            node = program.quantities[name]
+            self._grids[node.serial] = self._given(name, node.shape, given[name])
+        for name in program.steps:
+            # What has no name is a part of the step that needs it first.
+            for node in ancestors([program.quantities[name]], stop=self._is_known):
+                operands = [self._grids[operand.serial] for operand in node.operands]
+                self._grids[node.serial] = self._forward(node, operands, name)
+        self.has_gradients = HIDDEN not in chain.from_iterable(self._stages[output].letters)
+        if self.has_gradients:
+            self._backward(output)
+
+    def __getitem__(self, name: str) -> Stage:
+        return self._stages[name]
+
+    def up_to(self, name: str) -> Iterator[Stage]:
+        """The stages that one of them needs, in order, itself last."""
+        needed: set[str] = set()
+        waiting = [self._stages[name]]
+        while waiting:
+            stage = waiting.pop()
+            if stage.name not in needed:
+                needed.add(stage.name)
+                waiting += {self._owners[letter] for letter in stage.uses}
+        return (stage for stage in self._stages.values() if stage.name in needed)
+
+    def _is_known(self, node: Node) -> bool:
+        return node.serial in self._grids
+
+    def _add(self, stage: Stage) -> Grid[Expr]:
+        self._stages[stage.name] = stage
+        for row in stage.letters:
+            self._owners |= {entry: stage for entry in row if isinstance(entry, _LETTERS)}
+        return entrywise.grid(stage.letters)
+
+    # -- forward ------------------------------------------------------------------
+
+    def _given(self, name: str, shape: Shape, rows: Rows) -> Grid[Expr]:
+        letters = tuple(
+            tuple(
+                number if isinstance(number, Hidden) else _letter(name, keys(shape, i, j))
+                for j, number in enumerate(row)
+            )
+            for i, row in enumerate(rows)
+        )
+        return self._add(Stage(name, letters, {}, is_given=True))
+
+    def _forward(self, node: Node, operands: list[Grid[Expr]], step: str) -> Grid[Expr]:
+        name = self._names.get(node.serial)
+        if node.op == "softmax":
+            powers = nodes.apply("exp", node.operands[0])
+            sums = Node("rowsum", (powers,), (node.grid[0], 1))
+            above = self._stage(self._free(POWERS), powers, operands, is_step=False)
+            below = self._stage(self._free(SUMS), sums, [above], is_step=False)
+            node, operands = Node("divide", (powers, sums), node.shape), [above, below]
+        if name is not None:
+            return self._stage(name, node, operands, is_step=True)
+        is_of_one_entry = node.op in ELEMENTWISE and not node.shape
+        if is_of_one_entry or node.op in _MOVING or not node.operands:
+            return self._arithmetic.apply(node, operands)
+        return self._stage(self._free(f"{step}_", 1), node, operands, is_step=False)
+
+    def _stage(
+        self, name: str, node: Node, operands: list[Grid[Expr]], is_step: bool
+    ) -> Grid[Expr]:
+        """The stage of a node; where it is no step, numbers in it have no letters."""
+        made = self._arithmetic.apply(node, operands)
+        defined: dict[Expr, Expr] = {}
+
+        def letter(i: int, j: int) -> Expr | Hidden:
+            entry = made.at(i, j)
+            if isinstance(entry, Hidden) or (entry.is_number and not is_step):
+                return entry
+            found = _letter(name, keys(node.shape, i, j))
+            defined[found] = entry
+            return found
+
+        rows, columns = map(range, node.grid)
+        letters = tuple(tuple(letter(i, j) for j in columns) for i in rows)
+        return self._add(Stage(name, letters, defined))
+
+    def _free(self, stem: str, first: int = 0) -> str:
+        """A name that no stage and no quantity has: E, or else E1, E2, ..."""
+        taken = {*self._stages, *self._names.values()}
+        names = (f"{stem}{k or ''}" for k in count(first))
+        return next(name for name in names if name not in taken)
+
+    # -- backward -----------------------------------------------------------------
+
+    def _backward(self, output: str) -> None:
+        """The gradient of every stage: what arrives from the stages that use it."""
+        arrived: dict[Expr, list[Expr]] = {}
+
+        def gradient(stage: Stage, letter: Expr | Hidden, defined: dict[Expr, Expr]) -> Expr:
+            found = sympy.Add(*arrived.get(letter, ()))
+            if stage.name != output and found == 0:
+                return found
+            name = gradient_name(stage.name)
+            indices = letter.indices if isinstance(letter, sympy.Indexed) else ()
+            made = _letter(name, indices)
+            if stage.name != output:
+                defined[made] = found
+            for used, partial in _partials(letter, stage.defined.get(letter, letter)):
+                arrived.setdefault(used, []).append(made * partial)
+            return made
+
+        for stage in reversed([*self._stages.values()]):
+            defined: dict[Expr, Expr] = {}
+            letters = tuple(
+                tuple(gradient(stage, letter, defined) for letter in row) for row in stage.letters
+            )
+            self._add(Stage(gradient_name(stage.name), letters, defined, stage.name == output))
+
+
+class _Letters:
+    """SymPy's expressions as the scalars of a program."""
+
+    def constant(self, value: Value) -> Expr:
+        return to_sympy(value)
+
+    def total(self, items: Iterable[Expr]) -> Expr:
+        return sympy.Add(*items)
+
+    def sum_of_products(self, pairs: Iterable[tuple[Expr, Expr]]) -> Expr:
+        return sympy.Add(*(sympy.Mul(x, y) for x, y in pairs))
+
+    def negative(self, x: Expr) -> Expr:
+        return -x
+
+    def divisor(self, y: Expr) -> Expr:
+        return y
+
+    def quotient(self, x: Expr, divisor: Expr) -> Expr:
+        return x / divisor
+
+    def function(self, name: Elementwise, x: Expr) -> Expr:
+        return getattr(sympy, name)(x)
+
+    def is_positive(self, x: Expr) -> bool:
+        # What scales a masked score: of the case's numbers that was found out before.
+        return True
+
+
+# What a letter is: an entry of a matrix or a vector, or a number by its name.
+_LETTERS = (sympy.Indexed, sympy.Symbol)
+
+
+def _letter(name: str, indices: Iterable[object]) -> Expr:
+    """``Q[0, 1]``, ``x[1]``; of a number ``d_k``."""
+    found = tuple(indices)
+    return sympy.IndexedBase(name)[found] if found else sympy.Symbol(name)
+
+
+def letters_of(entry: Expr) -> Iterator[Expr]:
+    """The letters of a definition, from left to right, each once."""
+    seen: set[Expr] = set()
+    waiting = [entry]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, _LETTERS):
+            waiting += reversed(part.args)
+        elif part not in seen:
+            seen.add(part)
+            yield part
+
+
+def _partials(letter: Expr, entry: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """The letters of the definition of ``letter``, each with the derivative by it.
+
+    SymPy differentiates the form of the definition, in dummy letters: entries of
+    one form share their derivatives. Where the definition itself stands in
+    them, as with exp, the letter does.
+    """
+    if entry is letter:
+        return
+    letters = [*letters_of(entry)]
+    dummies = [_dummy(k) for k in range(len(letters))]
+    form = entry.xreplace(dict(zip(letters, dummies, strict=True)))
+    back = dict(zip([form, *dummies], [letter, *letters], strict=True))
+    for used, derivative in zip(letters, _derivatives(form, len(letters)), strict=True):
+        yield used, derivative.xreplace(back)
+
+
+@cache
+def _dummy(k: int) -> sympy.Dummy:
+    return sympy.Dummy(f"x{k}")
+
+
+@lru_cache(maxsize=1 << 10)
+def _derivatives(form: Expr, letters: int) -> tuple[Expr, ...]:
+    """The derivatives of an expression by its first dummy letters."""
+    return tuple(sympy.diff(form, _dummy(k)) for k in range(letters))

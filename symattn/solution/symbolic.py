@@ -1,0 +1,259 @@
+"""Steps and gradients as formulas that SymPy derived, and the case's numbers put in.
+
+Loads SymPy: :attr:`symattn.solution.solution.Solution.symbolic` is the door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import sympy
+
+from symattn import formulas as f
+from symattn.errors import NoClosedForm, UnknownName, short
+from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
+from symattn.numbers.reading import Hidden
+from symattn.numbers.sympy_bridge import from_sympy, to_sympy
+from symattn.numbers.values import Value
+from symattn.programs.display import symbol
+from symattn.programs.uses import uses
+from symattn.solution.quantity import Quantity
+from symattn.solution.stages import Expr, Stage, Stages, letters_of
+from symattn.syntax import gradient_name
+from symattn.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symattn.solution.solution import Solution
+
+
+#: Bits of a number that count like one operation.
+_BITS = 4
+
+
+class Symbolic(Mapping[str, "Formula"]):
+    """The formula of every given quantity, step and gradient, by name.
+
+    Raises :class:`NoClosedForm` for a program beyond
+    :data:`~symattn.limits.DERIVED`.
+
+    >>> from symattn.solution.solution import solve
+    >>> formulas = solve("cat-sat-mat").symbolic
+    >>> formulas["A"].substitute()[0, 0]
+    E/(1 + exp(1/2) + E)
+    >>> formulas["Z"]
+    Traceback (most recent call last):
+    ...
+    symattn.errors.UnknownName: unknown name 'Z': expected one of X, d_k, Q, K, V, S, T, A, ...
+    """
+
+    def __init__(self, solution: Solution) -> None:
+        case = solution.case
+        self.program = solution.program
+        if (found := uses(self.program)) > DERIVED.most:
+            raise NoClosedForm(DERIVED.said(found))
+        self.derived = Stages(case.program, case.output, case.given, solution.keeps)
+        self._rows = {**case.given, gradient_name(case.output): case.upstream}
+        self.letters = _Written(self.derived, lambda stage: {}, EXPANDED)
+        self.numbers = _Written(self.derived, self._numbers, FORMULA)
+        #: SymPy's numbers that were read as exact values before.
+        self.read: dict[sympy.Basic, Value] = {}
+        self._formulas: dict[str, Formula] = {}
+
+    def __getitem__(self, name: str) -> Formula:
+        """The formula of ``"A"``, ``"dL/dQ"`` (also ``"grad(Q)"``, ``"dQ"``);
+        :class:`UnknownName` for what is no step and no gradient, and
+        :class:`NoClosedForm` for gradients of an output with masked scores."""
+        found = self._name(name)
+        if found not in self.program.quantities and not self.derived.has_gradients:
+            raise NoClosedForm("the output has masked scores (-inf): there are no gradients")
+        if found not in self._formulas:
+            self._formulas[found] = Formula(self, found)
+        return self._formulas[found]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.program.named)
+
+    def __len__(self) -> int:
+        return len(self.program.named)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.program.named
+
+    def _name(self, name: str) -> str:
+        named = self.program.named
+        if name in named:
+            return name
+        node = self.program.lower(name)
+        found = next((known for known, other in named.items() if other is node), None)
+        if found is None:
+            raise UnknownName(f"{short(name)!r} is the name of no step and no gradient")
+        return found
+
+    def _numbers(self, stage: Stage) -> dict[Expr, Expr]:
+        """The case's numbers for the letters of a given stage."""
+        return {
+            letter: to_sympy(number)
+            for row, numbers in zip(stage.letters, self._rows[stage.name], strict=True)
+            for letter, number in zip(row, numbers, strict=True)
+            if isinstance(number, Value)
+        }
+
+
+class Formula:
+    """A step or a gradient as SymPy derived it; made by :class:`Symbolic`.
+
+    A vector is a matrix of one row, a number one of one entry, as everywhere in
+    ``exact``; a masked score is ``-oo``.
+    """
+
+    def __init__(self, among: Symbolic, name: str) -> None:
+        self.name = name
+        self._among = among
+        self._stage = among.derived[name]
+
+    @cached_property
+    def matrix(self) -> sympy.ImmutableDenseMatrix:
+        """The entries in letters of what is given: ``Q[0, 1]``, ``d_k``, and
+        ``dL/dY[0, 1]`` for the upstream gradient.
+
+        :class:`NoClosedForm` beyond :data:`~symattn.limits.EXPANDED`.
+
+        >>> from symattn.solution.solution import solve
+        >>> solve("please-study-man").symbolic["Q"].matrix[0, 0]
+        W_Q[0, 0]*X[0, 0] + W_Q[1, 0]*X[0, 1]
+        """
+        return self._stage.matrix(self._among.letters.up_to(self.name))
+
+    @cached_property
+    def stages(self) -> dict[str, sympy.ImmutableDenseMatrix]:
+        """What the formula is written in, in order, itself last: each stage in
+        letters of earlier ones and of what is given.
+
+        Exponentials are called E, their sums over rows Z, parts of a step Y_1, ...
+
+        >>> from symattn.solution.solution import solve
+        >>> stages = solve("cat-sat-mat").symbolic["dL/dT"].stages
+        >>> [*stages][-5:], stages["dL/dE"][0, 1]
+        (['Z', 'dL/dA', 'dL/dZ', 'dL/dE', 'dL/dT'], dL/dZ[0, 0] + dL/dA[0, 1]/Z[0, 0])
+        """
+        stages = self._among.derived.up_to(self.name)
+        return {stage.name: stage.matrix(stage.defined) for stage in stages if not stage.is_given}
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of what is put in: given quantities, and the upstream gradient."""
+        stages = self._among.derived.up_to(self.name)
+        return tuple(stage.name for stage in stages if stage.is_given)
+
+    def substitute(self) -> sympy.ImmutableDenseMatrix:
+        """The closed forms, unsimplified, with the case's exact numbers put in,
+        stage by stage; symbols of the upstream gradient stay.
+
+        :class:`NoClosedForm` beyond :data:`~symattn.limits.FORMULA`.
+
+        >>> from symattn.solution.solution import solve
+        >>> solve("length-4-causal").symbolic["dL/dV"].substitute()[3, 0].free_symbols
+        {g1}
+        """
+        return self._stage.matrix(self._among.numbers.up_to(self.name))
+
+    def equals(self, quantity: Quantity) -> Verdict:
+        """Whether the numbers put in give the quantity, entry by entry, exactly.
+
+        :class:`NoClosedForm` where one has no short closed form.
+
+        >>> from symattn.solution.solution import solve
+        >>> s = solve("cat-sat-mat")
+        >>> s.symbolic["dL/dQ"].equals(s["dL/dQ"]), s.symbolic["Q"].equals(s["K"])
+        (<Verdict.HOLDS: 'holds'>, <Verdict.HOLDS: 'holds'>)
+        """
+        ours = self.substitute()
+        if ours.shape != quantity.grid:
+            return Verdict.REFUTED
+        return Verdict.all(
+            self._same(ours[i, j], value)
+            for i, row in enumerate(quantity.rows)
+            for j, value in enumerate(row)
+        )
+
+    def _same(self, entry: Expr, value: Value | Hidden) -> Verdict:
+        if isinstance(value, Hidden) or entry == -sympy.oo:
+            same = isinstance(value, Hidden) and entry == -sympy.oo
+            return Verdict.HOLDS if same else Verdict.REFUTED
+        read = from_sympy(entry, symbols=True, known=self._among.read)
+        for each in (value, read):
+            if each.form() is None:
+                raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(each)))
+        found = (read - value).is_zero(bits=QUICK_BITS)
+        # SymPy knows that log(1/2) is -log(2): its own normal form may tell.
+        if found is Verdict.UNDECIDED and entry - to_sympy(value) == 0:
+            return Verdict.HOLDS
+        return found
+
+    def latex(self) -> str:
+        """The entries in letters of what is given, as LaTeX."""
+        names = {sympy.Symbol(name): f.latex(symbol(name)) for name in self._among.program.named}
+        return str(sympy.latex(self.matrix, symbol_names=names))
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def __repr__(self) -> str:
+        stages = ", ".join(self.stages)
+        return f"<Formula of {self.name}: {stages}>"
+
+
+class _Written:
+    """What the letters of stages stand for, all the way down to what is given.
+
+    ``given`` says what is put for the letters of a given stage; ``most`` limits
+    the operations of one entry.
+    """
+
+    def __init__(
+        self, stages: Stages, given: Callable[[Stage], Mapping[Expr, Expr]], most: Limit
+    ) -> None:
+        self._stages = stages
+        self._given = given
+        self._most = most
+        self._entries: dict[Expr, Expr] = {}
+        self._sizes: dict[sympy.Basic, int] = {}
+        self._done: set[str] = set()
+
+    def up_to(self, name: str) -> Mapping[Expr, Expr]:
+        """What to put for the letters of a stage and of all that it needs."""
+        for stage in self._stages.up_to(name):
+            if stage.name not in self._done:
+                self._write(stage)
+                self._done.add(stage.name)
+        return self._entries
+
+    def _write(self, stage: Stage) -> None:
+        if stage.is_given:
+            self._entries |= self._given(stage)
+        for letter, definition in stage.defined.items():
+            # Told before it is made: making it may take very long.
+            if (size := self._size_with(definition)) > self._most.most:
+                raise NoClosedForm(f"{letter}: {self._most.said(size)}")
+            for part in definition.atoms(sympy.Function, sympy.Pow):
+                is_power = isinstance(part, sympy.Pow) and part.exp.is_Integer
+                if not is_power and (size := self._size_with(part)) > ARGUMENT.most:
+                    raise NoClosedForm(f"{letter}: {ARGUMENT.said(size)}")
+            self._entries[letter] = definition.xreplace(self._entries)
+
+    def _size_with(self, part: Expr) -> int:
+        """The size of what is to be put into a definition, or into a part of it."""
+        return sum(self._size(self._entries.get(used, used)) for used in letters_of(part))
+
+    def _size(self, entry: sympy.Basic) -> int:
+        """How many operations, letters and numbers; long numbers count for more."""
+        if isinstance(entry, sympy.Rational):
+            return 1 + (int(entry.p).bit_length() + int(entry.q).bit_length()) // _BITS
+        if isinstance(entry, sympy.Indexed):
+            return 1
+        found = self._sizes.get(entry)
+        if found is None:
+            found = self._sizes[entry] = 1 + sum(map(self._size, entry.args))
+        return found
