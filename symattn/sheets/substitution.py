@@ -65,11 +65,15 @@ def _gradient(solution: Solution, name: str) -> Iterator[str | b.Math]:
     elif stages:
         yield ", in the stages "
         yield from listed(stages)
-    yield ", with the values of "
-    yield from listed(formula.given)
+    if formula.given:
+        yield ", with the values of "
+        yield from listed(formula.given)
+        yield " put in"
+    else:
+        yield ", without letters"
     entries = prod(solution[name].grid)
     every = f"all {entries} entries" if entries > 1 else "its entry"
-    yield f" put in; equal to the closed form in {every}."
+    yield f"; equal to the closed form in {every}."
 
 
 def listed(names: Iterable[str]) -> Iterator[str | b.Math]:

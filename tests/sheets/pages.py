@@ -53,7 +53,8 @@ class Page:
     ``exact`` and ``near`` hold, for everything that has a name, the entries
     that were given exactly and rounded, ``chained`` those with an equation of
     their own and ``worked`` those with their working; ``copies`` are the names
-    said to be nothing new, ``unread`` the mathematics that could not be read.
+    said to be nothing new, ``unread`` the mathematics that could not be read,
+    ``derived`` what is said of SymPy's formulas.
     ``labelled`` says which axes (0 rows, 1 columns) of which quantities run
     over the tokens.
     """
@@ -72,6 +73,7 @@ class Page:
         self.worked: dict[str, set[tuple[int, int]]] = defaultdict(set)
         self.copies: set[str] = set()
         self.unread: list[str] = []
+        self.derived: list[str] = []
         self.headings: list[str] = []
         self.tables: dict[str, b.Table] = {}
         self._formula: Tree | None = None
@@ -165,6 +167,10 @@ class Page:
             self.counts["statements"] += 1
 
     def _paragraph(self, text: b.Line) -> None:
+        if "SymPy" in plain(text):
+            # Names of stages, which need be no quantities.
+            self.derived.append(plain(text))
+            return
         for piece in text:
             if not isinstance(piece, b.Math) or piece.latex in NOTATION:
                 continue

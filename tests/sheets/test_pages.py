@@ -6,6 +6,7 @@ with the printers holds each number against an independent recomputation.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -336,6 +337,46 @@ def test_the_cross_check_names_every_quantity(page: Reads, name: str) -> None:
     assert held == [(x, *c.texts, "holds") for x, c in zip(names, checks, strict=True)]
     header = [plain(cell) for cell in made.tables["ulp"].header]
     assert header == ["quantity", "ulp", "scaled", "verdict"] * 2
+
+
+def test_what_is_too_large_for_sympy(page: Reads) -> None:
+    """The reason stands there, and nothing else of SymPy."""
+    (text,) = page("large").derived
+    assert text.startswith("Left open by SymPy: every quantity: entries are used ")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES + OWN if name != "large"])
+def test_which_formula_was_put_to_use_where(page: Reads, name: str) -> None:
+    """Every gradient that is asked for has SymPy's formula with its stages, what was put in,
+    and the number of entries that came out equal; or the reason why it is left open."""
+    made = page(name)
+    truth = made.truth
+    whole, *rest = made.derived
+    count = re.search(r"for (?:all|(\d+) of) (\d+) quantities", whole)
+    assert count is not None
+    assert int(count[2]) == len(truth.values) + len(truth.wrt)
+    told = [text for text in rest if text.startswith("Left open by SymPy: ")]
+    assert bool(told) == (count[1] is not None)
+    put_in = {latex_name(given) for given in truth.given} | {gradient(truth.output)}
+    formulas = {text.partition(": ")[0]: text for text in rest if text not in told}
+    for wanted in truth.wrt:
+        text = formulas.get(gradient(wanted))
+        if text is None:
+            assert any(gradient(wanted) in reason.rpartition(": ")[0] for reason in told)
+            continue
+        found = re.fullmatch(
+            r"SymPy's formula(?:, in (?:the stages (.+)|\d+ stages))?, "
+            r"(?:with the values of (.+) put in|without letters); "
+            r"equal to the closed form in (?:all (\d+) entries|its entry)\.",
+            text.partition(": ")[2],
+        )
+        assert found is not None, text
+        assert int(found[3] or 1) == truth.values[wanted].size
+        # What has no letters is 0.
+        assert found[2] or not any(map(abs, truth.gradient(wanted, {}).flat))
+        assert set((found[2] or gradient(truth.output)).split(", ")) <= put_in
+        assert not found[1] or not set(found[1].split(", ")) & put_in
+    assert name not in NAMES or not told
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("cat-sat-mat-")] + ["variant"])
