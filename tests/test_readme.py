@@ -111,6 +111,7 @@ def code(cell: str) -> list[str]:
     [
         ("a Solution | is", symattn.solve("cat-sat-mat")),
         ("a Quantity | is", symattn.solve("cat-sat-mat")["A"]),
+        ("a Formula (SymPy's) | is", symattn.solve("cat-sat-mat").symbolic["A"]),
         ("an Audit | is", symattn.audit("cat-sat-mat-unscaled")),
     ],
 )

@@ -55,8 +55,9 @@ class Symbolic(Mapping[str, "Formula"]):
             raise NoClosedForm(DERIVED.said(found))
         self.derived = Stages(case.program, case.output, case.given, solution.keeps)
         self._rows = {**case.given, gradient_name(case.output): case.upstream}
-        self.letters = _Written(self.derived, lambda stage: {}, EXPANDED)
-        self.numbers = _Written(self.derived, self._numbers, FORMULA)
+        #: What letters stand for, in letters of what is given, and in numbers.
+        self.letters = _Written(self.derived, lambda stage: {}, EXPANDED, EXPANDED)
+        self.numbers = _Written(self.derived, self._numbers, FORMULA, ARGUMENT)
         #: SymPy's numbers that were read as exact values before.
         self.read: dict[sympy.Basic, Value] = {}
         self._formulas: dict[str, Formula] = {}
@@ -209,15 +210,20 @@ class _Written:
     """What the letters of stages stand for, all the way down to what is given.
 
     ``given`` says what is put for the letters of a given stage; ``most`` limits
-    the operations of one entry.
+    the operations of one entry, ``inside`` those under a root or in a function.
     """
 
     def __init__(
-        self, stages: Stages, given: Callable[[Stage], Mapping[Expr, Expr]], most: Limit
+        self,
+        stages: Stages,
+        given: Callable[[Stage], Mapping[Expr, Expr]],
+        most: Limit,
+        inside: Limit,
     ) -> None:
         self._stages = stages
         self._given = given
         self._most = most
+        self._inside = inside
         self._entries: dict[Expr, Expr] = {}
         self._sizes: dict[sympy.Basic, int] = {}
         self._done: set[str] = set()
@@ -239,8 +245,8 @@ class _Written:
                 raise NoClosedForm(f"{letter}: {self._most.said(size)}")
             for part in definition.atoms(sympy.Function, sympy.Pow):
                 is_power = isinstance(part, sympy.Pow) and part.exp.is_Integer
-                if not is_power and (size := self._size_with(part)) > ARGUMENT.most:
-                    raise NoClosedForm(f"{letter}: {ARGUMENT.said(size)}")
+                if not is_power and (size := self._size_with(part)) > self._inside.most:
+                    raise NoClosedForm(f"{letter}: {self._inside.said(size)}")
             self._entries[letter] = definition.xreplace(self._entries)
 
     def _size_with(self, part: Expr) -> int:

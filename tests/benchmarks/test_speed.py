@@ -20,6 +20,7 @@ from flint import arb, arb_mat, ctx, fmpq
 
 from symattn import attention
 from symattn.cases.case import Case, make
+from symattn.numbers.sympy_bridge import from_sympy
 from symattn.numbers.values import Value
 from symattn.programs.running import Run
 from symattn.sheets.latex import document
@@ -60,32 +61,50 @@ def sympy_forms() -> list[Any]:
     return [q.exact for q in (a.output, back.dQ, back.dK, back.dV)]
 
 
-def elementwise(library: Any, only_dq: bool = False) -> list[Any]:
+def elementwise(library: Any, n: int = N, only_dq: bool = False) -> list[Any]:
     """Differentiate the expanded loss by every entry, then substitute."""
 
     def letters(name: str) -> list[list[Any]]:
-        return [[library.Symbol(f"{name}{i}{j}") for j in range(N)] for i in range(N)]
+        return [[library.Symbol(f"{name}{i}{j}") for j in range(n)] for i in range(n)]
 
     q, k, v = letters("q"), letters("k"), letters("v")
     outputs = []
-    for i in range(N):
-        scores = [sum(q[i][c] * k[j][c] for c in range(N)) / library.sqrt(N) for j in range(N)]
+    for i in range(n):
+        scores = [sum(q[i][c] * k[j][c] for c in range(n)) / library.sqrt(n) for j in range(n)]
         powers = [library.exp(score) for score in scores]
         normaliser = sum(powers)
-        outputs.append([sum(powers[j] / normaliser * v[j][c] for j in range(N)) for c in range(N)])
-    loss = sum(UPSTREAM[i][j] * outputs[i][j] for i in range(N) for j in range(N))
+        outputs.append([sum(powers[j] / normaliser * v[j][c] for j in range(n)) for c in range(n)])
+    loss = sum(UPSTREAM[i][j] * outputs[i][j] for i in range(n) for j in range(n))
     values = {
         letter[i][j]: library.Integer(table[i][j])
         for letter, table in ((q, QUERIES), (k, KEYS), (v, VALUES))
-        for i, j in product(range(N), repeat=2)
+        for i, j in product(range(n), repeat=2)
     }
     wanted = [q] if only_dq else [q, k, v]
     results = [] if only_dq else [x.subs(values) for row in outputs for x in row]
     return results + [
         loss.diff(letter[i][j]).subs(values)
         for letter in wanted
-        for i, j in product(range(N), repeat=2)
+        for i, j in product(range(n), repeat=2)
     ]
+
+
+def in_stages(n: int) -> list[Any]:
+    """dQ as SymPy derives it for the program, and the numbers put in."""
+    given = {
+        name: [row[:n] for row in table[:n]]
+        for name, table in (("Q", QUERIES), ("K", KEYS), ("V", VALUES))
+    }
+    upstream = [row[:n] for row in UPSTREAM[:n]]
+    case = make("numbers", {**given, "d_k": n}, STEPS, {"output": "Y", "upstream": upstream})
+    return [*Solution(case).symbolic["dL/dQ"].substitute()]
+
+
+def expanded(n: int) -> list[Any]:
+    """The same by SymPy from the expanded loss."""
+    import sympy
+
+    return elementwise(sympy, n, only_dq=True)
 
 
 @pytest.mark.benchmark(group="closed forms: Y, dQ, dK, dV, n = d = 4")
@@ -114,13 +133,42 @@ def test_symengine(benchmark: Any) -> None:
     benchmark.extra_info["characters"] = sum(len(str(x)) for x in found)
 
 
-@pytest.mark.benchmark(group="closed forms: Y, dQ, dK, dV, n = d = 4")
-def test_sympy_dq_alone(benchmark: Any) -> None:
-    """SymPy, elementwise, for dQ alone, once."""
-    import sympy
-
-    found = benchmark.pedantic(elementwise, args=(sympy, True), rounds=1)
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_formulas(benchmark: Any, n: int) -> None:
+    """SymPy in stages, from the numbers' reading on: ``symbolic[...].substitute()``."""
+    benchmark.group = f"dQ derived by SymPy, numbers put in, n = d = {n}"
+    found = benchmark.pedantic(in_stages, args=(n,), rounds=5, warmup_rounds=1)
     benchmark.extra_info["characters"] = sum(len(str(x)) for x in found)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_formulas_for_the_first_time(benchmark: Any, n: int) -> None:
+    """The same where SymPy has derived nothing before, in a cache of its own or ours."""
+    from sympy.core.cache import clear_cache
+
+    from symattn.solution import stages
+
+    def forget() -> None:
+        clear_cache()
+        stages._derivatives.cache_clear()
+
+    in_stages(n)
+    benchmark.group = f"dQ derived by SymPy, numbers put in, n = d = {n}"
+    benchmark.pedantic(in_stages, args=(n,), setup=forget, rounds=5)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_expanded(benchmark: Any, n: int) -> None:
+    """SymPy, differentiating the expanded loss and substituting, once."""
+    benchmark.group = f"dQ derived by SymPy, numbers put in, n = d = {n}"
+    found = benchmark.pedantic(expanded, args=(n,), rounds=1)
+    benchmark.extra_info["characters"] = sum(len(str(x)) for x in found)
+
+
+def test_formulas_are_those_of_the_expanded_loss() -> None:
+    """What is measured side by side is the same number, exactly."""
+    for ours, theirs in zip(in_stages(2), expanded(2), strict=True):
+        assert from_sympy(ours) == from_sympy(theirs)
 
 
 LARGE = 64

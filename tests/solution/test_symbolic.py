@@ -411,9 +411,12 @@ def test_functions_of_what_is_too_long(monkeypatch):
     s = Solution(make("twice", GIVEN, steps))
     assert s.symbolic["B"].equals(s["B"]) is HOLDS
     monkeypatch.setattr(symbolic, "ARGUMENT", Limit(10, ARGUMENT.beyond))
-    ((reason, names),) = doubts(Solution(make("twice", GIVEN, steps))).items()
+    s = Solution(make("twice", GIVEN, steps))
+    ((reason, names),) = doubts(s).items()
     assert "a function of a formula of" in reason
     assert names == ["B", "dL/dQ", "dL/dK", "dL/dA"]
+    # In letters nothing has to be evaluated.
+    assert s.symbolic["dL/dQ"].matrix.shape == (2, 2)
 
 
 def test_long_numbers_count():
