@@ -213,10 +213,10 @@ class _Letters:
         return -x
 
     def divisor(self, y: Expr) -> Expr:
-        return y
+        return sympy.Pow(y, -1)
 
     def quotient(self, x: Expr, divisor: Expr) -> Expr:
-        return x / divisor
+        return x * divisor
 
     def function(self, name: Elementwise, x: Expr) -> Expr:
         return getattr(sympy, name)(x)
