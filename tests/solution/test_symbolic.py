@@ -245,7 +245,10 @@ def test_names():
     formulas = s.symbolic
     assert s.symbolic is formulas
     assert formulas["dL/dQ"] is formulas["grad(Q)"] is formulas["dQ"] is formulas["dL/dQ"]
-    assert [formula.name for formula in formulas.values()] == list(formulas)
+    # Where Q is X, and only that, both have one gradient.
+    copied = Solution(make("copied", {"X": [1, 2]}, {"Q": "X", "Y": "Q * Q"})).symbolic
+    for held in (formulas, copied):
+        assert [formula.name for formula in held.values()] == list(held)
     assert "dL/dQ" in formulas
     assert "E" not in formulas
     for unknown in ("A[0]", "Q + K", "R", "dL/dR"):
