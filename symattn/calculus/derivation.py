@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import wrap
 from typing import Any, Literal
 
 from symattn.calculus import draft as drafts
@@ -20,12 +21,16 @@ from symattn.calculus import reading
 from symattn.calculus.conditions import conditions
 from symattn.calculus.draft import Draft, Said
 from symattn.calculus.language import Array
+from symattn.calculus.mending import hint
 from symattn.calculus.normal import Slopes
+from symattn.calculus.printing import prose, text
 from symattn.calculus.proving import Prover
 from symattn.calculus.refuting import Counterexample, Trials
 from symattn.errors import Fault, Malformed
 
 Status = Literal["proved", "checked", "refuted", "undecided"]
+STATUSES: tuple[Status, ...] = ("proved", "checked", "refuted", "undecided")
+"""What can be said of a line, the best first."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +49,48 @@ class Line:
     counterexample: Counterexample | None = None
     why: str = ""
     sizes: tuple[Mapping[str, int], ...] = ()
+    hint: str = ""
+    """What would make it hold, where one of the usual mistakes was made."""
 
     @property
     def text(self) -> str:
         """The line as it stands in the file."""
         return self.said.line
+
+    @property
+    def sympy(self) -> Any:
+        """The line as SymPy's equation: ``Indexed``, ``Sum``, ``KroneckerDelta``,
+        ``Piecewise`` for steps, ``Derivative`` as it was to be taken.
+
+        Raises :class:`Malformed` where the line could not be read.
+        """
+        from symattn.calculus.differentiating import equation
+
+        if self.read is None:
+            raise Malformed(self.why)
+        return equation(self.read)
+
+    @property
+    def proved(self) -> bool:
+        """Whether both witnesses agree that it holds for all sizes."""
+        return self.status == "proved"
+
+    def told(self, shapes: Mapping[str, int]) -> list[str]:
+        """The line in Unicode, with its reason, and what is to be said of it."""
+        flag = "" if self.proved else f"  {self.status.upper()}"
+        try:
+            shown = text(self.said.line, shapes)
+        except Malformed:
+            shown = self.said.line
+        found = [f"  {self.number:>3}. {shown}{flag}"]
+        notes = [prose(self.said.because, shapes)]
+        notes += [f"where {', '.join(self.where)}"] if self.where else []
+        notes += [str(self.counterexample)] if self.counterexample else []
+        notes += [self.why] if self.why and not self.proved else []
+        notes += [self.hint] if self.hint else []
+        for note in filter(None, notes):
+            found += wrap(note, 78, initial_indent=" " * 7, subsequent_indent=" " * 7)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """The line as plain data."""
@@ -58,6 +100,7 @@ class Line:
             "counterexample": self.counterexample.to_dict() if self.counterexample else None,
             "where": list(self.where),
             "why": self.why,
+            "hint": self.hint,
             "because": self.said.because,
             "sizes": [dict(one) for one in self.sizes],
         }
@@ -81,16 +124,58 @@ class Derivation:
             and all(one.status == "proved" for one in self.lines)
         )
 
+    @property
+    def conclusions(self) -> tuple[Line, ...]:
+        """The lines that the statement says; the last one where it says none."""
+        wanted = self.draft.conclusions or tuple(one.text for one in self.lines[-1:])
+        return tuple(one for one in self.lines if one.text in wanted)
+
+    @property
+    def conclusion(self) -> Line:
+        """The last line."""
+        return self.lines[-1]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The headings in order."""
+        return tuple(dict.fromkeys(one.said.part for one in self.lines))
+
     @cached_property
     def counts(self) -> Mapping[str, int]:
         """How many lines have each status."""
         return Counter(one.status for one in self.lines)
+
+    def summary(self) -> str:
+        """How many lines are proved, and how many are not."""
+        told = [f"{self.counts[one]} {one}" for one in STATUSES if self.counts[one]]
+        return f"{len(self.lines)} lines: {', '.join(told)}"
+
+    def to_text(self) -> str:
+        """The derivation in Unicode, one line per step with its reason."""
+        draft, shapes = self.draft, self.draft.shapes
+        found = [draft.title or self.name, *_wrapped(draft.statement, shapes)]
+        if draft.source:
+            found += _wrapped(f"Source: {draft.source}", shapes)
+        found += ["", "Given"]
+        found += [line for one in draft.assumptions for line in _wrapped(one, shapes)]
+        found += [f"  {one}" for one in draft.given()]
+        found += [f"  {text(one, shapes)}" for one in draft.hypotheses]
+        found += [f"  {text(f'{one.key} == {one.text}', shapes)}" for one in draft.definitions]
+        for part in self.parts:
+            found += ["", prose(part, shapes) or "Lines"]
+            for line in (one for one in self.lines if one.said.part == part):
+                found += line.told(shapes)
+        found += ["", f"Checked: {self.summary()}"]
+        return "\n".join(found)
 
     def to_dict(self) -> dict[str, Any]:
         """The derivation as plain data."""
         return {
             "name": self.name,
             "title": self.draft.title,
+            "statement": self.draft.statement,
+            "source": self.draft.source,
+            "conclusions": [one.text for one in self.conclusions],
             "proved": self.proved,
             "faults": [str(fault) for fault in self.faults],
             "lines": [line.to_dict() for line in self.lines],
@@ -103,11 +188,14 @@ def judged(name: str, draft: Draft, library: Library = lambda _: None) -> Deriva
 
 
 def derived(
-    name: str, document: Mapping[str, Any], library: Library = lambda _: None
+    name: str,
+    document: Mapping[str, Any],
+    library: Library = lambda _: None,
+    line_of: Callable[[str], int] = lambda _: 0,
 ) -> Derivation:
     """A derivation from the tables of its file; what can't be read is among its faults."""
     try:
-        return judged(name, drafts.read(document), library)
+        return judged(name, drafts.read(document, line_of), library)
     except Malformed as error:
         said = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
         lines = [
@@ -115,6 +203,11 @@ def derived(
             for number, one in enumerate(said, 1)
         ]
         return Derivation(name, Draft(lines=tuple(said)), tuple(lines), error.faults)
+
+
+def _wrapped(words: str, shapes: Mapping[str, int]) -> list[str]:
+    """Prose in lines that fit a terminal."""
+    return wrap(prose(words, shapes), 78, initial_indent="  ", subsequent_indent="  ")
 
 
 def _entries(found: object) -> Sequence[Mapping[str, Any]]:
@@ -193,11 +286,22 @@ class _Judge:
                 found.append(reading.line(said.line, self.draft.scope))
         return found
 
+    def _hint(self, said: Said) -> str:
+        """What would make a line hold, if it can be read as a line at all."""
+        with suppress(Malformed):
+            return hint(
+                said.line,
+                self.draft.scope,
+                lambda one: self.trials.of(one).verdict == "held",
+            )
+        return ""
+
     def _line(self, number: int, said: Said) -> Line:
         try:
             line = reading.line(said.line, self.draft.scope)
         except Malformed as error:
-            return Line(number, said, "undecided", why=error.faults[0].message)
+            why = error.faults[0].message
+            return Line(number, said, "undecided", why=why, hint=self._hint(said))
         trials = self.trials.of(line)
         where, above = conditions(line, self.prover.normal)
         if trials.verdict == "refuted":
@@ -208,6 +312,7 @@ class _Judge:
                 line,
                 tuple(where),
                 trials.counterexample,
+                hint=self._hint(said),
             )
         why = self.prover.shown(line)
         if why and above:

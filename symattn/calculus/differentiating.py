@@ -18,6 +18,7 @@ import sympy as sp
 from symattn.calculus import language as term
 from symattn.calculus.atoms import At, Atom, Mono, Poly
 from symattn.calculus.language import Array, Axis, Expr, Index, Place
+from symattn.calculus.reading import Line
 
 
 def size(axis: Axis) -> Any:
@@ -178,6 +179,42 @@ class Written:
         return sp.Sum(
             body.xreplace(fresh), *((fresh[index], low, high) for index, low, high in limits)
         )
+
+
+class _Shown(Stage):
+    """What is handed out: free indices are symbols, steps ``Piecewise``, derivatives not taken."""
+
+    def index(self, index: Index) -> Any:
+        if index not in self.names:
+            self.names[index] = sp.Symbol(index.name, integer=True, positive=True)
+        return self.names[index]
+
+    def read(self, value: Expr) -> Any:
+        match value:
+            case term.Sum(index, body):
+                self.names[index] = sp.Dummy(index.name, integer=True, positive=True)
+                return super().read(term.Sum(index, body))
+            case term.AtMost(first, second):
+                return sp.Piecewise((1, self.place(first) <= self.place(second)), (0, True))
+            case term.Apply("positive", body):
+                return sp.Piecewise((1, self.read(body) > 0), (0, True))
+            case term.Partial(of, array, at):
+                return sp.Derivative(self.read(of), entry(array, tuple(map(self.place, at))))
+            case term.Limit(body, variable, target):
+                goal = {"oo": sp.oo, "-oo": -sp.oo}.get(str(target))
+                goal = sp.Rational(str(target)) if goal is None else goal
+                return sp.Limit(self.read(body), entry(variable, ()), goal, "+")
+            case term.Expectation(body):
+                return sp.Function("E")(self.read(body))
+            case term.Operations(counted):
+                return sp.Function("ops")(*(sp.Symbol(one.name) for one in counted))
+        return super().read(value)
+
+
+def equation(line: Line) -> Any:
+    """A line as SymPy's equation of its first and last side."""
+    shown = _Shown()
+    return sp.Eq(shown.read(line.sides[0]), shown.read(line.sides[-1]), evaluate=False)
 
 
 def derivative(value: Any, array: Array, at: tuple[Any, ...]) -> Any:

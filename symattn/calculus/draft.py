@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symattn.calculus import reading
@@ -14,7 +14,7 @@ from symattn.errors import Fault, Faults, Malformed
 from symattn.tables.entries import KINDS, kind, unknown
 
 _TEXTS = ("title", "statement", "source", "note")
-_LISTS = ("sizes", "hypotheses", "random", "lines", "assumptions")
+_LISTS = ("sizes", "hypotheses", "random", "lines", "assumptions", "conclusions")
 _TABLES = ("shapes", "define", "losses", "permutations")
 KEYS: Mapping[str, type] = {
     **dict.fromkeys(_TEXTS, str),
@@ -40,6 +40,8 @@ class Said:
     by: tuple[str, ...] | None = None
     part: str = ""
     label: str = ""
+    at: int = 0
+    """The line of the file where it stands."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,29 @@ class Draft:
     hypotheses: tuple[str, ...] = ()
     definitions: tuple[Defined, ...] = ()
     lines: tuple[Said, ...] = ()
+    conclusions: tuple[str, ...] = ()
+    """The lines that the statement says."""
+
+    def given(self) -> list[str]:
+        """What is given, with its shape: ``S (n × m)``."""
+        found: dict[str, list[str]] = {}
+        for array in self.ground.given:
+            shape = " × ".join(map(str, array.axes))
+            found.setdefault(f"({shape})" if shape else "", []).append(array.name)
+        return [f"{', '.join(names)} {shape}".strip() for shape, names in found.items()]
+
+    @property
+    def shapes(self) -> dict[str, int]:
+        """How many axes each array has, as the printers want to know."""
+        return {name: len(array.axes) for name, array in self.scope.arrays.items()}
 
 
-def read(document: Mapping[str, Any]) -> Draft:
-    """The draft in a file's tables. Raises :class:`Malformed` with every fault but
-    those of its lines, which are judged one by one."""
+def read(document: Mapping[str, Any], line_of: Callable[[str], int] = lambda _: 0) -> Draft:
+    """The draft in a file's tables; ``line_of`` tells the line of a path inside it.
+
+    Raises :class:`Malformed` with every fault but those of its lines, which are
+    judged one by one.
+    """
     faults = unknown(document, KEYS)
     wrong = {key for key, of in KEYS.items() if not isinstance(document.get(key, of()), of)}
     faults += [
@@ -106,7 +126,17 @@ def read(document: Mapping[str, Any]) -> Draft:
             if not isinstance(text, str):
                 raise Malformed(f"expected text, found {kind(text)}")
             hypotheses.append(reading.hypothesis(text, scope))
-    lines = list(_lines(good.get("lines", []), faults))
+    lines = [
+        replace(said, at=line_of(f"lines[{place}]"))
+        for place, said in _lines(good.get("lines", []), faults)
+    ]
+    conclusions = good.get("conclusions", [])
+    said_lines = [one.line for one in lines]
+    for place, text in enumerate(conclusions):
+        if text not in said_lines:
+            faults.append(Fault(f"conclusions[{place}]", "expected one of the lines"))
+    if conclusions and not faults and said_lines[-1] not in conclusions:
+        faults.append(Fault("conclusions", "the last line is not among them"))
     if not lines and not faults:
         faults.append(Fault("lines", "missing: expected at least one [[lines]] table"))
     if faults:
@@ -127,6 +157,7 @@ def read(document: Mapping[str, Any]) -> Draft:
         hypotheses=tuple(good.get("hypotheses", [])),
         definitions=tuple(definitions),
         lines=tuple(lines),
+        conclusions=tuple(conclusions),
     )
 
 
@@ -187,7 +218,7 @@ def _add_losses(losses: Mapping[str, Any], scope: Scope) -> None:
             scope.arrays[name] = Array(name, (), of=array, uses=frozenset({array, *array.uses}))
 
 
-def _lines(table: list[Any], faults: Faults) -> Iterator[Said]:
+def _lines(table: list[Any], faults: Faults) -> Iterator[tuple[int, Said]]:
     part = ""
     for place, entry in enumerate(table):
         where = f"lines[{place}]"
@@ -207,4 +238,5 @@ def _lines(table: list[Any], faults: Faults) -> Iterator[Said]:
             continue
         part = entry.get("part", part)
         by = tuple(map(str, entry["by"])) if "by" in entry else None
-        yield Said(entry["line"], entry.get("because", ""), by, part, entry.get("label", ""))
+        said = Said(entry["line"], entry.get("because", ""), by, part, entry.get("label", ""))
+        yield place, said

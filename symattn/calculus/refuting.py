@@ -339,11 +339,20 @@ def _told(line: Line, place: Place) -> Counterexample:
 
 def _apart(left: arb, right: arb) -> tuple[str, str]:
     """Both sides in as many digits as show that they differ."""
+    found = ("", "")
     for digits in (6, 12, 25, 60, 400):
-        first, second = left.str(digits, radius=False), right.str(digits, radius=False)
-        if first != second:
-            return first, second
-    return left.str(400), right.str(400)
+        found = _shown(left, digits), _shown(right, digits)
+        if found[0] != found[1]:
+            break
+    return found
+
+
+def _shown(value: arb, digits: int) -> str:
+    """A ball by its middle; 0 where that is all that can be told."""
+    if value.contains(0):
+        return "0"
+    text = str(value.str(digits, radius=False))
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
 def _digits(value: arb) -> str:

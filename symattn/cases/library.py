@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symattn.advice import MAKE_ONE
 from symattn.errors import Malformed, UnknownName, alike, short
+from symattn.tables.bundled import folder
 
 if TYPE_CHECKING:
     from symattn.cases.case import Case
-
-_PACKAGE = Path(__file__).resolve().parent.parent
-
-
-@lru_cache(maxsize=1)
-def folder() -> Path:
-    """Where the bundled walkthroughs are: inside an installed package, or
-    beside it in a checkout."""
-    for place in (_PACKAGE / "derivations", _PACKAGE.parent / "derivations"):
-        if place.is_dir():
-            return place
-    raise Malformed("the bundled walkthroughs are missing: install symattn again")
 
 
 def names() -> tuple[str, ...]:

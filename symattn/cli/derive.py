@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symattn import outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
+from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import one_document
+from symattn.cli.options import Pace, bounded, one_document
 from symattn.cli.pages import write
-from symattn.escaping import json_text
+from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
-from symattn.verdicts import Verdict
+from symattn.workers import Asker, Limits
 
 if TYPE_CHECKING:
-    from symattn.proofs.derivation import Derivation
+    from symattn.calculus.derivation import Derivation
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A derivation as a format has it, and whether all of it is proved."""
+
+    name: str
+    proved: bool
+    content: Any
 
 
 @click.command("derive")
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME|FILE]...", nargs=-1)
 @click.option(
     "--format",
     "form",
@@ -42,43 +53,73 @@ if TYPE_CHECKING:
 @click.option(
     "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
 )
-def command(names: tuple[str, ...], form: str, output: Path | None, strict: bool) -> None:
-    """Derivations for any size, proved line by line.
+@bounded
+def command(
+    names: tuple[str, ...], form: str, output: Path | None, strict: bool, limits: Limits
+) -> None:
+    """Derivations for any size, proved line by line: the bundled ones, and your own.
 
-    Without a NAME: what there is, and how it was checked. Exits with 1 if a
-    line is refuted or left undecided.
+    Without a NAME: what there is, and how it was checked. A FILE is a derivation
+    of your own in TOML; of each of its lines it is said whether it is proved,
+    holds at concrete sizes only ("checked"), is refuted, by which numbers, or is
+    undecided, and what is missing. Exits with 1 if a line is not proved.
 
     \b
       symattn derive
       symattn derive softmax-jacobian
+      symattn derive homework.toml
       symattn derive attention-gradients --format pdf -o out
     """
-    from symattn.proofs import THEORY
-
     if form in ("tex", "pdf"):
         one_document(output, len(names), form)
     elif output == STANDARD_OUTPUT:
         output = None
     listing = not names and form == "text" and output is None
-    derivations = [THEORY[name] for name in names or THEORY]
-    if listing:
-        _list(derivations)
-    elif form == "json":
-        content = [item.to_dict() for item in derivations]
-        _emit(json_text(content), "derivations.json", output)
-    elif form == "text":
-        for item in derivations:
-            _emit(item.to_text() + "\n", f"{item.name}.txt", output)
-    else:
-        from symattn.sheets.derivation import sheet
-        from symattn.sheets.latex import document
+    if not names:
+        from symattn.calculus import library
 
-        folder = output or Path("derivations-out")
-        documents = {item.name: document(sheet(item)) for item in derivations}
-        if code := write(documents, folder, form, strict):
+        names = library.names()
+    pace = Pace(limits)
+    found = case_arguments.of_each(names, pace, _judged, "list" if listing else form).whole()
+    if listing:
+        _list(found)
+    elif form == "json":
+        content = [one.content for one in found]
+        text = json_text(content[0] if len(content) == 1 else content)
+        _emit(text, "derivations.json", output)
+    elif form == "text":
+        for one in found:
+            _emit(one.content + "\n", f"{one.name}.txt", output)
+    else:
+        documents = {one.name: one.content for one in found}
+        if code := write(documents, output or Path("derivations-out"), form, strict):
             sys.exit(code)
-    if not all(item.proved for item in derivations):
+    if not all(one.proved for one in found):
         sys.exit(CHECK_FAILED)
+
+
+def _judged(asker: Asker, wanted: Wanted, form: str) -> Judged:
+    """A derivation as a format has it."""
+    from symattn.calculus import library
+
+    asker.stage("checking")
+    found = library.find(wanted.name)
+    return Judged(found.name, found.proved, _content(found, form))
+
+
+def _content(found: Derivation, form: str) -> Any:
+    if form == "list":
+        from symattn.calculus.printing import prose
+
+        return prose(found.draft.statement, found.draft.shapes), found.summary()
+    if form == "json":
+        return found.to_dict()
+    if form == "text":
+        return "\n".join(map(visible, found.to_text().split("\n")))
+    from symattn.sheets.derivation import sheet
+    from symattn.sheets.latex import document
+
+    return document(sheet(found))
 
 
 def _emit(text: str, name: str, output: Path | None) -> None:
@@ -89,25 +130,18 @@ def _emit(text: str, name: str, output: Path | None) -> None:
     outputs.write(output / name, (text.rstrip("\n") + "\n").encode())
 
 
-def _list(derivations: list[Derivation]) -> None:
+def _list(found: list[Judged]) -> None:
     from rich.table import Table
     from rich.text import Text
-
-    from symattn.proofs.printing import prose
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("name", "statement", "checked"):
         table.add_column(heading, no_wrap=heading == "name")
-    failed = False
-    for item in derivations:
-        report = item.check()
-        good = item.proved and report.verdict is Verdict.HOLDS
-        failed |= not good
+    for one in found:
+        statement, summary = one.content
         table.add_row(
-            Text(item.name, style="cyan"),
-            Text(prose(item.statement)),
-            Text(f"{report.verdict}: {item.summary()}", style="green" if good else "red"),
+            Text(one.name, style="cyan"),
+            Text(statement),
+            Text(summary, style="green" if one.proved else "red"),
         )
     case_arguments.echo(case_arguments.printed(lambda out: out.print(table)))
-    if failed:
-        sys.exit(CHECK_FAILED)

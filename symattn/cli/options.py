@@ -36,8 +36,8 @@ class Pace:
     allow_outside: bool = False
 
 
-def limited(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command for one case the options for its :class:`Pace`, as ``pace``."""
+def bounded(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options for the limits of its work, as ``limits``."""
 
     @click.option(
         "--max-seconds",
@@ -57,21 +57,25 @@ def limited(command: Callable[..., None]) -> Callable[..., None]:
         metavar="MB",
         help="Stop a case that needs more memory; 0 is no limit.",
     )
+    @wraps(command)
+    def with_limits(*, max_seconds: float, max_memory: int, **rest: Any) -> None:
+        command(limits=Limits(max_seconds, max_memory), **rest)
+
+    return with_limits
+
+
+def limited(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command for one case the options for its :class:`Pace`, as ``pace``."""
+
+    @bounded
     @click.option(
         "--allow-outside", is_flag=True, help="Let files extend others outside of their folder."
     )
     @wraps(command)
-    def with_limits(
-        *,
-        max_seconds: float,
-        max_memory: int,
-        allow_outside: bool,
-        jobs: int = 1,
-        **rest: Any,
-    ) -> None:
-        command(pace=Pace(Limits(max_seconds, max_memory), jobs, allow_outside), **rest)
+    def with_pace(*, limits: Limits, allow_outside: bool, jobs: int = 1, **rest: Any) -> None:
+        command(pace=Pace(limits, jobs, allow_outside), **rest)
 
-    return with_limits
+    return with_pace
 
 
 def paced(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,0 +1,165 @@
+"""The usual mistakes: what a refuted line would have to say to hold.
+
+A transposed factor, a wrong sign, a lost sum, a scale, indices exchanged: each
+is tried on the right side, and named where the line then stands all trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from symattn import syntax
+from symattn.calculus import reading
+from symattn.calculus.reading import Line, Scope
+from symattn.errors import Malformed
+from symattn.syntax import Tree
+
+_MOST = 60
+"""So many changes of one line are tried."""
+
+
+def hint(text: str, scope: Scope, holds: Callable[[Line], bool]) -> str:
+    """What a line would have to say to hold; nothing if none of the usual changes helps."""
+    tree = syntax.parse(text, letters=True)
+    if not isinstance(tree, syntax.Comparison) or len(tree.operands) != 2:
+        return ""
+    left, right = tree.operands
+    seen = set()
+    for changed, what in islice(_changes(left, right, scope), _MOST):
+        written = f"{source(left)} == {source(changed)}"
+        if written in seen:
+            continue
+        seen.add(written)
+        try:
+            line = reading.line(written, scope)
+        except Malformed:
+            continue
+        if holds(line):
+            return f"it would hold with {what}: {written}"
+    return ""
+
+
+def _changes(left: Tree, right: Tree, scope: Scope) -> Iterator[tuple[Tree, str]]:
+    """The right side with one of the usual mistakes undone, and what that is."""
+    yield syntax.Negative(right), "the other sign"
+    lost = [name for name in dict.fromkeys(_places(right)) if name not in set(_places(left))]
+    for name in lost:
+        if name not in scope.sizes and name not in scope.arrays:
+            for part, put in _parts(right):
+                if name in set(_places(part)):
+                    summed: Tree = syntax.Call("sum", (syntax.Name(name), part))
+                    yield put(summed), f"a sum over {name}"
+    for part, put in _parts(right):
+        match part:
+            case syntax.Binary("+" | "-" as op, one, other):
+                flipped = "-" if op == "+" else "+"
+                yield put(syntax.Binary(flipped, one, other)), f"'{flipped}' for '{op}'"
+            case syntax.Transposed(operand):
+                yield put(operand), f"{source(operand)} not transposed"
+            case syntax.Name(name) if name in scope.arrays and len(scope.arrays[name].axes) == 2:
+                yield put(syntax.Transposed(part)), f"{name} transposed"
+            case syntax.Cell(operand, (first, second)):
+                exchanged = syntax.Cell(operand, (second, first))
+                yield put(exchanged), f"the indices of {source(operand)} exchanged"
+            case syntax.Binary("@", one, other):
+                yield put(syntax.Binary("@", other, one)), "the factors exchanged"
+    sizes: list[Tree] = [*map(syntax.Name, scope.sizes), syntax.Literal("2")]
+    for size in sizes:
+        roots: tuple[Tree, Tree] = (size, syntax.Call("sqrt", (size,)))
+        for factor in roots:
+            yield syntax.Binary("/", right, factor), f"a division by {source(factor)}"
+            yield syntax.Binary("*", right, factor), f"a factor {source(factor)}"
+
+
+def _parts(tree: Tree) -> Iterator[tuple[Tree, Callable[[Tree], Tree]]]:
+    """All parts of a tree, each with what puts another in its place."""
+    yield tree, lambda new: new
+    match tree:
+        case syntax.Binary(op, left, right):
+            for part, put in _parts(left):
+                yield part, lambda new, put=put: syntax.Binary(op, put(new), right)  # type: ignore[misc]
+            for part, put in _parts(right):
+                yield part, lambda new, put=put: syntax.Binary(op, left, put(new))  # type: ignore[misc]
+        case syntax.Negative(operand):
+            yield operand, lambda new: new
+            for part, put in _parts(operand):
+                yield part, lambda new, put=put: syntax.Negative(put(new))  # type: ignore[misc]
+        case syntax.Power(base, exponent):
+            for part, put in _parts(base):
+                yield part, lambda new, put=put: syntax.Power(put(new), exponent)  # type: ignore[misc]
+        case syntax.Transposed(operand):
+            for part, put in _parts(operand):
+                yield part, lambda new, put=put: syntax.Transposed(put(new))  # type: ignore[misc]
+        case syntax.Call(function, arguments):
+            for place, argument in enumerate(arguments):
+                before, after = arguments[:place], arguments[place + 1 :]
+                for part, put in _parts(argument):
+                    yield (
+                        part,
+                        lambda new, put=put, before=before, after=after: syntax.Call(  # type: ignore[misc]
+                            function, (*before, put(new), *after)
+                        ),
+                    )
+
+
+def _places(tree: Tree) -> Iterator[str]:
+    """The indices that no sum binds in a tree."""
+    match tree:
+        case syntax.Cell(operand, places):
+            yield from _places(operand)
+            for place in places:
+                yield from syntax.names(place)
+        case syntax.Call("sum" | "mean", (*letters, body)):
+            bound = {name for letter in letters for name in syntax.names(letter)}
+            yield from (name for name in _places(body) if name not in bound)
+        case syntax.Call("delta", parts):
+            for part in parts:
+                yield from syntax.names(part)
+        case syntax.Call(_, parts):
+            for part in parts:
+                yield from _places(part)
+        case syntax.Binary(_, left, right) | syntax.Power(left, right):
+            yield from _places(left)
+            yield from _places(right)
+        case syntax.Negative(operand) | syntax.Transposed(operand):
+            yield from _places(operand)
+
+
+def source(tree: Tree) -> str:
+    """A tree as text that is read as that tree."""
+    return _source(tree)[0]
+
+
+def _source(tree: Tree) -> tuple[str, int]:
+    def held(one: Tree, tightness: int) -> str:
+        written, tight = _source(one)
+        return written if tight >= tightness else f"({written})"
+
+    match tree:
+        case syntax.Literal(text):
+            return text, 4
+        case syntax.Name(name):
+            return name, 4
+        case syntax.Gradient(name):
+            return syntax.gradient_name(name), 4
+        case syntax.Negative(operand):
+            return f"-{held(operand, 3)}", 2
+        case syntax.Binary("+" | "-" as op, left, right):
+            return f"{held(left, 1)} {op} {held(right, 2)}", 1
+        case syntax.Binary(op, left, right):
+            return f"{held(left, 2)} {op} {held(right, 3)}", 2
+        case syntax.Power(base, exponent):
+            return f"{held(base, 4)}**{held(exponent, 4)}", 3
+        case syntax.Transposed(operand):
+            return f"{held(operand, 4)}.T", 4
+        case syntax.Cell(operand, places):
+            return f"{held(operand, 4)}[{', '.join(map(source, places))}]", 4
+        case syntax.Call(function, arguments):
+            return f"{function}({', '.join(map(source, arguments))})", 4
+        case syntax.Comparison(operands, relations):
+            found = source(operands[0])
+            for relation, one in zip(relations, operands[1:], strict=True):
+                found += f" {relation} {source(one)}"
+            return found, 0
+    raise AssertionError(type(tree).__name__)

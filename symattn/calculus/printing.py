@@ -1,0 +1,341 @@
+r"""Lines of a derivation as LaTeX (standard amsmath) and as Unicode text.
+
+One walk over what stands in the file, two tables of notation. The order of
+terms and factors is the author's; sums run over the whole range of their index.
+
+>>> names = {"S": 1}
+>>> text("exp(S[i]) / sum(j, exp(S[j])) == A[i]", names)
+'exp(S_i) / Σ_j exp(S_j) = A_i'
+>>> print(latex("diff(A[i], S[k]) == A[i] * (delta(i, k) - A[k])", names))
+\frac{\partial A_{i}}{\partial S_{k}} = A_{i}\, \left( \delta_{ik} - A_{k} \right)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from symattn import syntax
+from symattn.syntax import Tree
+
+_SUM, _ENTRYWISE, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4, 5
+
+_GREEK = {
+    **{"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "lam": "λ", "mu": "μ"},
+    **{"pi": "π", "sigma": "σ", "tau": "τ", "theta": "θ", "omega": "ω", "phi": "φ", "rho": "ρ"},
+}
+_COMMANDS = {"eps": r"\varepsilon", "lam": r"\lambda"}
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+#: A short exponent is raised, a long one follows exp.
+_RAISED_MOST = 24
+
+Shapes = Mapping[str, int]
+"""How many axes each array has."""
+
+
+@dataclass(frozen=True)
+class Notation:
+    """The words of one output language; ``{}`` marks where the parts go."""
+
+    minus: str
+    times: str
+    divide: str | None
+    parentheses: str
+    root: str
+    exponential: str
+    function: str
+    total: str
+    mean: str
+    delta: str
+    at_most: str
+    before: str
+    partial: str
+    operator: str
+    limit: str
+    expected: str
+    operations: str
+    transpose: str
+    hadamard: str
+    ones: str
+    unit: str
+    infinity: str
+
+
+LATEX = Notation(
+    minus="-",
+    times=r"\, ",
+    divide=None,
+    parentheses=r"\left( {} \right)",
+    root=r"\sqrt{{{}}}",
+    exponential="e^{{{}}}",
+    function=r"\operatorname{{{}}}\left( {} \right)",
+    total=r"\sum_{{{}}} {}",
+    mean=r"\operatorname*{{mean}}_{{{}}} {}",
+    delta=r"\delta_{{{}}}",
+    at_most=r"[{} \le {}]",
+    before=r"[{} < {}]",
+    partial=r"\frac{{\partial {}}}{{\partial {}}}",
+    operator=r"\frac{{\partial}}{{\partial {1}}} {0}",
+    limit=r"\lim_{{{} \to {}}} {}",
+    expected=r"\operatorname{{E}}\left[ {} \right]",
+    operations=r"\operatorname{{ops}}({})",
+    transpose=r"{}^\top",
+    hadamard=r" \circ ",
+    ones=r"\mathbf{{{}}}_{{{}}}",
+    unit=r"I_{{{}}}",
+    infinity=r"\infty",
+)
+
+TEXT = Notation(
+    minus="−",
+    times=" ",
+    divide="{} / {}",
+    parentheses="({})",
+    root="√{}",
+    exponential="exp({})",
+    function="{}({})",
+    total="Σ_{} {}",
+    mean="mean_{} {}",
+    delta="δ_{}",
+    at_most="[{} ≤ {}]",
+    before="[{} < {}]",
+    partial="∂{}/∂{}",
+    operator="∂/∂{1} {0}",
+    limit="lim({} → {}) {}",
+    expected="E[{}]",
+    operations="ops({})",
+    transpose="{}ᵀ",
+    hadamard=" ∘ ",
+    ones="{}_{}",
+    unit="I_{}",
+    infinity="∞",
+)
+
+
+def latex(line: str, shapes: Shapes) -> str:
+    """A line, a definition's side or a part of either in LaTeX, for any amsmath display."""
+    return _Printer(LATEX, shapes).whole(line)
+
+
+def text(line: str, shapes: Shapes) -> str:
+    """The same in Unicode, on one line."""
+    return _Printer(TEXT, shapes).whole(line)
+
+
+def sides(line: str, shapes: Shapes) -> list[str]:
+    """The sides of a line in LaTeX."""
+    tree = syntax.parse(line, letters=True)
+    printer = _Printer(LATEX, shapes)
+    operands = tree.operands if isinstance(tree, syntax.Comparison) else (tree,)
+    return [printer.tree(one) for one in operands]
+
+
+def pieces(words: str, shapes: Shapes) -> Iterator[tuple[str, str]]:
+    r"""Plain words and formulas in turn: (words, "") or ("", the formula in LaTeX);
+    formulas stand between backquotes.
+
+    >>> list(pieces("The delta leaves `A[i]`.", {"A": 1}))
+    [('The delta leaves ', ''), ('', 'A_{i}'), ('.', '')]
+    """
+    for place, part in enumerate(words.split("`")):
+        if part:
+            yield ("", latex(part, shapes)) if place % 2 else (part, "")
+
+
+def prose(words: str, shapes: Shapes) -> str:
+    """Words with the formulas in them in Unicode."""
+    parts = words.split("`")
+    return "".join(text(one, shapes) if k % 2 else one for k, one in enumerate(parts))
+
+
+class _Printer:
+    def __init__(self, to: Notation, shapes: Shapes) -> None:
+        self.to, self.shapes = to, shapes
+
+    def whole(self, line: str) -> str:
+        return self.tree(syntax.parse(line, letters=True))
+
+    def tree(self, tree: Tree) -> str:
+        return self._written(tree)[0]
+
+    def _held(self, tree: Tree, tightness: int) -> str:
+        written, tight = self._written(tree)
+        return written if tight >= tightness else self.to.parentheses.format(written)
+
+    def _written(self, tree: Tree) -> tuple[str, int]:
+        to = self.to
+        match tree:
+            case syntax.Literal(number):
+                return number, _ATOM
+            case syntax.Name(name):
+                return self._name(name), _ATOM
+            case syntax.Gradient(name):
+                return to.partial.format("L", self._name(name)), _PRODUCT
+            case syntax.Comparison(operands, relations):
+                found = self.tree(operands[0])
+                for relation, one in zip(relations, operands[1:], strict=True):
+                    sign = {"==": "=", "<=": r"\le" if to is LATEX else "≤"}.get(relation, relation)
+                    found += f" {sign} {self.tree(one)}"
+                return found, 0
+            case syntax.Negative(operand):
+                return to.minus + self._held(operand, _PRODUCT), _SUM
+            case syntax.Binary("+" | "-" as op, left, right):
+                sign = "+" if op == "+" else to.minus
+                first = self._written(left)[0]
+                return f"{first} {sign} {self._held(right, _ENTRYWISE)}", _SUM
+            case syntax.Binary("/", above, below):
+                return self._quotient(above, below)
+            case syntax.Binary("@", left, right):
+                parts = self._held(left, _PRODUCT), self._factor(right)
+                return to.times.join(parts), _PRODUCT
+            case syntax.Binary("*", left, right):
+                if self._is_matrix(left) and self._is_matrix(right):
+                    parts = self._held(left, _ENTRYWISE), self._held(right, _PRODUCT)
+                    return to.hadamard.join(parts), _ENTRYWISE
+                open_ended = isinstance(left, syntax.Call) and left.function in ("sum", "limit")
+                first = self._held(left, _ATOM if open_ended else _PRODUCT)
+                return to.times.join((first, self._factor(right))), _PRODUCT
+            case syntax.Power(base, exponent):
+                return self._power(base, exponent), _POWER
+            case syntax.Transposed(operand):
+                return to.transpose.format(self._held(operand, _ATOM)), _POWER
+            case syntax.Cell(operand, places):
+                name = self._held(operand, _ATOM)
+                return self._marked(name, self._places(places)), _ATOM
+            case syntax.Call(function, arguments):
+                return self._call(function, arguments)
+        raise AssertionError(type(tree).__name__)
+
+    def _factor(self, tree: Tree) -> str:
+        slashed = isinstance(tree, syntax.Binary) and tree.op == "/" and self.to is TEXT
+        return self._held(tree, _POWER if slashed else _PRODUCT)
+
+    def _quotient(self, above: Tree, below: Tree) -> tuple[str, int]:
+        if self.to.divide is None:
+            return rf"\frac{{{self.tree(above)}}}{{{self.tree(below)}}}", _PRODUCT
+        summed = isinstance(below, syntax.Call) and below.function == "sum"
+        under = self._held(below, _PRODUCT if summed else _POWER)
+        return self.to.divide.format(self._held(above, _PRODUCT), under), _PRODUCT
+
+    def _power(self, base: Tree, exponent: Tree) -> str:
+        raised = self.tree(exponent)
+        held = self._held(base, _ATOM)
+        if self.to is LATEX:
+            # A name with an index already is no base for another exponent to stand by.
+            return f"{held}^{{{raised}}}"
+        plain = raised.replace("−", "-")
+        if set(plain) <= set("-0123456789"):
+            return held + plain.translate(_RAISED)
+        return f"{held}^({raised})"
+
+    def _call(self, function: str, arguments: tuple[Tree, ...]) -> tuple[str, int]:
+        to = self.to
+        match function, arguments:
+            case "sum" | "mean", (*letters, body) if letters:
+                template = to.total if function == "sum" else to.mean
+                inside = self._held(body, _PRODUCT)
+                for letter in reversed(letters):
+                    inside = template.format(self.tree(letter), inside)
+                return inside, _PRODUCT
+            case "delta", places:
+                return to.delta.format(self._places(places)), _ATOM
+            case "step", (syntax.Comparison((first, second), (relation,)),):
+                if relation in (">", ">="):
+                    first, second, relation = second, first, relation.replace(">", "<")
+                template = to.at_most if relation == "<=" else to.before
+                return template.format(self.tree(first), self.tree(second)), _ATOM
+            case "diff", (of, by):
+                below = self.tree(by)
+                if isinstance(of, syntax.Name | syntax.Cell):
+                    return to.partial.format(self.tree(of), below), _PRODUCT
+                return to.operator.format(self._held(of, _ATOM), below), _PRODUCT
+            case "limit", (variable, target, body):
+                goal = self.tree(target)
+                for word in ("oo", "inf"):
+                    goal = re.sub(rf"\b{word}\b", lambda _: to.infinity, goal)
+                return to.limit.format(self.tree(variable), goal, self._held(body, _PRODUCT)), (
+                    _PRODUCT
+                )
+            case "expect", (body,):
+                return to.expected.format(self.tree(body)), _ATOM
+            case "operations", _:
+                return to.operations.format(", ".join(map(self.tree, arguments))), _ATOM
+            case "sqrt", (body,):
+                inside = self.tree(body) if to is LATEX else self._held(body, _ATOM)
+                return to.root.format(inside), _ATOM
+            case "exp", (body,):
+                inside = self.tree(body)
+                if to is TEXT or len(inside) <= _RAISED_MOST:
+                    return to.exponential.format(inside), _POWER
+                return rf"\exp\left( {inside} \right)", _ATOM
+            case "log" | "sin" | "cos", (body,) if to is LATEX:
+                return rf"\{function}\left( {self.tree(body)} \right)", _ATOM
+            case "ones" | "zeros", sizes:
+                number = "1" if function == "ones" else "0"
+                separator = r" \times " if to is LATEX else "×"
+                return to.ones.format(number, separator.join(map(self.tree, sizes))), _ATOM
+            case "eye", (size,):
+                return to.unit.format(self.tree(size)), _ATOM
+        inside = ", ".join(map(self.tree, arguments))
+        return to.function.format(function, inside), _ATOM
+
+    def _places(self, places: tuple[Tree, ...]) -> str:
+        """Indices side by side; commas only where one of them is more than a letter."""
+        written = [self._place(one) for one in places]
+        if all(isinstance(one, syntax.Name) and len(one.name) == 1 for one in places):
+            return "".join(written)
+        joined = ",".join(written)
+        return joined if self.to is LATEX or len(written) == 1 else f"({joined})"
+
+    def _place(self, tree: Tree) -> str:
+        match tree:
+            case syntax.Cell(operand, (inside,)):
+                return f"{self.tree(operand)}({self._place(inside)})"
+            case syntax.Binary(op, left, right):
+                return (
+                    f"{self._place(left)}{self.to.minus if op == '-' else op}{self._place(right)}"
+                )
+        return self.tree(tree)
+
+    def _name(self, name: str) -> str:
+        """A quantity's name: ``d_k``, ``W_Q``, Greek letters by their English names."""
+        stem, _, below = name.partition("_")
+        lead = "d" if stem[1:] in _GREEK and stem[0] == "d" else ""
+        letter = stem.removeprefix(lead)
+        if letter in _GREEK:
+            greek = _COMMANDS.get(letter, rf"\{letter}") if self.to is LATEX else _GREEK[letter]
+            stem = f"{lead}{greek}"
+        elif self.to is LATEX and len(stem) > 2:
+            stem = rf"\mathit{{{stem}}}"
+        return self._marked(stem, below.replace("_", ",")) if below else stem
+
+    def _marked(self, name: str, below: str) -> str:
+        if self.to is TEXT:
+            return f"{name}_{below}"
+        if name.endswith("}") and "_{" in name and not name.startswith(r"\left"):
+            return f"{{{name}}}_{{{below}}}"
+        return f"{name}_{{{below}}}"
+
+    def _is_matrix(self, tree: Tree) -> bool:
+        """Whether a tree stands for more than one number."""
+        match tree:
+            case syntax.Name(name):
+                return bool(self.shapes.get(name))
+            case syntax.Negative(operand) | syntax.Power(operand, _):
+                return self._is_matrix(operand)
+            case syntax.Transposed():
+                return True
+            case syntax.Binary(_, left, right):
+                return self._is_matrix(left) or self._is_matrix(right)
+            case syntax.Call("rowsum" | "colsum" | "diag" | "ones" | "zeros" | "eye", _):
+                return True
+            case syntax.Call("sum" | "mean", (_, *_, body)) | syntax.Call("limit", (_, _, body)):
+                return self._is_matrix(body)
+            case syntax.Call("diff", (of, by)):
+                return self._is_matrix(of) or self._is_matrix(by)
+            case syntax.Call("total" | "trace" | "delta" | "step" | "operations", _):
+                return False
+            case syntax.Call(_, (operand,)):
+                return self._is_matrix(operand)
+        return False
