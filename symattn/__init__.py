@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symattn.auditing.audit import Audit, audit
     from symattn.auditing.figures import Cause, Figure, Statement
+    from symattn.calculus.derivation import Derivation
+    from symattn.calculus.library import THEORY as theory
+    from symattn.calculus.library import derive
     from symattn.cases.case import Case
     from symattn.cases.case import make as case
     from symattn.cases.claims import Claim
@@ -31,8 +34,6 @@ if TYPE_CHECKING:
     )
     from symattn.numbers.reading import from_floats, read
     from symattn.numbers.values import Value
-    from symattn.proofs import THEORY as theory
-    from symattn.proofs.derivation import Derivation
     from symattn.solution.attention import Attention, attention
     from symattn.solution.quantity import Quantity
     from symattn.solution.solution import Solution, solve
@@ -48,7 +49,7 @@ _HOMES = {
     "Case": "symattn.cases.case",
     "Cause": "symattn.auditing.figures",
     "Claim": "symattn.cases.claims",
-    "Derivation": "symattn.proofs.derivation",
+    "Derivation": "symattn.calculus.derivation",
     "Fault": "symattn.errors",
     "Figure": "symattn.auditing.figures",
     "Malformed": "symattn.errors",
@@ -66,12 +67,13 @@ _HOMES = {
     "attention": "symattn.solution.attention",
     "audit": "symattn.auditing.audit",
     "case": "symattn.cases.case",
+    "derive": "symattn.calculus.library",
     "from_floats": "symattn.numbers.reading",
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
     "read": "symattn.numbers.reading",
     "solve": "symattn.solution.solution",
-    "theory": "symattn.proofs",
+    "theory": "symattn.calculus.library",
     "verify": "symattn.verification",
 }
 #: What is called otherwise at home, where its module says what it is.
@@ -102,6 +104,7 @@ __all__ = [
     "attention",
     "audit",
     "case",
+    "derive",
     "from_floats",
     "load",
     "names",

@@ -77,12 +77,20 @@ def test_commands(command: str, tmp_path: Path) -> None:
 
 def test_walkthrough_file(tmp_path: Path) -> None:
     """The file that the README shows is read, solved and audited."""
-    (text,) = blocks("toml")
+    text, _ = blocks("toml")
     path = tmp_path / "two-words.toml"
     path.write_text(text, "utf-8")
     found = symattn.audit(path)
     assert found.case.tokens == ("hello", "world")
     assert found.summary["figures"] == 2
+
+
+def test_derivation_file() -> None:
+    """The derivation that the README shows fares as it says."""
+    _, text = blocks("toml")
+    found = symattn.derive(text)
+    assert [line.status for line in found.lines] == ["proved", "refuted"]
+    assert found.lines[1].hint.startswith("it would hold with a sum over l")
 
 
 def test_set_up_commands_are_there() -> None:
@@ -134,6 +142,18 @@ def test_members_are_there(head: str, item: object) -> None:
 def keys_of(head: str) -> set[str]:
     """All keys that a table of JSON names."""
     return {name for row in table(head) for name in code(row[0])}
+
+
+def test_the_keys_of_a_line_of_a_derivation() -> None:
+    """The table names the keys that there are, no others."""
+    section = README.read_text("utf-8").split("## A derivation of your own")[1]
+    table_of = section.split("| key | holds |\n|---|---|\n")[1]
+    rows = itertools.takewhile(lambda line: line.startswith("|"), table_of.splitlines())
+    named = {name for row in rows for name in code(row.split("|")[1])}
+    (line,) = symattn.derive(
+        'sizes = ["n"]\n[shapes]\nx = ["n"]\n[[lines]]\nline = "x[i] == x[i]"'
+    ).lines
+    assert named == set(line.to_dict())
 
 
 def test_the_keys_of_the_json() -> None:

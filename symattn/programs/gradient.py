@@ -1,7 +1,7 @@
 """The gradient of a program is a program (reverse-mode differentiation).
 
 For every operation one rule says how the gradient of the result flows into
-its operands: the vector-Jacobian products that :mod:`symattn.proofs` derives.
+its operands: the vector-Jacobian products that :mod:`symattn.calculus` derives.
 The rules are written with the same operations, so the backward pass runs in
 every arithmetic and prints like any other step.
 """

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import symattn
-from symattn.proofs import THEORY
+from symattn.calculus.library import THEORY
 from symattn.sheets import blocks as b
 from symattn.sheets import derivation, redpen, walkthrough
 from symattn.sheets.latex import document, matrix_width

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symattn.calculus.library import THEORY, derive
 from symattn.programs import entrywise
 from symattn.programs.floats import Floats
 from symattn.programs.gradient import RULES, differentiate
 from symattn.programs.program import program
 from symattn.programs.running import Run
-from symattn.proofs import THEORY
 from symattn.verdicts import Verdict
 
 from ..machines import by_name, symbolic_run
@@ -97,10 +97,63 @@ def floats(step: dict[str, str], data: dict[str, Any], output: str, upstream: An
     return lambda name: run[full.gradients[name]], lambda name: run[full.quantities[name]]
 
 
+#: Operations on x and y, and the gradients of any loss of their result Z, in the
+#: language that derivations and programs share; with the shapes of x and y.
+DERIVED_FOR_ALL_SIZES: dict[str, tuple[dict[str, str], dict[str, tuple[str, ...]]]] = {
+    "x @ y": ({"x": "dZ @ y.T", "y": "x.T @ dZ"}, {"x": ("n", "m"), "y": ("m", "k")}),
+    "x + y": ({"x": "dZ", "y": "dZ"}, {"x": ("n", "m"), "y": ("n", "m")}),
+    "x - y": ({"x": "dZ", "y": "-dZ"}, {"x": ("n", "m"), "y": ("n", "m")}),
+    "x * y": ({"x": "dZ * y", "y": "dZ * x"}, {"x": ("n", "m"), "y": ("n", "m")}),
+    "y * x": ({"x": "dZ * y", "y": "total(dZ * x)"}, {"x": ("n", "m"), "y": ()}),
+    "x / y": ({"x": "dZ / y", "y": "-dZ * x / (y * y)"}, {"x": ("n", "m"), "y": ("n", "m")}),
+    "-x": ({"x": "-dZ"}, {"x": ("n", "m")}),
+    "x.T": ({"x": "dZ.T"}, {"x": ("n", "m")}),
+    "sqrt(x)": ({"x": "dZ / (2 * sqrt(x))"}, {"x": ("n", "m")}),
+    "exp(x)": ({"x": "dZ * exp(x)"}, {"x": ("n", "m")}),
+    "log(x)": ({"x": "dZ / x"}, {"x": ("n", "m")}),
+    "tanh(x)": ({"x": "dZ * (1 - tanh(x) * tanh(x))"}, {"x": ("n", "m")}),
+    "softmax(x)": ({"x": "softmax(x) * (dZ - rowsum(softmax(x) * dZ))"}, {"x": ("n", "m")}),
+    "rowsum(x)": ({"x": "dZ + 0 * x"}, {"x": ("n", "m")}),
+    "colsum(x)": ({"x": "dZ + 0 * x"}, {"x": ("n", "m")}),
+    "total(x)": ({"x": "dZ + 0 * x"}, {"x": ("n", "m")}),
+}
+SIZES = {"n": 2, "m": 3, "k": 4}
+
+
+@pytest.mark.parametrize("step", DERIVED_FOR_ALL_SIZES)
+def test_a_rule_holds_for_all_sizes(step: str) -> None:
+    """For every size and every differentiable loss: proved by both witnesses."""
+    gradients, shapes = DERIVED_FOR_ALL_SIZES[step]
+    given = "\n".join(f"{name} = {list(shape)}" for name, shape in shapes.items())
+    lines = "\n".join(
+        f'[[lines]]\nline = "diff(L, {name}) == {formula}"' for name, formula in gradients.items()
+    )
+    found = derive(
+        f'sizes = ["n", "m", "k"]\n[shapes]\n{given}\n[losses]\nL = "Z"\n'
+        f'[define]\nZ = "{step}"\ndZ = "diff(L, Z)"\n{lines}'
+    )
+    assert found.faults == ()
+    assert [(line.status, line.why) for line in found.lines] == [("proved", "")] * len(gradients)
+
+
+@pytest.mark.parametrize("step", DERIVED_FOR_ALL_SIZES)
+def test_a_program_has_that_rule(step: str) -> None:
+    """At random numbers the program's gradient is the derived formula."""
+    gradients, shapes = DERIVED_FOR_ALL_SIZES[step]
+    random = np.random.default_rng(7)
+    data: dict[str, Any] = {
+        name: random.uniform(0.5, 2, size=tuple(SIZES[size] for size in shape))
+        for name, shape in shapes.items()
+    }
+    _, value = floats({"Z": step}, data, "Z", np.zeros(1))
+    upstream = random.normal(size=np.shape(value("Z")))
+    gradient, _ = floats({"Z": step}, data, "Z", upstream)
+    for name, formula in gradients.items():
+        _, derived = floats({"G": formula}, {**data, "dZ": upstream}, "G", np.zeros(1))
+        np.testing.assert_allclose(gradient(name), derived("G"), rtol=1e-12)
+
+
 STEPS = {
-    "Q": "X @ W_Q",
-    "K": "X @ W_K",
-    "V": "X @ W_V",
     "S": "Q @ K.T / sqrt(d_k)",
     "A": "softmax(S)",
     "Y": "A @ V",
@@ -108,37 +161,33 @@ STEPS = {
 
 
 def test_attention_is_the_derived_one() -> None:
-    """All gradients of attention are the matrix forms that the derivation concludes with."""
+    """All gradients of attention are the matrix forms that the derivation has."""
     random = np.random.default_rng(7)
-    data = {
-        "X": random.normal(size=(4, 3)),
-        "W_Q": random.normal(size=(3, 2)),
-        "W_K": random.normal(size=(3, 2)),
-        "W_V": random.normal(size=(3, 5)),
+    data: dict[str, Any] = {
+        "Q": random.normal(size=(4, 2)),
+        "K": random.normal(size=(3, 2)),
+        "V": random.normal(size=(3, 5)),
         "d_k": 2.0,
     }
     upstream = random.normal(size=(4, 5))
     gradient, value = floats(STEPS, data, "Y", upstream)
-    given = {
-        **{name: value(name) for name in ("X", "Q", "K", "V", "A")},
-        **{f"W^{letter}": data[f"W_{letter}"] for letter in "QKV"},
-        "dY": upstream,
-        "d_k": 2.0,
+    formulas = {
+        "dV": "A.T @ dY",
+        "dA": "dY @ V.T",
+        "dS": "A * (dA - rowsum(A * dA))",
+        "dQ": "dS @ K / sqrt(d_k)",
+        "dK": "dS.T @ Q / sqrt(d_k)",
     }
-    names = "dV dA dS dQ dK dW^Q dW^K dW^V dX"
-    derived = THEORY["attention-gradients"].values(names, given)
-    for name in names.split():
-        np.testing.assert_allclose(gradient(name[1:].replace("^", "_")), derived[name], rtol=1e-12)
-
-
-def test_softmax_is_the_derived_one() -> None:
-    """The backward rule of softmax is the conclusion of its derivation."""
-    random = np.random.default_rng(8)
-    scores, upstream = random.normal(size=(2, 2, 3))
-    gradient, value = floats({"A": "softmax(S)"}, {"S": scores}, "A", upstream)
-    given = {"A": value("A"), "dA": upstream}
-    derived = THEORY["softmax-backward"].values("dS", given)["dS"]
-    np.testing.assert_allclose(gradient("S"), derived, rtol=1e-12)
+    said = [
+        line.text.replace("(", "").replace(")", "") for line in THEORY["attention-gradients"].lines
+    ]
+    for name in ("dV", "dA"):
+        assert f"{name} == {formulas[name]}" in said
+    assert THEORY["attention-gradients"].proved
+    held = {**data, "A": value("A"), "dY": upstream}
+    _, derived = floats(formulas, held, "dK", np.zeros(1))
+    for name in formulas:
+        np.testing.assert_allclose(gradient(name[1:]), derived(name), rtol=1e-12)
 
 
 @pytest.mark.parametrize("step", ["causal(S)", "mask(S, P)"])

@@ -1,1 +1,0 @@
-"""The derivations, one file each."""
