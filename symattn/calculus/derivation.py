@@ -86,7 +86,12 @@ class Line:
         notes = [prose(self.said.because, shapes)]
         notes += [f"where {', '.join(self.where)}"] if self.where else []
         notes += [str(self.counterexample)] if self.counterexample else []
-        notes += [self.why] if self.why and not self.proved else []
+        if self.status == "checked":
+            held = [", ".join(f"{n} = {k}" for n, k in one.items()) for one in self.sizes if one]
+            at = f"holds at {'; '.join(held)}" if held else "holds at all numbers tried"
+            notes += [f"{at}; not shown for all: {self.why}"]
+        elif not self.proved:
+            notes += [self.why]
         notes += [self.hint] if self.hint else []
         for note in filter(None, notes):
             found += wrap(note, 78, initial_indent=" " * 7, subsequent_indent=" " * 7)
@@ -148,7 +153,8 @@ class Derivation:
     def summary(self) -> str:
         """How many lines are proved, and how many are not."""
         told = [f"{self.counts[one]} {one}" for one in STATUSES if self.counts[one]]
-        return f"{len(self.lines)} lines: {', '.join(told)}"
+        count = len(self.lines)
+        return f"{count} line{'s' if count != 1 else ''}: {', '.join(told)}"
 
     def to_text(self) -> str:
         """The derivation in Unicode, one line per step with its reason."""

@@ -43,6 +43,8 @@ OTHERS = (
     *("colsum", "total", "diag", "ones", "zeros", "eye", "trace"),
 )
 INFINITE = ("oo", "inf")
+PLAIN = ("i", "j", "k", "l")
+"""Letters that are indices also where they stand as numbers only."""
 FARTHEST = 1000
 """Numbers as places are at most so large."""
 
@@ -170,7 +172,8 @@ class _Reader:
         whole = tensors[0]
         for one in tensors[1:]:
             whole = self.pairwise(whole, one, lambda x, _: x, "the sides")
-        own = [Index(f"{letter}'", axis) for letter, axis in zip("ijkl", whole.axes, strict=False)]
+        words = ("entry",) if len(whole.axes) == 1 else ("row", "column", "third", "fourth")
+        own = [Index(word, axis) for word, axis in zip(words, whole.axes, strict=False)]
         at = tuple(map(Place, own))
         sides = tuple(self._spread(one, whole.axes)(at) for one in tensors)
         self.settle([])
@@ -363,7 +366,8 @@ class _Reader:
             raise Malformed(f"{name} is a permutation: write where it sends an index, {name}[i]")
         if name == "pi":
             return _number(term.Constant("pi"))
-        alone = len(name) == 1 and len(self.scope.sizes) == 1
+        # Where there is one size only, it is clear how far a plain index runs.
+        alone = name in PLAIN and len(self.scope.sizes) == 1
         if name in self.letters or alone:
             return _position(self.free.get(name) or self._index(name, self.free))
         close = get_close_matches(name, self.scope.known(), n=1)

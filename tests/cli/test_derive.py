@@ -76,7 +76,7 @@ def test_what_is_told_of_lines(homework, symattn) -> None:
     assert "is not" in done.out
     words = " ".join(done.out.split())
     assert f"it would hold with '-' for '+': {TRUE}" in words
-    assert "UNDECIDED It is t. nothing is known of 'B'; did you mean A?" in words
+    assert "UNDECIDED It is t. nothing is known of 'B'; give it a shape, [] for a number" in words
     assert "CHECKED" in words
     assert "Checked: 4 lines: 1 proved, 1 checked, 1 refuted, 1 undecided" in done.out
 
@@ -107,6 +107,20 @@ def test_names_that_are_none(name, said, symattn) -> None:
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "limit", "said"),
+    [
+        ("--max-seconds", "0.05", "stopped after 0.05 seconds (--max-seconds)"),
+        ("--max-memory", "32", "needs more than 32 MB (--max-memory)"),
+    ],
+)
+def test_limits(option, limit, said, homework, symattn) -> None:
+    """Work beyond a limit ends with one line, and exit code 2."""
+    done = symattn("derive", homework(TRUE), option, limit)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"symattn: homework.toml: {said}\n"
 
 
 def test_text_is_harmless(homework, symattn) -> None:

@@ -83,6 +83,8 @@ TESTS = {
     ("derive", "-o"): test_derive.test_json_in_a_folder,
     ("derive", "--output"): test_derive.test_pages,
     ("derive", "--strict"): test_derive.test_strict,
+    ("derive", "--max-seconds"): test_derive.test_limits,
+    ("derive", "--max-memory"): test_derive.test_limits,
     ("sheet", "--allow-outside"): test_extends.test_sheets_of_what_is_outside,
     ("show", "--allow-outside"): test_extends.test_showing_what_is_outside,
     ("verify", "--allow-outside"): test_extends.test_verifying_what_is_outside,
@@ -104,7 +106,7 @@ ENDS = {
     ("verify", 2): test_streams.test_the_faults_of_all_cases_together,
     ("audit", 1): test_audit.test_exit_code,
     ("audit", 2): test_audit.test_a_failing_engine,
-    ("derive", 1): test_derive.test_a_derivation_that_is_not_proved,
+    ("derive", 1): test_derive.test_every_line_has_a_status,
     ("derive", 2): test_faults.test_bad_use,
     ("new", 2): test_new.test_nothing_is_overwritten,
 }

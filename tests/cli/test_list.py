@@ -8,9 +8,9 @@ import tomllib
 import pytest
 
 import symattn as package
-from symattn.cases import library
+from symattn.tables.bundled import folder
 
-FOLDER = library.folder()
+FOLDER = folder()
 
 
 def files():

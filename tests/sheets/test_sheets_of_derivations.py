@@ -49,9 +49,8 @@ def test_what_is_given_has_its_shape(name: str) -> None:
     for array in theory.draft.ground.given:
         meaning = signs[latex(array.name, {})]
         assert meaning.count(r"\times") == max(len(array.axes) - 1, 0)
-    shown = " ".join(
-        f"{left} {right}" for block in of(made, b.Equations) for left, _, right in block.lines
-    )
+    displayed = [line for block in of(made, b.Equations) for line in block.lines]
+    shown = " ".join(f"{left} {right}" for left, _, right in displayed)
     for definition in theory.draft.definitions:
         assert latex(definition.key, theory.draft.shapes) in shown
     assert all(width(left) + width(right) <= TEXT + 4 for left, _, right in displayed)
