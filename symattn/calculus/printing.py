@@ -27,6 +27,7 @@ _GREEK = {
 }
 _COMMANDS = {"eps": r"\varepsilon", "lam": r"\lambda"}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_WORD = re.compile(r"[A-Za-z][A-Za-z]*(?:_[A-Za-z]+)?")
 #: A short exponent is raised, a long one follows exp.
 _RAISED_MOST = 24
 
@@ -133,14 +134,24 @@ def sides(line: str, shapes: Shapes) -> list[str]:
 
 def pieces(words: str, shapes: Shapes) -> Iterator[tuple[str, str]]:
     r"""Plain words and formulas in turn: (words, "") or ("", the formula in LaTeX);
-    formulas stand between backquotes.
+    formulas stand between backquotes, names such as ``d_k`` and ``dA`` by themselves.
 
     >>> list(pieces("The delta leaves `A[i]`.", {"A": 1}))
     [('The delta leaves ', ''), ('', 'A_{i}'), ('.', '')]
     """
     for place, part in enumerate(words.split("`")):
-        if part:
-            yield ("", latex(part, shapes)) if place % 2 else (part, "")
+        if place % 2:
+            yield "", latex(part, shapes)
+            continue
+        end = 0
+        for found in _WORD.finditer(part):
+            if "_" in found[0] or (found[0] in shapes and len(found[0]) > 1):
+                if part[end : found.start()]:
+                    yield part[end : found.start()], ""
+                yield "", latex(found[0], shapes)
+                end = found.end()
+        if part[end:]:
+            yield part[end:], ""
 
 
 def prose(words: str, shapes: Shapes) -> str:

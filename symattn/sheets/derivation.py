@@ -15,7 +15,7 @@ _SIGNS = (
     ("step(", r"[j \le i]", "is 1 where the comparison holds, else 0."),
     ("sum(", r"\sum_{j}", "runs over the whole range of its index."),
     ("mean(", r"\operatorname*{mean}_{j}", "is the sum over j divided by their number."),
-    ("diff(", r"\frac{\partial}{\partial S_{ij}}", "is the derivative in one entry."),
+    ("diff(", r"\partial A / \partial S_{ij}", "is the derivative in one entry."),
     (".T", r"A^\top", "is the transpose; a vector is a column."),
     ("ones(", r"\mathbf{1}_{n}", "is the column of n ones."),
     ("eye(", "I_{n}", "is the unit matrix."),
@@ -24,8 +24,10 @@ _SIGNS = (
     ("expect(", r"\operatorname{E}[\,]", "is the expected value."),
     ("operations(", r"\operatorname{ops}", "counts the operations that all entries take."),
 )
-#: Room above and below what stands in a row, sums with their index included.
-_AIR = r"\vphantom{\Biggl(\sum_{j}}"
+#: So many short definitions stand side by side.
+_BESIDE = 5
+#: Room above and below what stands in a row.
+_AIR = r"\vphantom{\Bigl(}"
 
 
 def sheet(derivation: Derivation) -> b.Sheet:
@@ -54,11 +56,16 @@ def _blocks(derivation: Derivation) -> Iterator[b.Block]:
         yield b.Equations(_rows(draft.hypotheses, shapes))
     if draft.definitions:
         named = [f"{one.key} == {one.text}" for one in draft.definitions]
-        yield b.Equations(_rows(named, shapes))
+        yield b.Equations(_packed(named, shapes))
+    yield b.Heading(("Proof",))
+    rows: list[tuple[b.Line, ...]] = []
     for part in derivation.parts:
-        yield b.Heading(_prose(part, derivation) if part else ("Proof",))
-        rows = [_row(one, derivation) for one in derivation.lines if one.said.part == part]
-        yield b.Table(((), ("line",), ("because",)), tuple(rows), "rP{96mm}P{46mm}")
+        if part:
+            title = _prose(part, derivation)
+            strong = tuple(b.Strong(one) if isinstance(one, str) else one for one in title)
+            rows.append(((), (b.Math(_AIR), *strong), ()))
+        rows += [_row(one, derivation) for one in derivation.lines if one.said.part == part]
+    yield b.Table(((), ("line",), ("because",)), tuple(rows), "rP{94mm}P{52mm}")
     yield from _checks(derivation)
 
 
@@ -71,11 +78,10 @@ def _given(derivation: Derivation) -> Iterator[b.Block]:
         kind = ("a number", "a vector", "a matrix", "an array")[min(len(array.axes), 3)]
         meaning: b.Line = (kind, *((": ", b.Math(shape)) if shape else ()))
         rows.append(((b.Math(latex(array.name, {})),), meaning))
-    said = " ".join(
-        [*(one.text for one in derivation.lines), *(one.text for one in draft.definitions)]
-    )
+    lines = [one.text for one in derivation.lines if one.read]
+    said = " ".join([*lines, *(one.text for one in draft.definitions)])
     rows += [((b.Math(sign),), (words,)) for word, sign, words in _SIGNS if word in said]
-    if any(derivation.draft.shapes.get(one) for one in draft.shapes) and " * " in said:
+    if any(r"\circ" in latex(one, draft.shapes) for one in lines):
         rows.append(((b.Math(r"\circ"),), ("multiplies matrices entry by entry.",)))
     if rows:
         yield b.Table((("sign",), ("meaning",)), tuple(rows), "lP{110mm}")
@@ -102,6 +108,23 @@ def _rows(
                 found.append((left, "=", first))
                 found += [("", "", piece) for piece in rest]
             left = ""
+    return tuple(found)
+
+
+def _packed(lines: list[str], shapes: dict[str, int]) -> tuple[tuple[str, str, str], ...]:
+    """Definitions under one another, those of gradients side by side."""
+    found: list[tuple[str, str, str]] = []
+    beside: list[str] = []
+    for line in [*lines, ""]:
+        if "diff(" in line and width(shown := latex(line, shapes)) < TEXT / 6:
+            beside.append(shown)
+            if len(beside) < _BESIDE:
+                continue
+            line = ""
+        if beside:
+            found.append(("", "", r" \qquad ".join(beside)))
+            beside = []
+        found += _rows([line], shapes) if line else ()
     return tuple(found)
 
 
