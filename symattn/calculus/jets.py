@@ -18,6 +18,10 @@ Value: TypeAlias = Any
 """An ``int``, an ``arb`` or a :class:`Jet`."""
 
 
+#: Whole numbers of up to so many bits are raised to powers up to this exactly.
+_EXACT = 64
+
+
 class Jet:
     """``base + slope * e`` with ``e * e = 0``; the tag tells one ``e`` from another."""
 
@@ -72,7 +76,9 @@ def power(base: Value, exponent: Fraction) -> Value:
             lambda x: _ball(exponent) * power(x, exponent - 1) if exponent else 0,
         )
     if exponent.denominator == 1 and exponent >= 0:
-        return _times(base, int(exponent))
+        # Exact whole numbers stay short.
+        exact = isinstance(base, int) and exponent <= _EXACT and abs(base) < 1 << _EXACT
+        return _times(base if exact else _ball(base), int(exponent))
     ball = _ball(base)
     if exponent.denominator == 1:
         return 1 / _times(ball, int(-exponent))

@@ -45,6 +45,7 @@ OTHERS = (
 INFINITE = ("oo", "inf")
 PLAIN = ("i", "j", "k", "l")
 """Letters that are indices also where they stand as numbers only."""
+_ALPHABET = "ijklabcdefgh"
 FARTHEST = 1000
 """Numbers as places are at most so large."""
 
@@ -131,9 +132,7 @@ def definition(key: str, text: str, scope: Scope) -> Array:
     reader.letters = frozenset((*reader.free, *_letters(tree)))
     found = reader.tensor(tree)
     if params is None:
-        params = tuple(
-            Index(letter, axis) for letter, axis in zip("ijkl", found.axes, strict=False)
-        )
+        params = tuple(Index(letter, axis) for letter, axis in _lettered(found.axes))
         body = found.entry(tuple(map(Place, params)))
     else:
         if found.axes:
@@ -172,8 +171,9 @@ class _Reader:
         whole = tensors[0]
         for one in tensors[1:]:
             whole = self.pairwise(whole, one, lambda x, _: x, "the sides")
-        words = ("entry",) if len(whole.axes) == 1 else ("row", "column", "third", "fourth")
-        own = [Index(word, axis) for word, axis in zip(words, whole.axes, strict=False)]
+        words = {1: ["entry"], 2: ["row", "column"]}.get(len(whole.axes))
+        words = words or [f"axis{place}" for place in range(1, len(whole.axes) + 1)]
+        own = [Index(word, axis) for word, axis in zip(words, whole.axes, strict=True)]
         at = tuple(map(Place, own))
         sides = tuple(self._spread(one, whole.axes)(at) for one in tensors)
         self.settle([])
@@ -453,7 +453,7 @@ class _Reader:
         tensor = self.tensor(operand)
         name = operand.name if isinstance(operand, syntax.Name) else "what is before the bracket"
         if len(places) != len(tensor.axes):
-            raise Malformed(f"{name} has {len(tensor.axes)} axes, found {len(places)} places")
+            raise Malformed(_misplaced(name, len(tensor.axes), len(places)))
         at = tuple(map(self.place, places))
         for place, axis in zip(at, tensor.axes, strict=True):
             self._along(place, axis, name)
@@ -492,12 +492,11 @@ class _Reader:
         return arguments[0]
 
     def _sum(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
+        if not arguments:
+            raise Malformed(f"{name} takes indices and what is summed, as in {name}(j, x[j])")
         if len(arguments) == 1:
             return self._reduced("total" if name == "sum" else "average", self.tensor(arguments[0]))
-        *letters, body = arguments
-        if not letters:
-            raise Malformed(f"{name} takes indices and what is summed, as in {name}(j, x[j])")
-        first, *rest = letters
+        first, *rest, body = arguments
         if not isinstance(first, syntax.Name):
             raise Malformed(f"{name} takes indices before what is summed, as in {name}(j, x[j])")
         if first.name in self.scope.arrays and first.name not in self.letters:
@@ -562,7 +561,7 @@ class _Reader:
         if places is not None:
             at = tuple(map(self.place, places))
             if len(at) != len(array.axes):
-                raise Malformed(f"{name} has {len(array.axes)} axes, found {len(at)} places")
+                raise Malformed(_misplaced(name, len(array.axes), len(at)))
             for place, axis in zip(at, array.axes, strict=True):
                 self._along(place, axis, name)
             return Tensor(body.axes, lambda here: term.Partial(body.entry(here), array, at), True)
@@ -662,7 +661,7 @@ class _Reader:
         raise Malformed(f"{name}: found {_shown(axes)}")
 
     def _total(self, name: str, tensor: Tensor) -> Tensor:
-        every = [Index(letter, axis) for letter, axis in zip("rstu", tensor.axes, strict=False)]
+        every = [Index(letter, axis) for letter, axis in _lettered(tensor.axes)]
 
         def whole(_: tuple[Place, ...]) -> Expr:
             found = tensor.entry(tuple(map(Place, every)))
@@ -694,7 +693,7 @@ class _Reader:
         """A tensor that stands for itself, so that it is evaluated once."""
         if tensor.letters:
             return tensor
-        letters = zip("ijkl", tensor.axes, strict=False)
+        letters = _lettered(tensor.axes)
         params = tuple(Index(letter, axis) for letter, axis in letters)
         body = tensor.entry(tuple(map(Place, params)))
         self.scope.unnamed += 1
@@ -702,6 +701,13 @@ class _Reader:
             f"{name}.{self.scope.unnamed}", tensor.axes, params, body, uses=term.arrays(body)
         )
         return _whole(array)
+
+
+def _lettered(axes: tuple[Axis, ...]) -> Iterator[tuple[str, Axis]]:
+    """Axes with a letter each."""
+    if len(axes) > len(_ALPHABET):
+        raise Malformed(f"more than {len(_ALPHABET)} axes")
+    return zip(_ALPHABET, axes, strict=False)
 
 
 def _letters(tree: Tree) -> Iterator[str]:
@@ -825,3 +831,7 @@ def _shown(axes: tuple[Axis, ...]) -> str:
         case (axis,):
             return f"a vector of {axis}"
     return f"an array of {' x '.join(map(str, axes))}"
+
+
+def _misplaced(name: str, axes: int, places: int) -> str:
+    return f"{name} has {axes} {'axis' if axes == 1 else 'axes'}, found {places} in brackets"

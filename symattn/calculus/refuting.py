@@ -144,6 +144,7 @@ class Trials:
             point = self._point(needed, sizes, style, number)
             if point is None:
                 return "no numbers were found that meet the hypotheses"
+            point.renew()
             exact = not self._ground.assumed(needed)
             return _compared(line, point, Random(number), exact)
         except Unclear as reason:

@@ -22,6 +22,8 @@ from symattn.calculus.language import Array, Axis, Expr, Index, Place
 
 #: Where a limit is looked at: so close to its end, in powers of 2.
 _NEAR, _NEARER = 60, 90
+#: So many expressions are evaluated for one line at a point.
+WORK = 400_000
 #: Random entries whose every outcome is counted are at most so many.
 OUTCOMES = 10
 
@@ -53,6 +55,7 @@ class Point:
         self.images = images
         self.random = random
         self.env: dict[Index, int] = {}
+        self._left = WORK
         self._set: list[tuple[Array, Any, Any]] = []
         self._known: dict[tuple[Any, ...], dict[tuple[int, ...], Value]] = {}
 
@@ -65,7 +68,14 @@ class Point:
 
         Raises :class:`Missing` and :class:`Unclear`.
         """
+        self._left -= 1
+        if self._left < 0:
+            raise Unclear(f"more than {WORK} steps of computing at one point")
         return _RULES[type(value)](self, value)
+
+    def renew(self) -> None:
+        """Allow as much work again: another line begins."""
+        self._left = WORK
 
     def forget(self) -> None:
         """Forget what was computed: the numbers given have changed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from symattn.calculus.derivation import Derivation, Line
+from symattn.calculus.derivation import PLAIN, Derivation, Line
 from symattn.calculus.printing import latex, pieces, sides
 from symattn.sheets import blocks as b
 from symattn.sheets.layout import TEXT, broken_text, width
@@ -27,7 +27,7 @@ _SIGNS = (
 #: So many short definitions stand side by side.
 _BESIDE = 5
 #: Room above and below what stands in a row.
-_AIR = r"\vphantom{\Bigl(}"
+_AIR = r"\vphantom{\biggl(}"
 
 
 def sheet(derivation: Derivation) -> b.Sheet:
@@ -130,12 +130,24 @@ def _packed(lines: list[str], shapes: dict[str, int]) -> tuple[tuple[str, str, s
 
 def _row(line: Line, derivation: Derivation) -> tuple[b.Line, ...]:
     shown = latex(line.text, derivation.draft.shapes) if line.read else rf"\text{{{line.number}}}"
-    reason: b.Line = _prose(line.said.because, derivation)
+    reason: b.Line = (*_prose(line.said.because, derivation), *_links(line, derivation))
     if line.where:
         reason = (*reason, " Where ", ", ".join(line.where), ".")
     if not line.proved:
         reason = (*reason, " ", b.Strong(line.status.upper()))
     return (str(line.number),), (b.Math(rf"\displaystyle {_AIR} {shown}"),), reason
+
+
+def _links(line: Line, derivation: Derivation) -> b.Line:
+    """The definitions, lines and derivations that a line names as its reasons."""
+    named = [one for one in line.said.by or () if one != PLAIN]
+    shapes = derivation.draft.shapes
+    found: list[str | b.Math | b.Code | b.Strong] = []
+    for one in named:
+        found.append(", " if found else " (")
+        plain = one.isdigit() or ("-" in one and "=" not in one)
+        found.append(one if plain else b.Math(latex(one, shapes)))
+    return (*found, ")") if found else ()
 
 
 def _checks(derivation: Derivation) -> Iterator[b.Block]:
