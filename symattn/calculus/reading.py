@@ -134,6 +134,9 @@ def definition(key: str, text: str, scope: Scope) -> Array:
     if params is None:
         params = tuple(Index(letter, axis) for letter, axis in _lettered(found.axes))
         body = found.entry(tuple(map(Place, params)))
+        if isinstance(body, Entry) and "." in body.array.name and body.array.body is not None:
+            # What stood for itself has its name now.
+            params, body = body.array.params, body.array.body
     else:
         if found.axes:
             raise Malformed("expected a number for each entry, found a matrix")
@@ -678,16 +681,22 @@ class _Reader:
 
         def powers(at: tuple[Place, ...]) -> Expr:
             index = Index("r", last)
-            return term.Sum(index, _exp(tensor.entry((*at[: len(front)], Place(index)))))
+            return term.Sum(index, _exp(tensor.entry((*at, Place(index)))))
+
+        # The normaliser is one named thing: its derivative is taken once.
+        normaliser = self._kept("sum", Tensor((*front,), powers, tensor.letters))
 
         def weight(at: tuple[Place, ...]) -> Expr:
-            return term.Div(_exp(tensor.entry(at)), powers(at))
+            return term.Div(_exp(tensor.entry(at)), normaliser.entry(at[: len(front)]))
 
         if name == "softmax":
             return self._kept(name, Tensor(tensor.axes, weight, tensor.letters))
         axes = (*front, 1) if front else ()
-        logs = Tensor(axes, lambda at: term.Apply("log", powers(at)), tensor.letters)
-        return self._kept(name, logs)
+
+        def logarithm(at: tuple[Place, ...]) -> Expr:
+            return term.Apply("log", normaliser.entry(at[: len(front)]))
+
+        return self._kept(name, Tensor(axes, logarithm, tensor.letters))
 
     def _kept(self, name: str, tensor: Tensor) -> Tensor:
         """A tensor that stands for itself, so that it is evaluated once."""
