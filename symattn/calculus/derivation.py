@@ -17,6 +17,7 @@ from textwrap import wrap
 from typing import Any, Literal
 
 from symattn.calculus import draft as drafts
+from symattn.calculus import language as term
 from symattn.calculus import reading
 from symattn.calculus.conditions import conditions
 from symattn.calculus.draft import Draft, Said
@@ -273,7 +274,16 @@ class _Judge:
             else:
                 return f"there is no definition, hypothesis, earlier line or derivation {one!r}"
         folded = frozenset(defined.values()) - opened
-        return Prover(self.positive, self.random, folded, known, self.slopes).shown(line)
+        # That something is above 0 is a reason too.
+        above = {
+            array.name
+            for one in known
+            if one.relation != "=="
+            for array in term.arrays(one.sides[0])
+            if array.name in self.positive
+        }
+        equations = [one for one in known if one.relation == "=="]
+        return Prover(sorted(above), self.random, folded, equations, self.slopes).shown(line)
 
     def _equations(self, name: str) -> list[reading.Line] | None:
         """The equations of an earlier line, of a hypothesis, or of another derivation."""
