@@ -19,6 +19,7 @@ from typing import Any, Literal
 from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
 from symattn.calculus import reading
+from symattn.calculus.atoms import Poly
 from symattn.calculus.conditions import conditions
 from symattn.calculus.draft import Draft, Said
 from symattn.calculus.language import Array
@@ -249,20 +250,20 @@ class _Judge:
 
     # -- reasons ---------------------------------------------------------------
 
-    def _unreasoned(self, line: reading.Line, by: Sequence[str]) -> str:
+    def _unreasoned(self, line: reading.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
         """Why a line does not follow from what it names as reasons; nothing if it does.
 
         With only these it has to follow, and without any one of them it must not.
         """
         named = [one for one in by if one != PLAIN]
-        if why := self._from(line, named):
+        if why := self._from(line, named, above):
             return f"does not follow from {', '.join(by)}: {why}"
         for one in named:
-            if not self._from(line, [other for other in named if other != one]):
+            if not self._from(line, [other for other in named if other != one], above):
                 return f"follows without {one}"
         return ""
 
-    def _from(self, line: reading.Line, by: Sequence[str]) -> str:
+    def _from(self, line: reading.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
         defined = {one.array.name: one.array for one in self.draft.definitions}
         known: list[reading.Line] = []
         opened: set[Array] = set()
@@ -275,7 +276,7 @@ class _Judge:
                 return f"there is no definition, hypothesis, earlier line or derivation {one!r}"
         folded = frozenset(defined.values()) - opened
         # That something is above 0 is a reason too.
-        above = {
+        positive = {
             array.name
             for one in known
             if one.relation != "=="
@@ -283,7 +284,9 @@ class _Judge:
             if array.name in self.positive
         }
         equations = [one for one in known if one.relation == "=="]
-        return Prover(sorted(above), self.random, folded, equations, self.slopes).shown(line)
+        prover = Prover(sorted(positive), self.random, folded, equations, self.slopes)
+        prover.suppose(above)
+        return prover.shown(line)
 
     def _equations(self, name: str) -> list[reading.Line] | None:
         """The equations of an earlier line, of a hypothesis, or of another derivation."""
@@ -336,7 +339,9 @@ class _Judge:
             prover.suppose(above)
             why = prover.shown(line)
         status: Status = "proved"
-        unreasoned = self._unreasoned(line, said.by) if said.by is not None and not why else ""
+        unreasoned = (
+            self._unreasoned(line, said.by, above) if said.by is not None and not why else ""
+        )
         if trials.verdict == "unclear":
             status, why = "undecided", why or trials.why
         elif why:
