@@ -10,7 +10,7 @@ from symattn.calculus import language as term
 from symattn.calculus.atoms import Poly, Undecided, poly_text
 from symattn.calculus.language import Array, Axis, Expr, Place
 from symattn.calculus.normal import Normal
-from symattn.calculus.reading import Line
+from symattn.calculus.scope import Line
 from symattn.calculus.written import text
 
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from symattn.calculus import draft as drafts
 from symattn.calculus import language as term
-from symattn.calculus import reading
+from symattn.calculus import reading, scope
 from symattn.calculus.atoms import Poly
 from symattn.calculus.conditions import conditions
 from symattn.calculus.draft import Draft, Said
@@ -46,7 +46,7 @@ class Line:
     number: int
     said: Said
     status: Status
-    read: reading.Line | None = None
+    read: scope.Line | None = None
     where: tuple[str, ...] = ()
     counterexample: Counterexample | None = None
     why: str = ""
@@ -250,7 +250,7 @@ class _Judge:
 
     # -- reasons ---------------------------------------------------------------
 
-    def _unreasoned(self, line: reading.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
+    def _unreasoned(self, line: scope.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
         """Why a line does not follow from what it names as reasons; nothing if it does.
 
         With only these it has to follow, and without any one of them it must not.
@@ -263,9 +263,9 @@ class _Judge:
                 return f"follows without {one}"
         return ""
 
-    def _from(self, line: reading.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
+    def _from(self, line: scope.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
         defined = {one.array.name: one.array for one in self.draft.definitions}
-        known: list[reading.Line] = []
+        known: list[scope.Line] = []
         opened: set[Array] = set()
         for one in by:
             if one in defined:
@@ -288,7 +288,7 @@ class _Judge:
         prover.suppose(above)
         return prover.shown(line)
 
-    def _equations(self, name: str) -> list[reading.Line] | None:
+    def _equations(self, name: str) -> list[scope.Line] | None:
         """The equations of an earlier line, of a hypothesis, or of another derivation."""
         for done in self.done:
             if name in (str(done.number), done.said.label) and done.read:

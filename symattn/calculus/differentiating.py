@@ -18,7 +18,7 @@ import sympy as sp
 from symattn.calculus import language as term
 from symattn.calculus.atoms import At, Atom, Mono, Poly
 from symattn.calculus.language import Array, Axis, Expr, Index, Place
-from symattn.calculus.reading import Line
+from symattn.calculus.scope import Line
 
 
 def size(axis: Axis) -> Any:

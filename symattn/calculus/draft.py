@@ -9,7 +9,7 @@ from typing import Any
 from symattn.calculus import reading
 from symattn.calculus.language import Array, Axis
 from symattn.calculus.points import Ground
-from symattn.calculus.reading import Scope
+from symattn.calculus.scope import Scope
 from symattn.errors import Fault, Faults, Malformed
 from symattn.tables.entries import KINDS, kind, unknown
 

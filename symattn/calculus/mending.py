@@ -11,7 +11,7 @@ from itertools import islice
 
 from symattn import syntax
 from symattn.calculus import reading
-from symattn.calculus.reading import Line, Scope
+from symattn.calculus.scope import Line, Scope
 from symattn.errors import Malformed
 from symattn.syntax import Tree
 

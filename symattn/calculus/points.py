@@ -13,7 +13,7 @@ from flint import arb, ctx, fmpq
 from symattn.calculus import language as term
 from symattn.calculus.jets import slope
 from symattn.calculus.language import Array, Axis, Expr, Index
-from symattn.calculus.reading import Line
+from symattn.calculus.scope import Line
 from symattn.calculus.trials import Missing, Point
 
 Style = Literal["any", "above", "below", "wide", "whole"]

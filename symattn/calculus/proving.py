@@ -8,8 +8,8 @@ from contextlib import suppress
 from symattn.calculus.atoms import ONE, At, Atom, Poly, Undecided, add, at_text, poly_text, scaled
 from symattn.calculus.language import Array
 from symattn.calculus.normal import Normal, Slopes
-from symattn.calculus.reading import Line
 from symattn.calculus.rules import Rewriting, Rule, rule
+from symattn.calculus.scope import Line
 
 _CASES = 24
 

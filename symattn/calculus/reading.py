@@ -8,95 +8,37 @@ line. How far an index runs follows from the places where it stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import cast
 
 from symattn import syntax
 from symattn.calculus import language as term
-from symattn.calculus.language import Array, Axis, Entry, Expr, Index, Number, Place
+from symattn.calculus.forms import Forms
+from symattn.calculus.indices import letters_of
+from symattn.calculus.language import Array, Entry, Expr, Index, Number, Place
+from symattn.calculus.scope import FUNCTIONS, OTHERS, ROWWISE, Line, Scope
+from symattn.calculus.tensors import (
+    Tensor,
+    before,
+    constant,
+    exp,
+    lettered,
+    misplaced,
+    plus,
+    position,
+    rational,
+    shown,
+    times,
+    whole,
+)
 from symattn.errors import Malformed
 from symattn.syntax import Tree
 
-FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
-    "exp": lambda x: term.Apply("exp", x),
-    "log": lambda x: term.Apply("log", x),
-    "sin": lambda x: term.Apply("sin", x),
-    "cos": lambda x: term.Apply("cos", x),
-    "erf": lambda x: term.Apply("erf", x),
-    "sqrt": lambda x: term.Power(x, Fraction(1, 2)),
-    "sigmoid": lambda x: term.Div(term.ONE, term.Add((term.ONE, _exp(term.Neg(x))))),
-    "tanh": lambda x: _tanh(x),
-    "softplus": lambda x: term.Apply("log", term.Add((term.ONE, _exp(x)))),
-    "silu": lambda x: term.Div(x, term.Add((term.ONE, _exp(term.Neg(x))))),
-    "relu": lambda x: term.Mul((x, term.Apply("positive", x))),
-    "gelu": lambda x: _gelu(x),
-}
-"""Functions of one number, which work entry by entry."""
-
-ROWWISE = ("softmax", "logsumexp")
-OTHERS = (
-    *("sum", "mean", "delta", "step", "diff", "limit", "expect", "operations", "rowsum"),
-    *("colsum", "total", "diag", "ones", "zeros", "eye", "trace"),
-)
 INFINITE = ("oo", "inf")
 PLAIN = ("i", "j", "k", "l")
 """Letters that are indices also where they stand as numbers only."""
-_ALPHABET = "ijklabcdefgh"
-FARTHEST = 1000
-"""Numbers as places are at most so large."""
-
-
-def _exp(x: Expr) -> Expr:
-    return term.Apply("exp", x)
-
-
-def _tanh(x: Expr) -> Expr:
-    twice = _exp(term.Mul((Number(Fraction(2)), x)))
-    return term.Div(term.Add((twice, term.Neg(term.ONE))), term.Add((twice, term.ONE)))
-
-
-def _gelu(x: Expr) -> Expr:
-    half = term.Power(Number(Fraction(2)), Fraction(-1, 2))
-    inner = term.Add((term.ONE, term.Apply("erf", term.Mul((x, half)))))
-    return term.Mul((Number(Fraction(1, 2)), x, inner))
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """A number for every place along some axes; ``letters`` are the indices it depends on."""
-
-    axes: tuple[Axis, ...]
-    entry: Callable[[tuple[Place, ...]], Expr]
-    letters: bool = False
-
-
-@dataclass
-class Scope:
-    """The names that lines may use."""
-
-    sizes: Sequence[str] = ()
-    arrays: dict[str, Array] = field(default_factory=dict)
-    permutations: Mapping[str, Axis] = field(default_factory=dict)
-    unnamed: int = 0
-    """So many parts of lines stand for themselves without a name."""
-
-    def known(self) -> list[str]:
-        """All names with a meaning."""
-        return [*self.sizes, *self.arrays, *self.permutations]
-
-
-@dataclass(frozen=True)
-class Line:
-    """The sides of ``a == b == ...`` at the same free indices; of a hypothesis such as
-    ``x > 0`` the one that is larger comes first."""
-
-    sides: tuple[Expr, ...]
-    free: tuple[Index, ...]
-    relation: str = "=="
 
 
 def line(text: str, scope: Scope) -> Line:
@@ -129,10 +71,10 @@ def definition(key: str, text: str, scope: Scope) -> Array:
     if name in taken:
         raise Malformed(f"{name!r} has a meaning already; choose another name")
     tree = syntax.parse(text, letters=True)
-    reader.letters = frozenset((*reader.free, *_letters(tree)))
+    reader.letters = frozenset((*reader.free, *letters_of(tree)))
     found = reader.tensor(tree)
     if params is None:
-        params = tuple(Index(letter, axis) for letter, axis in _lettered(found.axes))
+        params = tuple(Index(letter, axis) for letter, axis in lettered(found.axes))
         body = found.entry(tuple(map(Place, params)))
         if isinstance(body, Entry) and "." in body.array.name and body.array.body is not None:
             # What stood for itself has its name now.
@@ -146,16 +88,8 @@ def definition(key: str, text: str, scope: Scope) -> Array:
     return Array(name, axes, params, body, uses=term.arrays(body))
 
 
-class _Reader:
+class _Reader(Forms):
     """Reads one text: its indices, and how far they run."""
-
-    def __init__(self, scope: Scope) -> None:
-        self.scope = scope
-        self.free: dict[str, Index] = {}
-        self.bound: dict[str, Index] = {}
-        self.letters: frozenset[str] = frozenset()
-        self._every: list[Index] = []
-        self._same: dict[Index, Index] = {}
 
     # -- lines -----------------------------------------------------------------
 
@@ -169,7 +103,7 @@ class _Reader:
             raise Malformed("expected '==' between the sides of a line")
         if relation in ("<", "<="):
             operands, relation = operands[::-1], relation.replace("<", ">")
-        self.letters = frozenset(_letters(tree))
+        self.letters = frozenset(letters_of(tree))
         tensors = [self.tensor(side) for side in operands]
         whole = tensors[0]
         for one in tensors[1:]:
@@ -178,171 +112,40 @@ class _Reader:
         words = words or [f"axis{place}" for place in range(1, len(whole.axes) + 1)]
         own = [Index(word, axis) for word, axis in zip(words, whole.axes, strict=True)]
         at = tuple(map(Place, own))
-        sides = tuple(self._spread(one, whole.axes)(at) for one in tensors)
+        sides = tuple(self.spread(one, whole.axes)(at) for one in tensors)
         self.settle([])
         return Line(sides, (*self.free.values(), *own), relation)
-
-    def _spread(
-        self, tensor: Tensor, axes: tuple[Axis, ...]
-    ) -> Callable[[tuple[Place, ...]], Expr]:
-        """The entries of a tensor repeated along the axes of a larger one."""
-        kept = _matched(tensor.axes, axes)
-
-        def entry(at: tuple[Place, ...]) -> Expr:
-            return tensor.entry(
-                tuple(
-                    Place(offset=1) if axis == 1 else at[where]
-                    for axis, where in zip(tensor.axes, kept, strict=True)
-                )
-            )
-
-        return entry
-
-    def settle(self, unwanted: Sequence[Index]) -> None:
-        """Tell every index how far it runs."""
-        for index in unwanted:
-            raise Malformed(
-                f"the index {index.name} is not bound: it stands in no sum and not on the left"
-            )
-        for index in self._every:
-            root = self._root(index)
-            if not root.size and len(self.scope.sizes) == 1:
-                root.size = self.scope.sizes[0]
-            if not root.size:
-                raise Malformed(
-                    f"nothing says how far the index {index.name} runs: no array has it as a place"
-                )
-            index.size = root.size
-
-    def parameter(self, place: Tree) -> Index:
-        if not isinstance(place, syntax.Name) or place.name in self.free:
-            raise Malformed("expected different letters as indices of what is defined")
-        return self._index(place.name, self.free)
-
-    # -- indices ---------------------------------------------------------------
-
-    def _index(self, name: str, among: dict[str, Index]) -> Index:
-        found = Index(name)
-        self._every.append(found)
-        among[name] = found
-        return found
-
-    def _root(self, index: Index) -> Index:
-        while index in self._same:
-            index = self._same[index]
-        return index
-
-    def _runs(self, index: Index, axis: Axis, where: str) -> None:
-        root = self._root(index)
-        if not root.size:
-            root.size = axis
-        elif root.size != axis:
-            raise Malformed(
-                f"the index {index.name} runs to {root.size} elsewhere, but to {axis} in {where}"
-            )
-
-    def _alike(self, first: Index, second: Index, where: str) -> None:
-        one, other = self._root(first), self._root(second)
-        if one is other:
-            return
-        if one.size and other.size:
-            self._runs(first, other.size, where)
-        if not one.size:
-            one, other = other, one
-        self._same[other] = one
-
-    @contextmanager
-    def _binding(self, name: str) -> Iterator[Index]:
-        outer = self.bound.get(name)
-        found = self._index(name, self.bound)
-        try:
-            yield found
-        finally:
-            if outer is None:
-                del self.bound[name]
-            else:
-                self.bound[name] = outer
-
-    def place(self, tree: Tree) -> Place:
-        """A place in brackets: an index, a number, a size, these with a number added."""
-        match tree:
-            case syntax.Name(name):
-                if name not in self.bound and name in self.scope.sizes:
-                    return Place(size=name)
-                if name in self.scope.permutations:
-                    raise Malformed(
-                        f"{name} is a permutation: write where it sends an index, {name}[i]"
-                    )
-                if index := self.bound.get(name) or self.free.get(name):
-                    return Place(index)
-                return Place(self._index(name, self.free))
-            case syntax.Literal(text) if text.isdigit():
-                return Place(offset=_within(int(text)))
-            case syntax.Binary("+" | "-" as op, left, syntax.Literal(text)) if text.isdigit():
-                inner = self.place(left)
-                if inner.images:
-                    raise Malformed("nothing can be added to where a permutation sends an index")
-                step = int(text) if op == "+" else -int(text)
-                return Place(inner.index, inner.size, _within(inner.offset + step))
-            case syntax.Binary("+", syntax.Literal(_) as left, right):
-                return self.place(syntax.Binary("+", right, left))
-            case syntax.Cell(syntax.Name(name), (inside,)) if name in self.scope.permutations:
-                inner = self.place(inside)
-                self._along(inner, self.scope.permutations[name], f"{name}[...]")
-                return Place(inner.index, inner.size, inner.offset, (*inner.images, name))
-        raise Malformed("expected an index, a number or a size as a place")
-
-    def _along(self, place: Place, axis: Axis, where: str) -> None:
-        """See to it that a place lies along an axis."""
-        if place.images and self.scope.permutations[place.images[-1]] != axis:
-            raise Malformed(f"{place.images[-1]} does not permute an axis of {where}")
-        if place.index:
-            self._runs(place.index, axis, where)
-        elif place.size and place.size != axis:
-            raise Malformed(f"{where} ends at {axis}, not at {place.size}")
-        elif not place.size and isinstance(axis, int) and place.offset > axis:
-            raise Malformed(f"{where} ends at {axis}, found the place {place.offset}")
-        elif not place.size and place.offset < 1:
-            raise Malformed(f"{where}: places are counted from 1, found {place.offset}")
-
-    def _meet(self, first: Place, second: Place, where: str) -> None:
-        """Two places of one axis."""
-        if first.index and second.index:
-            self._alike(first.index, second.index, where)
-        for one, other in ((first, second), (second, first)):
-            if one.index and other.size:
-                self._runs(one.index, other.size, where)
 
     # -- values ----------------------------------------------------------------
 
     def number(self, tree: Tree) -> Expr:
         found = self.tensor(tree)
         if found.axes:
-            raise Malformed(f"expected a number, found {_shown(found.axes)}")
+            raise Malformed(f"expected a number, found {shown(found.axes)}")
         return found.entry(())
 
     def tensor(self, tree: Tree) -> Tensor:
         match tree:
             case syntax.Literal(text):
-                return _number(Number(Fraction(text)))
+                return constant(Number(Fraction(text)))
             case syntax.Name(name):
                 return self._named(name)
             case syntax.Negative(operand):
                 return self._each(operand, term.Neg)
             case syntax.Binary("@", left, right):
-                return self._product(self.tensor(left), self.tensor(right))
+                return self.product(self.tensor(left), self.tensor(right))
             case syntax.Binary(op, left, right):
                 combine = {
-                    "+": _plus,
-                    "-": lambda x, y: _plus(x, term.Neg(y)),
-                    "*": _times,
+                    "+": plus,
+                    "-": lambda x, y: plus(x, term.Neg(y)),
+                    "*": times,
                     "/": term.Div,
                 }[op]
                 return self.pairwise(self.tensor(left), self.tensor(right), combine, f"'{op}'")
             case syntax.Power(base, exponent):
                 return self._power(self.tensor(base), exponent)
             case syntax.Transposed(operand):
-                return self._transposed(self.tensor(operand))
+                return self.transposed(self.tensor(operand))
             case syntax.Cell(operand, places):
                 return self._cell(operand, places)
             case syntax.Call(function, arguments):
@@ -360,19 +163,19 @@ class _Reader:
 
     def _named(self, name: str) -> Tensor:
         if name in self.bound:
-            return _position(self.bound[name])
+            return position(self.bound[name])
         if name in self.scope.arrays:
-            return _whole(self.scope.arrays[name])
+            return whole(self.scope.arrays[name])
         if name in self.scope.sizes:
-            return _number(term.Size(name))
+            return constant(term.Size(name))
         if name in self.scope.permutations:
             raise Malformed(f"{name} is a permutation: write where it sends an index, {name}[i]")
         if name == "pi":
-            return _number(term.Constant("pi"))
+            return constant(term.Constant("pi"))
         # Where there is one size only, it is clear how far a plain index runs.
         alone = name in PLAIN and len(self.scope.sizes) == 1
         if name in self.letters or alone:
-            return _position(self.free.get(name) or self._index(name, self.free))
+            return position(self.free.get(name) or self.index(name, self.free))
         close = get_close_matches(name, self.scope.known(), n=1)
         hint = f"did you mean {close[0]}?" if close else "give it a shape, [] for a number"
         raise Malformed(f"nothing is known of {name!r}; {hint}")
@@ -382,71 +185,14 @@ class _Reader:
         return Tensor(inner.axes, lambda at: function(inner.entry(at)), inner.letters)
 
     def _power(self, base: Tensor, exponent: Tree) -> Tensor:
-        fixed = _constant(exponent)
+        fixed = rational(exponent)
         if fixed is not None:
             return Tensor(base.axes, lambda at: term.Power(base.entry(at), fixed), base.letters)
 
         def raised(x: Expr, y: Expr) -> Expr:
-            return _exp(_times(y, term.Apply("log", x)))
+            return exp(times(y, term.Apply("log", x)))
 
         return self.pairwise(base, self.tensor(exponent), raised, "'**'")
-
-    def pairwise(
-        self, left: Tensor, right: Tensor, combine: Callable[[Expr, Expr], Expr], what: str
-    ) -> Tensor:
-        """Two tensors combined entry by entry; axes of length one are repeated."""
-        axes = _common(left.axes, right.axes)
-        if axes is None:
-            raise Malformed(
-                f"{what}: {_shown(left.axes)} and {_shown(right.axes)} don't fit entry by entry"
-            )
-        first, second = self._spread(left, axes), self._spread(right, axes)
-        return Tensor(
-            axes, lambda at: combine(first(at), second(at)), left.letters or right.letters
-        )
-
-    def _product(self, left: Tensor, right: Tensor) -> Tensor:
-        a, b = left.axes, right.axes
-        if not a or not b:
-            raise Malformed("'@' is the matrix product; for a number write '*'")
-        column = len(b) == 2 and b[0] == 1 and len(a) == 1
-        inner, other = (1, 1) if column else (a[-1], b[-2] if len(b) > 1 else b[0])
-        if inner != other:
-            raise Malformed(
-                f"'@': {_shown(a)} and {_shown(b)} don't fit, {inner} columns meet {other} rows"
-            )
-        front = a if column else a[:-1]
-        batch = b[:-2]
-        if batch and batch != front[: len(batch)]:
-            raise Malformed(f"'@': {_shown(a)} and {_shown(b)} don't fit")
-        tail = (b[-1],) if len(b) > 1 else ()
-        axes = (*front, *tail)
-        ahead = len(front)
-
-        def entry(at: tuple[Place, ...]) -> Expr:
-            index = Index("r", inner)
-            via = Place(index) if inner != 1 else Place(offset=1)
-            mine = at[:ahead] if column else (*at[:ahead], via)
-            theirs = (*at[: len(batch)], via, *at[ahead:])
-            body = _times(left.entry(mine), right.entry(theirs))
-            return body if inner == 1 else term.Sum(index, body)
-
-        found = self._kept("product", Tensor(axes, entry, left.letters or right.letters))
-        if axes == (1,):
-            return Tensor((), lambda _: found.entry((Place(offset=1),)), found.letters)
-        return found
-
-    def _transposed(self, tensor: Tensor) -> Tensor:
-        match tensor.axes:
-            case ():
-                return tensor
-            case (axis,):
-                return Tensor((1, axis), lambda at: tensor.entry(at[1:]), tensor.letters)
-            case (rows, columns):
-                return Tensor((columns, rows), lambda at: tensor.entry(at[::-1]), tensor.letters)
-        raise Malformed(
-            "'.T' is the transpose of a matrix; here are three axes: write it by entries"
-        )
 
     def _cell(self, operand: Tree, places: tuple[Tree, ...]) -> Tensor:
         if isinstance(operand, syntax.Name) and operand.name in self.scope.permutations:
@@ -456,10 +202,10 @@ class _Reader:
         tensor = self.tensor(operand)
         name = operand.name if isinstance(operand, syntax.Name) else "what is before the bracket"
         if len(places) != len(tensor.axes):
-            raise Malformed(_misplaced(name, len(tensor.axes), len(places)))
+            raise Malformed(misplaced(name, len(tensor.axes), len(places)))
         at = tuple(map(self.place, places))
         for place, axis in zip(at, tensor.axes, strict=True):
-            self._along(place, axis, name)
+            self.along(place, axis, name)
         return Tensor((), lambda _: tensor.entry(at), True)
 
     # -- functions -------------------------------------------------------------
@@ -478,9 +224,9 @@ class _Reader:
         if name == "operations":
             return self._operations(arguments)
         if name in ("ones", "zeros", "eye"):
-            return self._filled(name, arguments)
+            return self.filled(name, arguments)
         if name in (*ROWWISE, *OTHERS):
-            return self._reduced(name, self.tensor(self._only(name, arguments)))
+            return self.reduced(name, self.tensor(self._only(name, arguments)))
         close = get_close_matches(name, [*FUNCTIONS, *ROWWISE, *OTHERS], n=1)
         hint = (
             f"did you mean {close[0]}?"
@@ -498,13 +244,13 @@ class _Reader:
         if not arguments:
             raise Malformed(f"{name} takes indices and what is summed, as in {name}(j, x[j])")
         if len(arguments) == 1:
-            return self._reduced("total" if name == "sum" else "average", self.tensor(arguments[0]))
+            return self.reduced("total" if name == "sum" else "average", self.tensor(arguments[0]))
         first, *rest, body = arguments
         if not isinstance(first, syntax.Name):
             raise Malformed(f"{name} takes indices before what is summed, as in {name}(j, x[j])")
         if first.name in self.scope.arrays and first.name not in self.letters:
             raise Malformed(f"{name}: {first.name} is an array, expected an index such as j")
-        with self._binding(first.name) as index:
+        with self.binding(first.name) as index:
             inner = self._sum(name, (*rest, body)) if rest else self.tensor(body)
 
         def entry(at: tuple[Place, ...]) -> Expr:
@@ -524,12 +270,12 @@ class _Reader:
                 if relation in (">", ">="):
                     left, right, relation = right, left, relation.replace(">", "<")
                 first, second = self.place(left), self.place(right)
-                made = term.AtMost if relation == "<=" else _before
+                made = term.AtMost if relation == "<=" else before
             case "delta", _:
                 raise Malformed("delta takes two places, as in delta(i, j)")
             case _:
                 raise Malformed("step takes a comparison of two places, as in step(j <= i)")
-        self._meet(first, second, name)
+        self.meet(first, second, name)
         return Tensor((), lambda _: made(first, second), True)
 
     def _are_places(self, *sides: Tree) -> bool:
@@ -544,7 +290,7 @@ class _Reader:
         return self.pairwise(
             self.tensor(right),
             self.tensor(left),
-            lambda x, y: term.Apply("positive", _plus(x, term.Neg(y))),
+            lambda x, y: term.Apply("positive", plus(x, term.Neg(y))),
             "step",
         )
 
@@ -564,9 +310,9 @@ class _Reader:
         if places is not None:
             at = tuple(map(self.place, places))
             if len(at) != len(array.axes):
-                raise Malformed(_misplaced(name, len(array.axes), len(at)))
+                raise Malformed(misplaced(name, len(array.axes), len(at)))
             for place, axis in zip(at, array.axes, strict=True):
-                self._along(place, axis, name)
+                self.along(place, axis, name)
             return Tensor(body.axes, lambda here: term.Partial(body.entry(here), array, at), True)
         own = len(body.axes)
         return Tensor(
@@ -592,7 +338,7 @@ class _Reader:
             case syntax.Negative(syntax.Name(word)) if word in INFINITE:
                 goal = "-oo"
             case _:
-                goal = _constant(target)
+                goal = rational(target)
         if goal is None:
             raise Malformed("limit: expected a number, oo or -oo as where it goes")
         inner = self.tensor(body)
@@ -611,236 +357,4 @@ class _Reader:
             if array.body is None:
                 raise Malformed(f"operations: {one.name} is given, not computed")
             found.append(array)
-        return _number(term.Operations(tuple(found)))
-
-    def _filled(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
-        axes: list[Axis] = []
-        for one in arguments:
-            match one:
-                case syntax.Name(size) if size in self.scope.sizes:
-                    axes.append(size)
-                case syntax.Literal(text) if text.isdigit() and int(text):
-                    axes.append(int(text))
-                case _:
-                    raise Malformed(f"{name} takes sizes")
-        if name == "eye" and len(axes) == 1:
-            return Tensor((axes[0], axes[0]), lambda at: term.Delta(*at))
-        if name == "eye" or not 1 <= len(axes) <= 2:
-            raise Malformed(f"{name} takes {'one size' if name == 'eye' else 'one or two sizes'}")
-        value = term.ONE if name == "ones" else term.ZERO
-        return Tensor(tuple(axes), lambda _: value)
-
-    def _reduced(self, name: str, tensor: Tensor) -> Tensor:
-        """Functions of rows, columns, or all entries."""
-        axes, entry = tensor.axes, tensor.entry
-        if name == "expect":
-            return Tensor(axes, lambda at: term.Expectation(entry(at)), tensor.letters)
-        if name == "diag" and len(axes) == 1:
-            return Tensor(
-                (axes[0], axes[0]),
-                lambda at: term.Mul((term.Delta(*at), entry(at[:1]))),
-                tensor.letters,
-            )
-        if name == "diag" and len(axes) == 2 and axes[0] == axes[1]:
-            return Tensor(axes[:1], lambda at: entry((at[0], at[0])), tensor.letters)
-        if name == "trace" and len(axes) == 2 and axes[0] == axes[1]:
-            index = Index("r", axes[0])
-            return Tensor((), lambda _: term.Sum(index, entry((Place(index),) * 2)), tensor.letters)
-        if name in ("total", "average"):
-            return self._total(name, tensor)
-        if name in ("rowsum", "colsum") and len(axes) == 2:
-            along = 1 if name == "rowsum" else 0
-
-            def summed(at: tuple[Place, ...]) -> Expr:
-                index = Index("r", axes[along])
-                places = [*at]
-                places[along] = Place(index)
-                return term.Sum(index, entry(tuple(places)))
-
-            shape = (axes[0], 1) if along else (1, axes[1])
-            return self._kept(name, Tensor(shape, summed, tensor.letters))
-        if name in ROWWISE and axes:
-            return self._rowwise(name, tensor)
-        raise Malformed(f"{name}: found {_shown(axes)}")
-
-    def _total(self, name: str, tensor: Tensor) -> Tensor:
-        every = [Index(letter, axis) for letter, axis in _lettered(tensor.axes)]
-
-        def whole(_: tuple[Place, ...]) -> Expr:
-            found = tensor.entry(tuple(map(Place, every)))
-            for index in reversed(every):
-                found = term.Sum(index, found)
-                if name == "average":
-                    found = term.Div(found, term.Size(index))
-            return found
-
-        return self._kept(name, Tensor((), whole, tensor.letters))
-
-    def _rowwise(self, name: str, tensor: Tensor) -> Tensor:
-        *front, last = tensor.axes
-
-        def powers(at: tuple[Place, ...]) -> Expr:
-            index = Index("r", last)
-            return term.Sum(index, _exp(tensor.entry((*at, Place(index)))))
-
-        # The normaliser is one named thing: its derivative is taken once.
-        normaliser = self._kept("sum", Tensor((*front,), powers, tensor.letters))
-
-        def weight(at: tuple[Place, ...]) -> Expr:
-            return term.Div(_exp(tensor.entry(at)), normaliser.entry(at[: len(front)]))
-
-        if name == "softmax":
-            return self._kept(name, Tensor(tensor.axes, weight, tensor.letters))
-        axes = (*front, 1) if front else ()
-
-        def logarithm(at: tuple[Place, ...]) -> Expr:
-            return term.Apply("log", normaliser.entry(at[: len(front)]))
-
-        return self._kept(name, Tensor(axes, logarithm, tensor.letters))
-
-    def _kept(self, name: str, tensor: Tensor) -> Tensor:
-        """A tensor that stands for itself, so that it is evaluated once."""
-        if tensor.letters:
-            return tensor
-        letters = _lettered(tensor.axes)
-        params = tuple(Index(letter, axis) for letter, axis in letters)
-        body = tensor.entry(tuple(map(Place, params)))
-        self.scope.unnamed += 1
-        array = Array(
-            f"{name}.{self.scope.unnamed}", tensor.axes, params, body, uses=term.arrays(body)
-        )
-        return _whole(array)
-
-
-def _lettered(axes: tuple[Axis, ...]) -> Iterator[tuple[str, Axis]]:
-    """Axes with a letter each."""
-    if len(axes) > len(_ALPHABET):
-        raise Malformed(f"more than {len(_ALPHABET)} axes")
-    return zip(_ALPHABET, axes, strict=False)
-
-
-def _letters(tree: Tree) -> Iterator[str]:
-    """The names that stand as places."""
-    match tree:
-        case syntax.Cell(operand, places):
-            yield from _letters(operand)
-            for place in places:
-                yield from _leaves(place)
-        case syntax.Call("delta", sides) | syntax.Call("step", (syntax.Comparison(sides, _),)):
-            for side in sides:
-                yield from _leaves(side)
-        case syntax.Call("sum" | "mean", (*letters, body)):
-            for letter in letters:
-                yield from _leaves(letter)
-            yield from _letters(body)
-        case syntax.Call(_, parts) | syntax.Comparison(parts, _) | syntax.Sequence(parts):
-            for part in parts:
-                yield from _letters(part)
-        case syntax.Binary(_, left, right) | syntax.Power(left, right):
-            yield from _letters(left)
-            yield from _letters(right)
-        case syntax.Negative(operand) | syntax.Transposed(operand):
-            yield from _letters(operand)
-
-
-def _leaves(place: Tree) -> Iterator[str]:
-    match place:
-        case syntax.Name(name):
-            yield name
-        case syntax.Binary(_, left, right):
-            yield from _leaves(left)
-            yield from _leaves(right)
-        case syntax.Cell(_, places):
-            for one in places:
-                yield from _leaves(one)
-
-
-def _number(value: Expr) -> Tensor:
-    return Tensor((), lambda _: value)
-
-
-def _position(index: Index) -> Tensor:
-    return Tensor((), lambda _: term.Position(index), True)
-
-
-def _whole(array: Array) -> Tensor:
-    return Tensor(array.axes, lambda at: Entry(array, at))
-
-
-def _plus(x: Expr, y: Expr) -> Expr:
-    left = x.terms if isinstance(x, term.Add) else (x,)
-    return term.Add((*left, y))
-
-
-def _times(x: Expr, y: Expr) -> Expr:
-    left = x.factors if isinstance(x, term.Mul) else (x,)
-    return term.Mul((*left, y))
-
-
-def _before(first: Place, second: Place) -> Expr:
-    """1 where the first place comes before the second."""
-    return term.Add((term.ONE, term.Neg(term.AtMost(second, first))))
-
-
-def _constant(tree: Tree) -> Fraction | None:
-    """The rational number that a tree of digits stands for; else None."""
-    match tree:
-        case syntax.Literal(text):
-            return Fraction(text)
-        case syntax.Negative(operand):
-            inner = _constant(operand)
-            return None if inner is None else -inner
-        case syntax.Binary("/", left, right):
-            above, below = _constant(left), _constant(right)
-            return above / below if above is not None and below else None
-    return None
-
-
-def _within(offset: int) -> int:
-    if abs(offset) > FARTHEST:
-        raise Malformed(f"a place as far as {offset} is beyond what is checked, {FARTHEST}")
-    return offset
-
-
-def _matched(axes: tuple[Axis, ...], whole: tuple[Axis, ...]) -> list[int]:
-    """Which axis of a larger tensor each axis of a smaller one lies along."""
-    if len(axes) == 1 and len(whole) == 2 and whole[0] == axes[0]:
-        return [0]
-    return [*range(len(whole) - len(axes), len(whole))]
-
-
-def _common(left: tuple[Axis, ...], right: tuple[Axis, ...]) -> tuple[Axis, ...] | None:
-    """The axes of both, those of length one repeated; None where they don't fit.
-
-    A vector is a column, and stands for a row as well where only that fits.
-    """
-    if len(left) < len(right):
-        left, right = right, left
-    if len(right) == 1 and len(left) == 2:
-        rows, columns = left
-        (axis,) = right
-        if rows == axis:
-            return left
-        if columns == axis or columns == 1 == rows:
-            return (rows, axis)
-        return None
-    lead = len(left) - len(right)
-    found = [*left[:lead]]
-    for one, other in zip(left[lead:], right, strict=True):
-        if one != other and 1 not in (one, other):
-            return None
-        found.append(other if one == 1 else one)
-    return tuple(found)
-
-
-def _shown(axes: tuple[Axis, ...]) -> str:
-    match axes:
-        case ():
-            return "a number"
-        case (axis,):
-            return f"a vector of {axis}"
-    return f"an array of {' x '.join(map(str, axes))}"
-
-
-def _misplaced(name: str, axes: int, places: int) -> str:
-    return f"{name} has {axes} {'axis' if axes == 1 else 'axes'}, found {places} in brackets"
+        return constant(term.Operations(tuple(found)))

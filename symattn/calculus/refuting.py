@@ -19,7 +19,7 @@ from flint import arb, ctx
 from symattn.calculus import language as term
 from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.points import Ground, Style, draw, indices
-from symattn.calculus.reading import Line
+from symattn.calculus.scope import Line
 from symattn.calculus.trials import Missing, Point, Unclear
 
 BITS = (192, 192, 192, 192, 1200)
