@@ -24,6 +24,8 @@ from symattn.calculus.language import Array, Axis, Expr, Index, Place
 _NEAR, _NEARER = 60, 90
 #: So many expressions are evaluated for one line at a point.
 WORK = 400_000
+#: So many derivatives may stand in one another: each doubles what a number carries.
+NESTED = 4
 #: Random entries whose every outcome is counted are at most so many.
 OUTCOMES = 10
 
@@ -85,6 +87,8 @@ class Point:
     def varied(self, array: Array, at: tuple[int, ...]) -> Iterator[int]:
         """While this lasts values carry their slope in one entry, under the tag given."""
         tag = 1 + sum(tag is not None for _, tag, _ in self._set)
+        if tag > NESTED:
+            raise Unclear(f"more than {NESTED} derivatives in one another")
         self._set.append((array, tag, at))
         try:
             yield tag
