@@ -14,7 +14,7 @@ not promised.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import permutations, product
 from math import floor
@@ -44,6 +44,8 @@ MOST_WRITTEN = 8
 MOST_EXPONENT = 64
 """A sum of terms is multiplied out to this power at most."""
 _BOOLEAN = "dmh"
+_OPEN = "pqf" + _BOOLEAN
+"""The kinds of atoms whose powers may be taken apart."""
 _BOUND = "#%@"
 """The names of summed indices begin so."""
 FIRST: At = ("=", 1, ())
@@ -79,25 +81,31 @@ def poly_text(poly: Poly) -> str:
     return "+".join(sorted(f"{c}.{mono_text(mono)}" for mono, c in poly.items()))
 
 
-def _order(pair: tuple[Atom, Exponent]) -> str:
+def order(pair: tuple[Atom, Exponent]) -> str:
+    """The order of the factors of a product."""
     return pair[0].text
 
 
 def _plain(exponent: Exponent) -> Exponent:
-    return int(exponent) if exponent == int(exponent) else exponent
+    if isinstance(exponent, int) or exponent.denominator > 1:
+        return exponent
+    return int(exponent)
 
 
 class Algebra:
     """Makes atoms and computes with sums of their products.
 
-    ``positive`` are texts of atoms that are known to be above 0.
+    ``positive`` are texts of atoms that are known to be above 0, and arrays all of whose
+    entries are; ``booleans`` arrays of 0 and 1, ``symmetric`` matrices that are symmetric.
     """
 
     def __init__(self) -> None:
         self._atoms: dict[str, Atom] = {}
         self._moved: dict[tuple[Atom, tuple[tuple[str, At], ...]], Poly] = {}
+        self._stands: dict[Atom, list[tuple[str, tuple[tuple[str, str], ...]]]] = {}
         self._fresh = 0
         self.positive: set[str] = set()
+        self.booleans: set[str] = set()
         self.symmetric: set[str] = set()
         self.exists: set[tuple[Axis, At]] = set()
 
@@ -210,7 +218,7 @@ class Algebra:
     @staticmethod
     def number(value: Fraction | int) -> Poly:
         """A rational number."""
-        return {(): Fraction(value)} if value else {}
+        return {(): ONE if value == 1 else Fraction(value)} if value else {}
 
     @staticmethod
     def one(atom: Atom, exponent: Exponent = 1) -> Poly:
@@ -223,11 +231,12 @@ class Algebra:
         for first, a in left.items():
             for second, b in right.items():
                 mono, open_ = self._merged(first, second)
+                factor = b if a is ONE else a if b is ONE else a * b
                 if open_:
-                    for more, c in self._settled(mono, open_).items():
-                        _put(found, more, a * b * c)
+                    for more, c in self._settled(mono).items():
+                        _put(found, more, factor * c)
                 else:
-                    _put(found, mono, a * b)
+                    _put(found, mono, factor)
             if len(found) > MOST_TERMS:
                 raise Undecided("too many terms")
         return found
@@ -257,12 +266,10 @@ class Algebra:
                 poly = self.mul(poly, poly)
         return found
 
-    def _merged(self, first: Mono, second: Mono) -> tuple[Mono, bool]:
+    def _merged(self, first: Mono, second: Iterable[tuple[Atom, Exponent]]) -> tuple[Mono, bool]:
         """The product of two products, and whether an atom in it is to be taken apart."""
-        if not first or not second:
-            only = first or second
-            return only, any(self._open(one, e) for one, e in only)
         found = dict(first)
+        open_ = compared = False
         for one, e in second:
             total = found.get(one, 0) + e
             if one.kind in _BOOLEAN:
@@ -271,9 +278,12 @@ class Algebra:
                 found[one] = _plain(total)
             else:
                 del found[one]
-        mono = tuple(sorted(found.items(), key=_order))
-        open_ = any(self._open(one, e) for one, e in mono)
-        return mono, open_ or _is_settled_by_order(mono)
+        mono = tuple(sorted(found.items(), key=order))
+        for one, e in mono:
+            if one.kind in _OPEN:
+                open_ |= self._open(one, e)
+                compared |= one.kind == "m"
+        return mono, open_ or (compared and _is_settled_by_order(mono))
 
     @staticmethod
     def _open(one: Atom, e: Exponent) -> bool:
@@ -286,7 +296,7 @@ class Algebra:
             return e > 1 and one.data[0] == "cos"
         return kind in _BOOLEAN and e != 1
 
-    def _settled(self, mono: Mono, _: bool) -> Poly:
+    def _settled(self, mono: Mono) -> Poly:
         """A product in which powers of sums, of primes and of cosines are multiplied out."""
         kept, found = [], self.number(1)
         for one, other in _reversed(mono):
@@ -352,7 +362,13 @@ class Algebra:
             case "e" | "s" | "q" | "i" | "c":
                 return True
             case "S":
-                return all(self.above(inner, k) for inner, k in one.data[1])
+                return (
+                    all(
+                        self.above(inner, k) or (len(one.data[0]) == 1 and _meets(inner))
+                        for inner, k in one.data[1]
+                    )
+                    and sum(inner.kind == "m" for inner, _ in one.data[1]) <= 1
+                )
             case "p":
                 return self.is_positive(dict(one.data))
             case "x":
@@ -376,17 +392,36 @@ class Algebra:
                 _put(found, mono, c)
                 continue
             for more, k in self._mono_moved(mono, to).items():
-                _put(found, more, c * k)
+                _put(found, more, c if k is ONE else c * k)
         return found
 
     def _mono_moved(self, mono: Mono, to: Mapping[str, At]) -> Poly:
-        found = self.number(1)
+        pairs: list[tuple[Atom, Exponent]] = []
+        sums: list[Poly] = []
+        factor = ONE
         for one, e in mono:
             if one.names.isdisjoint(to):
-                found = self.mul(found, self.one(one, e))
+                pairs.append((one, e))
+                continue
+            moved = self._atom_moved(one, to)
+            if e != 1:
+                moved = self.raised(moved, e)
+            if len(moved) == 1:
+                ((more, c),) = moved.items()
+                pairs += more
+                if c is not ONE:
+                    factor *= c
             else:
-                found = self.mul(found, self.raised(self._atom_moved(one, to), e))
+                sums.append(moved)
+        found = self._of_pairs(pairs, factor)
+        for one_sum in sums:
+            found = self.mul(found, one_sum)
         return found
+
+    def _of_pairs(self, pairs: Iterable[tuple[Atom, Exponent]], c: Fraction) -> Poly:
+        """A number times powers in any order, of which several may be of one atom."""
+        mono, open_ = self._merged((), pairs)
+        return scaled(self._settled(mono), c) if open_ else {mono: c}
 
     def _atom_moved(self, one: Atom, to: Mapping[str, At]) -> Poly:
         here = tuple(sorted((name, at) for name, at in to.items() if name in one.names))
@@ -422,6 +457,14 @@ class Algebra:
         raise AssertionError(one.kind)
 
     def _sum_moved(self, one: Atom, to: Mapping[str, At]) -> Poly:
+        if _renames(one, to):
+            # It is as short as it was; only the order of its indices may change.
+            axes, factors = one.data
+            moved = self._mono_moved(factors, to)
+            if len(moved) == 1:
+                ((mono, c),) = moved.items()
+                bounds = {f"@{one.height}.{k}": axis for k, axis in enumerate(axes)}
+                return scaled(self._sum(mono, bounds), c)
         bounds, found = self.opened(one)
         found = self.moved(found, to)
         for name, axis in bounds.items():
@@ -446,7 +489,7 @@ class Algebra:
             return found
         for mono, c in self.reduced(poly, name).items():
             for more, k in self._bound(mono, name, axis).items():
-                _put(found, more, c * k)
+                _put(found, more, c if k is ONE else c * k)
         return found
 
     def _bound(self, mono: Mono, name: str, axis: Axis) -> Poly:
@@ -510,7 +553,7 @@ class Algebra:
                 found = dict(rest)
                 found[below] = _plain(found.get(below, 0) + 1)
                 kept = {one: k for one, k in found.items() if k}
-                mono = tuple(sorted(kept.items(), key=_order))
+                mono = tuple(sorted(kept.items(), key=order))
                 return self._contracted(mono, bounds)
         return factors
 
@@ -534,7 +577,7 @@ class Algebra:
             own = {name: left.pop(name) for name in list(left) if name in names}
             for name in own:
                 mine = self._led_back(mine, name)
-            yield self._sum(mine, own) if mine else self.size(own[start])
+            yield self._in_order(mine, own) if mine else self.size(own[start])
         if rest:
             yield {tuple(rest): ONE}
 
@@ -553,6 +596,33 @@ class Algebra:
                 ):
                     best = mono
         return best
+
+    def _in_order(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
+        """A sum over pairs of which one place is not after the other: over all pairs where
+        they may be exchanged, and never both over those and over the others."""
+        compared = [one for one, _ in factors if one.kind == "m"]
+        if len(compared) == 1 and len(bounds) == 2:
+            (first, *more), (second, *other) = compared[0].data
+            if {first, second} == bounds.keys() and [*more, *other] == [0, (), 0, ()]:
+                rest = tuple(pair for pair in factors if pair[0] is not compared[0])
+                least = {}
+                for order in ([first, second], [second, first]):
+                    to: dict[str, At] = {one: (f"@{k}", 0, ()) for k, one in enumerate(order)}
+                    found = self._mono_moved(rest, to)
+                    least[order[0]] = poly_text(found)
+                if least[first] <= least[second]:
+                    # All pairs, and once more those of one place.
+                    met = add(self.number(1), self.delta(*compared[0].data))
+                    both = self.mul({rest: ONE}, met)
+                    for name, axis in bounds.items():
+                        both = self.bind(both, name, axis)
+                    if least[first] == least[second]:
+                        return scaled(both, Fraction(1, 2))
+                    other = self.mul({rest: ONE}, self._at_most(*compared[0].data[::-1]))
+                    for mono, c in other.items():
+                        both = add(both, scaled(self._sum(mono, bounds), -c))
+                    return both
+        return self._sum(factors, bounds)
 
     def _sum(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
         """A sum as an atom, its indices numbered so that equal sums look equal."""
@@ -576,35 +646,73 @@ class Algebra:
         return scaled(self.one(self.make("S", (axes, mono), text, names, height)), signs.pop())
 
     def _orders(self, factors: Mono, bounds: Mapping[str, Axis]) -> Iterable[list[str]]:
+        """The orders of summed indices in which a sum can look its least."""
         if len(bounds) == 1:
             return [list(bounds)]
-        groups: dict[str, list[str]] = {}
-        for name in bounds:
-            to: dict[str, At] = dict.fromkeys(bounds, ("?", 0, ()))
-            to[name] = ("*", 0, ())
-            marks = sorted(
-                mono_text(tuple(self._mark(one, to))) + f"^{e}"
-                for one, e in factors
-                if name in one.names
-            )
-            groups.setdefault(f"{bounds[name]}:{marks}", []).append(name)
+        groups: dict[int, list[str]] = {}
+        for name, colour in self._colours(factors, bounds).items():
+            groups.setdefault(colour, []).append(name)
         ways = 1
         for group in groups.values():
             for k in range(len(group)):
                 ways *= k + 1
         if ways > MOST_ORDERS:
             raise Undecided("a sum over too many indices that look alike")
-        choices = product(*(permutations(groups[mark]) for mark in sorted(groups)))
+        choices = product(*(permutations(groups[colour]) for colour in sorted(groups)))
         return ([name for group in one for name in group] for one in choices)
 
-    def _mark(self, one: Atom, to: Mapping[str, At]) -> Mono:
-        """What an atom looks like with its indices hidden but one."""
-        text = one.text
-        if one.kind == "x" and one.data[0] in self.symmetric:
-            text = f"{one.data[0]}{sorted(at_text(put(at, to)) for at in one.data[1])}"
-        for name, at in sorted(to.items(), key=lambda item: -len(item[0])):
-            text = text.replace(name, at[0])
-        return ((Atom("?", None, text, frozenset(), 0), 1),)
+    def _colours(self, factors: Mono, bounds: Mapping[str, Axis]) -> dict[str, int]:
+        """Numbers for summed indices that tell apart those with different parts in a sum,
+        whatever they are called: from where they stand, and beside which others."""
+        stand = [
+            (f"{e}{path}", at)
+            for one, e in factors
+            if not one.names.isdisjoint(bounds)
+            for path, at in self._standing(one)
+        ]
+        colours = _numbered({name: str(axis) for name, axis in bounds.items()})
+        for _ in range(len(bounds)):
+            marks: dict[str, list[str]] = {name: [] for name in bounds}
+            for path, at in stand:
+                if any(name in bounds for name, _ in at):
+                    told = [f"{colours.get(name, _shown(name))}{more}" for name, more in at]
+                    alike = path.endswith("~")
+                    if alike:
+                        told.sort()
+                    for k, (name, more) in enumerate(at):
+                        if name in bounds:
+                            marks[name].append(f"{path}{more if alike else k}{told}")
+            before = len(set(colours.values()))
+            colours = _numbered(
+                {name: f"{colours[name]:03}{sorted(marks[name])}" for name in bounds}
+            )
+            if len(set(colours.values())) in (before, len(bounds)):
+                break
+        return colours
+
+    def _standing(self, one: Atom) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
+        """Where indices stand in an atom: a word for what leads there, ending in ``~`` where
+        places may be exchanged, and the places there, each a name and what is done to it."""
+        if one not in self._stands:
+            match one.kind:
+                case "x":
+                    name, at = one.data
+                    found = [(f"{name}{'~' if name in self.symmetric else ' '}", _told(at))]
+                case "d":
+                    found = [("d~", _told(one.data))]
+                case "m":
+                    found = [("m", _told(one.data))]
+                case "i":
+                    found = [("i", _told((one.data,)))]
+                case _:
+                    found = [
+                        (f"{one.kind}{c}.{e}{path}", at)
+                        for mono, c in parts(one)
+                        for inner, e in mono
+                        for path, at in self._standing(inner)
+                    ]
+            self._stands[one] = found
+        return self._stands[one]
 
     def _counted(self, inside: Mono, name: str, axis: Axis) -> Poly | None:
         """The sum of powers of places, or of places up to one; else None."""
@@ -660,6 +768,10 @@ class Algebra:
         """1 where a sum is above 0, else 0."""
         raise NotImplementedError
 
+    def limit_by_parts(self, one: Atom, known: Callable[[Atom], Poly | None]) -> Poly | None:
+        """A limit that stands as it is, by those of its parts that are known and finite."""
+        raise NotImplementedError
+
     def reduced(self, poly: Poly, name: str) -> Poly:
         """The sum with quotients in an index cancelled."""
         raise NotImplementedError
@@ -678,6 +790,8 @@ def add(left: Poly, right: Poly) -> Poly:
     """The sum of two sums."""
     if len(left) < len(right):
         left, right = right, left
+    if not right:
+        return left
     found = dict(left)
     for mono, c in right.items():
         _put(found, mono, c)
@@ -686,15 +800,18 @@ def add(left: Poly, right: Poly) -> Poly:
 
 def scaled(poly: Poly, by: Fraction) -> Poly:
     """A sum times a number."""
+    if by == 1:
+        return poly
     return {mono: c * by for mono, c in poly.items()} if by else {}
 
 
 def _put(into: Poly, mono: Mono, c: Fraction) -> None:
-    total = into.get(mono, 0) + c
+    before = into.get(mono)
+    total = c if before is None else before + c
     if total:
-        into[mono] = Fraction(total)
-    else:
-        into.pop(mono, None)
+        into[mono] = total
+    elif before is not None:
+        del into[mono]
 
 
 def at_text(at: At) -> str:
@@ -733,6 +850,34 @@ def _back(images: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
     return tuple((name, -way) for name, way in reversed(images))
 
 
+def identified(delta: Atom) -> dict[str, At] | None:
+    """Where a delta is 1: one index replaced by the other place."""
+    first, second = delta.data
+    for one, other in ((second, first), (first, second)):
+        if not one[0].startswith("=") and one[1:] == (0, ()) and other[0] != one[0]:
+            return {one[0]: other}
+    return None
+
+
+def _meets(one: Atom) -> bool:
+    """Whether a comparison of one summed index holds somewhere: at the first place or the last."""
+    if one.kind != "m":
+        return False
+    (first, *more), (second, *other) = one.data
+    return (first[0] == "@") != (second[0] == "@") and [*more, *other] == [0, (), 0, ()]
+
+
+def _renames(one: Atom, to: Mapping[str, At]) -> bool:
+    """Whether indices of an atom get other names and nothing else happens to it."""
+    names = {name for name in one.names if name not in to}
+    for name in one.names & to.keys():
+        other, offset, images = to[name]
+        if offset or images or other.startswith("=") or other in names:
+            return False
+        names.add(other)
+    return True
+
+
 def _compared(mono: Mono) -> list[Atom]:
     return [one for one, _ in mono if one.kind == "m"]
 
@@ -759,6 +904,36 @@ def _is_settled_by_order(mono: Mono) -> bool:
     if len(_compared(mono)) < 2:
         return False
     return any(True for _ in _reversed(mono)) or any(True for _ in _implied(mono))
+
+
+def parts(one: Atom) -> Iterable[tuple[Mono, Fraction]]:
+    """The products that an atom is made of, each with its factor."""
+    match one.kind:
+        case "e":
+            return [(one.data, ONE)]
+        case "S":
+            return [(one.data[1], ONE)]
+        case "l" | "p" | "h":
+            return list(one.data)
+        case "f":
+            return list(one.data[1])
+    return []
+
+
+def _told(at: Iterable[At]) -> tuple[tuple[str, str], ...]:
+    """Places by their names and what is done to each."""
+    return tuple((name, at_text(("", offset, images))) for name, offset, images in at)
+
+
+def _shown(name: str) -> str:
+    """The name of an index that is not summed here; those of sums inside don't matter."""
+    return "@" if name.startswith("@") else name
+
+
+def _numbered(marks: Mapping[str, str]) -> dict[str, int]:
+    """Numbers for names, equal for equal marks, in the order of the marks."""
+    order_of = {mark: k for k, mark in enumerate(sorted(set(marks.values())))}
+    return {name: order_of[mark] for name, mark in marks.items()}
 
 
 def _images(one: Atom, name: str) -> Iterable[tuple[tuple[str, int], ...]]:

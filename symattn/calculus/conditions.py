@@ -3,12 +3,12 @@ roots of what they are defined for, places that exist."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from symattn.calculus import language as term
 from symattn.calculus.atoms import Poly, Undecided, poly_text
-from symattn.calculus.language import Array, Axis, Expr, Place
+from symattn.calculus.language import Array, Axis, Expr, Index, Place
 from symattn.calculus.normal import Normal
 from symattn.calculus.scope import Line
 from symattn.calculus.written import text
@@ -32,6 +32,8 @@ def conditions(line: Line, normal: Normal) -> tuple[list[str], list[Poly]]:
     found: dict[str, str] = {}
     above: list[Poly] = []
     for one in _all(line):
+        if _above(one.value, normal.positive):
+            continue
         try:
             poly = normal.read(one.value)
         except (Undecided, RecursionError):
@@ -50,7 +52,7 @@ def conditions(line: Line, normal: Normal) -> tuple[list[str], list[Poly]]:
         if not (key.endswith("!=") and key[:-2] in strict)
         and not (key.endswith(">=") and f"{key[:-2]}>" in found)
     ]
-    return [*dict.fromkeys(_lengths(line)), *told], above
+    return [*dict.fromkeys((*_lengths(line), *told))], above
 
 
 def _met(one: Condition, poly: Poly, normal: Normal) -> bool:
@@ -62,6 +64,35 @@ def _met(one: Condition, poly: Poly, normal: Normal) -> bool:
         if all(normal.above(atom, e) for atom, e in mono):
             return True
     return normal.is_positive(poly)
+
+
+def _above(value: Expr, positive: Set[str]) -> bool:
+    """Whether an expression is above 0 by what stands in it, no number being known."""
+    match value:
+        case term.Apply("exp") | term.Size() | term.Constant() | term.Position():
+            return True
+        case term.Number(number):
+            return number > 0
+        case term.Entry(array, _):
+            return array.name in positive or (
+                array.body is not None and _above(array.body, positive)
+            )
+        case term.Sum(index, term.Mul(factors)) if any(_meets(one, index) for one in factors):
+            return all(_above(one, positive) or _meets(one, index) for one in factors) and (
+                sum(isinstance(one, term.AtMost) for one in factors) == 1
+            )
+        case term.Add() | term.Mul() | term.Div() | term.Power() | term.Sum():
+            return all(_above(one, positive) for one in term.inside(value))
+    return False
+
+
+def _meets(value: Expr, index: Index) -> bool:
+    """Whether a comparison of a summed index with another holds somewhere: at the first
+    place or the last."""
+    match value:
+        case term.AtMost(Place(one, "", 0, ()), Place(other, "", 0, ())):
+            return None not in (one, other) and (one is index) != (other is index)
+    return False
 
 
 def _all(line: Line) -> Iterator[Condition]:

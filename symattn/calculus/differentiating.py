@@ -10,13 +10,14 @@ matrix calculus drops terms of the softmax derivative.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
 from symattn.calculus import language as term
-from symattn.calculus.atoms import At, Atom, Mono, Poly
+from symattn.calculus.atoms import At, Atom, Mono, Poly, Undecided
 from symattn.calculus.language import Array, Axis, Expr, Index, Place
 from symattn.calculus.scope import Line
 
@@ -168,6 +169,8 @@ class Written:
                 return self.poly(dict(one.data))
             case "h":
                 return Above(self.poly(dict(one.data)))
+            case "f" if one.data[0] not in ("sin", "cos", "erf"):
+                raise Undecided(f"the derivative of {one.data[0]}")
             case "f":
                 return getattr(sp, one.data[0])(self.poly(dict(one.data[1])))
         axes, factors = one.data
@@ -222,12 +225,40 @@ def derivative(value: Any, array: Array, at: tuple[Any, ...]) -> Any:
     return value.diff(entry(array, at))
 
 
-def slope(of: Expr, array: Array) -> tuple[Any, Stage, tuple[Any, ...]]:
+def slope(of: Expr, array: Array) -> tuple[Any, dict[Index, Any], tuple[Any, ...]]:
     """SymPy's derivative of an expression in an entry of an array at places of its own:
     the derivative, the dummies of the expression's indices, and those places."""
-    stage = Stage()
-    via = tuple(sp.Dummy(f"p{k}", integer=True) for k in range(len(array.axes)))
-    return derivative(stage.read(of), array, via), stage, via
+    order: dict[Index, int] = {}
+    key = (_form(of, order), array.name, array.axes)
+    if key not in _SLOPES:
+        if len(_SLOPES) >= _MOST_SLOPES:
+            _SLOPES.clear()
+        stage = Stage()
+        via = tuple(sp.Dummy(f"p{k}", integer=True) for k in range(len(array.axes)))
+        found = derivative(stage.read(of), array, via)
+        _SLOPES[key] = found, tuple(map(stage.index, order)), via
+    found, dummies, via = _SLOPES[key]
+    return found, dict(zip(order, dummies, strict=True)), via
+
+
+_SLOPES: dict[Any, tuple[Any, tuple[Any, ...], tuple[Any, ...]]] = {}
+"""Derivatives that SymPy has taken: definitions such as that of softmax come again and again."""
+_MOST_SLOPES = 2000
+
+
+def _form(value: Any, order: dict[Index, int]) -> Any:
+    """What an expression looks like, its indices numbered as they come."""
+    match value:
+        case Index():
+            return order.setdefault(value, len(order)), value.size
+        case Array():
+            return value.name, value.axes
+        case Expr() | Place():
+            inside = (_form(getattr(value, one.name), order) for one in fields(value))  # type: ignore[arg-type]
+            return type(value), *inside
+        case tuple():
+            return tuple(_form(one, order) for one in value)
+    return value
 
 
 def names_in(value: Expr) -> frozenset[Array]:

@@ -51,7 +51,7 @@ class Jet:
 
     def __mul__(self, other: Value) -> Value:
         tag, a, da, b, db = self._parts(other)
-        return Jet(tag, a * b, da * b + a * db)
+        return Jet(tag, a * b, _scaled(da, b) + _scaled(db, a))
 
     __rmul__ = __mul__
 
@@ -60,11 +60,41 @@ class Jet:
 
     def map(self, function: Callable[[Value], Value], slope: Callable[[Value], Value]) -> Value:
         """A function of this number, given its derivative."""
-        return Jet(self.tag, function(self.base), slope(self.base) * self.slope)
+        return Jet(self.tag, function(self.base), _scaled(self.slope, slope(self.base)))
+
+
+class Slopes:
+    """Slopes in many variables at once, by what tells these apart; in all others they are 0."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: dict[tuple[int, ...], Value]) -> None:
+        self.of = of
+
+    def __add__(self, other: Value) -> Value:
+        if not isinstance(other, Slopes):
+            return self
+        found = {**self.of, **other.of}
+        for one in self.of.keys() & other.of.keys():
+            found[one] = self.of[one] + other.of[one]
+        return Slopes(found)
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: Value) -> Value:
+        return Slopes({one: slope * factor for one, slope in self.of.items()})
+
+    def __neg__(self) -> Value:
+        return Slopes({one: -slope for one, slope in self.of.items()})
+
+
+def _scaled(slope: Value, factor: Value) -> Value:
+    """A slope, or many, times a number, which comes second as it may be a jet of its own."""
+    return 0 if isinstance(slope, int) and slope == 0 else slope * factor
 
 
 def slope(value: Value, tag: int) -> Value:
-    """The derivative in the variable of a tag."""
+    """The derivative in the variable of a tag; :class:`Slopes` in many, 0 in none."""
     return value.slope if isinstance(value, Jet) and value.tag == tag else 0
 
 

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from symattn.calculus.atoms import At, Atom, Exponent, Mono
 
     Names = Mapping[str, At]
+    _Terms = Sequence[tuple[Mono, Fraction]]
 
 
 def matches(
@@ -20,7 +23,7 @@ def matches(
         return
     (one, e), *others = pattern
     for target, k in mono:
-        if k < e or e < 0:
+        if (k < e) if e > 0 else (k > e):
             continue
         found = _unified(one, target, names, free)
         if found is None:
@@ -47,10 +50,28 @@ def _unified(one: Atom, target: Atom, names: Names, free: Set[str]) -> Names | N
             if not rest:
                 return found
         return None
+    if one.kind == "f" and one.data[0] == target.data[0]:
+        return _sums(one.data[1], target.data[1], names, free)
     if one.kind == "e" and len(one.data) == len(target.data):
         for found, rest in matches(list(one.data), target.data, names, free):
             if not rest:
                 return found
+    return None
+
+
+def _sums(pattern: _Terms, terms: _Terms, names: Names, free: Set[str]) -> Names | None:
+    """Names that make a sum another, term by term as they stand."""
+    if len(pattern) != len(terms):
+        return None
+    if not pattern:
+        return names
+    (mono, c), *others = pattern
+    (target, k), *left = terms
+    if c != k or len(mono) != len(target):
+        return None
+    for found, rest in matches(list(mono), target, names, free):
+        if not rest and (more := _sums(others, left, found, free)) is not None:
+            return more
     return None
 
 

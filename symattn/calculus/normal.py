@@ -7,7 +7,8 @@ Derivatives are SymPy's, stage by stage, put together by the chain rule.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -16,12 +17,12 @@ import sympy as sp
 from symattn.calculus import differentiating, tends
 from symattn.calculus import language as term
 from symattn.calculus.atoms import ONE, At, Atom, Poly, Undecided, add, composed, scaled
-from symattn.calculus.differentiating import Stage
 from symattn.calculus.language import Array, Axis, Expr, Index, Place
 from symattn.calculus.powers import Powers
+from symattn.calculus.rules import entries, named
 
 Env = Mapping[Index, At]
-Slopes = dict[tuple[Expr, Array], tuple[Any, Stage, tuple[Any, ...]]]
+Slopes = dict[tuple[Expr, Array], tuple[Any, dict[Index, Any], tuple[Any, ...]]]
 """SymPy's derivatives of what stands on a page, which normal forms of one file share."""
 
 
@@ -39,7 +40,13 @@ class Normal(Powers):
         self._free: dict[Index, At] = {}
         self._arrays: dict[str, Array] = {}
         self._depth = 0
+        self._opaque = {one.name: one for one in folded}
+        self._limits: dict[str, tuple[Atom, Fraction | Literal["oo", "-oo"]]] = {}
         self.random: frozenset[str] = frozenset()
+        self.instead: dict[Array, tuple[Sequence[Index], Expr]] = {}
+        """What folded arrays are known to be, for all values of what they are made of."""
+        self.unseen = ""
+        """Why a limit was left as it stands."""
 
     # -- expressions -----------------------------------------------------------
 
@@ -136,8 +143,8 @@ class Normal(Powers):
             return self.product(self.delta(*two) for two in zip(here, at, strict=True))
         if array not in of.uses:
             return {}
-        if of in self.folded:
-            return self.entry(f"d{of.name}/d{array.name}", (*here, *at))
+        if of in self.folded and of not in self.instead:
+            return self._through(of, here, array, at)
         key = (of, array)
         if key not in self._totals:
             mine = tuple(_formal(of, k) for k in range(len(of.axes)))
@@ -145,16 +152,51 @@ class Normal(Powers):
             if of.of is not None:
                 self._totals[key] = self._of_loss(of, of.of, array, theirs)
             else:
-                assert of.body is not None
-                env = dict(zip(of.params, mine, strict=True))
-                self._totals[key] = self._chain(of.body, env, array, theirs)
+                params, body = self.instead.get(of, (of.params, of.body))
+                assert body is not None
+                env = dict(zip(params, mine, strict=True))
+                self._totals[key] = self._chain(body, env, array, theirs)
         to = {_formal(of, k)[0]: one for k, one in enumerate(here)}
         to |= {_formal(array, k, "'")[0]: one for k, one in enumerate(at)}
         return self.moved(self._totals[key], to)
 
+    def _through(self, of: Array, here: tuple[At, ...], array: Array, at: tuple[At, ...]) -> Poly:
+        """The derivative of what is folded: by the chain rule where all ways lead through
+        what is not, else as it stands."""
+        found: Poly = {}
+        for one in self._between(of, array):
+            via = tuple((self.fresh(), 0, ()) for _ in one.axes)
+            slope = self.entry(f"d{of.name}/d{one.name}", (*here, *via))
+            part = self.mul(slope, self._total(one, via, array, at))
+            for place, axis in zip(via, one.axes, strict=True):
+                part = self.bind(part, place[0], axis)
+            found = add(found, part)
+        return found or self.entry(f"d{of.name}/d{array.name}", (*here, *at))
+
+    def _between(self, of: Array, array: Array) -> list[Array]:
+        """Unfolded arrays through which alone one array depends on another; none on each other."""
+        unfolded = [
+            one
+            for one in of.uses - self.folded
+            if one.body is not None and array in one.uses and "." not in one.name
+        ]
+        last = [one for one in unfolded if not any(one in other.uses for other in unfolded)]
+        todo, seen = [of], {of, *last}
+        while todo:
+            body = todo.pop().body
+            if body is None:
+                continue
+            inner = differentiating.names_in(body)
+            if array in inner or any(isinstance(part, _WORKED_OUT) for part in _walk(body)):
+                return []
+            todo += inner - seen
+            seen |= inner
+        return sorted(last, key=lambda one: one.name)
+
     def _of_loss(self, loss: Array, of: Array, array: Array, at: tuple[At, ...]) -> Poly:
         """A loss knows of its own argument only: the rest is the chain rule."""
-        name = f"d{loss.name}"
+        name = f"d{loss.name}/d{of.name}"
+        self._opaque[loss.name] = loss
         if array is of:
             return self.entry(name, at)
         via = tuple((self.fresh(), 0, ()) for _ in of.axes)
@@ -167,17 +209,17 @@ class Normal(Powers):
         """The derivative of an expression, by SymPy's derivatives in what stands in it."""
         if any(isinstance(one, _WORKED_OUT) for one in _walk(of)):
             return self._leaves(of, env, array, at)
-        named = differentiating.names_in(of)
-        self._arrays |= {one.name: one for one in named}
+        inside = differentiating.names_in(of)
+        self._arrays |= {one.name: one for one in inside}
         found: Poly = {}
-        for one in sorted(named, key=lambda each: each.name):
+        for one in sorted(inside, key=lambda each: each.name):
             if one is not array and array not in one.uses:
                 continue
             if (of, one) not in self._slopes:
                 self._slopes[of, one] = differentiating.slope(of, one)
-            slope, stage, via = self._slopes[of, one]
+            slope, dummies, via = self._slopes[of, one]
             names: dict[Any, At] = {
-                dummy: env.get(index) or self.named(index) for index, dummy in stage.names.items()
+                dummy: env.get(index) or self.named(index) for index, dummy in dummies.items()
             }
             if one is array:
                 names |= dict(zip(via, at, strict=True))
@@ -197,8 +239,9 @@ class Normal(Powers):
         inner = Normal(self.folded | {array}, self._slopes)
         inner.positive, inner.random = self.positive, self.random
         inner.exists = self.exists
-        named = {index: env.get(index) or self.named(index) for index in _free(of)}
-        poly = inner.read(of, {**env, **named})
+        poly = inner.read(
+            of, {**env, **{index: env.get(index) or self.named(index) for index in _free(of)}}
+        )
         written = differentiating.Written()
         value = written.poly(poly)
         via = tuple(sp.Dummy(f"p{k}", integer=True) for k in range(len(array.axes)))
@@ -273,12 +316,58 @@ class Normal(Powers):
     # -- what is no algebra ----------------------------------------------------
 
     def _limit(self, value: term.Limit, env: Env) -> Poly:
+        name = f"limit {value.variable.name} {value.target}"
         ((variable, _),) = next(iter(self.entry(value.variable.name, ())))
-        body = self.read(value.body, env)
-        try:
-            return tends.limit(self, body, variable, value.target)
-        except Undecided:
-            return self._limit_by_sympy(body, variable, value.target)
+        self._limits[name] = variable, value.target
+        return self.apply(name, self.read(value.body, env))
+
+    def _expectation(self, value: term.Expectation, env: Env) -> Poly:
+        return self.apply("expect", self.read(value.body, env))
+
+    def apply(self, name: str, poly: Poly) -> Poly:
+        """A function, limit or expected value of a sum."""
+        if name == "expect":
+            unknown = frozenset(one for one in named(poly) if self.depends(one, self.random))
+            return tends.expectation(self, poly, self.random, unknown - self.random)
+        if name in self._limits:
+            return self._tends(name, poly, *self._limits[name])
+        return super().apply(name, poly)
+
+    def depends(self, name: str, on: Collection[str]) -> bool:
+        """Whether an entry that is not taken apart depends on one of some arrays: one itself,
+        or of what is folded, or a derivative of such or of a loss."""
+        one = self._opaque.get(name[1:].partition("/")[0] if "/" in name else name)
+        return name in on or (one is not None and any(each.name in on for each in one.uses))
+
+    def _tends(
+        self, name: str, body: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+    ) -> Poly:
+        """A limit; it stands as it is where it depends on what is folded, or is not seen."""
+        moving = {variable.data[0]}
+        if all(one in moving or not self.depends(one, moving) for one in named(body)):
+            try:
+                return tends.limit(self, body, variable, target)
+            except tends.Unsigned as reason:
+                self.unseen = str(reason)
+            except Undecided as reason:
+                self.unseen = str(reason)
+                with suppress(Undecided):
+                    return self._limit_by_sympy(body, variable, target)
+        return self.one(self.function(name, body))
+
+    def limit_by_parts(self, one: Atom, known: Callable[[Atom], Poly | None]) -> Poly | None:
+        """A limit that stands as it is, by those of its parts that are known and finite."""
+        name, body = one.data
+        if name not in self._limits:
+            return None
+        moving = {self._limits[name][0].data[0]}
+
+        def still(part: Atom) -> bool:
+            return not any(self.depends(each, moving) for each in entries(part))
+
+        return tends.by_parts(
+            self, dict(body), still, lambda part: known(self.function(name, part))
+        )
 
     def _limit_by_sympy(
         self, body: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
@@ -306,12 +395,12 @@ class Normal(Powers):
         self._arrays |= {name: Array(name, axes) for name, axes in written.arrays.items()}
         return self._written(found, names)
 
-    def _expectation(self, value: term.Expectation, env: Env) -> Poly:
-        return tends.expectation(self, self.read(value.body, env), self.random)
-
     def _operations(self, value: term.Operations, env: Env) -> Poly:
         found: Poly = {}
         for array in value.arrays:
+            if array in self.folded:
+                found = add(found, self.entry(f"operations {array.name}", ()))
+                continue
             assert array.body is not None
             each = self.counted(array.body)
             for axis in array.axes:

@@ -23,6 +23,10 @@ _TRIES = 12
 _STEPS = 40
 
 
+_KEPT = 0.7
+"""How often an entry of a mask is 1."""
+
+
 @dataclass(frozen=True)
 class Ground:
     """What lines stand on: what is given, and what is assumed of it."""
@@ -41,11 +45,16 @@ class Ground:
 
     def positive(self) -> frozenset[Array]:
         """The given arrays that are assumed to be above 0 as such."""
-        return frozenset(
-            one.sides[0].array
-            for one in self.hypotheses
-            if one.relation != "==" and isinstance(one.sides[0], term.Entry)
-        )
+        return frozenset(filter(None, map(above_zero, self.hypotheses)))
+
+
+def above_zero(line: Line) -> Array | None:
+    """The array all of whose entries a hypothesis such as ``x[i] > 0`` puts above 0."""
+    match line:
+        case Line((term.Entry(array, at), term.Number(least)), free, ">") if least >= 0:
+            plain = [term.Place(index) for index in free]
+            return array if len(at) == len(free) and all(one in plain for one in at) else None
+    return None
 
 
 def places(axes: Sequence[Axis], sizes: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
@@ -61,6 +70,9 @@ def draw(
     """Numbers for what is needed that meet all hypotheses; None where none were found."""
     above = ground.positive()
     equations = ground.assumed(needed)
+    masks = frozenset(one for line in equations if (one := _mask(line)) is not None)
+    masks -= frozenset(_named([line for line in equations if _mask(line) is None]))
+    equations = [line for line in equations if _mask(line) not in masks]
     bound = frozenset(_named(equations))
     others = [
         one for one in ground.hypotheses if one.relation != "==" and set(_named([one])) <= needed
@@ -83,12 +95,26 @@ def draw(
             every = [
                 (at[0] - 1, *at[1:]) if array.of is not None else at for at in places(held, sizes)
             ]
-            values[array] = {at: _number(rng, own, array in above) for at in every}
+            if array in masks:
+                values[array] = {at: arb(int(rng.random() < _KEPT)) for at in every}
+            else:
+                values[array] = {at: _number(rng, own, array in above) for at in every}
         point = Point(sizes, values, images, ground.random)
         if equations and not _solved(point, equations, needed):
             continue
         if all(_holds(point, one) for one in others):
             return point
+    return None
+
+
+def _mask(line: Line) -> Array | None:
+    """The array all of whose entries ``M[i, j] * M[i, j] == M[i, j]`` says to be 0 or 1."""
+    match line:
+        case Line((term.Mul((term.Entry() as one, term.Entry() as two)), term.Entry() as last)):
+            same = one.array is two.array is last.array and one.at == two.at == last.at
+            plain = [term.Place(index) for index in line.free]
+            whole = len(one.at) == len(plain) and all(at in plain for at in one.at)
+            return one.array if same and whole else None
     return None
 
 

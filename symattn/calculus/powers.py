@@ -20,6 +20,7 @@ from symattn.calculus.atoms import (
     Poly,
     Undecided,
     add,
+    identified,
     mono_text,
     scaled,
 )
@@ -43,7 +44,7 @@ class Powers(Algebra):
 
     def _exp_of(self, mono: Mono, c: Fraction) -> Poly:
         for one, _ in mono:
-            if one.kind in "dmh":
+            if one.kind in "dmh" or (one.kind == "x" and one.data[0] in self.booleans):
                 # e^(b x) = 1 + b (e^x - 1) where b is 0 or 1.
                 rest = tuple(pair for pair in mono if pair[0] is not one)
                 change = add(self.exp({rest: c}), self.number(-1))
@@ -237,6 +238,20 @@ class Powers(Algebra):
             self.above(one, 1) for mono in poly for one, e in mono if one.kind == "p" and e < 0
         )
 
+    def identified(self, poly: Poly) -> Poly:
+        """A sum with one index for both beside each delta, so that what is alike cancels."""
+        found: Poly = {}
+        for mono, c in poly.items():
+            for one, _ in mono:
+                if one.kind == "d" and (to := identified(one)) is not None:
+                    rest = tuple(pair for pair in mono if pair[0] is not one)
+                    moved = self.identified(self.moved({rest: c}, to))
+                    found = add(found, self.mul(self.one(one), moved))
+                    break
+            else:
+                found = add(found, {mono: c})
+        return found
+
     # -- quotients -------------------------------------------------------------
 
     def cleared(self, poly: Poly) -> tuple[Poly, list[tuple[Atom, int]]]:
@@ -288,7 +303,7 @@ class Powers(Algebra):
             rounds += 1
             if rounds > _REDUCTIONS:
                 raise Undecided("too many quotients")
-            todo = add(todo, scaled(step, c))
+            todo = dict(add(todo, scaled(step, c)))
         return found
 
     def reduced(self, poly: Poly, name: str) -> Poly:

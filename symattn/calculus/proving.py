@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
-from symattn.calculus.atoms import ONE, At, Atom, Poly, Undecided, add, at_text, poly_text, scaled
-from symattn.calculus.language import Array
+from symattn.calculus import language as term
+from symattn.calculus.atoms import (
+    ONE,
+    At,
+    Atom,
+    Poly,
+    Undecided,
+    add,
+    at_text,
+    identified,
+    poly_text,
+    scaled,
+)
+from symattn.calculus.differentiating import names_in
+from symattn.calculus.language import Array, Place
 from symattn.calculus.normal import Normal, Slopes
-from symattn.calculus.rules import Rewriting, Rule, rule
+from symattn.calculus.rules import Rewriting
 from symattn.calculus.scope import Line
 
 _CASES = 24
@@ -28,24 +41,46 @@ class Prover:
         self.normal = Normal(folded, slopes)
         self.normal.positive |= set(positive)
         self.normal.random = frozenset(random)
-        self._rules = Rewriting(self.normal, ())
-        self._rules = Rewriting(self.normal, [*self._read(known)])
+        self._rules = Rewriting(self.normal)
+        # What is known of whole arrays first, as normal forms depend on it.
+        for line in [one for one in known if not self._is_kind(one)]:
+            # What has no normal form gives no rule.
+            with suppress(Undecided, RecursionError):
+                self._learn(line)
 
-    def _read(self, known: Sequence[Line]) -> Iterator[Rule]:
-        """The rules that equations give; those without a normal form give none."""
-        for line in known:
-            with suppress(Undecided):
-                first, *rest = (self.normal.read(side) for side in line.sides)
-                free = frozenset(self.normal.named(index)[0] for index in line.free)
-                for side in rest:
-                    zero = add(first, scaled(side, -ONE))
-                    if name := _symmetric(zero):
-                        self.normal.symmetric.add(name)
-                        continue
-                    zero, _ = self.normal.cleared(zero)
-                    found = rule(self._rules.done(zero), free)
-                    if found:
-                        yield found
+    def _is_kind(self, line: Line) -> bool:
+        """Whether all that an equation says is that a matrix is symmetric; where it says that
+        all entries of an array are 0 or 1, that is noted, and it is a rule as well."""
+        named = {array for side in line.sides for array in names_in(side)}
+        if len(line.sides) != 2 or len(named) != 1:
+            return False
+        alone = Normal(frozenset(named))
+        try:
+            first, second = map(alone.read, line.sides)
+        except Undecided:
+            return False
+        apart = add(first, scaled(second, -ONE))
+        free = [alone.named(index) for index in line.free]
+        if name := _symmetric(apart):
+            self.normal.symmetric.add(name)
+        elif found := _zero_or_one(apart, free):
+            self.normal.booleans.add(found)
+        return bool(name)
+
+    def _learn(self, line: Line) -> None:
+        """Take a line for granted."""
+        match line:
+            case Line((term.Entry(array, at), other, *_), _, "==") if array in self.normal.folded:
+                params = [place.index for place in at if place == Place(place.index)]
+                plain = [index for index in params if index is not None]
+                whole = len(set(plain)) == len(at)
+                if whole and not any(array in {one, *one.uses} for one in names_in(other)):
+                    self.normal.instead[array] = plain, other
+        first, *rest = (self.normal.read(side) for side in line.sides)
+        free = frozenset(self.normal.named(index)[0] for index in line.free)
+        for side in rest:
+            apart = add(first, scaled(side, -ONE))
+            self._rules.learn(apart, free)
 
     def suppose(self, above: Sequence[Poly]) -> None:
         """Take it that sums are above 0."""
@@ -58,12 +93,13 @@ class Prover:
 
     def shown(self, line: Line) -> str:
         """Why a line was not shown for all sizes; nothing if it was."""
+        self.normal.unseen = ""
         try:
             first, *rest = (self.normal.read(side) for side in line.sides)
             for side in rest:
                 left = add(first, scaled(side, -ONE))
                 if not self._vanishes(left, 0):
-                    return "its sides have different normal forms"
+                    return self.normal.unseen or "its sides have different normal forms"
         except Undecided as reason:
             return str(reason)
         except (RecursionError, OverflowError, ZeroDivisionError):
@@ -87,6 +123,7 @@ class Prover:
         if depth > _CASES:
             raise Undecided("too many cases")
         poly, _ = self.normal.cleared(poly)
+        poly = self.normal.identified(poly)
         if not poly:
             return True
         changed = self._rules.done(poly)
@@ -98,12 +135,23 @@ class Prover:
                     return self._vanishes(self._flipped(poly, one), depth + 1)
         for mono in poly:
             for one, _ in mono:
-                if one.kind == "d" and (to := _identified(one)) is not None:
+                if one.kind == "d" and (to := identified(one)) is not None:
                     apart = {m: c for m, c in poly.items() if all(a is not one for a, _ in m)}
                     return self._vanishes(self.normal.moved(poly, to), depth + 1) and (
                         self._vanishes(apart, depth + 1)
                     )
         return False
+
+
+def _zero_or_one(poly: Poly, free: Sequence[At]) -> str:
+    """The array all of whose entries an equation says to be 0 or 1, if that is all it says."""
+    if len(poly) != 2 or sum(poly.values()) != 0 or () in poly:
+        return ""
+    (one, e), *more = min(poly, key=lambda mono: mono[0][1])
+    if more or e != 1 or one.kind != "x" or ((one, 2),) not in poly:
+        return ""
+    name, at = one.data
+    return str(name) if len(at) == len(free) and set(at) == set(free) else ""
 
 
 def _symmetric(poly: Poly) -> str:
@@ -118,12 +166,3 @@ def _symmetric(poly: Poly) -> str:
         return ""
     same = one.data == (other.data[0], other.data[1][::-1])
     return str(one.data[0]) if same else ""
-
-
-def _identified(delta: Atom) -> dict[str, At] | None:
-    """Where a delta is 1: one index replaced by the other place."""
-    first, second = delta.data
-    for one, other in ((first, second), (second, first)):
-        if not one[0].startswith("=") and one[1:] == (0, ()) and other[0] != one[0]:
-            return {one[0]: other}
-    return None

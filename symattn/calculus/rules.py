@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from symattn.calculus.atoms import ONE, Atom, Mono, Poly, add, scaled
+from symattn.calculus.atoms import FIRST, ONE, Atom, Exponent, Mono, Poly, add, order, scaled
 from symattn.calculus.language import Axis
 from symattn.calculus.matching import matches
 from symattn.calculus.powers import Powers, size_of
 
 _STEPS = 120
+_LEARNED = 60
+"""So many equations are made rules, those counted again that a later one changes."""
 
 
 @dataclass(frozen=True)
@@ -27,25 +29,69 @@ class Rule:
     right: Poly
     free: frozenset[str]
     eliminates: bool = False
-    """Whether what is replaced does not come back."""
+    """Whether something of what is replaced does not come back."""
+    constant: bool = False
+    """Whether indices of ``left`` do not matter: on the right they are the first place."""
+
+    @property
+    def equation(self) -> Poly:
+        """The sum which is zero."""
+        return add({self.left: ONE}, scaled(self.right, -ONE))
 
 
-def rule(poly: Poly, free: frozenset[str]) -> Rule | None:
+def rule(algebra: Powers, zero: Poly, free: frozenset[str]) -> Rule | None:
     """The rule that a sum which is zero gives; None where it says nothing."""
-    candidates = [mono for mono in poly if mono and all(one.kind != "p" for one, _ in mono)]
-    if not candidates:
+    found = _left(zero, free, solved=True)
+    if found is None:
+        zero = _whole(algebra, zero)
+        found = _left(zero, free)
+    if found is None:
         return None
+    left, eliminates = found
+    right = scaled(_rest(zero, left), -1 / zero[left])
+    if idle := _names(right) & free - _names({left: ONE}):
+        # Whatever these indices are: they may be the first.
+        right = algebra.moved(right, dict.fromkeys(idle, FIRST))
+        return Rule(left, right, free - idle, eliminates, constant=len(right) == 1)
+    return Rule(left, right, free, eliminates)
 
-    def rest(left: Mono) -> Poly:
-        return {mono: c for mono, c in poly.items() if mono != left}
 
-    def eliminates(mono: Mono) -> bool:
+def _left(zero: Poly, free: frozenset[str], solved: bool = False) -> tuple[Mono, bool] | None:
+    """The product to be replaced, and whether something of it does not come back."""
+    best = None
+    for mono in zero:
+        if not mono or any(one.kind == "p" or e < 0 for one, e in mono):
+            continue
+        others = {name for other in _rest(zero, mono) for one, _ in other for name in entries(one)}
         named = {name for one, _ in mono for name in entries(one)}
-        others = {name for other in rest(mono) for one, _ in other for name in entries(one)}
-        return bool(named) and _covers(mono, free) and named.isdisjoint(others)
+        covers = _covers(mono, free)
+        eliminates = covers and not named <= others
+        single = eliminates and len(mono) == 1 and mono[0][0].kind == "x" and mono[0][1] == 1
+        if solved and not eliminates:
+            continue
+        key = (single, eliminates, covers, size_of(mono))
+        if best is None or key > best[0]:
+            best = key, mono
+    return best and (best[1], best[0][1])
 
-    left = max(candidates, key=lambda mono: (eliminates(mono), _covers(mono, free), size_of(mono)))
-    return Rule(left, scaled(rest(left), -1 / poly[left]), free, eliminates(left))
+
+def _rest(zero: Poly, left: Mono) -> Poly:
+    return {mono: c for mono, c in zero.items() if mono != left}
+
+
+def _names(poly: Poly) -> frozenset[str]:
+    return frozenset().union(*(one.names for mono in poly for one, _ in mono))
+
+
+def _whole(algebra: Powers, zero: Poly) -> Poly:
+    """A sum which is zero, times its denominators."""
+    zero, _ = algebra.cleared(zero)
+    below: dict[Atom, Exponent] = {}
+    for mono in zero:
+        for one, e in mono:
+            below[one] = min(below.get(one, 0), e)
+    inverse = tuple(sorted(((one, -e) for one, e in below.items() if e < 0), key=order))
+    return algebra.mul(zero, {inverse: ONE}) if inverse else zero
 
 
 def entries(one: Atom) -> Iterator[str]:
@@ -65,6 +111,11 @@ def entries(one: Atom) -> Iterator[str]:
             yield from _of_mono(one.data[1])
 
 
+def named(poly: Poly) -> frozenset[str]:
+    """The arrays whose entries occur in a sum."""
+    return frozenset(name for mono in poly for name in _of_mono(mono))
+
+
 def _of_mono(mono: Mono) -> Iterator[str]:
     for one, _ in mono:
         yield from entries(one)
@@ -79,9 +130,30 @@ def _covers(mono: Mono, free: frozenset[str]) -> bool:
 class Rewriting:
     """Rules put into sums until none applies."""
 
-    def __init__(self, algebra: Powers, rules: Sequence[Rule]) -> None:
+    def __init__(self, algebra: Powers, rules: Sequence[Rule] = ()) -> None:
         self.algebra = algebra
-        self.rules = rules
+        self.rules = [*rules]
+
+    def learn(self, zero: Poly, free: frozenset[str]) -> None:
+        """Add the rule that a sum which is zero gives, and put it into the rules before."""
+        todo = [(zero, free)]
+        for _ in range(_LEARNED):
+            if not todo:
+                return
+            zero, free = todo.pop(0)
+            found = rule(self.algebra, self.done(zero), free)
+            if found is None:
+                continue
+            alone = Rewriting(self.algebra, [found])
+            kept = []
+            for one in self.rules:
+                before = one.equation
+                after = alone.done(before)
+                if after is before:
+                    kept.append(one)
+                else:
+                    todo.append((after, one.free))
+            self.rules = [*kept, found]
 
     def done(self, poly: Poly) -> Poly:
         """The sum with all rules applied as far as they go."""
@@ -106,10 +178,17 @@ class Rewriting:
                 return changed
         for atom, e in mono:
             inner = self._inside(atom)
+            if inner is None and (e < 0 or e != int(e)):
+                inner = self._base(atom, bounds)
             if inner is not None:
                 rest = tuple(pair for pair in mono if pair[0] is not atom)
                 return self.algebra.mul({rest: ONE}, self.algebra.raised(inner, e))
         return None
+
+    def _base(self, atom: Atom, bounds: Mapping[str, Axis]) -> Poly | None:
+        """What stands below, or under a root, with a rule applied."""
+        found = (self._applied(one, ((atom, 1),), bounds) for one in self.rules)
+        return next((one for one in found if one is not None), None)
 
     def _applied(self, one: Rule, mono: Mono, bounds: Mapping[str, Axis]) -> Poly | None:
         summed = [pair for pair in one.left if pair[0].kind == "S"]
@@ -119,7 +198,7 @@ class Rewriting:
             if len(names) < len(one.free):
                 continue
             changed = self.algebra.mul({rest: ONE}, self.algebra.moved(one.right, names))
-            if one.eliminates or _smaller(changed, mono):
+            if one.eliminates or _smaller(changed, mono) or (one.constant and mono not in changed):
                 return changed
         return None
 
@@ -188,7 +267,9 @@ class Rewriting:
                 return algebra.log(inner) if one.kind == "l" else algebra.above_zero(inner)
             case "f":
                 inner = self._poly(dict(one.data[1]))
-                return None if inner is None else algebra.apply(one.data[0], inner)
+                if inner is not None:
+                    return algebra.apply(one.data[0], inner)
+                return algebra.limit_by_parts(one, lambda part: self._base(part, {}))
         return None
 
     def _poly(self, poly: Poly) -> Poly | None:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Literal
 
-from symattn.calculus.atoms import ONE, At, Atom, Exponent, Mono, Poly, Undecided, add, scaled
+from symattn.calculus.atoms import (
+    ONE,
+    At,
+    Atom,
+    Exponent,
+    Mono,
+    Poly,
+    Undecided,
+    add,
+    order,
+    scaled,
+)
 from symattn.calculus.powers import Powers
+
+
+class Unsigned(Undecided):
+    """A limit depends on a sign that is not known: nobody can find it."""
 
 
 def limit(
@@ -22,12 +38,62 @@ def limit(
                 raise
     # Over a common denominator first: there what grows alike cancels.
     above, below = algebra.cleared(poly)
-    found = _term_by_term(algebra, above, variable, target)
+    bases = []
     for one, e in below:
-        under = limit(algebra, dict(one.data), variable, target)
+        # What grows fastest is taken out of a denominator.
+        base: Poly = dict(one.data)
+        growth = _growth(base, variable, target)
+        above = algebra.mul(above, {tuple((a, -k * e) for a, k in growth): ONE})
+        bases.append((algebra.mul(base, {tuple((a, -k) for a, k in growth): ONE}), e))
+    found = _term_by_term(algebra, algebra.identified(above), variable, target)
+    for base, e in bases:
+        under = limit(algebra, base, variable, target)
         if not under:
             raise Undecided("the limit of a quotient whose denominator vanishes")
         found = algebra.mul(found, algebra.raised(under, -e))
+    return found
+
+
+def _growth(
+    poly: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+) -> tuple[tuple[Atom, Exponent], ...]:
+    """The highest powers of exponentials in a sum that grow as its variable does."""
+    found: dict[Atom, Exponent] = {}
+    way = 0 if isinstance(target, Fraction) else 1 if target == "oo" else -1
+    for mono in poly:
+        for one, e in mono:
+            if one.kind == "e" and e * way > 0 and contains(one, variable):
+                found[one] = max(e * way, found.get(one, 0) * way) * way
+    return tuple(sorted(found.items(), key=order))
+
+
+def by_parts(
+    algebra: Powers,
+    poly: Poly,
+    still: Callable[[Atom], bool],
+    known: Callable[[Poly], Poly | None],
+) -> Poly | None:
+    """The limit of a sum by the limits of its parts, if all of them are known and finite."""
+    found: Poly = {}
+    for mono, c in poly.items():
+        product = algebra.number(c)
+        for one, e in mono:
+            part = algebra.one(one, e) if still(one) else known(algebra.one(one, e))
+            if part is None and one.kind in "Sp":
+                bounds, inner = algebra.opened(one) if one.kind == "S" else ({}, dict(one.data))
+                part = by_parts(algebra, inner, still, known)
+                if part is None or (e < 0 and not part):
+                    return None
+                for name, axis in bounds.items():
+                    part = algebra.bind(part, name, axis)
+                part = algebra.raised(part, e)
+            elif part is None and isinstance(e, int) and e > 1:
+                part = known(algebra.one(one))
+                part = part and algebra.times(part, e)
+            if part is None:
+                return None
+            product = algebra.mul(product, part)
+        found = add(found, product)
     return found
 
 
@@ -161,28 +227,32 @@ def _fades(
     if isinstance(target, Fraction):
         raise Undecided("a limit of this kind")
     if not algebra.is_positive({others: ONE}):
-        raise Undecided("the limit of an exponential whose sign is not known")
+        raise Unsigned("the limit of an exponential whose sign is not known")
     if (e > 0) == (target == "oo"):
         raise Undecided("a limit that is not finite")
     return True
 
 
-def expectation(algebra: Powers, poly: Poly, random: frozenset[str]) -> Poly:
+def expectation(
+    algebra: Powers, poly: Poly, random: frozenset[str], unknown: frozenset[str]
+) -> Poly:
     """The expected value over random entries, up to second moments of each array.
 
-    Entries are independent, with mean 0 and variance 1.
+    Entries are independent, with mean 0 and variance 1; those of ``unknown`` arrays
+    depend on them in ways that are not known.
     """
     found: Poly = {}
     for mono, c in poly.items():
-        found = add(found, scaled(_expected(algebra, mono, random), c))
+        found = add(found, scaled(_expected(algebra, mono, random, unknown), c))
     return found
 
 
-def _expected(algebra: Powers, mono: Mono, random: frozenset[str]) -> Poly:
+def _expected(algebra: Powers, mono: Mono, random: frozenset[str], unknown: frozenset[str]) -> Poly:
+    drawing = random | unknown
     bounds = {}
     flat = algebra.number(1)
     for one, e in mono:
-        if one.kind == "S" and draws(one, random):
+        if one.kind == "S" and draws(one, drawing):
             if not isinstance(e, int) or not 0 < e <= 2:
                 raise Undecided("a moment of higher order than the variance")
             for _ in range(e):
@@ -193,6 +263,12 @@ def _expected(algebra: Powers, mono: Mono, random: frozenset[str]) -> Poly:
             flat = algebra.mul(flat, algebra.one(one, e))
     found: Poly = {}
     for factors, c in flat.items():
+        if any(draws(one, unknown) for one, _ in factors):
+            inner = tuple(pair for pair in factors if draws(pair[0], drawing))
+            outer = tuple(pair for pair in factors if not draws(pair[0], drawing))
+            whole = algebra.one(algebra.function("expect", {inner: ONE}))
+            found = add(found, algebra.mul({outer: c}, whole))
+            continue
         drawn: dict[str, list[tuple[At, ...]]] = {}
         kept = []
         for one, e in factors:

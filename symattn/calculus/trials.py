@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq
 
 from symattn.calculus import jets
 from symattn.calculus import language as term
-from symattn.calculus.jets import Jet, Value
+from symattn.calculus.jets import Jet, Slopes, Value
 from symattn.calculus.language import Array, Axis, Expr, Index, Place
 
 #: Where a limit is looked at: so close to its end, in powers of 2.
@@ -84,8 +84,9 @@ class Point:
         self._known.clear()
 
     @contextmanager
-    def varied(self, array: Array, at: tuple[int, ...]) -> Iterator[int]:
-        """While this lasts values carry their slope in one entry, under the tag given."""
+    def varied(self, array: Array, at: tuple[int, ...] | None = None) -> Iterator[int]:
+        """While this lasts values carry their slope in one entry, or their slopes in all
+        entries of an array, under the tag given."""
         tag = 1 + sum(tag is not None for _, tag, _ in self._set)
         if tag > NESTED:
             raise Unclear(f"more than {NESTED} derivatives in one another")
@@ -135,6 +136,8 @@ class Point:
                 if tag is None:
                     return where[at] if isinstance(where, dict) else where
                 base = self._varied([*varied[:place], *varied[place + 1 :]], array, at)
+                if where is None:
+                    return Jet(tag, base, Slopes({at: 1}))
                 return Jet(tag, base, 1) if where == at else base
         return self._under(varied, array, at)
 
@@ -251,8 +254,9 @@ class Point:
 
     def _partial(self, value: term.Partial) -> Value:
         at = tuple(map(self.place, value.at, value.array.axes))
-        with self.varied(value.array, at) as tag:
-            return jets.slope(self.evaluate(value.of), tag)
+        with self.varied(value.array) as tag:
+            found = jets.slope(self.evaluate(value.of), tag)
+        return found.of.get(at, 0) if isinstance(found, Slopes) else found
 
     def _limit(self, value: term.Limit) -> Value:
         found = []
@@ -285,13 +289,16 @@ class Point:
         if len(places) > OUTCOMES:
             raise Unclear("too many random entries to count their outcomes")
         found: Value = 0
-        for outcome in product((True, False), repeat=len(places)):
+        both = []
+        for array, at in places:
+            a = self.values[array][at]
+            both.append(((a, 1 / (1 + a * a)), (-1 / a, a * a / (1 + a * a))))
+        for outcome in product(*both):
             chance: Value = 1
             drawn: dict[Array, dict[tuple[int, ...], Value]] = {}
-            for (array, at), high in zip(places, outcome, strict=True):
-                a = self.values[array][at]
-                drawn.setdefault(array, {})[at] = a if high else -1 / a
-                chance = chance * (1 / (1 + a * a) if high else a * a / (1 + a * a))
+            for (array, at), (value_there, odds) in zip(places, outcome, strict=True):
+                drawn.setdefault(array, {})[at] = value_there
+                chance = chance * odds
             before = len(self._set)
             self._set.extend((array, None, entries) for array, entries in drawn.items())
             try:
