@@ -221,7 +221,7 @@ def test_enough_was_read(folder: Path) -> None:
     bodies = [made(which, folder)[1] for which in SHEETS]
     assert sum(len(typeset.equations(body)) for body in bodies) > 300
     assert sum(len(list(typeset.shelves(body))) for body in bodies) > 350
-    assert sum(len(typeset.tables(body)) for body in bodies) > 50
+    assert sum(len(typeset.tables(body)) for body in bodies) > 45
     assert sum(len(typeset.heat_maps(body)) for body in bodies) > 20
 
 
