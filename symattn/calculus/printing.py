@@ -189,6 +189,9 @@ class _Printer:
                     sign = {"==": "=", "<=": r"\le" if to is LATEX else "≤"}.get(relation, relation)
                     found += f" {sign} {self.tree(one)}"
                 return found, 0
+            case syntax.Binary("*" | "/" | "@" as op, syntax.Negative(operand), right):
+                # A minus before a product is a minus before all of it.
+                return self._written(syntax.Negative(syntax.Binary(op, operand, right)))
             case syntax.Negative(operand):
                 return to.minus + self._held(operand, _PRODUCT), _SUM
             case syntax.Binary("+" | "-" as op, left, right):
@@ -210,7 +213,9 @@ class _Printer:
             case syntax.Power(base, exponent):
                 return self._power(base, exponent), _POWER
             case syntax.Transposed(operand):
-                return to.transpose.format(self._held(operand, _ATOM)), _POWER
+                held = self._held(operand, _ATOM)
+                raised = to is LATEX and "^" in held
+                return to.transpose.format(f"{{{held}}}" if raised else held), _POWER
             case syntax.Cell(operand, places):
                 name = self._held(operand, _ATOM)
                 return self._marked(name, self._places(places)), _ATOM
@@ -319,14 +324,16 @@ class _Printer:
             stem = f"{lead}{greek}"
         elif self.to is LATEX and len(stem) > 2:
             stem = rf"\mathit{{{stem}}}"
-        return self._marked(stem, below.replace("_", ",")) if below else stem
+        if not below:
+            return stem
+        mark = self._name(below) if below in _GREEK else below.replace("_", ",")
+        # Indices go below: the mark of an array stands above, as in W^Q.
+        if self.shapes.get(name):
+            return f"{stem}^{{{mark}}}" if self.to is LATEX else f"{stem}^{mark}"
+        return self._marked(stem, mark)
 
     def _marked(self, name: str, below: str) -> str:
-        if self.to is TEXT:
-            return f"{name}_{below}"
-        if name.endswith("}") and "_{" in name and not name.startswith(r"\left"):
-            return f"{{{name}}}_{{{below}}}"
-        return f"{name}_{{{below}}}"
+        return f"{name}_{below}" if self.to is TEXT else f"{name}_{{{below}}}"
 
     def _is_matrix(self, tree: Tree) -> bool:
         """Whether a tree stands for more than one number."""

@@ -71,13 +71,13 @@ def _blocks(derivation: Derivation) -> Iterator[b.Block]:
 
 def _given(derivation: Derivation) -> Iterator[b.Block]:
     """What is given with its shape, and what the signs mean."""
-    draft = derivation.draft
+    draft, shapes = derivation.draft, derivation.draft.shapes
     rows: list[tuple[b.Line, ...]] = []
     for array in draft.ground.given:
         shape = r" \times ".join(latex(str(axis), {}) for axis in array.axes)
         kind = ("a number", "a vector", "a matrix", "an array")[min(len(array.axes), 3)]
         meaning: b.Line = (kind, *((": ", b.Math(shape)) if shape else ()))
-        rows.append(((b.Math(latex(array.name, {})),), meaning))
+        rows.append(((b.Math(latex(array.name, shapes)),), meaning))
     lines = [one.text for one in derivation.lines if one.read]
     said = " ".join([*lines, *(one.text for one in draft.definitions)])
     rows += [((b.Math(sign),), (words,)) for word, sign, words in _SIGNS if word in said]
@@ -164,7 +164,7 @@ def _checks(derivation: Derivation) -> Iterator[b.Block]:
     sizes = "; ".join(list(tried)[:4])
     yield b.Paragraph(
         (
-            f"Lines: {derivation.summary()}. ",
+            f"{derivation.summary()}. ",
             "A line is proved when two witnesses agree that share no code: its sides have the "
             "same normal form for all sizes, with SymPy's derivatives, and its meaning was "
             "evaluated in balls at random numbers and sizes, such as ",

@@ -47,7 +47,7 @@ def test_what_is_given_has_its_shape(name: str) -> None:
     assert plain(made.subtitle) == words(theory.draft.statement, theory.draft.shapes)
     signs = {plain(row[0]): plain(row[1]) for row in next(iter(of(made, b.Table))).rows}
     for array in theory.draft.ground.given:
-        meaning = signs[latex(array.name, {})]
+        meaning = signs[latex(array.name, theory.draft.shapes)]
         assert meaning.count(r"\times") == max(len(array.axes) - 1, 0)
     displayed = [line for block in of(made, b.Equations) for line in block.lines]
     shown = " ".join(f"{left} {right}" for left, _, right in displayed)
