@@ -179,10 +179,13 @@ class Algebra:
             shifted = self._shifted(first, second)
             if shifted is not None:
                 return shifted
-        if first == FIRST or _is_last(second):
+        if not (_is_fixed(first) and _is_fixed(second)):
+            if first == FIRST or _is_last(second):
+                return self.number(1)
+            if second == FIRST or _is_last(first):
+                return self.delta(first, second)
+        elif first == FIRST and _is_last(second):
             return self.number(1)
-        if second == FIRST or _is_last(first):
-            return self.delta(first, second)
         bound = [one[0][0] in _BOUND for one in (first, second)]
         if bound[1] > bound[0]:
             # A summed index comes first.
@@ -956,6 +959,11 @@ def _images(one: Atom, name: str) -> Iterable[tuple[tuple[str, int], ...]]:
         case _:
             return []
     return [at[2] for at in places if at[0] == name and at[2] and not at[1]]
+
+
+def _is_fixed(at: At) -> bool:
+    """Whether a place is no index: a number, or counted from the end of an axis."""
+    return at[0].startswith("=")
 
 
 def _is_last(at: At) -> bool:
