@@ -179,10 +179,13 @@ class Algebra:
             shifted = self._shifted(first, second)
             if shifted is not None:
                 return shifted
-        if first == FIRST or _is_last(second):
+        if not (_is_fixed(first) and _is_fixed(second)):
+            if first == FIRST or _is_last(second):
+                return self.number(1)
+            if second == FIRST or _is_last(first):
+                return self.delta(first, second)
+        elif first == FIRST and _is_last(second):
             return self.number(1)
-        if second == FIRST or _is_last(first):
-            return self.delta(first, second)
         bound = [one[0][0] in _BOUND for one in (first, second)]
         if bound[1] > bound[0]:
             # A summed index comes first.
@@ -466,10 +469,7 @@ class Algebra:
                 bounds = {f"@{one.height}.{k}": axis for k, axis in enumerate(axes)}
                 return scaled(self._sum(mono, bounds), c)
         bounds, found = self.opened(one)
-        found = self.moved(found, to)
-        for name, axis in bounds.items():
-            found = self.bind(found, name, axis)
-        return found
+        return self._bound_all(self.moved(found, to), bounds)
 
     def opened(self, one: Atom) -> tuple[dict[str, Axis], Poly]:
         """The indices of a sum, under fresh names, and what is summed."""
@@ -598,31 +598,35 @@ class Algebra:
         return best
 
     def _in_order(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
-        """A sum over pairs of which one place is not after the other: over all pairs where
-        they may be exchanged, and never both over those and over the others."""
-        compared = [one for one, _ in factors if one.kind == "m"]
-        if len(compared) == 1 and len(bounds) == 2:
-            (first, *more), (second, *other) = compared[0].data
-            if {first, second} == bounds.keys() and [*more, *other] == [0, (), 0, ()]:
-                rest = tuple(pair for pair in factors if pair[0] is not compared[0])
-                least = {}
-                for order in ([first, second], [second, first]):
-                    to: dict[str, At] = {one: (f"@{k}", 0, ()) for k, one in enumerate(order)}
-                    found = self._mono_moved(rest, to)
-                    least[order[0]] = poly_text(found)
-                if least[first] <= least[second]:
-                    # All pairs, and once more those of one place.
-                    met = add(self.number(1), self.delta(*compared[0].data))
-                    both = self.mul({rest: ONE}, met)
-                    for name, axis in bounds.items():
-                        both = self.bind(both, name, axis)
-                    if least[first] == least[second]:
-                        return scaled(both, Fraction(1, 2))
-                    other = self.mul({rest: ONE}, self._at_most(*compared[0].data[::-1]))
-                    for mono, c in other.items():
-                        both = add(both, scaled(self._sum(mono, bounds), -c))
-                    return both
+        """A sum in which of two summed places that are compared always the same comes first,
+        and none where they may be exchanged: then it is half of all pairs, and of one place."""
+        compared = [
+            one
+            for one, _ in factors
+            if one.kind == "m" and all(at[0] in bounds and at[1:] == (0, ()) for at in one.data)
+        ]
+        if not compared:
+            return self._sum(factors, bounds)
+        plain = tuple(pair for pair in factors if pair[0] not in compared)
+        colours = self._colours(plain, bounds)
+        for one in compared:
+            first, second = one.data
+            rest = tuple(pair for pair in factors if pair[0] is not one)
+            if colours[first[0]] > colours[second[0]]:
+                found = self.mul({rest: ONE}, self.flipped(first, second))
+                return self._bound_all(found, bounds)
+            if colours[first[0]] == colours[second[0]] and len(bounds) == 2:
+                to = {first[0]: second, second[0]: first}
+                if self._mono_moved(rest, to) == {rest: ONE}:
+                    met = add(self.number(1), self.delta(first, second))
+                    found = self._bound_all(self.mul({rest: ONE}, met), bounds)
+                    return scaled(found, Fraction(1, 2))
         return self._sum(factors, bounds)
+
+    def _bound_all(self, poly: Poly, bounds: Mapping[str, Axis]) -> Poly:
+        for name, axis in bounds.items():
+            poly = self.bind(poly, name, axis)
+        return poly
 
     def _sum(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
         """A sum as an atom, its indices numbered so that equal sums look equal."""
@@ -956,6 +960,11 @@ def _images(one: Atom, name: str) -> Iterable[tuple[tuple[str, int], ...]]:
         case _:
             return []
     return [at[2] for at in places if at[0] == name and at[2] and not at[1]]
+
+
+def _is_fixed(at: At) -> bool:
+    """Whether a place is no index: a number, or counted from the end of an axis."""
+    return at[0].startswith("=")
 
 
 def _is_last(at: At) -> bool:

@@ -242,6 +242,9 @@ class Normal(Powers):
         poly = inner.read(
             of, {**env, **{index: env.get(index) or self.named(index) for index in _free(of)}}
         )
+        if any(one != array.name and inner.depends(one, {array.name}) for one in named(poly)):
+            # The gradient of a loss changes with what it is taken at.
+            raise Undecided("the derivative of what is not taken apart")
         written = differentiating.Written()
         value = written.poly(poly)
         via = tuple(sp.Dummy(f"p{k}", integer=True) for k in range(len(array.axes)))

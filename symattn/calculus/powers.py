@@ -229,6 +229,13 @@ class Powers(Algebra):
             raise Undecided("a step where it jumps")
         if self.is_positive(poly):
             return self.number(1)
+        switch = _switch(poly)
+        if switch and all(any(one is switch for one, _ in mono) for mono in poly):
+            # Where it is 0, so is the sum.
+            on: Poly = {}
+            for mono, c in poly.items():
+                on = add(on, {tuple(pair for pair in mono if pair[0] is not switch): c})
+            return self.mul(self.one(switch), self.above_zero(on))
         _, _, rest = self._primitive(poly, of_any_sign=False)
         return self.one(self.of_sum("h", "step", rest))
 

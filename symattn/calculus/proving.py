@@ -117,6 +117,21 @@ class Prover:
             found = add(found, self.normal.mul({rest: c}, self.normal.flipped(*one.data)))
         return found
 
+    def _turned(self, poly: Poly) -> Poly:
+        """The sum with ``x step(-x > 0)`` as ``x - x step(x > 0)``."""
+        for mono, c in poly.items():
+            powers = dict(mono)
+            for one, _ in mono:
+                if one.kind != "h" or len(one.data) != 1 or one.data[0][1] > 0:
+                    continue
+                ((base, k),) = one.data
+                if all(powers.get(atom, 0) >= e > 0 for atom, e in base):
+                    rest = tuple(pair for pair in mono if pair[0] is not one)
+                    other = scaled(self.normal.above_zero({base: -k}), -ONE)
+                    whole = add(self.normal.number(1), other)
+                    return add(add(poly, {mono: -c}), self.normal.mul({rest: c}, whole))
+        return poly
+
     def _vanishes(self, poly: Poly, depth: int) -> bool:
         if not poly:
             return True
@@ -133,6 +148,9 @@ class Prover:
             for one, _ in mono:
                 if one.kind == "m" and at_text(one.data[1]) < at_text(one.data[0]):
                     return self._vanishes(self._flipped(poly, one), depth + 1)
+        turned = self._turned(poly)
+        if turned is not poly:
+            return self._vanishes(turned, depth + 1)
         for mono in poly:
             for one, _ in mono:
                 if one.kind == "d" and (to := identified(one)) is not None:
