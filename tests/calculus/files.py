@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-LINES = ROOT / "tests" / "proofs"
+LINES = ROOT / "tests" / "calculus"
 
 
 def names(folder: str) -> list[str]:
