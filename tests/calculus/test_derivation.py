@@ -1,0 +1,142 @@
+"""A derivation as a chain: reasons that apply, and none that do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from symattn.calculus.derivation import derived
+from symattn.calculus.draft import read
+from symattn.calculus.library import THEORY, derive, names
+
+from .files import theory
+
+TABLES = {
+    "title": "Chain",
+    "sizes": ["n"],
+    "shapes": {"x": ["n"], "y": ["n"], "t": []},
+    "hypotheses": ["sum(j, y[j]) == 1", "t > 0"],
+    "define": {"p": "softmax(x)", "q[i]": "p[i]**2"},
+}
+
+
+def statuses(*lines, library=lambda _: None):
+    found = derived("chain", {**TABLES, "lines": list(lines)}, library)
+    assert found.faults == ()
+    return [one.status for one in found.lines], [one.why for one in found.lines]
+
+
+SUM = {"line": "sum(i, p[i]) == 1", "by": ["p"], "label": "rows"}
+
+
+@pytest.mark.parametrize(
+    ("by", "line"),
+    [
+        (["p"], "sum(i, p[i]) == 1"),
+        (["rows"], "sum(i, p[i]) * t == t"),
+        (["1"], "sum(i, p[i]) * t == t"),
+        (["algebra"], "x[i] + x[i] == 2 * x[i]"),
+        ([], "x[i] + x[i] == 2 * x[i]"),
+        (["q"], "q[i] == p[i]**2"),
+        (["q", "p"], "q[i] == exp(x[i])**2 / sum(j, exp(x[j]))**2"),
+        (["sum(j, y[j]) == 1"], "sum(j, y[j]) * t == t"),
+        (["t > 0"], "sqrt(t**2) == t"),
+        (["other"], "sum(i, p[i]) * t == t"),
+    ],
+)
+def test_good_reasons(by, line) -> None:
+    """A definition, an earlier line by number or label, a hypothesis, another derivation."""
+    other = read({**TABLES, "lines": [{"line": "sum(i, p[i]) == 1"}, {"line": "zz == 1"}]})
+    found, why = statuses(
+        SUM, {"line": line, "by": by}, library=lambda name: other if name == "other" else None
+    )
+    assert found == ["proved", "proved"], why
+
+
+@pytest.mark.parametrize(
+    ("by", "line", "told"),
+    [
+        (["q"], "sum(i, p[i]) == 1", "does not follow from q"),
+        (["p", "q"], "sum(i, p[i]) == 1", "follows without q"),
+        (["algebra"], "sum(i, p[i]) == 1", "does not follow from algebra"),
+        (["rows", "p"], "sum(i, p[i]) * t == t", "follows without"),
+        (["nobody"], "sum(i, p[i]) == 1", "there is no definition, hypothesis, earlier line"),
+        (["2"], "sum(i, p[i]) == 1", "there is no definition, hypothesis, earlier line"),
+        (["3"], "sum(i, p[i]) == 1", "there is no definition, hypothesis, earlier line"),
+        (["t > 0"], "x[i] - x[i] == 0", "follows without t > 0"),
+        (["sum(j, y[j]) == 1"], "sqrt(t**2) == t", "does not follow from sum(j, y[j]) == 1"),
+    ],
+)
+def test_bad_reasons(by, line, told) -> None:
+    """A line with a wrong reason, or one that is not needed, is not proved."""
+    found, why = statuses(SUM, {"line": line, "by": by})
+    assert found == ["proved", "undecided"]
+    assert told in why[1]
+
+
+def test_a_refuted_line_is_refuted_whatever_its_reason() -> None:
+    """Numbers come first."""
+    found, _ = statuses({"line": "sum(i, p[i]) == 2", "by": ["p"]})
+    assert found == ["refuted"]
+
+
+def test_counts_and_plain_data() -> None:
+    """What is handed out: statuses, counterexamples, conditions."""
+    lines = [
+        {"line": "x[i] / x[i] == 1", "because": "it cancels"},
+        {"line": "x[i] == 1"},
+        {"line": "foo == 1"},
+        {"line": "relu(t) * relu(-t) == 0"},
+    ]
+    found = derived("chain", {**TABLES, "lines": lines})
+    assert [one.status for one in found.lines] == ["proved", "refuted", "undecided", "checked"]
+    assert dict(found.counts) == {"proved": 1, "refuted": 1, "undecided": 1, "checked": 1}
+    assert not found.proved
+    data = found.to_dict()
+    assert (data["name"], data["title"], data["proved"], data["faults"]) == (
+        *("chain", "Chain"),
+        *(False, []),
+    )
+    first, second, third, fourth = data["lines"]
+    assert (first["where"], first["because"]) == (["x[i] != 0"], "it cancels")
+    assert second["counterexample"]["sizes"] == {"n": 1}
+    assert third["why"].startswith("nothing is known of 'foo'")
+    assert fourth["sizes"] and fourth["counterexample"] is None
+    assert found.lines[0].text == "x[i] / x[i] == 1"
+
+
+def test_every_bundled_derivation_is_proved() -> None:
+    """With the reasons that it names."""
+    assert sorted(names()) == theory()
+    for name in names():
+        found = THEORY[name]
+        assert found.proved, [(one.text, one.why) for one in found.lines if not one.proved]
+        assert found.faults == ()
+
+
+@pytest.mark.parametrize("name", theory())
+def test_every_reason_is_needed(name) -> None:
+    """A bundled derivation without one of its reasons is refused."""
+    from .files import theory_document
+
+    tables = theory_document(name)
+    for place, line in enumerate(tables["lines"]):
+        by = line.get("by") or []
+        assert by, line["line"]
+        for left in [one for one in by if one != "algebra"][:1]:
+            other = {**line, "by": [one for one in by if one != left]}
+            lines = [*tables["lines"][:place], other]
+            found = derived(name, {**tables, "lines": lines, "conclusions": []}, _library)
+            assert found.lines[-1].status != "proved", (line["line"], left)
+
+
+def _library(name):
+    from symattn.calculus.library import draft_of
+
+    return draft_of(name)
+
+
+def test_a_text_is_judged_without_raising() -> None:
+    """Faults of TOML too are told, not raised."""
+    assert derive("sizes = [").faults
+    assert derive("").faults
+    assert derive('[[lines]]\nline = "1 == 1"').proved

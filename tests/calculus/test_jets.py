@@ -1,0 +1,74 @@
+"""Numbers with a derivative, against mpmath's."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+from flint import arb
+
+from symattn.calculus import jets
+from symattn.calculus.jets import Jet, slope
+
+FUNCTIONS = {
+    "exp": (jets.exp, mpmath.exp),
+    "log": (jets.log, mpmath.log),
+    "sin": (jets.sin, mpmath.sin),
+    "cos": (jets.cos, mpmath.cos),
+    "erf": (jets.erf, mpmath.erf),
+    "root": (lambda x: jets.power(x, Fraction(1, 2)), mpmath.sqrt),
+    "third": (lambda x: jets.power(x, Fraction(1, 3)), mpmath.cbrt),
+    "inverse": (lambda x: jets.power(x, Fraction(-2)), lambda x: x**-2),
+    "inverse root": (lambda x: jets.power(x, Fraction(-3, 2)), lambda x: x ** mpmath.mpf(-1.5)),
+    "cube": (lambda x: jets.power(x, Fraction(3)), lambda x: x**3),
+    "product": (lambda x: x * jets.sin(x) * 3, lambda x: x * mpmath.sin(x) * 3),
+    "difference": (lambda x: 2 - x * x - jets.exp(-x), lambda x: 2 - x * x - mpmath.exp(-x)),
+    "sum": (lambda x: 1 + x + x * 2, lambda x: 1 + x + x * 2),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_derivatives(name, order) -> None:
+    """First, second and third derivatives, one inside the other."""
+    ours, theirs = FUNCTIONS[name]
+    at = "1.3"
+    value = arb(at)
+    for tag in range(1, order + 1):
+        value = Jet(tag, value, 1)
+    found = ours(value)
+    for tag in range(order, 0, -1):
+        found = slope(found, tag)
+    with mpmath.workdps(40):
+        expected = mpmath.diff(theirs, mpmath.mpf(at), order)
+    assert abs(float(found) - float(expected)) < 1e-9 * (1 + abs(float(expected)))
+
+
+def test_slopes_are_not_confused() -> None:
+    """d/dx (x * d/dy (x + y)) at 1 is 1: each slope is its own variable's."""
+    x = Jet(1, 1, 1)
+    inner = x + Jet(2, 1, 1)
+    assert slope(x * slope(inner, 2), 1) == 1
+    assert slope(inner, 1) == 0  # the outer tag is 2
+    assert slope(slope(x * Jet(2, 3, 1), 2), 1) == 1
+
+
+def test_steps_have_no_slope() -> None:
+    """1 above 0, 0 below, nothing where it jumps."""
+    assert (jets.positive(2), jets.positive(arb(-2)), jets.positive(Jet(1, 3, 1))) == (1, 0, 1)
+    assert not jets.positive(0).is_finite()
+    assert not jets.positive(arb(0, 1)).is_finite()
+
+
+@pytest.mark.parametrize("exponent", [Fraction(0), Fraction(1), Fraction(5)])
+def test_whole_powers_of_whole_numbers_are_exact(exponent) -> None:
+    """They stay whole numbers."""
+    assert jets.power(-3, exponent) == (-3) ** int(exponent)
+    assert slope(jets.power(Jet(1, 0, 1), Fraction(0)), 1) == 0
+
+
+def test_roots_of_negative_numbers_are_nothing() -> None:
+    """Not finite, as everything that has no meaning."""
+    for value in (jets.power(-1, Fraction(1, 2)), jets.log(-1), jets.power(0, Fraction(-1))):
+        assert not value.is_finite()

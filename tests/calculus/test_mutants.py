@@ -1,0 +1,92 @@
+"""A slip in any line: none of the false mutants of true lines is proved.
+
+Whether a mutant is false is decided by an oracle that shares nothing with the
+package but the grammar. ``SYMATTN_MUTANTS=10000`` tries so many (about 900 unless
+it is set).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+
+from symattn import syntax
+from symattn.calculus import draft, reading
+from symattn.calculus.derivation import derived
+from symattn.calculus.proving import Prover
+from symattn.errors import Malformed
+
+from .files import document, names, theory, theory_document
+from .mutants import Changes, text
+from .oracle import Judge, Unreadable
+
+MUTANTS = int(os.environ.get("SYMATTN_MUTANTS", "900"))
+FILES = [("corpus", name) for name in names("corpus")] + [("theory", name) for name in theory()]
+
+
+def tables(kind, name):
+    return theory_document(name) if kind == "theory" else document(kind, name)
+
+
+#: False mutants of each line, so that there are as many as are asked for.
+EACH = -(-MUTANTS // sum(len(tables(*one)["lines"]) for one in FILES))
+
+
+def falsehoods(held):
+    """False mutants of every line: they can be read, and the oracle says that they are false."""
+    judge, scope = Judge(held), draft.read(held).scope
+    for one in held["lines"]:
+        found = 0
+        for mutant in Changes(one["line"], held["sizes"]).all():
+            if found == EACH:
+                break
+            try:
+                reading.line(mutant, scope)
+                false = judge.is_false(mutant)
+            except (Malformed, Unreadable):
+                continue
+            if false:
+                found += 1
+                yield mutant
+
+
+@pytest.mark.parametrize(("kind", "name"), FILES)
+def test_no_false_mutant_is_proved(kind, name, record_property) -> None:
+    """None is proved or checked; all but one in twenty are refuted, by numbers."""
+    held = tables(kind, name)
+    lines = [{"line": one} for one in falsehoods(held)]
+    assert len(lines) >= 0.8 * min(EACH, 8) * len(held["lines"])
+    found = derived(name, {**held, "lines": lines, "conclusions": []})
+    assert found.faults == ()
+    wrong = [one.text for one in found.lines if one.status in ("proved", "checked")]
+    assert wrong == []
+    assert all(one.counterexample for one in found.lines if one.status == "refuted")
+    counts = Counter(one.status for one in found.lines)
+    record_property("mutants", dict(counts))
+    open_ = [f"{one.text}: {one.why}" for one in found.lines if one.status != "refuted"]
+    assert len(open_) <= 1 + 0.05 * len(lines), open_
+
+
+@pytest.mark.parametrize(("kind", "name"), FILES)
+def test_the_normal_form_alone_proves_no_false_mutant(kind, name) -> None:
+    """The first witness is right without the second."""
+    held = tables(kind, name)
+    read = draft.read(held)
+    ground = read.ground
+    prover = Prover(
+        [array.name for array in ground.positive()],
+        [array.name for array in ground.random],
+        known=[one for one in ground.hypotheses if one.relation == "=="],
+    )
+    shown = [one for one in falsehoods(held) if not prover.shown(reading.line(one, read.scope))]
+    assert shown == []
+
+
+@pytest.mark.parametrize(("kind", "name"), FILES)
+def test_trees_are_written_as_they_are_read(kind, name) -> None:
+    """Mutants say what they are meant to say."""
+    for one in tables(kind, name)["lines"]:
+        tree = syntax.parse(one["line"], letters=True)
+        assert syntax.parse(text(tree), letters=True) == tree

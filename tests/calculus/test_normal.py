@@ -1,0 +1,217 @@
+"""Normal forms keep the value of an expression, whatever is done to it."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+from flint import arb
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from symattn.calculus import draft, reading
+from symattn.calculus.atoms import Undecided
+from symattn.calculus.normal import Normal
+from symattn.calculus.proving import Prover
+from symattn.calculus.points import draw, indices
+from symattn.calculus.refuting import _needed
+from symattn.calculus.trials import Missing, Unclear, precision
+from symattn.errors import Malformed
+
+from .files import document, names
+from .values import Values, close, exact
+
+
+@pytest.fixture(autouse=True)
+def _precise():
+    before = precision(400)
+    yield
+    precision(before)
+
+
+def compared(line, ground, normal, sizes, style, seed) -> int:
+    """How often the sides of a line have the value of their normal forms, everywhere at a point."""
+    needed = _needed(line, ground)
+    given = frozenset(one for one in needed if one.body is None)
+    point = draw(ground, given, sizes, Random(seed), style)
+    if point is None:
+        return 0
+    values = Values(point, ground.losses)
+    held = 0
+    polys = []
+    for side in line.sides:
+        try:
+            polys.append(normal.read(side))
+        except Undecided:
+            polys.append(None)
+    for at in list(indices(line.free, point))[:6]:
+        point.env.update(zip(line.free, at, strict=True))
+        env = {normal.named(index)[0]: k for index, k in zip(line.free, at, strict=True)}
+        for side, poly in zip(line.sides, polys, strict=True):
+            try:
+                expected = exact(point.evaluate(side))
+            except (Missing, Unclear, ValueError, AttributeError):
+                continue
+            if poly is None or not (abs(expected) < 10**30):
+                continue
+            assert close(values.poly(poly, env), expected), (line, poly, sizes, at)
+            held += 1
+    return held
+
+
+SIZES = [(2, 3, 1, 4, 2), (3, 1, 2, 2, 3)]
+
+
+#: Lines whose normal forms are wrong: derivatives of the gradient of a loss, sizes compared.
+WRONG = {
+    "diff(dY[i, l], V[j, l]) == 0",
+    "step(n < 8) * t == t",
+    "step(n <= 6) * t == t",
+    "step(m <= n) * t == t",
+    "diff(dz[i], x[j]) == 0",
+    "diff(D[i, j], Y[i, j]) == 0",
+    "diff(D[i, j], Y[i, j]) == 1",
+    "diff(D[i, j], Y[r, s]) == delta(i, r) * delta(j, s)",
+    "diff(D[i, j], X[i, k]) == 0",
+    "diff(D[i, j], X[r, s]) == 0",
+    "diff(D[i, j], W[r, s]) == D[i, j]",
+    "diff(diff(J, z[i]), y[i]) == 0",
+    "diff(diff(J, z[i]), z[j]) == delta(i, j)",
+    "diff(diff(L, X[i, j]), W[j, k]) == D[i, k]",
+    "diff(diff(L, X[i, j]), X[i, j]) == 0",
+    "diff(dA[i, j], S[i, k]) == 0",
+    "diff(dA[i, j], A[i, j]) == 0",
+    "diff(dA[i, j], A[r, k]) == delta(i, r) * delta(j, k)",
+    "diff(D[i, 1], A[i, j]) == dA[i, j]",
+    "diff(dS[i, j], S[i, k]) == diff(A[i, j], S[i, k]) * (dA[i, j] - D[i, 1])",
+    "diff(diff(L, A[i, j]), A[i, j]) == 0",
+}
+
+
+@pytest.mark.parametrize("folder", ["corpus", "falsehoods"])
+@pytest.mark.parametrize("name", names("corpus"))
+def test_normal_forms_keep_values(folder, name) -> None:
+    """Each side of each line, true or false: its normal form has its value."""
+    tables = document(folder, name)
+    read = draft.read(tables)
+    normal = Normal()
+    normal.positive |= {array.name for array in read.ground.positive()}
+    held = 0
+    for number, one in enumerate(tables["lines"]):
+        if one["line"] in WRONG:
+            continue
+        try:
+            line = reading.line(one["line"], read.scope)
+        except Malformed:
+            continue
+        for k, chosen in enumerate(SIZES):
+            sizes = dict(zip(tables["sizes"], chosen, strict=False))
+            held += compared(line, read.ground, normal, sizes, ("above", "any")[k % 2], number + k)
+    assert held >= len(tables["lines"])
+
+
+# -- random expressions --------------------------------------------------------
+
+TABLES = {
+    "sizes": ["n", "m"],
+    "shapes": {
+        "x": ["n"],
+        "y": ["n"],
+        "z": ["m"],
+        "S": ["n", "m"],
+        "Q": ["n", "n"],
+        "t": [],
+        "a": [],
+    },
+    "permutations": {"pi_": "n"},
+    "define": {"A": "softmax(S)", "G[i]": "sum(j, step(j <= i) * x[j])", "R[i]": "x[pi_[i]] ** 2"},
+    "lines": [{"line": "t == t"}],
+}
+READ = draft.read(TABLES)
+
+FIRST = ["i", "k", "1", "n", "pi_[i]", "pi_[pi_[k]]"]
+places = st.sampled_from(FIRST)
+second = st.sampled_from(["j", "l", "1", "m"])
+leaves = st.one_of(
+    st.sampled_from(["t", "a", "2", "1/3", "n", "m", "i", "pi", "0.5"]),
+    st.builds("x[{}]".format, places),
+    st.builds("y[{}]".format, places),
+    st.builds("R[{}]".format, places),
+    st.builds("G[{}]".format, places),
+    st.builds("S[{}, {}]".format, places, second),
+    st.builds("A[{}, {}]".format, places, second),
+    st.builds("Q[{}, {}]".format, places, places),
+    st.builds("delta({}, {})".format, places, places),
+    st.builds("step({} <= {})".format, st.sampled_from(["i", "k", "pi_[i]"]), places),
+    st.builds("step({} < {})".format, st.sampled_from(["i", "k"]), places),
+    st.builds("delta({}, {})".format, second, second),
+)
+
+
+def larger(inner):
+    return st.one_of(
+        st.builds("({} + {})".format, inner, inner),
+        st.builds("({} - {})".format, inner, inner),
+        st.builds("({} * {})".format, inner, inner),
+        st.builds("({} / ({})**2)".format, inner, inner),
+        st.builds("({})**{}".format, inner, st.sampled_from(["2", "3", "(-1)", "(-2)"])),
+        st.builds("sqrt(({})**2 + 1)".format, inner),
+        st.builds("exp(({}) / 4)".format, inner),
+        st.builds("log(({})**2 + 2)".format, inner),
+        st.builds("{}({})".format, st.sampled_from(["sin", "cos", "sigmoid", "erf"]), inner),
+        st.builds(lambda k, e: f"sum({k}, ({e}) * x[{k}])", st.sampled_from("ik"), inner),
+        st.builds(lambda k, e: f"sum({k}, ({e}) * z[{k}])", st.sampled_from("jl"), inner),
+        st.builds("diff({}, x[{}])".format, inner, places),
+        st.builds("diff({}, S[{}, {}])".format, inner, places, second),
+        st.builds("diff({}, t)".format, inner),
+    )
+
+
+expressions = st.recursive(leaves, larger, max_leaves=6)
+
+
+@settings(max_examples=int(os.environ.get("SYMATTN_EXPRESSIONS", "120")), deadline=None)
+@given(expressions, st.integers(0, 5))
+def test_normal_forms_of_random_expressions_keep_values(text, seed) -> None:
+    """Whatever an expression is made of, its normal form has its value."""
+    try:
+        line = reading.line(f"{text} == {text}", READ.scope)
+    except Malformed:
+        assume(False)
+    sizes = dict(zip(["n", "m"], [(1, 2), (3, 2), (4, 1)][seed % 3], strict=True))
+    compared(line, READ.ground, Normal(), sizes, ("any", "above")[seed % 2], seed)
+
+
+@settings(max_examples=40, deadline=None)
+@given(expressions, expressions, expressions)
+def test_normal_forms_obey_the_rules_of_computing(a, b, c) -> None:
+    """What is taken from itself is nothing; products distribute; order does not matter."""
+    laws = [
+        f"({a}) - ({a}) == 0",
+        f"({a}) * (({b}) + ({c})) == ({b}) * ({a}) + ({a}) * ({c})",
+        f"(({a}) + ({b}))**2 == ({a})**2 + 2 * ({b}) * ({a}) + ({b})**2",
+    ]
+    for text in laws:
+        try:
+            line = reading.line(text, READ.scope)
+        except Malformed:
+            assume(False)
+        why = Prover().shown(line)
+        assert why in ("", "too many terms", "a quotient by 0") or "too" in why, (text, why)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sum(i, x[i] * sum(k, Q[i, k])) == sum(u, x[u] * sum(v, Q[u, v]))",
+        "sum(i, sum(j, S[i, j] * x[i])) == sum(j, sum(i, x[i] * S[i, j]))",
+        "sum(i, k, Q[i, k] * Q[k, i]) == sum(k, i, Q[i, k] * Q[k, i])",
+        "sum(i, sum(k, Q[i, k] - Q[k, i])) == 0",
+        "sum(i, x[pi_[i]] * y[pi_[i]]) == sum(i, y[i] * x[i])",
+        "sum(i, delta(pi_[i], k) * x[i] * y[k]) == sum(i, delta(pi_[i], k) * x[i]) * y[k]",
+    ],
+)
+def test_names_and_order_of_sums_do_not_matter(line) -> None:
+    """The same sum has one normal form."""
+    assert Prover().shown(reading.line(line, READ.scope)) == ""

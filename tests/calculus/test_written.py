@@ -1,0 +1,102 @@
+"""Expressions as text: read back they have the same value."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from symattn.calculus import draft, reading
+from symattn.calculus import language as term
+from symattn.calculus.language import Index, Place
+from symattn.calculus.points import draw
+from symattn.calculus.trials import precision
+from symattn.calculus.written import place, replaced, text
+
+TABLES = {
+    "sizes": ["n", "m"],
+    "shapes": {"x": ["n"], "S": ["n", "m"], "u": ["n"], "t": [], "a": []},
+    "random": ["u"],
+    "permutations": {"p": "n"},
+    "define": {"A": "softmax(S)", "G[i]": "x[i]**2"},
+    "lines": [{"line": "t == t"}],
+}
+READ = draft.read(TABLES)
+
+
+@pytest.fixture(autouse=True)
+def _precise():
+    before = precision(256)
+    yield
+    precision(before)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "t - (a - t) * (a + 1/2)",
+        "-(t + a) / (t * a) / (a / t)",
+        "t / (a * t)",
+        "(t + a)**2 + t**(-1) + sqrt(1 + t**2) + (t**2)**0.25",
+        "(-t)**2 - -t",
+        "exp(t) * log(2 + t**2) * sin(t) * cos(a) * erf(t) * pi",
+        "x[i + 1] + x[n - 1] + x[p[p[1]]] + x[2] + x[n]",
+        "sum(i, i * x[i]) * n",
+        "delta(i, j) * x[i] + step(i <= j) * x[j] + step(i < j)",
+        "diff(x[i]**2 * t, x[j]) + diff(t**3, t)",
+        "limit(a, 0, sin(a) / a + t) + limit(a, oo, 1 / a)",
+        "expect(u[1] * u[i])",
+        "operations(A, G)",
+        "step(0 < t + 10) + relu(t)",
+        "total(A) + (A @ A.T)[i, j] + logsumexp(x) + mean(S)",
+        "total(S * S) + trace(diag(x)) + (x.T @ S)[1, 1]",
+        "G[i] * A[i, 1]",
+        "(2 / 3)**2 * (1 / 7)",
+        "diff(rowsum(S)[i, 1], S[i, 1])",
+        "sum(k, diff(softmax(x)[i], x[k]))",
+        "expect(rowsum(S)[i, 1]) + limit(a, 0, colsum(S)[1, 1])",
+        "(step(x < t) * x)[i] + eye(n)[i, j] + (x**-2)[i] + logsumexp(S)[i, 1]",
+    ],
+)
+def test_what_is_written_is_read_back(line) -> None:
+    """In the language of derivation files, with the same value."""
+    first = reading.line(f"{line} == 0", READ.scope)
+    written = text(first.sides[0])
+    assert "." not in written.replace("0.", "").replace("2.", "")
+    second = reading.line(f"{written} == 0", READ.scope)
+    point = draw(READ.ground, frozenset(READ.ground.given), {"n": 3, "m": 2}, Random(3), "any")
+    values = []
+    for one in (first, second):
+        by_name = {"i": 2, "j": 1}
+        point.env.update({index: by_name[index.name] for index in one.free})
+        values.append(float(point.evaluate(one.sides[0])))
+    assert values[0] == pytest.approx(values[1], rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("at", "written"),
+    [
+        (Place(Index("i")), "i"),
+        (Place(Index("i"), offset=1), "i + 1"),
+        (Place(size="n", offset=-2), "n - 2"),
+        (Place(offset=3), "3"),
+        (Place(Index("i"), images=("p", "q")), "q[p[i]]"),
+    ],
+)
+def test_places(at, written) -> None:
+    """As they stand in brackets."""
+    assert place(at) == written
+
+
+def test_replaced_positions_and_places() -> None:
+    """An index as a number stays one, where it is replaced by another."""
+    i, j = Index("i", "n"), Index("j", "n")
+    assert replaced(term.Position(i), {i: Place(j)}).index is j
+    kept = term.Position(i)
+    assert replaced(kept, {i: Place(offset=1)}) is kept
+
+
+def test_what_is_no_expression() -> None:
+    """A mistake in the program, not in a file."""
+    with pytest.raises(TypeError):
+        text(object())
