@@ -6,15 +6,14 @@ import os
 from random import Random
 
 import pytest
-from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from symattn.calculus import draft, reading
 from symattn.calculus.atoms import Undecided
 from symattn.calculus.normal import Normal
-from symattn.calculus.proving import Prover
 from symattn.calculus.points import draw, indices
+from symattn.calculus.proving import Prover
 from symattn.calculus.refuting import _needed
 from symattn.calculus.trials import Missing, Unclear, precision
 from symattn.errors import Malformed
