@@ -180,9 +180,10 @@ class Algebra:
             if shifted is not None:
                 return shifted
         if not (_is_fixed(first) and _is_fixed(second)):
-            if first == FIRST or _is_last(second):
+            # Places to which a number is added may lie beyond the ends.
+            if (first == FIRST and second[1] >= 0) or (_is_last(second) and first[1] <= 0):
                 return self.number(1)
-            if second == FIRST or _is_last(first):
+            if (second == FIRST and first[1] >= 0) or (_is_last(first) and second[1] <= 0):
                 return self.delta(first, second)
         elif first == FIRST and _is_last(second):
             return self.number(1)

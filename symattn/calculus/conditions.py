@@ -31,6 +31,7 @@ def conditions(line: Line, normal: Normal) -> tuple[list[str], list[Poly]]:
     """The conditions of a line that are not met anyway, as text; and what is above 0 by them."""
     found: dict[str, str] = {}
     above: list[Poly] = []
+    strict: set[str] = set()
     for one in _all(line):
         if _above(one.value, normal.positive):
             continue
@@ -43,9 +44,10 @@ def conditions(line: Line, normal: Normal) -> tuple[list[str], list[Poly]]:
             continue
         if one.relation != "!=":
             above.append(poly)
+        if one.relation == ">":
+            strict.add(poly_text(poly))
         found.setdefault(poly_text(poly) + one.relation, one.text)
     # What is above 0 is not 0, nor below it.
-    strict = {poly_text(poly) for poly in above}
     told = [
         shown
         for key, shown in found.items()

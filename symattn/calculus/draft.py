@@ -101,13 +101,23 @@ def read(document: Mapping[str, Any], line_of: Callable[[str], int] = lambda _: 
     scope = Scope(sizes)
     given = list(_given(good.get("shapes", {}), scope, faults))
     permutations = {}
+    taken = {*sizes, *(array.name for array in given)}
     for name, axis in good.get("permutations", {}).items():
-        if axis in sizes or (isinstance(axis, int) and axis > 0):
+        if name in taken:
+            faults.append(Fault(f"permutations.{name}", f"{name!r} has a meaning already"))
+        elif (isinstance(axis, str) and axis in sizes) or (type(axis) is int and axis > 0):
             permutations[name] = axis
         else:
             faults.append(Fault(f"permutations.{name}", "expected one of the sizes"))
     scope.permutations = permutations
-    losses = good.get("losses", {})
+    losses = {}
+    for name, of in good.get("losses", {}).items():
+        if not isinstance(of, str):
+            faults.append(Fault(f"losses.{name}", f"expected a name, found {kind(of)}"))
+        elif name in taken or not name.isidentifier():
+            faults.append(Fault(f"losses.{name}", f"{name!r} has a meaning already"))
+        else:
+            losses[name] = of
     definitions = list(_defined(good.get("define", {}), losses, scope, faults))
     faults += [
         Fault(f"losses.{name}", f"{of!r} is neither given nor defined")
@@ -116,10 +126,15 @@ def read(document: Mapping[str, Any], line_of: Callable[[str], int] = lambda _: 
     ]
     random = []
     for place, name in enumerate(good.get("random", [])):
-        if name in scope.arrays and scope.arrays[name] in given:
+        if isinstance(name, str) and scope.arrays.get(name) in given:
             random.append(scope.arrays[name])
         else:
             faults.append(Fault(f"random[{place}]", "expected the name of what is given"))
+    faults += [
+        Fault(f"assumptions[{place}]", f"expected text, found {kind(one)}")
+        for place, one in enumerate(good.get("assumptions", []))
+        if not isinstance(one, str)
+    ]
     hypotheses = []
     for place, text in enumerate(good.get("hypotheses", [])):
         with faults.inside(f"hypotheses[{place}]"):
@@ -165,6 +180,8 @@ def _names(found: list[Any], where: str, faults: Faults) -> Iterator[str]:
     for place, name in enumerate(found):
         if not isinstance(name, str) or not name.isidentifier():
             faults.append(Fault(f"{where}[{place}]", "expected a name such as n or d_k"))
+        elif name in found[:place] or name == "pi":
+            faults.append(Fault(f"{where}[{place}]", f"{name!r} has a meaning already"))
         else:
             yield name
 

@@ -162,4 +162,4 @@ def _source(tree: Tree) -> tuple[str, int]:
             for relation, one in zip(relations, operands[1:], strict=True):
                 found += f" {relation} {source(one)}"
             return found, 0
-    raise AssertionError(type(tree).__name__)
+    raise Malformed("expected a value on each side")

@@ -129,7 +129,7 @@ def _number(rng: Random, style: Style, above: bool) -> arb:
         return arb(rng.randint(1, 3) if above else rng.randint(-2, 3))
     if style == "wide":
         sign = 1 if above else rng.choice((1, -1))
-        ten = 10 ** rng.randint(0, 8)
+        ten = 10 ** (rng.randint(0, 8) if rng.random() < 0.7 else rng.randint(9, 30))
         return arb(
             fmpq(sign * rng.randint(1, 99), 10) * (ten if rng.random() < 0.6 else fmpq(1, ten))
         )

@@ -121,8 +121,8 @@ class Trials:
             return Outcome("unclear", why=why)
         if 0 < len(names) <= 2 and not assumed and _is_cheap(line, needed):
             # A line may hold but for one size, or for all small sizes only.
-            for size in range(1, _LARGE):
-                sizes = {name: _LARGE - size if k else size for k, name in enumerate(names)}
+            for size in (*range(1, _LARGE), *_named_numbers(line)):
+                sizes = {name: max(_LARGE - size, 1) if k else size for k, name in enumerate(names)}
                 found = self._at(line, needed, sizes, "any", BITS[0], 0)
                 if isinstance(found, Place):
                     return Outcome("refuted", counterexample=_told(line, found))
@@ -304,6 +304,20 @@ def _named_sizes(value: Expr) -> set[str]:
     return found
 
 
+def _named_numbers(line: Line) -> list[int]:
+    """Sizes about the numbers that places are compared with."""
+    found: set[int] = set()
+    todo = list(line.sides)
+    while todo:
+        one = todo.pop()
+        todo.extend(term.inside(one))
+        if isinstance(one, term.Delta | term.AtMost):
+            for place in (one.first, one.second):
+                near = range(abs(place.offset) - 1, abs(place.offset) + 3)
+                found |= {size for size in near if size >= _LARGE}
+    return sorted(found)
+
+
 def _of_places(at: Sequence[term.Place]) -> set[str]:
     return {place.size for place in at if place.size}
 
@@ -321,6 +335,9 @@ def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict
     chosen = rng.sample(pool, len(names))
     if number < 4 and 1 not in chosen and attempt < 2:
         chosen[rng.randrange(len(chosen))] = 1
+    if number < 2:
+        # Each size is once above each other.
+        chosen.sort(reverse=number == 1)
     return dict(zip(names, chosen, strict=True))
 
 

@@ -20,8 +20,11 @@ from symattn.calculus import language as term
 from symattn.calculus.jets import Jet, Slopes, Value
 from symattn.calculus.language import Array, Axis, Expr, Index, Place
 
-#: Where a limit is looked at: so close to its end, in powers of 2.
-_NEAR, _NEARER = 60, 90
+#: Where a limit is looked at: so close to its end in powers of 2, times a number
+#: that is no whole one, so that what swings does not look at rest.
+_NEAR = ((200, arb(fmpq(4, 3))), (300, arb(fmpq(7, 5))))
+#: So many bits a limit is looked at with: differences cancel there.
+_LIMIT_BITS = 1600
 #: So many expressions are evaluated for one line at a point.
 WORK = 400_000
 #: So many derivatives may stand in one another: each doubles what a number carries.
@@ -171,13 +174,13 @@ class Point:
                     self.env[param] = before
 
     def _loss(self, loss: Array, of: Array) -> Value:
-        """A loss is a polynomial of the entries, of degree three, with random coefficients."""
+        """A loss is an exponential and powers of sums of entries with random coefficients."""
         sums: list[Value] = [0, 0, 0]
         for place in product(*(range(1, self.length(axis) + 1) for axis in of.axes)):
             entry = self.entry(of, place)
             for power in range(3):
                 sums[power] = sums[power] + self.values[loss][(power, *place)] * entry
-        return sums[0] + sums[1] * sums[1] + sums[2] * sums[2] * sums[2]
+        return jets.exp(sums[0]) + sums[1] * sums[1] + sums[2] * sums[2] * sums[2]
 
     # -- rules, one for each kind of expression ------------------------------------
 
@@ -259,12 +262,27 @@ class Point:
         return found.of.get(at, 0) if isinstance(found, Slopes) else found
 
     def _limit(self, value: term.Limit) -> Value:
+        """What a body comes near to; at a number from both sides, where both have a meaning."""
+        before = precision(max(_LIMIT_BITS, ctx.prec))
+        try:
+            if isinstance(value.target, str):
+                return self._approached(value, 1 if value.target == "oo" else -1)
+            above = self._approached(value, 1)
+            try:
+                below = self._approached(value, -1)
+            except Unclear:
+                return above
+        finally:
+            precision(before)
+        if not above.overlaps(below):
+            raise Unclear("a limit that differs from both sides")
+        return above
+
+    def _approached(self, value: term.Limit, side: int) -> arb:
         found = []
-        for near in (_NEAR, _NEARER):
-            step = arb(2) ** (near if isinstance(value.target, str) else -near)
-            if value.target == "-oo":
-                step = -step
-            elif isinstance(value.target, Fraction):
+        for near, times in _NEAR:
+            step = side * times * arb(2) ** (near if isinstance(value.target, str) else -near)
+            if isinstance(value.target, Fraction):
                 step = step + arb(fmpq(value.target.numerator, value.target.denominator))
             self._set.append((value.variable, None, step))
             try:
@@ -278,7 +296,7 @@ class Point:
         apart = abs(far - close)
         if not apart.is_finite() or not apart < arb(2) ** -20 * (1 + abs(close)):
             raise Unclear("a limit that is not seen to be finite")
-        return close + arb(0, apart.upper() + arb(2) ** -50)
+        return close + arb(0, 4 * apart.upper() + arb(2) ** -_NEAR[0][0])
 
     def _expectation(self, value: term.Expectation) -> Value:
         """Each entry takes two values of mean 0 and variance 1: all outcomes are counted."""
