@@ -87,7 +87,7 @@ def test_counterexamples_are_confirmed(line) -> None:
     tree = syntax.parse(line, letters=True)
     state = State(world)
     env = {"i": 1, "j": 1, **told.indices}
-    axes = {name: "n" for name in env}
+    axes = dict.fromkeys(env, "n")
     sides = [state.evaluate(one, env, axes) for one in tree.operands]
     for found, shown in zip(sides, (told.left, told.right), strict=True):
         assert not isinstance(found, Grid)

@@ -58,7 +58,7 @@ def point():
 
 def number(point, text):
     line = reading.line(f"{text} == 0", point.scope)
-    point.env.update({index: 1 for index in line.free})
+    point.env.update(dict.fromkeys(line.free, 1))
     return float(point.evaluate(line.sides[0]))
 
 
