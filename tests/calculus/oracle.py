@@ -377,6 +377,8 @@ class State:
         value = self.value(of)
         total, weighed = mp.zero, mp.zero
         for one in np.ravel(value.data) if isinstance(value, Grid) else [value]:
+            if one is None:
+                raise NoMeaning
             a, b, c = (mp.mpf(rng.randint(1, 99)) / 97 for _ in range(3))
             total += a * one - b * mp.sin(c * one)
             weighed += c * one
@@ -437,6 +439,8 @@ class State:
     def _axes(self, name: str) -> tuple[Any, ...]:
         if name in self.world.permutations:
             return (self.world.permutations[name][0],)
+        if name in self.world.losses:
+            return ()
         value = State.value(self.world.state, name)
         return value.axes if isinstance(value, Grid) else ()
 
@@ -659,11 +663,7 @@ def _product(left: Any, right: Any) -> Any:
     one, other = left, right
     if len(one.axes) == 1 and len(other.axes) == 2 and other.axes[0] == 1:
         one = Grid(one.data[:, None], (*one.axes, 1))
-    if len(other.axes) == 1:
-        meets = other.axes[0]
-    else:
-        meets = other.axes[-2]
-    if one.axes[-1] != meets:
+    if one.axes[-1] != other.axes[max(len(other.axes) - 2, 0)]:
         raise Unreadable("@ of shapes that don't fit")
     if len(other.axes) > 2:
         if one.axes[:-2] != other.axes[:-2] or len(one.axes) != 3:

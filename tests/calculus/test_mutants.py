@@ -57,7 +57,7 @@ def test_no_false_mutant_is_proved(kind, name, record_property) -> None:
     """None is proved or checked; all but one in twenty are refuted, by numbers."""
     held = tables(kind, name)
     lines = [{"line": one} for one in falsehoods(held)]
-    assert len(lines) >= 0.8 * min(EACH, 8) * len(held["lines"])
+    assert len(lines) >= len(held["lines"]) / 4
     found = derived(name, {**held, "lines": lines, "conclusions": []})
     assert found.faults == ()
     wrong = [one.text for one in found.lines if one.status in ("proved", "checked")]

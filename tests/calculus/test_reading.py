@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from random import Random
 
 import pytest
@@ -261,12 +262,8 @@ TOKENS = (
 def test_random_words_are_read_or_refused(words) -> None:
     """A line, or what is wrong: never another error."""
     scope = draft.read(TABLES).scope
-    try:
-        found = reading.line(" ".join(words), scope)
-    except Malformed as error:
-        assert str(error)
-    else:
-        assert len(found.sides) >= 2
+    with suppress(Malformed):
+        assert len(reading.line(" ".join(words), scope).sides) >= 2
 
 
 LINES = [one["line"] for name in names("corpus") for one in document("corpus", name)["lines"]]

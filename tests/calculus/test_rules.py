@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from symattn.calculus import draft, reading
@@ -238,8 +240,8 @@ def test_matching_of_one_factor(pattern, target, found) -> None:
 
 def test_an_equation_that_says_nothing_is_no_rule() -> None:
     """Nor one of numbers alone."""
-    assert rule({}, frozenset()) is None
-    assert rule({(): 1}, frozenset()) is None
+    assert rule(NORMAL, {}, frozenset()) is None
+    assert rule(NORMAL, {(): Fraction(1)}, frozenset()) is None
 
 
 @pytest.mark.parametrize(
@@ -292,7 +294,8 @@ def test_entries_inside_an_atom(text, names) -> None:
         ("1 / (1 / (1 + a**2)) == 1 + a**2", ""),
         ("step(i <= j) * step(j <= i) * x[i] == delta(i, j) * x[j]", ""),
         (
-            "step(i <= j) * step(j <= k) * step(i <= k) * x[i] == step(i <= j) * step(j <= k) * x[i]",
+            "step(i <= j) * step(j <= k) * step(i <= k) * x[i]"
+            " == step(i <= j) * step(j <= k) * x[i]",
             "",
         ),
         ("step(i <= j + 1) * x[i] * x[j] == (step(i <= j) + delta(i, j + 1)) * x[i] * x[j]", ""),

@@ -26,13 +26,17 @@ def exact(value):
     return mp.ldexp(mp.mpf(int(middle)), int(exponent))
 
 
+class Unknown(Exception):
+    """Something stands in a normal form that was not worked out."""
+
+
 class Values:
     """Values of normal forms at one point; ``env`` are the places of free indices by name."""
 
     def __init__(self, point, losses=()) -> None:
         self.point = point
         self.arrays = {array.name: array for array in point.values}
-        self.losses = {f"d{one.name}": one for one in losses}
+        self.losses = {f"d{one.name}/d{one.of.name}": one for one in losses}
         self.known = {}
 
     def poly(self, poly, env):
@@ -90,6 +94,9 @@ class Values:
             case "h":
                 return mp.mpf(int(self.poly(dict(data), env) > 0))
             case "f":
+                if data[0] not in FUNCTIONS:
+                    # The limit of a sum, which was not found.
+                    raise Unknown
                 return FUNCTIONS[data[0]](self.poly(dict(data[1]), env))
             case "S":
                 axes, factors = data
