@@ -22,7 +22,7 @@ from symattn.calculus.language import Array, Axis, Expr, Index, Place
 
 #: Where a limit is looked at: so close to its end in powers of 2, times a number
 #: that is no whole one, so that what swings does not look at rest.
-_NEAR = ((200, arb(fmpq(4, 3))), (300, arb(fmpq(7, 5))))
+_NEAR = ((200, fmpq(4, 3)), (300, fmpq(7, 5)))
 #: So many bits a limit is looked at with: differences cancel there.
 _LIMIT_BITS = 1600
 #: So many expressions are evaluated for one line at a point.
@@ -281,7 +281,7 @@ class Point:
     def _approached(self, value: term.Limit, side: int) -> arb:
         found = []
         for near, times in _NEAR:
-            step = side * times * arb(2) ** (near if isinstance(value.target, str) else -near)
+            step = arb(side * times) * arb(2) ** (near if isinstance(value.target, str) else -near)
             if isinstance(value.target, Fraction):
                 step = step + arb(fmpq(value.target.numerator, value.target.denominator))
             self._set.append((value.variable, None, step))
