@@ -15,7 +15,7 @@ NAMES = list(THEORY)
 TRUE = "diff(A[i], S[k]) == A[i] * (delta(i, k) - A[k])"
 FALSE = "diff(A[i], S[k]) == A[i] * (delta(i, k) + A[k])"
 #: It holds for all numbers, but is not brought to a normal form.
-OPEN = "relu(t) - relu(-t) == t"
+OPEN = "relu(t) + relu(-t) == sqrt(t**2)"
 UNREAD = "A[i] == B[i]"
 HOMEWORK = """\
 title = "Softmax"
