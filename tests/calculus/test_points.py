@@ -60,7 +60,7 @@ def test_hypotheses_are_met(hypotheses, style, seed) -> None:
             first, *rest = (float(point.evaluate(side)) for side in line.sides)
             for side in rest:
                 if line.relation == "==":
-                    assert first == pytest.approx(side, abs=1e-9)
+                    assert first == pytest.approx(side, rel=1e-9, abs=1e-5)
                 else:
                     assert first >= side
 
