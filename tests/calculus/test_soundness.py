@@ -113,7 +113,13 @@ def test_a_hypothesis_says_no_more_than_it_says(line, hypotheses) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["t**1.5 / t == sqrt(t)", "sqrt(t) * t / t == sqrt(t)", "diff(sqrt(t), t) * sqrt(t) == 1/2"],
+    [
+        "t**1.5 / t == sqrt(t)",
+        "sqrt(t) * t / t == sqrt(t)",
+        *known(
+            "a derivative of a root asks no more than the root", "diff(sqrt(t), t) * sqrt(t) == 1/2"
+        ),
+    ],
 )
 def test_where_excludes_what_has_no_meaning(line) -> None:
     """A root that is divided by is above 0."""
