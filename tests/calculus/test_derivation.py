@@ -85,7 +85,7 @@ def test_counts_and_plain_data() -> None:
         {"line": "x[i] / x[i] == 1", "because": "it cancels"},
         {"line": "x[i] == 1"},
         {"line": "foo == 1"},
-        {"line": "relu(t) * relu(-t) == 0"},
+        {"line": "relu(t - 5) * relu(5 - t) == 0"},
     ]
     found = derived("chain", {**TABLES, "lines": lines})
     assert [one.status for one in found.lines] == ["proved", "refuted", "undecided", "checked"]

@@ -6,6 +6,7 @@ import os
 from random import Random
 
 import pytest
+from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from symattn.calculus.trials import Missing, Unclear, precision
 from symattn.errors import Malformed
 
 from .files import document, names
-from .values import Values, close, exact
+from .values import Unknown, Values, close, exact
 
 
 @pytest.fixture(autouse=True)

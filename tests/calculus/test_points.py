@@ -9,8 +9,16 @@ import pytest
 from symattn.calculus import draft
 from symattn.calculus import language as term
 from symattn.calculus.points import draw, indices, places
+from symattn.calculus.trials import precision
 
 SHAPES = {"x": ["n"], "M": ["n", "n"], "t": [], "a": [], "b": []}
+
+
+@pytest.fixture(autouse=True)
+def _precise():
+    before = precision(192)
+    yield
+    precision(before)
 
 
 def drawn(hypotheses, style="any", seed=0, n=3):
