@@ -12,7 +12,7 @@ from flint import arb, ctx, fmpq
 
 from symattn.calculus import language as term
 from symattn.calculus.jets import slope
-from symattn.calculus.language import Array, Axis, Expr, Index
+from symattn.calculus.language import Array, Axis, Index
 from symattn.calculus.scope import Line
 from symattn.calculus.trials import Missing, Point
 
@@ -239,18 +239,3 @@ def _slopes(
 def _residuals_vanish(point: Point, equations: Sequence[Line]) -> Iterator[bool]:
     for one in _residuals(point, equations):
         yield (isinstance(one, int) and one == 0) or (isinstance(one, arb) and one.contains(0))
-
-
-def fixed_places(value: Expr) -> Iterator[term.Place]:
-    """All places in an expression and in what it is computed from."""
-    seen: set[Array] = set()
-    todo = [value]
-    while todo:
-        one = todo.pop()
-        todo.extend(term.inside(one))
-        match one:
-            case term.Entry(array, at) | term.Partial(_, array, at):
-                yield from at
-                if array.body is not None and array not in seen:
-                    seen.add(array)
-                    todo.append(array.body)
