@@ -388,7 +388,7 @@ class Normal(Powers):
         goal = {"oo": sp.oo, "-oo": -sp.oo}.get(str(target))
         goal = sp.Rational(str(target)) if goal is None else goal
         try:
-            found = sp.limit(value.xreplace(plain), moving, goal, "+" if goal.is_finite else "-")
+            found = sp.limit(value.xreplace(plain), moving, goal, "+-" if goal.is_finite else "-")
         except (NotImplementedError, ValueError, TypeError, RecursionError):
             raise Undecided("a limit that SymPy does not find") from None
         if not found.is_finite or found.has(sp.Limit, sp.AccumBounds, sp.sign):

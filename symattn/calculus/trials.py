@@ -174,13 +174,13 @@ class Point:
                     self.env[param] = before
 
     def _loss(self, loss: Array, of: Array) -> Value:
-        """A loss is an exponential and powers of sums of entries with random coefficients."""
+        """A loss is a sine and powers of sums of entries with random coefficients."""
         sums: list[Value] = [0, 0, 0]
         for place in product(*(range(1, self.length(axis) + 1) for axis in of.axes)):
             entry = self.entry(of, place)
             for power in range(3):
                 sums[power] = sums[power] + self.values[loss][(power, *place)] * entry
-        return jets.exp(sums[0]) + sums[1] * sums[1] + sums[2] * sums[2] * sums[2]
+        return jets.sin(sums[0]) + sums[1] * sums[1] + sums[2] * sums[2] * sums[2]
 
     # -- rules, one for each kind of expression ------------------------------------
 
