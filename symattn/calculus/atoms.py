@@ -14,14 +14,12 @@ not promised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from itertools import permutations, product
 from math import floor
 from typing import Any, TypeAlias
 
 from symattn.calculus.language import Axis
-from symattn.calculus.matching import matches
 
 At: TypeAlias = tuple[str, int, tuple[tuple[str, int], ...]]
 """A place: a name (an index, ``=`` for 0, ``=n`` for the last place of an axis), a
@@ -33,20 +31,14 @@ Poly: TypeAlias = dict[Mono, Fraction]
 ONE = Fraction(1)
 MOST_TERMS = 3000
 """A polynomial with more terms is given up."""
-MOST_ORDERS = 800
-"""So many orders of the indices of one sum are compared."""
-MOST_BOUND = 7
-"""Indices of one sum are at most so many."""
 MOST_SHIFTED = 8
 """Numbers added to places that are compared are taken apart up to this."""
-MOST_WRITTEN = 8
-"""Sums over axes of fixed length up to this are written out."""
 MOST_EXPONENT = 64
 """A sum of terms is multiplied out to this power at most."""
-_BOOLEAN = "dmh"
-_OPEN = "pqf" + _BOOLEAN
+BOOLEAN = "dmh"
+_OPEN = "pqf" + BOOLEAN
 """The kinds of atoms whose powers may be taken apart."""
-_BOUND = "#%@"
+BOUND = "#%@"
 """The names of summed indices begin so."""
 FIRST: At = ("=", 1, ())
 
@@ -86,7 +78,8 @@ def order(pair: tuple[Atom, Exponent]) -> str:
     return pair[0].text
 
 
-def _plain(exponent: Exponent) -> Exponent:
+def plain(exponent: Exponent) -> Exponent:
+    """An exponent, whole where it can be."""
     if isinstance(exponent, int) or exponent.denominator > 1:
         return exponent
     return int(exponent)
@@ -101,13 +94,10 @@ class Algebra:
 
     def __init__(self) -> None:
         self._atoms: dict[str, Atom] = {}
-        self._moved: dict[tuple[Atom, tuple[tuple[str, At], ...]], Poly] = {}
-        self._stands: dict[Atom, list[tuple[str, tuple[tuple[str, str], ...]]]] = {}
         self._fresh = 0
         self.positive: set[str] = set()
         self.booleans: set[str] = set()
         self.symmetric: set[str] = set()
-        self.exists: set[tuple[Axis, At]] = set()
 
     # -- atoms -----------------------------------------------------------------
 
@@ -154,7 +144,7 @@ class Algebra:
     def delta(self, first: At, second: At) -> Poly:
         """Kronecker's delta."""
         # All permutations to one side, numbers added to the other, the least text first.
-        first = composed(first, _back(second[2]))
+        first = composed(first, led_back(second[2]))
         second = (*second[:2], ())
         if not first[2]:
             if first[0].startswith("="):
@@ -165,7 +155,7 @@ class Algebra:
                 return self.number(1)
             if first[0] == second[0]:
                 return {}
-        other = composed(second, _back(first[2])), (*first[:2], ())
+        other = composed(second, led_back(first[2])), (*first[:2], ())
         if not second[0].startswith("=") or first[2]:
             first, second = min((first, second), other, key=lambda two: (*map(at_text, two),))
         text = f"d({at_text(first)},{at_text(second)})"
@@ -187,7 +177,7 @@ class Algebra:
                 return self.delta(first, second)
         elif first == FIRST and _is_last(second):
             return self.number(1)
-        bound = [one[0][0] in _BOUND for one in (first, second)]
+        bound = [one[0][0] in BOUND for one in (first, second)]
         if bound[1] > bound[0]:
             # A summed index comes first.
             return self.flipped(first, second)
@@ -234,13 +224,13 @@ class Algebra:
         found: Poly = {}
         for first, a in left.items():
             for second, b in right.items():
-                mono, open_ = self._merged(first, second)
+                mono, open_ = self.merged(first, second)
                 factor = b if a is ONE else a if b is ONE else a * b
                 if open_:
-                    for more, c in self._settled(mono).items():
-                        _put(found, more, factor * c)
+                    for more, c in self.settled(mono).items():
+                        put_into(found, more, factor * c)
                 else:
-                    _put(found, mono, factor)
+                    put_into(found, mono, factor)
             if len(found) > MOST_TERMS:
                 raise Undecided("too many terms")
         return found
@@ -270,16 +260,16 @@ class Algebra:
                 poly = self.mul(poly, poly)
         return found
 
-    def _merged(self, first: Mono, second: Iterable[tuple[Atom, Exponent]]) -> tuple[Mono, bool]:
+    def merged(self, first: Mono, second: Iterable[tuple[Atom, Exponent]]) -> tuple[Mono, bool]:
         """The product of two products, and whether an atom in it is to be taken apart."""
         found = dict(first)
         open_ = compared = False
         for one, e in second:
             total = found.get(one, 0) + e
-            if one.kind in _BOOLEAN:
+            if one.kind in BOOLEAN:
                 found[one] = 1
             elif total:
-                found[one] = _plain(total)
+                found[one] = plain(total)
             else:
                 del found[one]
         mono = tuple(sorted(found.items(), key=order))
@@ -298,9 +288,9 @@ class Algebra:
             return not 0 < e < 1
         if kind == "f":
             return e > 1 and one.data[0] == "cos"
-        return kind in _BOOLEAN and e != 1
+        return kind in BOOLEAN and e != 1
 
-    def _settled(self, mono: Mono) -> Poly:
+    def settled(self, mono: Mono) -> Poly:
         """A product in which powers of sums, of primes and of cosines are multiplied out."""
         kept, found = [], self.number(1)
         for one, other in _reversed(mono):
@@ -311,7 +301,7 @@ class Algebra:
             if not self._open(one, e):
                 kept.append((one, e))
                 continue
-            if one.kind in _BOOLEAN:
+            if one.kind in BOOLEAN:
                 kept.append((one, 1))
                 continue
             whole = floor(e)
@@ -326,22 +316,22 @@ class Algebra:
                 found = self.mul(found, self.times(square, whole // 2))
                 rest = whole % 2
             if rest:
-                kept.append((one, _plain(rest)))
+                kept.append((one, plain(rest)))
         return self.mul({tuple(kept): ONE}, found)
 
     def function(self, name: str, of: Poly) -> Atom:
         """A function that is not taken apart."""
-        names = frozenset().union(*(one.names for mono in of for one, _ in mono))
-        height = max((one.height for mono in of for one, _ in mono), default=0)
-        data = (name, tuple(sorted(of.items(), key=lambda item: mono_text(item[0]))))
-        return self.make("f", data, f"{name}({poly_text(of)})", names, height)
+        return self._made("f", name, of, lambda terms: (name, terms))
 
     def of_sum(self, kind: str, word: str, of: Poly) -> Atom:
         """An atom that is made of a sum: a logarithm, a step, the base of powers."""
+        return self._made(kind, word, of, lambda terms: terms)
+
+    def _made(self, kind: str, word: str, of: Poly, data: Callable[[Any], Any]) -> Atom:
         names = frozenset().union(*(one.names for mono in of for one, _ in mono))
         height = max((one.height for mono in of for one, _ in mono), default=0)
-        data = tuple(sorted(of.items(), key=lambda item: mono_text(item[0])))
-        return self.make(kind, data, f"{word}({poly_text(of)})", names, height)
+        terms = tuple(sorted(of.items(), key=lambda item: mono_text(item[0])))
+        return self.make(kind, data(terms), f"{word}({poly_text(of)})", names, height)
 
     # -- signs -----------------------------------------------------------------
 
@@ -380,415 +370,11 @@ class Algebra:
         return one.text in self.positive
 
     def _not_below(self, one: Atom, e: Exponent) -> bool:
-        if one.kind in _BOOLEAN:
+        if one.kind in BOOLEAN:
             return True
         if one.kind == "S":
             return all(self.above(a, k) or self._not_below(a, k) for a, k in one.data[1])
         return (isinstance(e, int) and e % 2 == 0) or isinstance(e, Fraction)
-
-    # -- renaming --------------------------------------------------------------
-
-    def moved(self, poly: Poly, to: Mapping[str, At]) -> Poly:
-        """The sum with indices replaced by places."""
-        found: Poly = {}
-        for mono, c in poly.items():
-            if not any(name in to for one, _ in mono for name in one.names):
-                _put(found, mono, c)
-                continue
-            for more, k in self._mono_moved(mono, to).items():
-                _put(found, more, c if k is ONE else c * k)
-        return found
-
-    def _mono_moved(self, mono: Mono, to: Mapping[str, At]) -> Poly:
-        pairs: list[tuple[Atom, Exponent]] = []
-        sums: list[Poly] = []
-        factor = ONE
-        for one, e in mono:
-            if one.names.isdisjoint(to):
-                pairs.append((one, e))
-                continue
-            moved = self._atom_moved(one, to)
-            if e != 1:
-                moved = self.raised(moved, e)
-            if len(moved) == 1:
-                ((more, c),) = moved.items()
-                pairs += more
-                if c is not ONE:
-                    factor *= c
-            else:
-                sums.append(moved)
-        found = self._of_pairs(pairs, factor)
-        for one_sum in sums:
-            found = self.mul(found, one_sum)
-        return found
-
-    def _of_pairs(self, pairs: Iterable[tuple[Atom, Exponent]], c: Fraction) -> Poly:
-        """A number times powers in any order, of which several may be of one atom."""
-        mono, open_ = self._merged((), pairs)
-        return scaled(self._settled(mono), c) if open_ else {mono: c}
-
-    def _atom_moved(self, one: Atom, to: Mapping[str, At]) -> Poly:
-        here = tuple(sorted((name, at) for name, at in to.items() if name in one.names))
-        key = (one, here)
-        if key not in self._moved:
-            self._moved[key] = self._rebuilt(one, dict(here))
-        return self._moved[key]
-
-    def _rebuilt(self, one: Atom, to: Mapping[str, At]) -> Poly:
-        match one.kind:
-            case "x":
-                name, at = one.data
-                return self.entry(name, tuple(put(place, to) for place in at))
-            case "d":
-                return self.delta(*(put(place, to) for place in one.data))
-            case "m":
-                return self.at_most(*(put(place, to) for place in one.data))
-            case "i":
-                return self.position(put(one.data, to))
-            case "e":
-                return self.exp(self._mono_moved(one.data, to))
-            case "l":
-                return self.log(self.moved(dict(one.data), to))
-            case "p":
-                return self.moved(dict(one.data), to)
-            case "f":
-                name, of = one.data
-                return self.apply(name, self.moved(dict(of), to))
-            case "h":
-                return self.above_zero(self.moved(dict(one.data), to))
-            case "S":
-                return self._sum_moved(one, to)
-        raise AssertionError(one.kind)
-
-    def _sum_moved(self, one: Atom, to: Mapping[str, At]) -> Poly:
-        if _renames(one, to):
-            # It is as short as it was; only the order of its indices may change.
-            axes, factors = one.data
-            moved = self._mono_moved(factors, to)
-            if len(moved) == 1:
-                ((mono, c),) = moved.items()
-                bounds = {f"@{one.height}.{k}": axis for k, axis in enumerate(axes)}
-                return scaled(self._sum(mono, bounds), c)
-        bounds, found = self.opened(one)
-        return self._bound_all(self.moved(found, to), bounds)
-
-    def opened(self, one: Atom) -> tuple[dict[str, Axis], Poly]:
-        """The indices of a sum, under fresh names, and what is summed."""
-        axes, factors = one.data
-        fresh = [self.fresh() for _ in axes]
-        to = {f"@{one.height}.{k}": (name, 0, ()) for k, name in enumerate(fresh)}
-        return dict(zip(fresh, axes, strict=True)), self._mono_moved(factors, to)
-
-    # -- summing ---------------------------------------------------------------
-
-    def bind(self, poly: Poly, name: str, axis: Axis) -> Poly:
-        """The sum over all places that an index can take."""
-        found: Poly = {}
-        if isinstance(axis, int) and axis <= MOST_WRITTEN:
-            for place in range(1, axis + 1):
-                found = add(found, self.moved(poly, {name: ("=", place, ())}))
-            return found
-        for mono, c in self.reduced(poly, name).items():
-            for more, k in self._bound(mono, name, axis).items():
-                _put(found, more, c if k is ONE else c * k)
-        return found
-
-    def _bound(self, mono: Mono, name: str, axis: Axis) -> Poly:
-        inside = tuple(pair for pair in mono if name in pair[0].names)
-        outside = tuple(pair for pair in mono if name not in pair[0].names)
-        front: Poly = {outside: ONE}
-        if not inside:
-            return self.mul(front, self.size(axis))
-        for one, _ in inside:
-            if one.kind == "d" and (at := self._solved(one.data, name, axis)) is not None:
-                rest = tuple(pair for pair in inside if pair[0] is not one)
-                return self.mul(front, self._mono_moved(rest, {name: at}))
-        plain = self._counted(inside, name, axis)
-        if plain is not None:
-            return self.mul(front, plain)
-        bounds: dict[str, Axis] = {name: axis}
-        flat: Poly = {(): ONE}
-        for one, e in inside:
-            if one.kind == "S" and isinstance(e, int) and e > 0:
-                for _ in range(e):
-                    more, summed = self.opened(one)
-                    bounds |= more
-                    flat = self.mul(flat, summed)
-            else:
-                flat = self.mul(flat, self.one(one, e))
-            if len(bounds) > MOST_BOUND:
-                raise Undecided("a sum over too many indices at once")
-        if len(flat) != 1:
-            raise Undecided("a sum that falls into parts")
-        ((factors, c),) = flat.items()
-        for inner, length in bounds.items() if len(bounds) > 1 else ():
-            mine = tuple(pair for pair in factors if inner in pair[0].names)
-            counted = self._counted(mine, inner, length) if mine else None
-            if counted is not None:
-                rest = tuple(pair for pair in factors if inner not in pair[0].names)
-                found = self.mul({rest: c}, counted)
-                for other, size in bounds.items():
-                    if other != inner:
-                        found = self.bind(found, other, size)
-                return self.mul(front, found)
-        factors = self._contracted(factors, bounds)
-        for part in self._components(factors, bounds):
-            front = self.mul(front, part)
-        return scaled(front, c)
-
-    def _contracted(self, factors: Mono, bounds: dict[str, Axis]) -> Mono:
-        """A product in which sums that are there below are found above as well:
-        ``exp(S[i, j]) / Z[i]`` summed over j is 1."""
-        for below, e in factors:
-            if below.kind != "S" or e >= 0 or len(below.data[0]) != 1:
-                continue
-            (axis,), inner = below.data
-            held = f"@{below.height}.0"
-            for names, rest in matches(list(inner), factors, {}, {held}):
-                name, offset, images = names.get(held, ("", 0, ()))
-                if offset or images or bounds.get(name) != axis:
-                    continue
-                if any(name in one.names for one, _ in rest):
-                    continue
-                del bounds[name]
-                found = dict(rest)
-                found[below] = _plain(found.get(below, 0) + 1)
-                kept = {one: k for one, k in found.items() if k}
-                mono = tuple(sorted(kept.items(), key=order))
-                return self._contracted(mono, bounds)
-        return factors
-
-    def _components(self, factors: Mono, bounds: Mapping[str, Axis]) -> Iterable[Poly]:
-        """Sums that have no index in common, one by one."""
-        left = dict(bounds)
-        rest = list(factors)
-        while left:
-            start = next(iter(left))
-            names = {start}
-            grown = True
-            while grown:
-                grown = False
-                for one, _ in rest:
-                    linked = one.names & left.keys()
-                    if linked & names and not linked <= names:
-                        names |= linked
-                        grown = True
-            mine = tuple(pair for pair in rest if pair[0].names & names)
-            rest = [pair for pair in rest if not pair[0].names & names]
-            own = {name: left.pop(name) for name in list(left) if name in names}
-            for name in own:
-                mine = self._led_back(mine, name)
-            yield self._in_order(mine, own) if mine else self.size(own[start])
-        if rest:
-            yield {tuple(rest): ONE}
-
-    def _led_back(self, factors: Mono, name: str) -> Mono:
-        """A product in which a summed index goes through as few permutations as can be:
-        the sum over all ``pi(j)`` is the sum over all j."""
-        ways = {images for one, _ in factors for images in _images(one, name)}
-        best = factors
-        for images in ways:
-            poly = self._mono_moved(factors, {name: (name, 0, _back(images))})
-            if len(poly) == 1:
-                ((mono, c),) = poly.items()
-                if c == 1 and (len(mono_text(mono)), mono_text(mono)) < (
-                    len(mono_text(best)),
-                    mono_text(best),
-                ):
-                    best = mono
-        return best
-
-    def _in_order(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
-        """A sum in which of two summed places that are compared always the same comes first,
-        and none where they may be exchanged: then it is half of all pairs, and of one place."""
-        compared = [
-            one
-            for one, _ in factors
-            if one.kind == "m" and all(at[0] in bounds and at[1:] == (0, ()) for at in one.data)
-        ]
-        if not compared:
-            return self._sum(factors, bounds)
-        plain = tuple(pair for pair in factors if pair[0] not in compared)
-        colours = self._colours(plain, bounds)
-        for one in compared:
-            first, second = one.data
-            rest = tuple(pair for pair in factors if pair[0] is not one)
-            if colours[first[0]] > colours[second[0]]:
-                found = self.mul({rest: ONE}, self.flipped(first, second))
-                return self._bound_all(found, bounds)
-            if colours[first[0]] == colours[second[0]] and len(bounds) == 2:
-                to = {first[0]: second, second[0]: first}
-                if self._mono_moved(rest, to) == {rest: ONE}:
-                    met = add(self.number(1), self.delta(first, second))
-                    found = self._bound_all(self.mul({rest: ONE}, met), bounds)
-                    return scaled(found, Fraction(1, 2))
-        return self._sum(factors, bounds)
-
-    def _bound_all(self, poly: Poly, bounds: Mapping[str, Axis]) -> Poly:
-        for name, axis in bounds.items():
-            poly = self.bind(poly, name, axis)
-        return poly
-
-    def _sum(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
-        """A sum as an atom, its indices numbered so that equal sums look equal."""
-        height = 1 + max((one.height for one, _ in factors), default=0)
-        names = frozenset().union(*(one.names for one, _ in factors)) - bounds.keys()
-        found: dict[str, tuple[Mono, tuple[Axis, ...], set[Fraction]]] = {}
-        for order in self._orders(factors, bounds):
-            to: dict[str, At] = {name: (f"@{height}.{k}", 0, ()) for k, name in enumerate(order)}
-            poly = self._mono_moved(factors, to)
-            if len(poly) != 1:
-                raise Undecided("a sum that falls into parts")
-            ((mono, c),) = poly.items()
-            axes = tuple(bounds[name] for name in order)
-            text = f"S{list(axes)}({mono_text(mono)})"
-            found.setdefault(text, (mono, axes, set()))[2].add(c)
-        text = min(found)
-        mono, axes, signs = found[text]
-        if len(signs) > 1:
-            # It is its own negative.
-            return {}
-        return scaled(self.one(self.make("S", (axes, mono), text, names, height)), signs.pop())
-
-    def _orders(self, factors: Mono, bounds: Mapping[str, Axis]) -> Iterable[list[str]]:
-        """The orders of summed indices in which a sum can look its least."""
-        if len(bounds) == 1:
-            return [list(bounds)]
-        groups: dict[int, list[str]] = {}
-        for name, colour in self._colours(factors, bounds).items():
-            groups.setdefault(colour, []).append(name)
-        ways = 1
-        for group in groups.values():
-            for k in range(len(group)):
-                ways *= k + 1
-        if ways > MOST_ORDERS:
-            raise Undecided("a sum over too many indices that look alike")
-        choices = product(*(permutations(groups[colour]) for colour in sorted(groups)))
-        return ([name for group in one for name in group] for one in choices)
-
-    def _colours(self, factors: Mono, bounds: Mapping[str, Axis]) -> dict[str, int]:
-        """Numbers for summed indices that tell apart those with different parts in a sum,
-        whatever they are called: from where they stand, and beside which others."""
-        stand = [
-            (f"{e}{path}", at)
-            for one, e in factors
-            if not one.names.isdisjoint(bounds)
-            for path, at in self._standing(one)
-        ]
-        colours = _numbered({name: str(axis) for name, axis in bounds.items()})
-        for _ in range(len(bounds)):
-            marks: dict[str, list[str]] = {name: [] for name in bounds}
-            for path, at in stand:
-                if any(name in bounds for name, _ in at):
-                    told = [f"{colours.get(name, _shown(name))}{more}" for name, more in at]
-                    alike = path.endswith("~")
-                    if alike:
-                        told.sort()
-                    for k, (name, more) in enumerate(at):
-                        if name in bounds:
-                            marks[name].append(f"{path}{more if alike else k}{told}")
-            before = len(set(colours.values()))
-            colours = _numbered(
-                {name: f"{colours[name]:03}{sorted(marks[name])}" for name in bounds}
-            )
-            if len(set(colours.values())) in (before, len(bounds)):
-                break
-        return colours
-
-    def _standing(self, one: Atom) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
-        """Where indices stand in an atom: a word for what leads there, ending in ``~`` where
-        places may be exchanged, and the places there, each a name and what is done to it."""
-        if one not in self._stands:
-            match one.kind:
-                case "x":
-                    name, at = one.data
-                    found = [(f"{name}{'~' if name in self.symmetric else ' '}", _told(at))]
-                case "d":
-                    found = [("d~", _told(one.data))]
-                case "m":
-                    found = [("m", _told(one.data))]
-                case "i":
-                    found = [("i", _told((one.data,)))]
-                case _:
-                    found = [
-                        (f"{one.kind}{c}.{e}{path}", at)
-                        for mono, c in parts(one)
-                        for inner, e in mono
-                        for path, at in self._standing(inner)
-                    ]
-            self._stands[one] = found
-        return self._stands[one]
-
-    def _counted(self, inside: Mono, name: str, axis: Axis) -> Poly | None:
-        """The sum of powers of places, or of places up to one; else None."""
-        here = (name, 0, ())
-        match inside:
-            case ((Atom(kind="i", data=at), int(e)),) if at == here and 0 < e <= len(_FAULHABER):
-                return self._faulhaber(self.size(axis), e)
-            case ((Atom(kind="m", data=(first, second)), 1),) if first == here:
-                # Up to a place that there is: an index, or the last.
-                is_there = second[0] != "=" and second[1] == 0 and not second[2]
-                return self.position(second) if is_there else None
-            case ((Atom(kind="m", data=(first, second)), 1),) if second == here:
-                if first[0] != "=" and first[1] == 0 and not first[2]:
-                    more = add(self.size(axis), self.number(1))
-                    return add(more, scaled(self.position(first), -ONE))
-        return None
-
-    def _solved(self, pair: tuple[At, At], name: str, axis: Axis) -> At | None:
-        """What a delta makes of an index: the other place, led back; None where it is not
-        sure that there is such a place."""
-        for one, other in (pair, pair[::-1]):
-            if one[:2] == (name, 0) and other[0] != name:
-                certain = other[1] == 0 and other[0] != "="
-                if certain or other == FIRST or (axis, other) in self.exists:
-                    return composed(other, _back(one[2]))
-        return None
-
-    def _faulhaber(self, size: Poly, power: int) -> Poly:
-        found: Poly = {}
-        for degree, c in _FAULHABER[power - 1].items():
-            found = add(found, scaled(self.times(size, degree), Fraction(c)))
-        return found
-
-    # What :class:`symattn.calculus.powers.Powers` adds.
-
-    def exp(self, poly: Poly) -> Poly:
-        """The exponential of a sum."""
-        raise NotImplementedError
-
-    def log(self, poly: Poly) -> Poly:
-        """The logarithm of a sum that is above 0."""
-        raise NotImplementedError
-
-    def raised(self, poly: Poly, exponent: Exponent) -> Poly:
-        """A rational power of a sum."""
-        raise NotImplementedError
-
-    def apply(self, name: str, poly: Poly) -> Poly:
-        """A function that has no algebra here but its symmetries."""
-        raise NotImplementedError
-
-    def above_zero(self, poly: Poly) -> Poly:
-        """1 where a sum is above 0, else 0."""
-        raise NotImplementedError
-
-    def limit_by_parts(self, one: Atom, known: Callable[[Atom], Poly | None]) -> Poly | None:
-        """A limit that stands as it is, by those of its parts that are known and finite."""
-        raise NotImplementedError
-
-    def reduced(self, poly: Poly, name: str) -> Poly:
-        """The sum with quotients in an index cancelled."""
-        raise NotImplementedError
-
-
-_FAULHABER: list[dict[int, str]] = [
-    {1: "1/2", 2: "1/2"},
-    {1: "1/6", 2: "1/2", 3: "1/3"},
-    {2: "1/4", 3: "1/2", 4: "1/4"},
-    {1: "-1/30", 3: "1/3", 4: "1/2", 5: "1/5"},
-]
-"""The sums of first, second, third and fourth powers of 1, ..., n."""
 
 
 def add(left: Poly, right: Poly) -> Poly:
@@ -799,7 +385,7 @@ def add(left: Poly, right: Poly) -> Poly:
         return left
     found = dict(left)
     for mono, c in right.items():
-        _put(found, mono, c)
+        put_into(found, mono, c)
     return found
 
 
@@ -810,7 +396,8 @@ def scaled(poly: Poly, by: Fraction) -> Poly:
     return {mono: c * by for mono, c in poly.items()} if by else {}
 
 
-def _put(into: Poly, mono: Mono, c: Fraction) -> None:
+def put_into(into: Poly, mono: Mono, c: Fraction) -> None:
+    """Add a term to a sum in its place."""
     before = into.get(mono)
     total = c if before is None else before + c
     if total:
@@ -850,18 +437,9 @@ def put(at: At, to: Mapping[str, At]) -> At:
     return composed((other[0], other[1] + offset, other[2]), images)
 
 
-def _back(images: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+def led_back(images: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
     """The permutations that undo others."""
     return tuple((name, -way) for name, way in reversed(images))
-
-
-def identified(delta: Atom) -> dict[str, At] | None:
-    """Where a delta is 1: one index replaced by the other place."""
-    first, second = delta.data
-    for one, other in ((second, first), (first, second)):
-        if not one[0].startswith("=") and one[1:] == (0, ()) and other[0] != one[0]:
-            return {one[0]: other}
-    return None
 
 
 def _meets(one: Atom) -> bool:
@@ -870,17 +448,6 @@ def _meets(one: Atom) -> bool:
         return False
     (first, *more), (second, *other) = one.data
     return (first[0] == "@") != (second[0] == "@") and [*more, *other] == [0, (), 0, ()]
-
-
-def _renames(one: Atom, to: Mapping[str, At]) -> bool:
-    """Whether indices of an atom get other names and nothing else happens to it."""
-    names = {name for name in one.names if name not in to}
-    for name in one.names & to.keys():
-        other, offset, images = to[name]
-        if offset or images or other.startswith("=") or other in names:
-            return False
-        names.add(other)
-    return True
 
 
 def _compared(mono: Mono) -> list[Atom]:
@@ -911,6 +478,37 @@ def _is_settled_by_order(mono: Mono) -> bool:
     return any(True for _ in _reversed(mono)) or any(True for _ in _implied(mono))
 
 
+def places_of(one: Atom) -> tuple[At, ...]:
+    """The places that stand in an atom itself."""
+    match one.kind:
+        case "x":
+            at: tuple[At, ...] = one.data[1]
+            return at
+        case "d" | "m":
+            return (one.data[0], one.data[1])
+        case "i":
+            return (one.data,)
+    return ()
+
+
+def within(one: Atom) -> Iterator[Atom]:
+    """An atom, and all atoms that stand in it."""
+    yield one
+    for mono, _ in parts(one):
+        for inner, _ in mono:
+            yield from within(inner)
+
+
+def entries(one: Atom) -> Iterator[str]:
+    """The arrays whose entries stand in an atom."""
+    return (inner.data[0] for inner in within(one) if inner.kind == "x")
+
+
+def named(poly: Poly) -> frozenset[str]:
+    """The arrays whose entries stand in a sum."""
+    return frozenset(name for mono in poly for one, _ in mono for name in entries(one))
+
+
 def parts(one: Atom) -> Iterable[tuple[Mono, Fraction]]:
     """The products that an atom is made of, each with its factor."""
     match one.kind:
@@ -923,44 +521,6 @@ def parts(one: Atom) -> Iterable[tuple[Mono, Fraction]]:
         case "f":
             return list(one.data[1])
     return []
-
-
-def _told(at: Iterable[At]) -> tuple[tuple[str, str], ...]:
-    """Places by their names and what is done to each."""
-    return tuple((name, at_text(("", offset, images))) for name, offset, images in at)
-
-
-def _shown(name: str) -> str:
-    """The name of an index that is not summed here; those of sums inside don't matter."""
-    return "@" if name.startswith("@") else name
-
-
-def _numbered(marks: Mapping[str, str]) -> dict[str, int]:
-    """Numbers for names, equal for equal marks, in the order of the marks."""
-    order_of = {mark: k for k, mark in enumerate(sorted(set(marks.values())))}
-    return {name: order_of[mark] for name, mark in marks.items()}
-
-
-def _images(one: Atom, name: str) -> Iterable[tuple[tuple[str, int], ...]]:
-    """The permutations that an index goes through in an atom."""
-    match one.kind:
-        case "x":
-            places = one.data[1]
-        case "d" | "m":
-            places = one.data
-        case "i":
-            places = (one.data,)
-        case "e":
-            return [found for a, _ in one.data for found in _images(a, name)]
-        case "S":
-            return [found for a, _ in one.data[1] for found in _images(a, name)]
-        case "f":
-            return [found for mono, _ in one.data[1] for a, _ in mono for found in _images(a, name)]
-        case "l" | "p" | "h":
-            return [found for mono, _ in one.data for a, _ in mono for found in _images(a, name)]
-        case _:
-            return []
-    return [at[2] for at in places if at[0] == name and at[2] and not at[1]]
 
 
 def _is_fixed(at: At) -> bool:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING
+from fractions import Fraction
 
-if TYPE_CHECKING:
-    from fractions import Fraction
+from symattn.calculus.atoms import At, Atom, Exponent, Mono
 
-    from symattn.calculus.atoms import At, Atom, Exponent, Mono
-
-    Names = Mapping[str, At]
-    _Terms = Sequence[tuple[Mono, Fraction]]
+Names = Mapping[str, At]
+_Terms = Sequence[tuple[Mono, Fraction]]
 
 
 def matches(

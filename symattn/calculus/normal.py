@@ -16,17 +16,27 @@ import sympy as sp
 
 from symattn.calculus import differentiating, tends
 from symattn.calculus import language as term
-from symattn.calculus.atoms import ONE, At, Atom, Poly, Undecided, add, composed, scaled
+from symattn.calculus.atoms import (
+    ONE,
+    At,
+    Atom,
+    Poly,
+    Undecided,
+    add,
+    composed,
+    entries,
+    named,
+    scaled,
+)
 from symattn.calculus.language import Array, Axis, Expr, Index, Place
-from symattn.calculus.powers import Powers
-from symattn.calculus.rules import entries, named
+from symattn.calculus.sums import Sums
 
 Env = Mapping[Index, At]
 Slopes = dict[tuple[Expr, Array], tuple[Any, dict[Index, Any], tuple[Any, ...]]]
 """SymPy's derivatives of what stands on a page, which normal forms of one file share."""
 
 
-class Normal(Powers):
+class Normal(Sums):
     """Normal forms of expressions; ``folded`` arrays are not unfolded, as if they were given."""
 
     def __init__(
@@ -168,9 +178,7 @@ class Normal(Powers):
             via = tuple((self.fresh(), 0, ()) for _ in one.axes)
             slope = self.entry(f"d{of.name}/d{one.name}", (*here, *via))
             part = self.mul(slope, self._total(one, via, array, at))
-            for place, axis in zip(via, one.axes, strict=True):
-                part = self.bind(part, place[0], axis)
-            found = add(found, part)
+            found = add(found, self._over(part, via, one))
         return found or self.entry(f"d{of.name}/d{array.name}", (*here, *at))
 
     def _between(self, of: Array, array: Array) -> list[Array]:
@@ -201,9 +209,11 @@ class Normal(Powers):
             return self.entry(name, at)
         via = tuple((self.fresh(), 0, ()) for _ in of.axes)
         found = self.mul(self.entry(name, via), self._total(of, via, array, at))
-        for one, axis in zip(via, of.axes, strict=True):
-            found = self.bind(found, one[0], axis)
-        return found
+        return self._over(found, via, of)
+
+    def _over(self, poly: Poly, via: tuple[At, ...], array: Array) -> Poly:
+        """The sum over all entries of an array."""
+        return self.bound_all(poly, {at[0]: axis for at, axis in zip(via, array.axes, strict=True)})
 
     def _chain(self, of: Expr, env: Env, array: Array, at: tuple[At, ...]) -> Poly:
         """The derivative of an expression, by SymPy's derivatives in what stands in it."""
@@ -229,9 +239,7 @@ class Normal(Powers):
             names |= dict(zip(via, fresh, strict=True))
             inner = self._total(one, fresh, array, at)
             part = self.mul(self._written(slope, names), inner) if inner else {}
-            for place, axis in zip(fresh, one.axes, strict=True):
-                part = self.bind(part, place[0], axis)
-            found = add(found, part)
+            found = add(found, self._over(part, fresh, one))
         return found
 
     def _leaves(self, of: Expr, env: Env, array: Array, at: tuple[At, ...]) -> Poly:
@@ -283,9 +291,8 @@ class Normal(Powers):
             case sp.Sum(function=body, limits=limits):
                 inner = {limit[0]: (self.fresh(), 0, ()) for limit in limits}
                 found = self._written(body, {**names, **inner})
-                for index, _, end in limits:
-                    found = self.bind(found, inner[index][0], _axis(end))
-                return found
+                bounds = {inner[index][0]: _axis(end) for index, _, end in limits}
+                return self.bound_all(found, bounds)
             case sp.Indexed():
                 array = self._arrays[str(value.base.label)]
                 at = tuple(self._at(one, names) for one in value.indices[: len(array.axes)])

@@ -7,9 +7,9 @@ primitive, so that quotients that differ by a factor look alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
-from math import floor, gcd
+from math import floor, gcd, lcm
 
 from symattn.calculus.atoms import (
     ONE,
@@ -20,7 +20,6 @@ from symattn.calculus.atoms import (
     Poly,
     Undecided,
     add,
-    identified,
     mono_text,
     scaled,
 )
@@ -170,7 +169,7 @@ class Powers(Algebra):
         rest = {key: c for key, c in rest.items() if c}
         content = Fraction(
             gcd(*(c.numerator for c in rest.values())),
-            _lcm(c.denominator for c in rest.values()),
+            lcm(*(c.denominator for c in rest.values())),
         )
         leading = rest[max(rest, key=size_of)]
         if leading < 0 and (of_any_sign or all(c < 0 for c in rest.values())):
@@ -245,20 +244,6 @@ class Powers(Algebra):
             self.above(one, 1) for mono in poly for one, e in mono if one.kind == "p" and e < 0
         )
 
-    def identified(self, poly: Poly) -> Poly:
-        """A sum with one index for both beside each delta, so that what is alike cancels."""
-        found: Poly = {}
-        for mono, c in poly.items():
-            for one, _ in mono:
-                if one.kind == "d" and (to := identified(one)) is not None:
-                    rest = tuple(pair for pair in mono if pair[0] is not one)
-                    moved = self.identified(self.moved({rest: c}, to))
-                    found = add(found, self.mul(self.one(one), moved))
-                    break
-            else:
-                found = add(found, {mono: c})
-        return found
-
     # -- quotients -------------------------------------------------------------
 
     def cleared(self, poly: Poly) -> tuple[Poly, list[tuple[Atom, int]]]:
@@ -313,12 +298,6 @@ class Powers(Algebra):
             todo = dict(add(todo, scaled(step, c)))
         return found
 
-    def reduced(self, poly: Poly, name: str) -> Poly:
-        """The sum with quotients in an index cancelled."""
-        if not any(one.kind == "p" and name in one.names for mono in poly for one, _ in mono):
-            return poly
-        return self.cancelled(poly)
-
     def _cancelled(self, mono: Mono) -> Poly | None:
         here = dict(mono)
         for one, e in mono:
@@ -355,13 +334,6 @@ def _weight(one: Atom) -> Fraction:
     if one.kind == "S":
         return 1 + sum((e * _weight(inner) for inner, e in one.data[1]), Fraction(0))
     return ONE
-
-
-def _lcm(numbers: Iterable[int]) -> int:
-    found = 1
-    for number in numbers:
-        found = found * number // gcd(found, number)
-    return found
 
 
 def _primes(value: Fraction) -> dict[int, int]:

@@ -14,7 +14,6 @@ from symattn.calculus.atoms import (
     Undecided,
     add,
     at_text,
-    identified,
     poly_text,
     scaled,
 )
@@ -23,6 +22,7 @@ from symattn.calculus.language import Array, Place
 from symattn.calculus.normal import Normal, Slopes
 from symattn.calculus.rules import Rewriting
 from symattn.calculus.scope import Line
+from symattn.calculus.sums import identified
 
 _CASES = 24
 

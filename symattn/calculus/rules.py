@@ -8,13 +8,25 @@ product smaller is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from symattn.calculus.atoms import FIRST, ONE, Atom, Exponent, Mono, Poly, add, order, scaled
+from symattn.calculus.atoms import (
+    FIRST,
+    ONE,
+    Atom,
+    Exponent,
+    Mono,
+    Poly,
+    add,
+    named,
+    order,
+    scaled,
+)
 from symattn.calculus.language import Axis
 from symattn.calculus.matching import matches
-from symattn.calculus.powers import Powers, size_of
+from symattn.calculus.normal import Normal
+from symattn.calculus.powers import size_of
 
 _STEPS = 120
 _LEARNED = 60
@@ -39,7 +51,7 @@ class Rule:
         return add({self.left: ONE}, scaled(self.right, -ONE))
 
 
-def rule(algebra: Powers, zero: Poly, free: frozenset[str]) -> Rule | None:
+def rule(algebra: Normal, zero: Poly, free: frozenset[str]) -> Rule | None:
     """The rule that a sum which is zero gives; None where it says nothing."""
     found = _left(zero, free, solved=True)
     if found is None:
@@ -62,10 +74,10 @@ def _left(zero: Poly, free: frozenset[str], solved: bool = False) -> tuple[Mono,
     for mono in zero:
         if not mono or any(one.kind == "p" or e < 0 for one, e in mono):
             continue
-        others = {name for other in _rest(zero, mono) for one, _ in other for name in entries(one)}
-        named = {name for one, _ in mono for name in entries(one)}
+        others = named(_rest(zero, mono))
+        mine = named({mono: ONE})
         covers = _covers(mono, free)
-        eliminates = covers and not named <= others
+        eliminates = covers and not mine <= others
         single = eliminates and len(mono) == 1 and mono[0][0].kind == "x" and mono[0][1] == 1
         if solved and not eliminates:
             continue
@@ -83,7 +95,7 @@ def _names(poly: Poly) -> frozenset[str]:
     return frozenset().union(*(one.names for mono in poly for one, _ in mono))
 
 
-def _whole(algebra: Powers, zero: Poly) -> Poly:
+def _whole(algebra: Normal, zero: Poly) -> Poly:
     """A sum which is zero, times its denominators."""
     zero, _ = algebra.cleared(zero)
     below: dict[Atom, Exponent] = {}
@@ -92,33 +104,6 @@ def _whole(algebra: Powers, zero: Poly) -> Poly:
             below[one] = min(below.get(one, 0), e)
     inverse = tuple(sorted(((one, -e) for one, e in below.items() if e < 0), key=order))
     return algebra.mul(zero, {inverse: ONE}) if inverse else zero
-
-
-def entries(one: Atom) -> Iterator[str]:
-    """The arrays whose entries occur in an atom."""
-    match one.kind:
-        case "x":
-            yield one.data[0]
-        case "e":
-            yield from _of_mono(one.data)
-        case "l" | "p" | "h":
-            for mono, _ in one.data:
-                yield from _of_mono(mono)
-        case "f":
-            for mono, _ in one.data[1]:
-                yield from _of_mono(mono)
-        case "S":
-            yield from _of_mono(one.data[1])
-
-
-def named(poly: Poly) -> frozenset[str]:
-    """The arrays whose entries occur in a sum."""
-    return frozenset(name for mono in poly for name in _of_mono(mono))
-
-
-def _of_mono(mono: Mono) -> Iterator[str]:
-    for one, _ in mono:
-        yield from entries(one)
 
 
 def _covers(mono: Mono, free: frozenset[str]) -> bool:
@@ -130,7 +115,7 @@ def _covers(mono: Mono, free: frozenset[str]) -> bool:
 class Rewriting:
     """Rules put into sums until none applies."""
 
-    def __init__(self, algebra: Powers, rules: Sequence[Rule] = ()) -> None:
+    def __init__(self, algebra: Normal, rules: Sequence[Rule] = ()) -> None:
         self.algebra = algebra
         self.rules = [*rules]
 
@@ -226,9 +211,8 @@ class Rewriting:
                 if any(at[0] in taken for at in free.values()):
                     continue
                 found = self.algebra.mul({rest: c}, self.algebra.moved(one.right, free))
-                for name, axis in bounds.items():
-                    if name not in taken:
-                        found = self.algebra.bind(found, name, axis)
+                left = {name: axis for name, axis in bounds.items() if name not in taken}
+                found = self.algebra.bound_all(found, left)
                 others = tuple(
                     (a, k - 1 if a is target else k) for a, k in mono if a is not target or k != 1
                 )
@@ -252,9 +236,7 @@ class Rewriting:
                         break
                 if not changed:
                     return None
-                for name, axis in bounds.items():
-                    found = algebra.bind(found, name, axis)
-                return found
+                return algebra.bound_all(found, bounds)
             case "e":
                 inner = self._mono(one.data, {})
                 return None if inner is None else algebra.exp(inner)

@@ -15,10 +15,12 @@ from symattn.calculus.atoms import (
     Poly,
     Undecided,
     add,
+    entries,
     order,
     scaled,
+    within,
 )
-from symattn.calculus.powers import Powers
+from symattn.calculus.sums import Sums
 
 
 class Unsigned(Undecided):
@@ -26,7 +28,7 @@ class Unsigned(Undecided):
 
 
 def limit(
-    algebra: Powers, poly: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+    algebra: Sums, poly: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
 ) -> Poly:
     """What a sum tends to. Raises :class:`Undecided` where that is not seen."""
     poly = algebra.cancelled(poly)
@@ -68,7 +70,7 @@ def _growth(
 
 
 def by_parts(
-    algebra: Powers,
+    algebra: Sums,
     poly: Poly,
     still: Callable[[Atom], bool],
     known: Callable[[Poly], Poly | None],
@@ -84,9 +86,7 @@ def by_parts(
                 part = by_parts(algebra, inner, still, known)
                 if part is None or (e < 0 and not part):
                     return None
-                for name, axis in bounds.items():
-                    part = algebra.bind(part, name, axis)
-                part = algebra.raised(part, e)
+                part = algebra.raised(algebra.bound_all(part, bounds), e)
             elif part is None and isinstance(e, int) and e > 1:
                 part = known(algebra.one(one))
                 part = part and algebra.times(part, e)
@@ -97,7 +97,7 @@ def by_parts(
     return found
 
 
-def _at(algebra: Powers, poly: Poly, variable: Atom, value: Poly) -> Poly:
+def _at(algebra: Sums, poly: Poly, variable: Atom, value: Poly) -> Poly:
     """A sum at a value of the variable, where it is continuous."""
     found: Poly = {}
     for mono, c in poly.items():
@@ -108,7 +108,7 @@ def _at(algebra: Powers, poly: Poly, variable: Atom, value: Poly) -> Poly:
     return found
 
 
-def _atom_at(algebra: Powers, one: Atom, variable: Atom, value: Poly) -> Poly:
+def _atom_at(algebra: Sums, one: Atom, variable: Atom, value: Poly) -> Poly:
     if one is variable:
         return value
     if not contains(one, variable):
@@ -125,30 +125,17 @@ def _atom_at(algebra: Powers, one: Atom, variable: Atom, value: Poly) -> Poly:
         case "S":
             bounds, found = algebra.opened(one)
             found = _at(algebra, found, variable, value)
-            for name, axis in bounds.items():
-                found = algebra.bind(found, name, axis)
-            return found
+            return algebra.bound_all(found, bounds)
     raise Undecided("a limit in a step")
 
 
 def contains(one: Atom, inner: Atom) -> bool:
     """Whether an atom occurs in another."""
-    if one is inner:
-        return True
-    match one.kind:
-        case "e":
-            return any(contains(a, inner) for a, _ in one.data)
-        case "l" | "p" | "h":
-            return any(contains(a, inner) for mono, _ in one.data for a, _ in mono)
-        case "f":
-            return any(contains(a, inner) for mono, _ in one.data[1] for a, _ in mono)
-        case "S":
-            return any(contains(a, inner) for a, _ in one.data[1])
-    return False
+    return any(atom is inner for atom in within(one))
 
 
 def _term_by_term(
-    algebra: Powers, poly: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+    algebra: Sums, poly: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
 ) -> Poly:
     found: Poly = {}
     for mono, c in poly.items():
@@ -162,7 +149,7 @@ def _term_by_term(
 
 
 def _of_product(
-    algebra: Powers, mono: Mono, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+    algebra: Sums, mono: Mono, variable: Atom, target: Fraction | Literal["oo", "-oo"]
 ) -> Poly:
     """The limit of a product of powers, exponentials and sums of such."""
     degree = Fraction(0)
@@ -178,9 +165,7 @@ def _of_product(
             part = _term_by_term(algebra, summed, variable, target)
             if not part:
                 vanishes |= all(_all_fade(algebra, m, variable, target) for m in summed)
-            for name, axis in bounds.items():
-                part = algebra.bind(part, name, axis)
-            found = algebra.mul(found, part)
+            found = algebra.mul(found, algebra.bound_all(part, bounds))
         elif one.kind == "p" and not isinstance(target, Fraction):
             under = limit(algebra, dict(one.data), variable, target)
             if not under:
@@ -203,7 +188,7 @@ def _of_product(
 
 
 def _all_fade(
-    algebra: Powers, mono: Mono, variable: Atom, target: Fraction | Literal["oo", "-oo"]
+    algebra: Sums, mono: Mono, variable: Atom, target: Fraction | Literal["oo", "-oo"]
 ) -> bool:
     return any(
         one.kind == "e"
@@ -214,7 +199,7 @@ def _all_fade(
 
 
 def _fades(
-    algebra: Powers,
+    algebra: Sums,
     one: Atom,
     e: Fraction,
     variable: Atom,
@@ -233,9 +218,7 @@ def _fades(
     return True
 
 
-def expectation(
-    algebra: Powers, poly: Poly, random: frozenset[str], unknown: frozenset[str]
-) -> Poly:
+def expectation(algebra: Sums, poly: Poly, random: frozenset[str], unknown: frozenset[str]) -> Poly:
     """The expected value over random entries, up to second moments of each array.
 
     Entries are independent, with mean 0 and variance 1; those of ``unknown`` arrays
@@ -247,7 +230,7 @@ def expectation(
     return found
 
 
-def _expected(algebra: Powers, mono: Mono, random: frozenset[str], unknown: frozenset[str]) -> Poly:
+def _expected(algebra: Sums, mono: Mono, random: frozenset[str], unknown: frozenset[str]) -> Poly:
     drawing = random | unknown
     bounds = {}
     flat = algebra.number(1)
@@ -290,22 +273,9 @@ def _expected(algebra: Powers, mono: Mono, random: frozenset[str], unknown: froz
             for first, second in zip(*places, strict=True):
                 part = algebra.mul(part, algebra.delta(first, second))
         found = add(found, part)
-    for name, axis in reversed(bounds.items()):
-        found = algebra.bind(found, name, axis)
-    return found
+    return algebra.bound_all(found, bounds)
 
 
 def draws(one: Atom, random: frozenset[str]) -> bool:
     """Whether a random entry occurs in an atom."""
-    match one.kind:
-        case "x":
-            return one.data[0] in random
-        case "e":
-            return any(draws(a, random) for a, _ in one.data)
-        case "l" | "p" | "h":
-            return any(draws(a, random) for mono, _ in one.data for a, _ in mono)
-        case "f":
-            return any(draws(a, random) for mono, _ in one.data[1] for a, _ in mono)
-        case "S":
-            return any(draws(a, random) for a, _ in one.data[1])
-    return False
+    return any(name in random for name in entries(one))

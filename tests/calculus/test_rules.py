@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 
 from symattn.calculus import draft, reading
-from symattn.calculus.atoms import Undecided
+from symattn.calculus.atoms import Undecided, entries
 from symattn.calculus.derivation import derived
 from symattn.calculus.matching import matches
 from symattn.calculus.normal import Normal
 from symattn.calculus.proving import Prover
-from symattn.calculus.rules import entries, rule
+from symattn.calculus.rules import rule
 from symattn.calculus.tends import contains, draws
 
 TABLES = {

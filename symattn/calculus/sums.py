@@ -1,0 +1,493 @@
+"""Sums over indices, and normal forms with their indices renamed.
+
+A sum is one atom, whose indices are numbered in a way that does not depend on
+what they were called: equal sums look equal. What does not depend on an index
+comes out of its sum, deltas are used up, comparisons are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from itertools import permutations, product
+
+from symattn.calculus.atoms import (
+    FIRST,
+    ONE,
+    At,
+    Atom,
+    Exponent,
+    Mono,
+    Poly,
+    Undecided,
+    add,
+    at_text,
+    composed,
+    led_back,
+    mono_text,
+    order,
+    parts,
+    places_of,
+    plain,
+    put,
+    put_into,
+    scaled,
+    within,
+)
+from symattn.calculus.language import Axis
+from symattn.calculus.matching import matches
+from symattn.calculus.powers import Powers
+
+MOST_ORDERS = 800
+"""So many orders of the indices of one sum are compared."""
+MOST_BOUND = 7
+"""Indices of one sum are at most so many."""
+MOST_WRITTEN = 8
+"""Sums over axes of fixed length up to this are written out."""
+_FAULHABER: list[dict[int, str]] = [
+    {1: "1/2", 2: "1/2"},
+    {1: "1/6", 2: "1/2", 3: "1/3"},
+    {2: "1/4", 3: "1/2", 4: "1/4"},
+    {1: "-1/30", 3: "1/3", 4: "1/2", 5: "1/5"},
+]
+"""The sums of first, second, third and fourth powers of 1, ..., n."""
+
+
+class Sums(Powers):
+    """The algebra with its sums; ``exists`` are places that there are for certain."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._moved: dict[tuple[Atom, tuple[tuple[str, At], ...]], Poly] = {}
+        self._stands: dict[Atom, list[tuple[str, tuple[tuple[str, str], ...]]]] = {}
+        self.exists: set[tuple[Axis, At]] = set()
+
+    # -- renaming --------------------------------------------------------------
+
+    def moved(self, poly: Poly, to: Mapping[str, At]) -> Poly:
+        """The sum with indices replaced by places."""
+        found: Poly = {}
+        for mono, c in poly.items():
+            if not any(name in to for one, _ in mono for name in one.names):
+                put_into(found, mono, c)
+                continue
+            for more, k in self._mono_moved(mono, to).items():
+                put_into(found, more, c if k is ONE else c * k)
+        return found
+
+    def _mono_moved(self, mono: Mono, to: Mapping[str, At]) -> Poly:
+        pairs: list[tuple[Atom, Exponent]] = []
+        sums: list[Poly] = []
+        factor = ONE
+        for one, e in mono:
+            if one.names.isdisjoint(to):
+                pairs.append((one, e))
+                continue
+            moved = self._atom_moved(one, to)
+            if e != 1:
+                moved = self.raised(moved, e)
+            if len(moved) == 1:
+                ((more, c),) = moved.items()
+                pairs += more
+                if c is not ONE:
+                    factor *= c
+            else:
+                sums.append(moved)
+        found = self._of_pairs(pairs, factor)
+        for one_sum in sums:
+            found = self.mul(found, one_sum)
+        return found
+
+    def _of_pairs(self, pairs: Iterable[tuple[Atom, Exponent]], c: Fraction) -> Poly:
+        """A number times powers in any order, of which several may be of one atom."""
+        mono, open_ = self.merged((), pairs)
+        return scaled(self.settled(mono), c) if open_ else {mono: c}
+
+    def _atom_moved(self, one: Atom, to: Mapping[str, At]) -> Poly:
+        here = tuple(sorted((name, at) for name, at in to.items() if name in one.names))
+        key = (one, here)
+        if key not in self._moved:
+            self._moved[key] = self._rebuilt(one, dict(here))
+        return self._moved[key]
+
+    def _rebuilt(self, one: Atom, to: Mapping[str, At]) -> Poly:
+        match one.kind:
+            case "x":
+                name, at = one.data
+                return self.entry(name, tuple(put(place, to) for place in at))
+            case "d":
+                return self.delta(*(put(place, to) for place in one.data))
+            case "m":
+                return self.at_most(*(put(place, to) for place in one.data))
+            case "i":
+                return self.position(put(one.data, to))
+            case "e":
+                return self.exp(self._mono_moved(one.data, to))
+            case "l":
+                return self.log(self.moved(dict(one.data), to))
+            case "p":
+                return self.moved(dict(one.data), to)
+            case "f":
+                name, of = one.data
+                return self.apply(name, self.moved(dict(of), to))
+            case "h":
+                return self.above_zero(self.moved(dict(one.data), to))
+            case "S":
+                return self._sum_moved(one, to)
+        raise AssertionError(one.kind)
+
+    def _sum_moved(self, one: Atom, to: Mapping[str, At]) -> Poly:
+        if _renames(one, to):
+            # It is as short as it was; only the order of its indices may change.
+            axes, factors = one.data
+            moved = self._mono_moved(factors, to)
+            if len(moved) == 1:
+                ((mono, c),) = moved.items()
+                bounds = {f"@{one.height}.{k}": axis for k, axis in enumerate(axes)}
+                return scaled(self._sum(mono, bounds), c)
+        bounds, found = self.opened(one)
+        return self.bound_all(self.moved(found, to), bounds)
+
+    def opened(self, one: Atom) -> tuple[dict[str, Axis], Poly]:
+        """The indices of a sum, under fresh names, and what is summed."""
+        axes, factors = one.data
+        fresh = [self.fresh() for _ in axes]
+        to = {f"@{one.height}.{k}": (name, 0, ()) for k, name in enumerate(fresh)}
+        return dict(zip(fresh, axes, strict=True)), self._mono_moved(factors, to)
+
+    # -- summing ---------------------------------------------------------------
+
+    def bind(self, poly: Poly, name: str, axis: Axis) -> Poly:
+        """The sum over all places that an index can take."""
+        found: Poly = {}
+        if isinstance(axis, int) and axis <= MOST_WRITTEN:
+            for place in range(1, axis + 1):
+                found = add(found, self.moved(poly, {name: ("=", place, ())}))
+            return found
+        for mono, c in self.reduced(poly, name).items():
+            for more, k in self._bound(mono, name, axis).items():
+                put_into(found, more, c if k is ONE else c * k)
+        return found
+
+    def _bound(self, mono: Mono, name: str, axis: Axis) -> Poly:
+        inside = tuple(pair for pair in mono if name in pair[0].names)
+        outside = tuple(pair for pair in mono if name not in pair[0].names)
+        front: Poly = {outside: ONE}
+        if not inside:
+            return self.mul(front, self.size(axis))
+        for one, _ in inside:
+            if one.kind == "d" and (at := self._solved(one.data, name, axis)) is not None:
+                rest = tuple(pair for pair in inside if pair[0] is not one)
+                return self.mul(front, self._mono_moved(rest, {name: at}))
+        plain = self._counted(inside, name, axis)
+        if plain is not None:
+            return self.mul(front, plain)
+        bounds: dict[str, Axis] = {name: axis}
+        flat: Poly = {(): ONE}
+        for one, e in inside:
+            if one.kind == "S" and isinstance(e, int) and e > 0:
+                for _ in range(e):
+                    more, summed = self.opened(one)
+                    bounds |= more
+                    flat = self.mul(flat, summed)
+            else:
+                flat = self.mul(flat, self.one(one, e))
+            if len(bounds) > MOST_BOUND:
+                raise Undecided("a sum over too many indices at once")
+        if len(flat) != 1:
+            raise Undecided("a sum that falls into parts")
+        ((factors, c),) = flat.items()
+        for inner, length in bounds.items() if len(bounds) > 1 else ():
+            mine = tuple(pair for pair in factors if inner in pair[0].names)
+            counted = self._counted(mine, inner, length) if mine else None
+            if counted is not None:
+                rest = tuple(pair for pair in factors if inner not in pair[0].names)
+                found = self.mul({rest: c}, counted)
+                for other, size in bounds.items():
+                    if other != inner:
+                        found = self.bind(found, other, size)
+                return self.mul(front, found)
+        factors = self._contracted(factors, bounds)
+        for part in self._components(factors, bounds):
+            front = self.mul(front, part)
+        return scaled(front, c)
+
+    def _contracted(self, factors: Mono, bounds: dict[str, Axis]) -> Mono:
+        """A product in which sums that are there below are found above as well:
+        ``exp(S[i, j]) / Z[i]`` summed over j is 1."""
+        for below, e in factors:
+            if below.kind != "S" or e >= 0 or len(below.data[0]) != 1:
+                continue
+            (axis,), inner = below.data
+            held = f"@{below.height}.0"
+            for names, rest in matches(list(inner), factors, {}, {held}):
+                name, offset, images = names.get(held, ("", 0, ()))
+                if offset or images or bounds.get(name) != axis:
+                    continue
+                if any(name in one.names for one, _ in rest):
+                    continue
+                del bounds[name]
+                found = dict(rest)
+                found[below] = plain(found.get(below, 0) + 1)
+                kept = {one: k for one, k in found.items() if k}
+                mono = tuple(sorted(kept.items(), key=order))
+                return self._contracted(mono, bounds)
+        return factors
+
+    def _components(self, factors: Mono, bounds: Mapping[str, Axis]) -> Iterable[Poly]:
+        """Sums that have no index in common, one by one."""
+        left = dict(bounds)
+        rest = list(factors)
+        while left:
+            start = next(iter(left))
+            names = {start}
+            grown = True
+            while grown:
+                grown = False
+                for one, _ in rest:
+                    linked = one.names & left.keys()
+                    if linked & names and not linked <= names:
+                        names |= linked
+                        grown = True
+            mine = tuple(pair for pair in rest if pair[0].names & names)
+            rest = [pair for pair in rest if not pair[0].names & names]
+            own = {name: left.pop(name) for name in list(left) if name in names}
+            for name in own:
+                mine = self._led_back(mine, name)
+            yield self._in_order(mine, own) if mine else self.size(own[start])
+        if rest:
+            yield {tuple(rest): ONE}
+
+    def _led_back(self, factors: Mono, name: str) -> Mono:
+        """A product in which a summed index goes through as few permutations as can be:
+        the sum over all ``pi(j)`` is the sum over all j."""
+        ways = {images for one, _ in factors for images in _images(one, name)}
+        best = factors
+        for images in ways:
+            poly = self._mono_moved(factors, {name: (name, 0, led_back(images))})
+            if len(poly) == 1:
+                ((mono, c),) = poly.items()
+                if c == 1 and (len(mono_text(mono)), mono_text(mono)) < (
+                    len(mono_text(best)),
+                    mono_text(best),
+                ):
+                    best = mono
+        return best
+
+    def _in_order(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
+        """A sum in which of two summed places that are compared always the same comes first,
+        and none where they may be exchanged: then it is half of all pairs, and of one place."""
+        compared = [
+            one
+            for one, _ in factors
+            if one.kind == "m" and all(at[0] in bounds and at[1:] == (0, ()) for at in one.data)
+        ]
+        if not compared:
+            return self._sum(factors, bounds)
+        plain = tuple(pair for pair in factors if pair[0] not in compared)
+        colours = self._colours(plain, bounds)
+        for one in compared:
+            first, second = one.data
+            rest = tuple(pair for pair in factors if pair[0] is not one)
+            if colours[first[0]] > colours[second[0]]:
+                found = self.mul({rest: ONE}, self.flipped(first, second))
+                return self.bound_all(found, bounds)
+            if colours[first[0]] == colours[second[0]] and len(bounds) == 2:
+                to = {first[0]: second, second[0]: first}
+                if self._mono_moved(rest, to) == {rest: ONE}:
+                    met = add(self.number(1), self.delta(first, second))
+                    found = self.bound_all(self.mul({rest: ONE}, met), bounds)
+                    return scaled(found, Fraction(1, 2))
+        return self._sum(factors, bounds)
+
+    def bound_all(self, poly: Poly, bounds: Mapping[str, Axis]) -> Poly:
+        """The sum over all places that several indices can take."""
+        for name, axis in bounds.items():
+            poly = self.bind(poly, name, axis)
+        return poly
+
+    def _sum(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
+        """A sum as an atom, its indices numbered so that equal sums look equal."""
+        height = 1 + max((one.height for one, _ in factors), default=0)
+        names = frozenset().union(*(one.names for one, _ in factors)) - bounds.keys()
+        found: dict[str, tuple[Mono, tuple[Axis, ...], set[Fraction]]] = {}
+        for arranged in self._orders(factors, bounds):
+            to: dict[str, At] = {name: (f"@{height}.{k}", 0, ()) for k, name in enumerate(arranged)}
+            poly = self._mono_moved(factors, to)
+            if len(poly) != 1:
+                raise Undecided("a sum that falls into parts")
+            ((mono, c),) = poly.items()
+            axes = tuple(bounds[name] for name in arranged)
+            text = f"S{list(axes)}({mono_text(mono)})"
+            found.setdefault(text, (mono, axes, set()))[2].add(c)
+        text = min(found)
+        mono, axes, signs = found[text]
+        if len(signs) > 1:
+            # It is its own negative.
+            return {}
+        return scaled(self.one(self.make("S", (axes, mono), text, names, height)), signs.pop())
+
+    def _orders(self, factors: Mono, bounds: Mapping[str, Axis]) -> Iterable[list[str]]:
+        """The orders of summed indices in which a sum can look its least."""
+        if len(bounds) == 1:
+            return [list(bounds)]
+        groups: dict[int, list[str]] = {}
+        for name, colour in self._colours(factors, bounds).items():
+            groups.setdefault(colour, []).append(name)
+        ways = 1
+        for group in groups.values():
+            for k in range(len(group)):
+                ways *= k + 1
+        if ways > MOST_ORDERS:
+            raise Undecided("a sum over too many indices that look alike")
+        choices = product(*(permutations(groups[colour]) for colour in sorted(groups)))
+        return ([name for group in one for name in group] for one in choices)
+
+    def _colours(self, factors: Mono, bounds: Mapping[str, Axis]) -> dict[str, int]:
+        """Numbers for summed indices that tell apart those with different parts in a sum,
+        whatever they are called: from where they stand, and beside which others."""
+        stand = [
+            (f"{e}{path}", at)
+            for one, e in factors
+            if not one.names.isdisjoint(bounds)
+            for path, at in self._standing(one)
+        ]
+        colours = _numbered({name: str(axis) for name, axis in bounds.items()})
+        for _ in range(len(bounds)):
+            marks: dict[str, list[str]] = {name: [] for name in bounds}
+            for path, at in stand:
+                if any(name in bounds for name, _ in at):
+                    told = [f"{colours.get(name, _shown(name))}{more}" for name, more in at]
+                    alike = path.endswith("~")
+                    if alike:
+                        told.sort()
+                    for k, (name, more) in enumerate(at):
+                        if name in bounds:
+                            marks[name].append(f"{path}{more if alike else k}{told}")
+            before = len(set(colours.values()))
+            colours = _numbered(
+                {name: f"{colours[name]:03}{sorted(marks[name])}" for name in bounds}
+            )
+            if len(set(colours.values())) in (before, len(bounds)):
+                break
+        return colours
+
+    def _standing(self, one: Atom) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
+        """Where indices stand in an atom: a word for what leads there, ending in ``~`` where
+        places may be exchanged, and the places there, each a name and what is done to it."""
+        if one not in self._stands:
+            match one.kind:
+                case "x":
+                    name, at = one.data
+                    found = [(f"{name}{'~' if name in self.symmetric else ' '}", _told(at))]
+                case "d":
+                    found = [("d~", _told(one.data))]
+                case "m":
+                    found = [("m", _told(one.data))]
+                case "i":
+                    found = [("i", _told((one.data,)))]
+                case _:
+                    found = [
+                        (f"{one.kind}{c}.{e}{path}", at)
+                        for mono, c in parts(one)
+                        for inner, e in mono
+                        for path, at in self._standing(inner)
+                    ]
+            self._stands[one] = found
+        return self._stands[one]
+
+    def _counted(self, inside: Mono, name: str, axis: Axis) -> Poly | None:
+        """The sum of powers of places, or of places up to one; else None."""
+        here = (name, 0, ())
+        match inside:
+            case ((Atom(kind="i", data=at), int(e)),) if at == here and 0 < e <= len(_FAULHABER):
+                return self._faulhaber(self.size(axis), e)
+            case ((Atom(kind="m", data=(first, second)), 1),) if first == here:
+                # Up to a place that there is: an index, or the last.
+                is_there = second[0] != "=" and second[1] == 0 and not second[2]
+                return self.position(second) if is_there else None
+            case ((Atom(kind="m", data=(first, second)), 1),) if second == here:
+                if first[0] != "=" and first[1] == 0 and not first[2]:
+                    more = add(self.size(axis), self.number(1))
+                    return add(more, scaled(self.position(first), -ONE))
+        return None
+
+    def _solved(self, pair: tuple[At, At], name: str, axis: Axis) -> At | None:
+        """What a delta makes of an index: the other place, led back; None where it is not
+        sure that there is such a place."""
+        for one, other in (pair, pair[::-1]):
+            if one[:2] == (name, 0) and other[0] != name:
+                certain = other[1] == 0 and other[0] != "="
+                if certain or other == FIRST or (axis, other) in self.exists:
+                    return composed(other, led_back(one[2]))
+        return None
+
+    def _faulhaber(self, size: Poly, power: int) -> Poly:
+        found: Poly = {}
+        for degree, c in _FAULHABER[power - 1].items():
+            found = add(found, scaled(self.times(size, degree), Fraction(c)))
+        return found
+
+    def reduced(self, poly: Poly, name: str) -> Poly:
+        """The sum with quotients in an index cancelled."""
+        if not any(one.kind == "p" and name in one.names for mono in poly for one, _ in mono):
+            return poly
+        return self.cancelled(poly)
+
+    def identified(self, poly: Poly) -> Poly:
+        """A sum with one index for both beside each delta, so that what is alike cancels."""
+        found: Poly = {}
+        for mono, c in poly.items():
+            for one, _ in mono:
+                if one.kind == "d" and (to := identified(one)) is not None:
+                    rest = tuple(pair for pair in mono if pair[0] is not one)
+                    moved = self.identified(self.moved({rest: c}, to))
+                    found = add(found, self.mul(self.one(one), moved))
+                    break
+            else:
+                found = add(found, {mono: c})
+        return found
+
+
+def identified(delta: Atom) -> dict[str, At] | None:
+    """Where a delta is 1: one index replaced by the other place."""
+    first, second = delta.data
+    for one, other in ((second, first), (first, second)):
+        if not one[0].startswith("=") and one[1:] == (0, ()) and other[0] != one[0]:
+            return {one[0]: other}
+    return None
+
+
+def _renames(one: Atom, to: Mapping[str, At]) -> bool:
+    """Whether indices of an atom get other names and nothing else happens to it."""
+    names = {name for name in one.names if name not in to}
+    for name in one.names & to.keys():
+        other, offset, images = to[name]
+        if offset or images or other.startswith("=") or other in names:
+            return False
+        names.add(other)
+    return True
+
+
+def _told(at: Iterable[At]) -> tuple[tuple[str, str], ...]:
+    """Places by their names and what is done to each."""
+    return tuple((name, at_text(("", offset, images))) for name, offset, images in at)
+
+
+def _shown(name: str) -> str:
+    """The name of an index that is not summed here; those of sums inside don't matter."""
+    return "@" if name.startswith("@") else name
+
+
+def _numbered(marks: Mapping[str, str]) -> dict[str, int]:
+    """Numbers for names, equal for equal marks, in the order of the marks."""
+    order_of = {mark: k for k, mark in enumerate(sorted(set(marks.values())))}
+    return {name: order_of[mark] for name, mark in marks.items()}
+
+
+def _images(one: Atom, name: str) -> Iterable[tuple[tuple[str, int], ...]]:
+    """The permutations that an index goes through in an atom."""
+    for inner in within(one):
+        for at in places_of(inner):
+            if at[0] == name and at[2] and not at[1]:
+                yield at[2]
