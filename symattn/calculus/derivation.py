@@ -134,8 +134,7 @@ class Derivation:
     @property
     def conclusions(self) -> tuple[Line, ...]:
         """The lines that the statement says; the last one where it says none."""
-        wanted = self.draft.conclusions or tuple(one.text for one in self.lines[-1:])
-        return tuple(one for one in self.lines if one.text in wanted)
+        return tuple(one for one in self.lines if one.text in self.draft.concluded)
 
     @property
     def conclusion(self) -> Line:
@@ -248,7 +247,24 @@ class _Judge:
             self.done.append(self._line(number, said))
         return self.done
 
+    def _unproved(self, line: scope.Line, above: Sequence[Poly]) -> str:
+        """Why a line does not follow from definitions and hypotheses; nothing if it does."""
+        why = self.prover.shown(line)
+        if why and above:
+            prover = self._prover()
+            prover.suppose(above)
+            why = prover.shown(line)
+        return why
+
     # -- reasons ---------------------------------------------------------------
+
+    def _stands(self, reason: str) -> bool:
+        """Whether a reason is taken for granted here, or proved: what follows from it is too."""
+        done = next((one for one in self.done if reason in (str(one.number), one.said.label)), None)
+        if done is not None:
+            return done.proved
+        defined = (one.array.name for one in self.draft.definitions)
+        return reason == PLAIN or reason in self.draft.hypotheses or reason in defined
 
     def _unreasoned(self, line: scope.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
         """Why a line does not follow from what it names as reasons; nothing if it does.
@@ -289,7 +305,8 @@ class _Judge:
         return prover.shown(line)
 
     def _equations(self, name: str) -> list[scope.Line] | None:
-        """The equations of an earlier line, of a hypothesis, or of another derivation."""
+        """The equations of an earlier line, of a hypothesis, or those that another derivation
+        concludes."""
         for done in self.done:
             if name in (str(done.number), done.said.label) and done.read:
                 return [done.read]
@@ -299,10 +316,10 @@ class _Judge:
         if other is None:
             return None
         found = []
-        for said in other.lines:
+        for one in other.concluded:
             # Its letters have to mean here what they mean there.
             with suppress(Malformed):
-                found.append(reading.line(said.line, self.draft.scope))
+                found.append(reading.line(one, self.draft.scope))
         return found
 
     def _hint(self, said: Said) -> str:
@@ -333,15 +350,10 @@ class _Judge:
                 trials.counterexample,
                 hint=self._hint(said),
             )
-        why = self.prover.shown(line)
-        if why and above:
-            prover = self._prover()
-            prover.suppose(above)
-            why = prover.shown(line)
+        unreasoned = "" if said.by is None else self._unreasoned(line, said.by, above)
+        follows = said.by is not None and not unreasoned and all(map(self._stands, said.by))
+        why = "" if follows else self._unproved(line, above)
         status: Status = "proved"
-        unreasoned = (
-            self._unreasoned(line, said.by, above) if said.by is not None and not why else ""
-        )
         if trials.verdict == "unclear":
             status, why = "undecided", why or trials.why
         elif why:

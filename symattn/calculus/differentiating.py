@@ -46,6 +46,15 @@ class Above(sp.Function):  # type: ignore[misc]
         return sp.Integer(0)
 
 
+class Reciprocal(sp.Function):  # type: ignore[misc]
+    """One divided by its argument. SymPy differentiates a power by way of its logarithm, and
+    asks for the sign of the base: of a sum of exponentials that takes as long as all the rest."""
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        """SymPy's hook for the derivative."""
+        return -(self**2)
+
+
 class Stage:
     """Expressions as SymPy writes them; every index is a dummy."""
 
@@ -93,7 +102,7 @@ class Stage:
             case term.Mul(factors):
                 return sp.Mul(*map(self.read, factors))
             case term.Div(above, below):
-                return self.read(above) / self.read(below)
+                return self.read(above) * Reciprocal(self.read(below))
             case term.Power(base, exponent):
                 return self.read(base) ** sp.Rational(exponent.numerator, exponent.denominator)
             case term.Apply("positive", body):
@@ -199,6 +208,8 @@ class _Shown(Stage):
                 return super().read(term.Sum(index, body))
             case term.AtMost(first, second):
                 return sp.Piecewise((1, self.place(first) <= self.place(second)), (0, True))
+            case term.Div(above, below):
+                return self.read(above) / self.read(below)
             case term.Apply("positive", body):
                 return sp.Piecewise((1, self.read(body) > 0), (0, True))
             case term.Partial(of, array, at):

@@ -68,7 +68,12 @@ class Draft:
     definitions: tuple[Defined, ...] = ()
     lines: tuple[Said, ...] = ()
     conclusions: tuple[str, ...] = ()
-    """The lines that the statement says."""
+    """The lines that the statement says, as the file names them."""
+
+    @property
+    def concluded(self) -> tuple[str, ...]:
+        """The conclusions; the last line where none are named."""
+        return self.conclusions or tuple(one.line for one in self.lines[-1:])
 
     def given(self) -> list[str]:
         """What is given, with its shape: ``S (n × m)``."""

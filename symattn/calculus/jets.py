@@ -30,14 +30,17 @@ class Jet:
     def __init__(self, tag: int, base: Value, slope: Value) -> None:
         self.tag, self.base, self.slope = tag, base, slope
 
-    def _parts(self, other: Value) -> tuple[int, Value, Value, Value, Value]:
+    def _parts(self, other: Jet) -> tuple[int, Value, Value, Value, Value]:
         """The tag to go by, and both numbers in base and slope."""
-        theirs = other.tag if isinstance(other, Jet) else -1
-        tag = max(self.tag, theirs)
-        mine = (self.base, self.slope) if self.tag == tag else (self, 0)
-        return tag, *mine, *((other.base, other.slope) if theirs == tag else (other, 0))
+        if self.tag == other.tag:
+            return self.tag, self.base, self.slope, other.base, other.slope
+        if self.tag > other.tag:
+            return self.tag, self.base, self.slope, other, 0
+        return other.tag, self, 0, other.base, other.slope
 
     def __add__(self, other: Value) -> Value:
+        if not isinstance(other, Jet):
+            return Jet(self.tag, self.base + other, self.slope)
         tag, a, da, b, db = self._parts(other)
         return Jet(tag, a + b, da + db)
 
@@ -50,6 +53,8 @@ class Jet:
         return -self + other
 
     def __mul__(self, other: Value) -> Value:
+        if not isinstance(other, Jet):
+            return Jet(self.tag, self.base * other, _scaled(self.slope, other))
         tag, a, da, b, db = self._parts(other)
         return Jet(tag, a * b, _scaled(da, b) + _scaled(db, a))
 

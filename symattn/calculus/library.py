@@ -17,7 +17,8 @@ from symattn.tables.file import content, parsed
 _KIND = ("derivation file", "the README shows one")
 
 ORDER = (
-    *("softmax-jacobian", "softmax-backward", "attention-gradients", "pair-form", "masking"),
+    *("softmax-jacobian", "softmax-backward", "attention-gradients", "projection-gradients"),
+    *("pair-form", "masking"),
     *("shift-invariance", "score-scale", "cross-entropy", "permutation", "blockwise-softmax"),
     "operation-counts",
 )

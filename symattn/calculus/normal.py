@@ -299,6 +299,8 @@ class Normal(Sums):
                 return self.entry_of(array, at)
             case sp.KroneckerDelta(args=args):
                 return self.delta(*(self._at(one, names) for one in args))
+            case differentiating.Reciprocal(args=(body,)):
+                return self.raised(self._written(body, names), -1)
             case differentiating.Above(args=(body,)):
                 return self.above_zero(self._written(body, names))
             case sp.Symbol():

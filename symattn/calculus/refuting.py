@@ -28,6 +28,8 @@ _ALONE, _ASSUMED, _JUMPING = 9, 4, 60
 """The precisions of the trials with their own sizes and numbers each."""
 ENTRIES = 12
 """So many places of free indices are tried at each point."""
+_FEW = 3
+"""So many where only the size is of interest."""
 LEAST = 2
 """At so many points at least a line must have been found to hold."""
 _DRAWS = 4
@@ -123,7 +125,7 @@ class Trials:
             # A line may hold but for one size, or for all small sizes only.
             for size in (*range(1, _LARGE), *_named_numbers(line)):
                 sizes = {name: max(_LARGE - size, 1) if k else size for k, name in enumerate(names)}
-                found = self._at(line, needed, sizes, "any", BITS[0], 0)
+                found = self._at(line, needed, sizes, "any", BITS[0], 0, _FEW)
                 if isinstance(found, Place):
                     return Outcome("refuted", counterexample=_told(line, found))
         return Outcome("held", tuple(held))
@@ -136,6 +138,7 @@ class Trials:
         style: Style,
         bits: int,
         number: int,
+        entries: int = ENTRIES,
     ) -> bool | str | Place:
         """What one point says: True, a reason why it says nothing, or where the sides differ."""
         before = ctx.prec
@@ -146,7 +149,7 @@ class Trials:
                 return "no numbers were found that meet the hypotheses"
             point.renew()
             exact = not self._ground.assumed(needed)
-            return _compared(line, point, Random(number), exact)
+            return _compared(line, point, Random(number), exact, entries)
         except Unclear as reason:
             return str(reason)
         except (Missing, OverflowError):
@@ -180,11 +183,13 @@ class Trials:
         return None
 
 
-def _compared(line: Line, point: Point, rng: Random, exact: bool) -> bool | str | Place:
+def _compared(
+    line: Line, point: Point, rng: Random, exact: bool, entries: int
+) -> bool | str | Place:
     every = list(islice(indices(line.free, point), _LARGEST))
-    if len(every) > ENTRIES:
+    if len(every) > entries:
         # Where indices agree, and where they don't, at both ends and between.
-        every = [every[0], every[-1], *(_picked(line.free, point, rng) for _ in range(ENTRIES))]
+        every = [every[0], every[-1], *(_picked(line.free, point, rng) for _ in range(entries))]
     some, why = False, ""
     limits = any(_tends(side) for side in line.sides)
     for at in every:

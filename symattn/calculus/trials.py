@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 from flint import arb, ctx, fmpq
 
@@ -30,7 +30,12 @@ WORK = 400_000
 #: So many derivatives may stand in one another: each doubles what a number carries.
 NESTED = 4
 #: Random entries whose every outcome is counted are at most so many.
-OUTCOMES = 10
+OUTCOMES = 6
+
+
+_Varied: TypeAlias = tuple[Array, int | None, Any]
+"""What is varied: an array; the tag of its slopes, or None where numbers are set for it; the
+place of the one entry that has a slope, or the numbers."""
 
 
 class Missing(Exception):
@@ -61,8 +66,9 @@ class Point:
         self.random = random
         self.env: dict[Index, int] = {}
         self._left = WORK
-        self._set: list[tuple[Array, Any, Any]] = []
+        self._set: list[_Varied] = []
         self._known: dict[tuple[Any, ...], dict[tuple[int, ...], Value]] = {}
+        self._tables: dict[Array, dict[tuple[int, ...], Value]] = {}
 
     def length(self, axis: Axis) -> int:
         """How long an axis is here."""
@@ -85,6 +91,17 @@ class Point:
     def forget(self) -> None:
         """Forget what was computed: the numbers given have changed."""
         self._known.clear()
+        self._tables.clear()
+
+    @contextmanager
+    def _while(self, *varied: _Varied) -> Iterator[None]:
+        """While this lasts more is varied; the tables of entries go by it."""
+        held, tables = self._set, self._tables
+        self._set, self._tables = [*held, *varied], {}
+        try:
+            yield
+        finally:
+            self._set, self._tables = held, tables
 
     @contextmanager
     def varied(self, array: Array, at: tuple[int, ...] | None = None) -> Iterator[int]:
@@ -93,11 +110,8 @@ class Point:
         tag = 1 + sum(tag is not None for _, tag, _ in self._set)
         if tag > NESTED:
             raise Unclear(f"more than {NESTED} derivatives in one another")
-        self._set.append((array, tag, at))
-        try:
+        with self._while((array, tag, at)):
             yield tag
-        finally:
-            self._set.pop()
 
     # -- places ------------------------------------------------------------------
 
@@ -129,36 +143,47 @@ class Point:
 
     def entry(self, array: Array, at: tuple[int, ...]) -> Value:
         """An entry of an array, with its slopes in what is being varied."""
-        varied = [one for one in self._set if one[0] is array or one[0] in array.uses]
-        return self._varied(varied, array, at)
+        table = self._tables.get(array)
+        if table is None:
+            table = self._tables[array] = self._table(array, self._varied_in(array))
+        found = table.get(at)
+        if found is None:
+            found = table[at] = self._moved(self._varied_in(array), array, at)
+        return found
 
-    def _varied(self, varied: list[Any], array: Array, at: tuple[int, ...]) -> Value:
+    def _varied_in(self, array: Array) -> list[_Varied]:
+        return [one for one in self._set if one[0] is array or one[0] in array.uses]
+
+    def _table(self, array: Array, varied: list[_Varied]) -> dict[tuple[int, ...], Value]:
+        """The entries that are known of an array while this is varied."""
+        if array.body is None and array.of is None and not varied:
+            return self.values[array]
+        if any(tag is None for _, tag, _ in varied):
+            # A number set for now: what follows from it is forgotten with it.
+            return {}
+        return self._known.setdefault((array, *varied), {})
+
+    def _moved(self, varied: list[_Varied], array: Array, at: tuple[int, ...]) -> Value:
         for place in range(len(varied) - 1, -1, -1):
             whose, tag, where = varied[place]
             if whose is array:
                 if tag is None:
                     return where[at] if isinstance(where, dict) else where
-                base = self._varied([*varied[:place], *varied[place + 1 :]], array, at)
+                others = [*varied[:place], *varied[place + 1 :]]
+                table = self._table(array, others)
+                base = table.get(at)
+                if base is None:
+                    base = table[at] = self._moved(others, array, at)
                 if where is None:
                     return Jet(tag, base, Slopes({at: 1}))
                 return Jet(tag, base, 1) if where == at else base
-        return self._under(varied, array, at)
-
-    def _under(self, varied: list[Any], array: Array, at: tuple[int, ...]) -> Value:
         if array.body is None and array.of is None:
             return self.values[array][at]
-        key = (
-            array,
-            *((one, tag, None if tag is None else where) for one, tag, where in varied),
-        )
-        known = self._known.setdefault(key, {})
-        if at not in known:
-            held, self._set = self._set, varied
-            try:
-                known[at] = self._computed(array, at)
-            finally:
-                self._set = held
-        return known[at]
+        held, self._set = self._set, varied
+        try:
+            return self._computed(array, at)
+        finally:
+            self._set = held
 
     def _computed(self, array: Array, at: tuple[int, ...]) -> Value:
         if array.of is not None:
@@ -175,12 +200,11 @@ class Point:
 
     def _loss(self, loss: Array, of: Array) -> Value:
         """A loss is a sine and powers of sums of entries with random coefficients."""
-        sums: list[Value] = [0, 0, 0]
-        for place in product(*(range(1, self.length(axis) + 1) for axis in of.axes)):
-            entry = self.entry(of, place)
-            for power in range(3):
-                sums[power] = sums[power] + self.values[loss][(power, *place)] * entry
-        return jets.sin(sums[0]) + sums[1] * sums[1] + sums[2] * sums[2] * sums[2]
+        places = list(product(*(range(1, self.length(axis) + 1) for axis in of.axes)))
+        entries = [self.entry(of, place) for place in places]
+        held = self.values[loss]
+        rows = [[held[(power, *place)] for place in places] for power in range(3)]
+        return _loss_of(rows, entries)
 
     # -- rules, one for each kind of expression ------------------------------------
 
@@ -284,12 +308,8 @@ class Point:
             step = arb(side * times) * arb(2) ** (near if isinstance(value.target, str) else -near)
             if isinstance(value.target, Fraction):
                 step = step + arb(fmpq(value.target.numerator, value.target.denominator))
-            self._set.append((value.variable, None, step))
-            try:
+            with self._while((value.variable, None, step)):
                 found.append(self.evaluate(value.body))
-            finally:
-                self._set.pop()
-                self._known.clear()
         if any(isinstance(one, Jet) for one in found):
             raise Unclear("the derivative of a limit")
         far, close = (one if isinstance(one, arb) else arb(one) for one in found)
@@ -317,13 +337,8 @@ class Point:
             for (array, at), (value_there, odds) in zip(places, outcome, strict=True):
                 drawn.setdefault(array, {})[at] = value_there
                 chance = chance * odds
-            before = len(self._set)
-            self._set.extend((array, None, entries) for array, entries in drawn.items())
-            try:
+            with self._while(*((array, None, entries) for array, entries in drawn.items())):
                 found = found + chance * self.evaluate(value.body)
-            finally:
-                del self._set[before:]
-                self._known.clear()
         return found
 
     def _operations(self, value: term.Operations) -> Value:
@@ -361,6 +376,26 @@ class Point:
             case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
                 return 0
         raise Unclear(f"the operations in {type(value).__name__}")
+
+
+def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value:
+    """``sin(x) + y^2 + z^3`` of three sums of entries with the coefficients of their rows.
+
+    Its slope is worked out as one sum over the entries, each with one factor.
+    """
+    tag = max((one.tag for one in entries if isinstance(one, Jet)), default=0)
+    moved = [isinstance(one, Jet) and one.tag == tag for one in entries]
+    bases = [one.base if moves else one for one, moves in zip(entries, moved, strict=True)]
+    x, y, z = (sum(c * base for c, base in zip(row, bases, strict=True)) for row in rows)
+    if not tag:
+        return jets.sin(x) + y * y + z * z * z
+    factors = jets.cos(x), 2 * y, 3 * z * z
+    slope: Value = 0
+    for place, one in enumerate(entries):
+        if moved[place]:
+            part = sum(row[place] * factor for row, factor in zip(rows, factors, strict=True))
+            slope = slope + one.slope * part
+    return Jet(tag, _loss_of(rows, bases), slope)
 
 
 _RULES: dict[type, Any] = {

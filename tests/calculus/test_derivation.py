@@ -44,8 +44,9 @@ SUM = {"line": "sum(i, p[i]) == 1", "by": ["p"], "label": "rows"}
     ],
 )
 def test_good_reasons(by, line) -> None:
-    """A definition, an earlier line by number or label, a hypothesis, another derivation."""
-    other = read({**TABLES, "lines": [{"line": "sum(i, p[i]) == 1"}, {"line": "zz == 1"}]})
+    """A definition, an earlier line by number or label, a hypothesis, what another concludes."""
+    lines = ["zz == 1", "sum(i, p[i]) == 1"]
+    other = read({**TABLES, "lines": [{"line": one} for one in lines], "conclusions": lines})
     found, why = statuses(
         SUM, {"line": line, "by": by}, library=lambda name: other if name == "other" else None
     )
@@ -71,6 +72,23 @@ def test_bad_reasons(by, line, told) -> None:
     found, why = statuses(SUM, {"line": line, "by": by})
     assert found == ["proved", "undecided"]
     assert told in why[1]
+
+
+def test_what_follows_from_a_false_line_is_not_proved() -> None:
+    """A reason has to hold itself; another derivation says what its letters mean there."""
+    false = {"line": "sum(i, x[i]) == 1", "label": "false"}
+    found, _ = statuses(false, {"line": "sum(i, x[i]) * t == t", "by": ["false"]})
+    assert found == ["refuted", "refuted"]
+    open_line = "relu(a) + relu(-a) == sqrt(a**2)"
+    tables = {"shapes": {"a": []}}
+    lines = [{"line": open_line}, {"line": open_line.replace("==", "== 0 +"), "by": ["1"]}]
+    found = derived("own", {**tables, "lines": lines}).lines
+    assert [one.status for one in found] == ["checked", "checked"]
+    elsewhere = read({**TABLES, "define": {"p": "softmax(x)"}, "lines": [{"line": SUM["line"]}]})
+    own = {**TABLES, "define": {"p[i]": "x[i]"}}
+    lines = [{"line": SUM["line"], "by": ["other"]}]
+    [line] = derived("own", {**own, "lines": lines}, {"other": elsewhere}.get).lines
+    assert line.status == "refuted"
 
 
 def test_a_refuted_line_is_refuted_whatever_its_reason() -> None:

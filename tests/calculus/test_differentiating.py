@@ -47,10 +47,13 @@ def test_slopes_of_numbers(text) -> None:
     slope, _, _ = differentiating.slope(value, SCOPE.arrays["t"])
     plain = Stage().read(value)
     symbols = {name: differentiating.entry(SCOPE.arrays[name], ()) for name in POINT}
-    above = {differentiating.Above: lambda x: sp.Heaviside(x)}
+    own = {
+        differentiating.Above: lambda x: sp.Heaviside(x),
+        differentiating.Reciprocal: lambda x: 1 / x,
+    }
 
     def at(expression, t):
-        for function, other in above.items():
+        for function, other in own.items():
             expression = expression.replace(function, other)
         return float(expression.subs({symbols["t"]: t, symbols["a"]: POINT["a"]}))
 

@@ -197,7 +197,7 @@ def test_what_has_no_value(point, text, error) -> None:
 
 
 def test_expected_values_of_many_entries_are_unclear() -> None:
-    """All outcomes of ten entries are counted, of eleven none."""
+    """All outcomes of six entries are counted, of more none."""
     read = draft.read({**TABLES, "define": {}, "losses": {}})
     point = draw(read.ground, frozenset(read.ground.given), {**SIZES, "n": 11}, Random(0), "any")
     point.scope = read.scope
