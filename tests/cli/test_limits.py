@@ -78,12 +78,12 @@ def test_the_others_go_on(command: str, run: Run) -> None:
     """A case that is stopped takes nothing from the others; the exit code is 2."""
     form = ["--format", "tex"] if command == "sheet" else []
     code, out, err = run.ended(
-        command, "slow.toml", "cat-sat-mat", "killed.toml", *form, "--max-seconds", "2.5"
+        command, "slow.toml", "cat-sat-mat", "killed.toml", *form, "--max-seconds", "6"
     )
     assert code == 2
     assert err.splitlines() == [
         "symattn: 2 faults",
-        "  slow.toml: stopped after 2.5 seconds (--max-seconds)",
+        "  slow.toml: stopped after 6 seconds (--max-seconds)",
         "  killed.toml: its process was ended (SIGKILL)",
     ]
     _, alone, _ = run.ended(command, "cat-sat-mat", *form)
@@ -95,10 +95,10 @@ def test_one_document_of_all_is_whole(output: list[str], run: Run) -> None:
     """Where one document tells of all cases, a case that is stopped leaves the old one."""
     (run.work / "all.json").write_text("mine", "utf-8")
     code, out, err = run.ended(
-        "audit", "cat-sat-mat", "slow.toml", "--format", "json", "--max-seconds", "2", *output
+        "audit", "cat-sat-mat", "slow.toml", "--format", "json", "--max-seconds", "6", *output
     )
     assert (code, out) == (2, "")
-    assert err == "symattn: slow.toml: stopped after 2 seconds (--max-seconds)\n"
+    assert err == "symattn: slow.toml: stopped after 6 seconds (--max-seconds)\n"
     assert (run.work / "all.json").read_text("utf-8") == "mine"
 
 
@@ -124,8 +124,8 @@ def test_jobs(command: str, run: Run) -> None:
 
 def test_one_job_at_a_time(run: Run) -> None:
     """Unless it is asked for, no case is begun before another is done."""
-    code, _, err = run.ended("verify", "left", "right", "--max-seconds", "2")
-    assert (code, err) == (2, "symattn: left: stopped after 2 seconds (--max-seconds)\n")
+    code, _, err = run.ended("verify", "left", "right", "--max-seconds", "6")
+    assert (code, err) == (2, "symattn: left: stopped after 6 seconds (--max-seconds)\n")
 
 
 # -- what is shown meanwhile -----------------------------------------------------------------
