@@ -85,8 +85,9 @@ class Draft:
 
     @property
     def shapes(self) -> dict[str, int]:
-        """How many axes each array has, as the printers want to know."""
-        return {name: len(array.axes) for name, array in self.scope.arrays.items()}
+        """How many axes each array and permutation has, as the printers want to know."""
+        axes = {name: len(array.axes) for name, array in self.scope.arrays.items()}
+        return axes | dict.fromkeys(self.scope.permutations, 0)
 
 
 def read(document: Mapping[str, Any], line_of: Callable[[str], int] = lambda _: 0) -> Draft:

@@ -7,14 +7,14 @@ terms and factors is the author's; sums run over the whole range of their index.
 >>> text("exp(S[i]) / sum(j, exp(S[j])) == A[i]", names)
 'exp(S_i) / Σ_j exp(S_j) = A_i'
 >>> print(latex("diff(A[i], S[k]) == A[i] * (delta(i, k) - A[k])", names))
-\frac{\partial A_{i}}{\partial S_{k}} = A_{i}\, \left( \delta_{ik} - A_{k} \right)
+\frac{\partial A_{i}}{\partial S_{k}} = A_{i}\, (\delta_{ik} - A_{k})
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from symattn import syntax
 from symattn.syntax import Tree
@@ -27,12 +27,18 @@ _GREEK = {
 }
 _COMMANDS = {"eps": r"\varepsilon", "lam": r"\lambda"}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_WORD = re.compile(r"[A-Za-z][A-Za-z]*(?:_[A-Za-z]+)?")
+#: A word or a number in prose, or several with signs between them: ``j < l``.
+_TOKEN = r"(?:[A-Za-z]\w*|\d+)"
+_CHAIN = re.compile(rf"(?<![\w.'’]){_TOKEN}(?: (?:<=|[=<>+-]) {_TOKEN})*(?!\w|\.\w)")
+#: One letter that is a word of English, if a word follows.
+_ARTICLE = re.compile(r"[AaI]\s+[a-z]")
+#: What makes brackets grow.
+_TALL = (r"\frac", r"\sum", r"\lim", r"\left", r"\operatorname*")
 #: A short exponent is raised, a long one follows exp.
 _RAISED_MOST = 24
 
 Shapes = Mapping[str, int]
-"""How many axes each array has."""
+"""How many axes each array has; a permutation has none, and is written like a function."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +73,10 @@ LATEX = Notation(
     minus="-",
     times=r"\, ",
     divide=None,
-    parentheses=r"\left( {} \right)",
+    parentheses="({})",
     root=r"\sqrt{{{}}}",
     exponential="e^{{{}}}",
-    function=r"\operatorname{{{}}}\left( {} \right)",
+    function=r"\operatorname{{{}}}({})",
     total=r"\sum_{{{}}} {}",
     mean=r"\operatorname*{{mean}}_{{{}}} {}",
     delta=r"\delta_{{{}}}",
@@ -79,7 +85,7 @@ LATEX = Notation(
     partial=r"\frac{{\partial {}}}{{\partial {}}}",
     operator=r"\frac{{\partial}}{{\partial {1}}} {0}",
     limit=r"\lim_{{{} \to {}}} {}",
-    expected=r"\operatorname{{E}}\left[ {} \right]",
+    expected=r"\operatorname{{E}}[{}]",
     operations=r"\operatorname{{ops}}({})",
     transpose=r"{}^\top",
     hadamard=r" \circ ",
@@ -87,6 +93,9 @@ LATEX = Notation(
     unit=r"I_{{{}}}",
     infinity=r"\infty",
 )
+
+#: Inside a line of text nothing is taller than the line.
+INLINE = replace(LATEX, divide="{} / {}", partial=r"\partial {} / \partial {}")
 
 TEXT = Notation(
     minus="−",
@@ -128,30 +137,65 @@ def sides(line: str, shapes: Shapes) -> list[str]:
     """The sides of a line in LaTeX."""
     tree = syntax.parse(line, letters=True)
     printer = _Printer(LATEX, shapes)
-    operands = tree.operands if isinstance(tree, syntax.Comparison) else (tree,)
-    return [printer.tree(one) for one in operands]
+    if not isinstance(tree, syntax.Comparison):
+        return [printer.tree(tree)]
+    different = _off_diagonal(tree)
+    *first, last = different.operands if different else tree.operands
+    return [*map(printer.tree, first), printer.tree(last) + printer.unless(tree)]
+
+
+def condition(words: str, shapes: Shapes) -> str:
+    r"""A condition of a line in LaTeX.
+
+    >>> condition("sum(l, E[l]) != 0", {"E": 1})
+    '\\sum_{l} E_{l} \\ne 0'
+    """
+    left, differs, right = words.partition(" != ")
+    if not differs:
+        return latex(words, shapes)
+    return rf"{latex(left, shapes)} \ne {latex(right, shapes)}"
 
 
 def pieces(words: str, shapes: Shapes) -> Iterator[tuple[str, str]]:
-    r"""Plain words and formulas in turn: (words, "") or ("", the formula in LaTeX);
-    formulas stand between backquotes, names such as ``d_k`` and ``dA`` by themselves.
+    r"""Plain words and formulas in turn: (words, "") or ("", the formula in LaTeX).
 
-    >>> list(pieces("The delta leaves `A[i]`.", {"A": 1}))
-    [('The delta leaves ', ''), ('', 'A_{i}'), ('.', '')]
+    Formulas stand between backquotes; names such as ``d_k`` and ``dA``, single
+    letters, and such with signs between them, by themselves.
+
+    >>> list(pieces("A delta leaves `A[i]`.", {"A": 1}))
+    [('A delta leaves ', ''), ('', 'A_{i}'), ('.', '')]
+    >>> list(pieces("the pairs with j < l", {}))
+    [('the pairs with ', ''), ('', 'j < l')]
     """
     for place, part in enumerate(words.split("`")):
         if place % 2:
-            yield "", latex(part, shapes)
+            yield "", _Printer(INLINE, shapes).whole(part)
             continue
         end = 0
-        for found in _WORD.finditer(part):
-            if "_" in found[0] or (found[0] in shapes and len(found[0]) > 1):
+        for found in _CHAIN.finditer(part):
+            if shown := _letters(found[0], part[found.start() :], shapes):
                 if part[end : found.start()]:
                     yield part[end : found.start()], ""
-                yield "", latex(found[0], shapes)
+                yield "", shown
                 end = found.end()
         if part[end:]:
             yield part[end:], ""
+
+
+def _letters(chain: str, rest: str, shapes: Shapes) -> str:
+    """Names and numbers with signs between them in LaTeX; nothing where they are words."""
+    tokens = chain.split(" ")
+    names = [one for one in tokens[::2] if not one.isdigit()]
+    if not names or not all(_is_name(one, shapes) for one in names) or _ARTICLE.match(rest):
+        return ""
+    shown = [one if k % 2 else latex(one, shapes) for k, one in enumerate(tokens)]
+    return " ".join(r"\le" if one == "<=" else one for one in shown)
+
+
+def _is_name(word: str, shapes: Shapes) -> bool:
+    return (
+        len(word) == 1 or word in shapes or re.fullmatch(r"[A-Za-z]+_[A-Za-z]+", word) is not None
+    )
 
 
 def prose(words: str, shapes: Shapes) -> str:
@@ -172,7 +216,15 @@ class _Printer:
 
     def _held(self, tree: Tree, tightness: int) -> str:
         written, tight = self._written(tree)
-        return written if tight >= tightness else self.to.parentheses.format(written)
+        return written if tight >= tightness else self._around(self.to.parentheses, written)
+
+    def _around(self, template: str, *parts: str) -> str:
+        """Parts, the last in brackets that are as tall as it is."""
+        shown, inside = template.format(*parts), parts[-1]
+        if self.to is TEXT or not any(one in inside for one in _TALL):
+            return shown
+        head, opened, closed = shown[: -len(inside) - 2], shown[-len(inside) - 2], shown[-1]
+        return rf"{head}\left{opened} {inside} \right{closed}"
 
     def _written(self, tree: Tree) -> tuple[str, int]:
         to = self.to
@@ -184,9 +236,13 @@ class _Printer:
             case syntax.Gradient(name):
                 return to.partial.format("L", self._name(name)), _PRODUCT
             case syntax.Comparison(operands, relations):
+                if different := _off_diagonal(tree):
+                    return f"{self.tree(different)}{self.unless(tree)}", 0
                 found = self.tree(operands[0])
                 for relation, one in zip(relations, operands[1:], strict=True):
-                    sign = {"==": "=", "<=": r"\le" if to is LATEX else "≤"}.get(relation, relation)
+                    sign = {"==": "=", "<=": r"\le" if to is not TEXT else "≤"}.get(
+                        relation, relation
+                    )
                     found += f" {sign} {self.tree(one)}"
                 return found, 0
             case syntax.Binary("*" | "/" | "@" as op, syntax.Negative(operand), right):
@@ -214,8 +270,10 @@ class _Printer:
                 return self._power(base, exponent), _POWER
             case syntax.Transposed(operand):
                 held = self._held(operand, _ATOM)
-                raised = to is LATEX and "^" in held
+                raised = to is not TEXT and "^" in held
                 return to.transpose.format(f"{{{held}}}" if raised else held), _POWER
+            case syntax.Cell(syntax.Name(name), (inside,)) if self.shapes.get(name) == 0:
+                return f"{self._name(name)}({self._place(inside)})", _ATOM
             case syntax.Cell(operand, places):
                 name = self._held(operand, _ATOM)
                 return self._marked(name, self._places(places)), _ATOM
@@ -224,12 +282,17 @@ class _Printer:
         raise AssertionError(type(tree).__name__)
 
     def _factor(self, tree: Tree) -> str:
-        slashed = isinstance(tree, syntax.Binary) and tree.op == "/" and self.to is TEXT
+        slashed = isinstance(tree, syntax.Binary) and tree.op == "/" and self.to.divide
         return self._held(tree, _POWER if slashed else _PRODUCT)
 
     def _quotient(self, above: Tree, below: Tree) -> tuple[str, int]:
         if self.to.divide is None:
-            return rf"\frac{{{self.tree(above)}}}{{{self.tree(below)}}}", _PRODUCT
+            # A fraction inside a fraction is as large as one by itself.
+            parts = [
+                rf"\displaystyle {one} \vphantom{{\Bigg|}}" if r"\frac" in one else one
+                for one in (self.tree(above), self.tree(below))
+            ]
+            return r"\frac{{{}}}{{{}}}".format(*parts), _PRODUCT
         summed = isinstance(below, syntax.Call) and below.function == "sum"
         under = self._held(below, _PRODUCT if summed else _POWER)
         return self.to.divide.format(self._held(above, _PRODUCT), under), _PRODUCT
@@ -237,7 +300,7 @@ class _Printer:
     def _power(self, base: Tree, exponent: Tree) -> str:
         raised = self.tree(exponent)
         held = self._held(base, _ATOM)
-        if self.to is LATEX:
+        if self.to is not TEXT:
             # A name with an index already is no base for another exponent to stand by.
             return f"{held}^{{{raised}}}"
         plain = raised.replace("−", "-")
@@ -251,6 +314,8 @@ class _Printer:
             case "sum" | "mean", (*letters, body) if letters:
                 template = to.total if function == "sum" else to.mean
                 inside = self._held(body, _PRODUCT)
+                if to is not TEXT and inside[0] in "[(":
+                    inside = to.times + inside
                 for letter in reversed(letters):
                     inside = template.format(self.tree(letter), inside)
                 return inside, _PRODUCT
@@ -274,27 +339,27 @@ class _Printer:
                     _PRODUCT
                 )
             case "expect", (body,):
-                return to.expected.format(self.tree(body)), _ATOM
+                return self._around(to.expected, self.tree(body)), _ATOM
             case "operations", _:
                 return to.operations.format(", ".join(map(self.tree, arguments))), _ATOM
             case "sqrt", (body,):
-                inside = self.tree(body) if to is LATEX else self._held(body, _ATOM)
+                inside = self.tree(body) if to is not TEXT else self._held(body, _ATOM)
                 return to.root.format(inside), _ATOM
             case "exp", (body,):
                 inside = self.tree(body)
                 if to is TEXT or len(inside) <= _RAISED_MOST:
                     return to.exponential.format(inside), _POWER
-                return rf"\exp\left( {inside} \right)", _ATOM
-            case "log" | "sin" | "cos", (body,) if to is LATEX:
-                return rf"\{function}\left( {self.tree(body)} \right)", _ATOM
+                return self._around(r"\exp({})", inside), _ATOM
+            case "log" | "sin" | "cos", (body,) if to is not TEXT:
+                return self._around(rf"\{function}({{}})", self.tree(body)), _ATOM
             case "ones" | "zeros", sizes:
                 number = "1" if function == "ones" else "0"
-                separator = r" \times " if to is LATEX else "×"
+                separator = r" \times " if to is not TEXT else "×"
                 return to.ones.format(number, separator.join(map(self.tree, sizes))), _ATOM
             case "eye", (size,):
                 return to.unit.format(self.tree(size)), _ATOM
         inside = ", ".join(map(self.tree, arguments))
-        return to.function.format(function, inside), _ATOM
+        return self._around(to.function, function, inside), _ATOM
 
     def _places(self, places: tuple[Tree, ...]) -> str:
         """Indices side by side; commas only where one of them is more than a letter."""
@@ -302,7 +367,7 @@ class _Printer:
         if all(isinstance(one, syntax.Name) and len(one.name) == 1 for one in places):
             return "".join(written)
         joined = ",".join(written)
-        return joined if self.to is LATEX or len(written) == 1 else f"({joined})"
+        return joined if self.to is not TEXT or len(written) == 1 else f"({joined})"
 
     def _place(self, tree: Tree) -> str:
         match tree:
@@ -320,17 +385,25 @@ class _Printer:
         lead = "d" if stem[1:] in _GREEK and stem[0] == "d" else ""
         letter = stem.removeprefix(lead)
         if letter in _GREEK:
-            greek = _COMMANDS.get(letter, rf"\{letter}") if self.to is LATEX else _GREEK[letter]
+            greek = _COMMANDS.get(letter, rf"\{letter}") if self.to is not TEXT else _GREEK[letter]
             stem = f"{lead}{greek}"
-        elif self.to is LATEX and len(stem) > 2:
+        elif self.to is not TEXT and len(stem) > 2:
             stem = rf"\mathit{{{stem}}}"
         if not below:
             return stem
         mark = self._name(below) if below in _GREEK else below.replace("_", ",")
         # Indices go below: the mark of an array stands above, as in W^Q.
         if self.shapes.get(name):
-            return f"{stem}^{{{mark}}}" if self.to is LATEX else f"{stem}^{mark}"
+            return f"{stem}^{{{mark}}}" if self.to is not TEXT else f"{stem}^{mark}"
         return self._marked(stem, mark)
+
+    def unless(self, line: syntax.Comparison) -> str:
+        """Behind a line off the diagonal: the places that differ there."""
+        if _off_diagonal(line) is None:
+            return ""
+        sign, apart = ("≠", "   ") if self.to is TEXT else (r"\ne", r" \quad ")
+        first, second = next(iter(_different(line.operands)))
+        return f"{apart}({self._place(first)} {sign} {self._place(second)})"
 
     def _marked(self, name: str, below: str) -> str:
         return f"{name}_{below}" if self.to is TEXT else f"{name}_{{{below}}}"
@@ -357,3 +430,27 @@ class _Printer:
             case syntax.Call(_, (operand,)):
                 return self._is_matrix(operand)
         return False
+
+
+def _off_diagonal(line: syntax.Comparison) -> syntax.Comparison | None:
+    """A line whose sides are 0 or have the factor ``1 - delta(i, k)``, without the factor."""
+    if len(_different(line.operands)) != 1 or {*line.relations} != {"=="}:
+        return None
+    zero = syntax.Literal("0")
+    rest = [one.right if isinstance(one, syntax.Binary) else one for one in line.operands]
+    kept = all(_different((one,)) or one == zero for one in line.operands)
+    return syntax.Comparison(tuple(rest), line.relations) if kept else None
+
+
+def _different(operands: tuple[Tree, ...]) -> set[tuple[Tree, ...]]:
+    """The places of the deltas in factors ``1 - delta(i, k)`` that stand first."""
+    found = set()
+    for one in operands:
+        match one:
+            case syntax.Binary(
+                "*",
+                syntax.Binary("-", syntax.Literal("1"), syntax.Call("delta", (_, _) as places)),
+                _,
+            ):
+                found.add(places)
+    return found

@@ -37,10 +37,14 @@ Line = tuple[str | Math | Code | Strong, ...]
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; level 1 is a section."""
+    """A heading; level 1 is a section.
+
+    What follows it to a height of ``room`` mm stays on its page, if it fits on one.
+    """
 
     text: Line
     level: int = 1
+    room: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -55,10 +59,11 @@ class Equations:
     """Displayed lines ``left &= right``, aligned at the relation.
 
     Each line is (left, relation, right); an empty left continues the line
-    above.
+    above. In several ``columns`` short ones stand side by side, row by row.
     """
 
     lines: tuple[tuple[str, str, str], ...]
+    columns: int = 1
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,10 @@ class Matrices:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; ``align`` has one of l, c, r for each column."""
+    """A table; ``align`` has one of l, c, r for each column.
+
+    A row of one cell is a title of the rows below it.
+    """
 
     header: tuple[Line, ...]
     rows: tuple[tuple[Line, ...], ...]
@@ -129,6 +137,6 @@ class Sheet:
     """A document: its head and its blocks."""
 
     name: str
-    title: str
+    title: str | Line
     subtitle: Line
     blocks: tuple[Block, ...]

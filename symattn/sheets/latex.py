@@ -30,6 +30,8 @@ _SHARED = r"""
 \setlength{\parskip}{4pt plus 2pt}
 \setlength{\jot}{4pt}
 \setlength{\mathindent}{6mm}
+\setlength{\LTpre}{6pt}
+\setlength{\LTpost}{4pt}
 \AtBeginDocument{\abovedisplayskip=5pt plus 2pt \belowdisplayskip=5pt plus 2pt
   \abovedisplayshortskip=4pt \belowdisplayshortskip=4pt}
 \definecolor{ink}{HTML}{1F3A5F}
@@ -41,6 +43,8 @@ _SHARED = r"""
 \newsavebox{\fitted}
 \newcommand{\fit}[2]{\sbox{\fitted}{$\displaystyle #2$}%
   \ifdim\wd\fitted>#1\resizebox{#1}{!}{\usebox{\fitted}}\else\usebox{\fitted}\fi}
+\newcommand{\needroom}[1]{\par\penalty0\ifdim\pagetotal>.3\textheight
+  \ifdim\dimexpr\pagegoal-\pagetotal\relax<#1\newpage\fi\fi}
 \newcommand{\correct}[1]{{\color{pen}\mathbf{#1}}}
 \addtokomafont{disposition}{\rmfamily\color{ink}}
 \RedeclareSectionCommand[beforeskip=14pt plus 4pt,afterskip=4pt]{section}
@@ -84,8 +88,9 @@ _LUALATEX = "\n".join(
 def document(sheet: b.Sheet) -> str:
     """The LaTeX document of a sheet."""
     body = _joined(sheet.blocks)
+    title = (sheet.title,) if isinstance(sheet.title, str) else sheet.title
     head = (
-        rf"{{\LARGE\bfseries\color{{ink}}\raggedright {escape(sheet.title)}\par}}"
+        rf"{{\LARGE\bfseries\boldmath\color{{ink}}\raggedright {_line(title)}\par}}"
         + "\n"
         + rf"{{\large\itshape\color{{ink}} {_line(sheet.subtitle)}\par}}"
         + "\n\\smallskip{\\color{ink}\\hrule height .6pt}\\medskip"
@@ -149,14 +154,20 @@ def _typed(text: str) -> str:
     return rf"\texttt{{{shown}}}"
 
 
+#: Height of a page, and of the beginning of what is longer, in mm.
+_PAGE, _BEGINNING = 245, 50
+
+
 def _block(block: b.Block) -> str:
     match block:
-        case b.Heading(text, level):
-            return rf"\{'sub' * (level - 1)}section*{{{_line(text)}}}"
+        case b.Heading(text, level, room):
+            shown = rf"\{'sub' * (level - 1)}section*{{{_line(text)}}}"
+            kept = room if room <= _PAGE else _BEGINNING
+            return rf"\needroom{{{kept:.0f}mm}}{shown}" if room else shown
         case b.Paragraph(text):
             return _line(text)
-        case b.Equations(lines):
-            return _equations(lines)
+        case b.Equations(lines, columns):
+            return _equations(lines) if columns == 1 else _beside(lines, columns)
         case b.Matrices(items):
             return "\n".join(_shelf(shelf) for shelf in _shelves(items))
         case b.Table():
@@ -178,6 +189,14 @@ def _equations(lines: tuple[tuple[str, str, str], ...]) -> str:
         shown.append(rf"{left} &{relation or '{}'} {indent}{_fit(right, room)}".strip())
     body = " \\\\\n".join(shown)
     return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
+
+
+def _beside(lines: tuple[tuple[str, str, str], ...], columns: int) -> str:
+    """Short equations side by side, aligned in each column."""
+    cells = [f"{left} &{relation} {right}" for left, relation, right in lines]
+    rows = [r" &\quad ".join(cells[k : k + columns]) for k in range(0, len(cells), columns)]
+    body = " \\\\\n".join(rows)
+    return f"\\begin{{alignat*}}{{{columns}}}\n{body}\n\\end{{alignat*}}"
 
 
 # -- matrices -------------------------------------------------------------------
@@ -286,20 +305,36 @@ def _marked(marked: b.Marked) -> str:
 
 # -- tables and heat maps --------------------------------------------------------
 
+#: The width of a title, and of an em, in mm.
+_TITLE, _EM = 150, 3.515
+
 
 def _table(table: b.Table) -> str:
     header = " & ".join(rf"\textbf{{{_line(cell)}}}" for cell in table.header)
-    room = 2 * TEXT / max(len(table.header), 2)
-    rows = "\n".join(
-        _row_start(" & ".join(_line(cell, room) for cell in row))
-        + (r" \\[6pt]" if _is_tall(row) else r" \\")
-        for row in table.rows
-    )
+    rows = "\n".join(_row(row, table) for row in table.rows)
     return (
         rf"\begin{{longtable}}[l]{{@{{\hspace{{6mm}}}}{table.align}@{{}}}}"
         f"\n\\toprule\n{header} \\\\\n\\midrule\n\\endhead\n{rows}\n\\bottomrule"
         "\n\\end{longtable}"
     )
+
+
+def _row(row: tuple[b.Line, ...], table: b.Table) -> str:
+    """A row of a table; below a displayed formula there is air, below a title no end of page."""
+    count = len(table.header)
+    if len(row) == 1 < count:
+        title = rf"\boldmath\textbf{{{_line(row[0])}}}"
+        columns = rf"@{{\hspace{{6mm}}}}P{{{_TITLE}mm}}@{{}}"
+        return rf"\multicolumn{{{count}}}{{{columns}}}{{{title}}} \\*\addlinespace[4pt]"
+    rooms = _rooms(table.align) if "P" in table.align else [2 * TEXT / max(count, 2)] * count
+    cells = " & ".join(_line(cell, room) for cell, room in zip(row, rooms, strict=True))
+    return _row_start(cells) + rf" \\{_air(row)}"
+
+
+def _rooms(align: str) -> list[float]:
+    """How wide each column may get, in em."""
+    columns = re.findall(r"P\{(\d+)mm\}|[lcr]", align)
+    return [float(found) / _EM if found else TEXT for found in columns]
 
 
 def _row_start(row: str) -> str:
@@ -308,10 +343,13 @@ def _row_start(row: str) -> str:
     return f"{{}}{row}" if row.lstrip().startswith(("[", "*")) else row
 
 
-def _is_tall(row: tuple[b.Line, ...]) -> bool:
-    """Whether displayed mathematics in a row needs air below."""
-    pieces = [piece for cell in row for piece in cell]
-    return any(isinstance(piece, b.Math) and r"\displaystyle" in piece.latex for piece in pieces)
+def _air(row: tuple[b.Line, ...]) -> str:
+    """Room below a row: displayed mathematics needs some, fractions and sums more."""
+    shown = " ".join(piece.latex for cell in row for piece in cell if isinstance(piece, b.Math))
+    tall = r"\frac" in shown or r"\sum" in shown
+    if r"\displaystyle" in shown:
+        return rf"\addlinespace[{7 if tall else 5}pt]"
+    return r"\addlinespace[3pt]" if r"\sum" in shown else ""
 
 
 def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:

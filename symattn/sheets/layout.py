@@ -8,7 +8,7 @@ not fit is broken before its signs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from symattn import formulas as f
@@ -17,7 +17,9 @@ from symattn import formulas as f
 TEXT = 44.0
 
 _GROUP = re.compile(r"\\[A-Za-z]+|\\.|[{}^_]|\s+|.", re.DOTALL)
+_ALIGNED = re.compile(r"(?:\\displaystyle )?\\begin\{aligned\}\[t\](.*)\\end\{aligned\}")
 _RELATIONS = frozenset("=+-<>") | {r"\approx", r"\cdot", r"\odot", r"\leq", r"\times", r"\to"}
+_RELATIONS |= {r"\le", r"\ne", r"\circ"}
 _NOTHING = frozenset(
     {r"\struck", r"\correct", r"\footnotesize", r"\texttt"}
     | {r"\mathrm", r"\mathit", r"\operatorname", r"\displaystyle", r"\text"}
@@ -29,6 +31,7 @@ _WIDE = {
     r"\left": 0.3,
     r"\right": 0.3,
     r"\sum": 1.5,
+    r"\lim": 1.6,
     r"\quad": 1.0,
     r"\qquad": 2.0,
     r"\,": 0.2,
@@ -44,7 +47,24 @@ def width(latex: str) -> float:
     >>> round(width(r"\frac{e}{1 + \sqrt{e} + e}"), 1)
     5.4
     """
+    if rows := aligned_rows(latex):
+        return max(width(row.replace("&", " ")) for row in rows)
     return _measure(_GROUP.findall(latex), 0)[0]
+
+
+def aligned(rows: Sequence[str]) -> str:
+    r"""Rows of one formula under one another, aligned where each has its ``&``.
+
+    >>> aligned(["a &= b", r"&\quad + c"])
+    '\\begin{aligned}[t]a &= b \\\\ &\\quad + c\\end{aligned}'
+    """
+    return r"\begin{aligned}[t]" + r" \\ ".join(rows) + r"\end{aligned}"
+
+
+def aligned_rows(latex: str) -> list[str]:
+    """The rows of what :func:`aligned` made, nothing of other mathematics."""
+    found = _ALIGNED.fullmatch(latex)
+    return found[1].split(r" \\ ") if found else []
 
 
 def _measure(tokens: list[str], place: int) -> tuple[float, int]:
@@ -136,14 +156,20 @@ def _operand(formula: f.Formula, room: float) -> list[str]:
 
 
 def broken_text(latex: str, room: float) -> list[str]:
-    """LaTeX of a sum as lines that fit, broken before signs outside of groups.
+    """LaTeX of a sum as lines that fit, broken before signs outside of groups, and
+    inside of brackets only where they are too wide alone.
 
     >>> broken_text("a + b - c", 2.0)
     ['a', '+ b', '- c']
     """
     if width(latex) <= room:
         return [latex]
-    return _shelved(_pieces(latex, r" [+-] "), room)
+    pieces = [
+        inner
+        for piece in _pieces(latex, r" [+-] ", r"[(\[]", r"[)\]]")
+        for inner in (_pieces(piece, r" [+-] ") if width(piece) > room else [piece])
+    ]
+    return _shelved(pieces, room)
 
 
 def unbreakable(latex: str) -> float:
@@ -152,15 +178,17 @@ def unbreakable(latex: str) -> float:
     >>> unbreakable("aaaa + bb") == width("aaaa")
     True
     """
+    if aligned_rows(latex):
+        return width(latex)
     return max(map(width, _pieces(latex, r" [+\-=] | \\(?:odot|cdot|approx) ")))
 
 
-def _pieces(latex: str, signs: str) -> list[str]:
-    """LaTeX cut before the signs outside of groups."""
+def _pieces(latex: str, signs: str, opening: str = "{", closing: str = "}") -> list[str]:
+    """LaTeX cut before the signs outside of groups, and of brackets if they are named."""
     pieces, depth = [""], 0
-    for token in re.split(rf"(\\left|\\right|[{{}}]|{signs})", latex):
-        depth += token in ("{", "\\left")
-        depth -= token in ("}", "\\right")
+    for token in re.split(rf"(\\left\W|\\right\W|[{{}}]|{opening}|{closing}|{signs})", latex):
+        depth += token == "{" or token.startswith(r"\left") or bool(re.fullmatch(opening, token))
+        depth -= token == "}" or token.startswith(r"\right") or bool(re.fullmatch(closing, token))
         if re.fullmatch(signs, token) and not depth:
             pieces.append(token.lstrip())
         else:

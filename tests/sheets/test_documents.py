@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from flint import arb
 
 import symattn
+from symattn.calculus.library import THEORY
 from symattn.errors import EngineFailure, Refuted
 from symattn.numbers.reading import read
 from symattn.numbers.values import ONE, Value
 from symattn.sheets import blocks as b
-from symattn.sheets import engine, redpen, walkthrough
+from symattn.sheets import derivation, engine, redpen, walkthrough
 from symattn.sheets.latex import document
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
@@ -51,6 +53,29 @@ def test_same_input_same_pdf() -> None:
 def test_pages_without_complaints(name: str) -> None:
     """The widest sheets have no overfull line, missing letter or undefined reference."""
     assert engine.typeset(document(walkthrough.sheet(solve(name)))).complaints == ()
+
+
+def _pages(pdf: bytes, folder: Path) -> list[list[str]]:
+    """The lines of text on each page, without its number."""
+    (folder / "sheet.pdf").write_bytes(pdf)
+    command = ["pdftotext", "-layout", "sheet.pdf", "-"]
+    text = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+    return [[one.strip() for one in page.splitlines() if one.strip()][:-1]
+            for page in text.split("\f")[:-1]]  # fmt: skip
+
+
+@needs_tex
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="no pdftotext here")
+@pytest.mark.parametrize("name", ["softmax-backward", "masking", "blockwise-softmax"])
+def test_pages_of_derivations(name: str, tmp_path: Path) -> None:
+    """Nothing is too wide, no page ends with a title, and the last one is not nearly empty."""
+    theory = THEORY[name]
+    made = engine.typeset(document(derivation.sheet(theory)))
+    assert made.complaints == ()
+    pages = _pages(made.pdf, tmp_path)
+    titles = {"Notation", "Proof", "line", "Definitions:", *theory.parts} - {""}
+    assert not [page[-1] for page in pages if page[-1] in titles]
+    assert len(pages[-1]) >= 12
 
 
 @needs_tex

@@ -58,8 +58,9 @@ def made(which: str, folder: Path) -> tuple[b.Sheet, str]:
     return sheet, text.partition("\\begin{document}\n")[2].removesuffix("\\end{document}\n")
 
 
-def line(text: b.Line) -> str:
+def line(text: b.Line | str) -> str:
     """A line as it should be seen."""
+    text = (text,) if isinstance(text, str) else text
     shown = [
         f"${p.latex}$" if isinstance(p, b.Math) else p if isinstance(p, str) else p.text
         for p in text
@@ -83,7 +84,7 @@ def test_text(which: str, folder: Path) -> None:
     sheet, body = made(which, folder)
     head, _, rest = body.partition("\\medskip\n\n")
     title, subtitle = re.findall(r"\\color\{ink\}(?:\\raggedright)? (.*)\\par\}", head)
-    assert (seen(title), seen(subtitle)) == (sheet.title, line(sheet.subtitle))
+    assert (seen(title), seen(subtitle)) == (line(sheet.title), line(sheet.subtitle))
     for block in sheet.blocks:
         match block:
             case b.Heading(text, level):
@@ -180,13 +181,22 @@ def test_tables(which: str, folder: Path) -> None:
     sheet, body = made(which, folder)
     found = typeset.tables(body)
     assert len(found) == len(of(sheet, b.Table))
-    for (columns, header, rows, tall), table in zip(found, of(sheet, b.Table), strict=True):
+    for (columns, header, rows, air), table in zip(found, of(sheet, b.Table), strict=True):
         assert columns == table.align
         assert header == [line(cell) for cell in table.header]
         assert rows == [[line(cell) for cell in row] for row in table.rows]
-        assert tall == ["displaystyle" in str(row) for row in table.rows]
+        assert air == [air_of(row, len(header)) for row in table.rows]
         plain = re.sub(r"@\{.*?\}\}?|P\{[^}]*\}", lambda m: "P" if m[0][0] == "P" else "", columns)
         assert len(plain) == len(header)
+
+
+def air_of(row: tuple[b.Line, ...], columns: int) -> int:
+    """Displayed mathematics has air below, sums and fractions more."""
+    shown = str(row)
+    tall = r"\\frac" in shown or r"\\sum" in shown
+    if len(row) < columns:
+        return 4
+    return (7 if tall else 5) if "displaystyle" in shown else 3 if r"\\sum" in shown else 0
 
 
 @pytest.mark.parametrize("which", SHEETS)
@@ -295,7 +305,38 @@ def test_tables_give_displayed_mathematics_air() -> None:
     """Below a row with a displayed formula there is a gap, below others none."""
     rows = (((b.Math(r"\displaystyle x"),),), (("plain",),))
     shown = body_of(b.Table((("head",),), rows, "l"))
-    assert "$\\displaystyle x$ \\\\[6pt]\nplain \\\\\n" in shown
+    assert "$\\displaystyle x$ \\\\\\addlinespace[5pt]\nplain \\\\\n" in shown
+
+
+def test_titles_in_a_table() -> None:
+    """A row of one cell spans the table, and no page ends below it."""
+    rows = ((("A part",),), (("1",), (b.Math("x"),)))
+    shown = body_of(b.Table(((), ("line",)), rows, "rP{94mm}"))
+    assert r"\multicolumn{2}{@{\hspace{6mm}}P{150mm}@{}}{\boldmath\textbf{A part}} \\*" in shown
+
+
+def test_columns_have_room_by_their_width() -> None:
+    """What is wider than its column is made small, and no more than that."""
+    wide = "x" * 50
+    cells = (((b.Math(wide),), (b.Math(wide),)),)
+    shown = body_of(b.Table((("a",), ("b",)), cells, "P{94mm}P{52mm}"))
+    assert rf"$\fit{{267pt}}{{{wide}}}$ & $\fit{{148pt}}{{{wide}}}$" in shown
+
+
+def test_a_heading_keeps_what_follows() -> None:
+    """As much as fits on a page stays with its heading; of more, the beginning."""
+    assert body_of(b.Heading(("Proof",))) == r"\section*{Proof}"
+    assert body_of(b.Heading(("Proof",), room=120)) == r"\needroom{120mm}\section*{Proof}"
+    assert body_of(b.Heading(("Proof",), room=400)) == r"\needroom{50mm}\section*{Proof}"
+
+
+def test_equations_side_by_side() -> None:
+    """In columns, each aligned at its relation, row by row."""
+    lines = (("a", "=", "b"), ("c", "=", "d"), ("e", "=", "f"))
+    shown = body_of(b.Equations(lines, 2))
+    inner = "a &= b &\\quad c &= d \\\\\ne &= f"
+    assert shown.endswith(f"\\begin{{alignat*}}{{2}}\n{inner}\n\\end{{alignat*}}")
+    assert [x[:3] for x in typeset.equations(shown)[0]] == list(lines)
 
 
 def heat(rows: int, columns: int, label: str = "k", title: b.Line = ()) -> b.HeatMap:

@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from symattn import formulas as f
-from symattn.sheets.layout import broken, broken_text, unbreakable, width
+from symattn.sheets.layout import (
+    aligned,
+    aligned_rows,
+    broken,
+    broken_text,
+    unbreakable,
+    width,
+)
 
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
 
@@ -179,3 +186,18 @@ def test_where_paragraphs_break(sign: str) -> None:
     """TeX breaks mathematics in text before or after these signs, but not inside groups."""
     assert unbreakable(f"aaaa {sign} bb") < width(f"aaaa {sign} bb")
     assert unbreakable(f"x_{{aaaa {sign} bb}}") == width(f"x_{{aaaa {sign} bb}}")
+
+
+def test_text_breaks_inside_brackets_only_where_they_are_too_wide() -> None:
+    """A bracket stays whole where it fits on a line."""
+    assert broken_text("aaaa + (bb - cc) + dd", 5.5) == ["aaaa", "+ (bb - cc)", "+ dd"]
+    assert broken_text("aaaa + (bbbb - cccc) + dd", 4.0) == ["aaaa", "+ (bbbb", "- cccc)", "+ dd"]
+
+
+def test_aligned_rows() -> None:
+    """As wide as the widest row; a paragraph does not break them."""
+    rows = ["a &= b", r"&\quad + cccc"]
+    made = aligned(rows)
+    assert aligned_rows(made) == aligned_rows(rf"\displaystyle {made}") == rows
+    assert width(made) == unbreakable(made) == max(width(row.replace("&", " ")) for row in rows)
+    assert aligned_rows(r"a \\ b") == []

@@ -123,9 +123,12 @@ def equations(body: str) -> list[list[tuple[str, str, str, bool]]]:
     """The displays of equations: left, relation, right, and whether a line is
     set in from the one it continues."""
     found = []
-    for display in re.findall(r"\\begin\{align\*\}\n(.*?)\n\\end\{align\*\}", body, re.DOTALL):
+    pattern = r"\\begin\{align(?:\*|at\*\}\{(\d))\}\n(.*?)\n\\end\{align(?:at)?\*\}"
+    for columns, display in re.findall(pattern, body, re.DOTALL):
+        rows = [row.split(r" &\quad ") for row in display.split(" \\\\\n")]
+        assert all(len(row) == int(columns or 1) for row in rows[:-1])
         lines = []
-        for line in display.split(" \\\\\n"):
+        for line in (line for row in rows for line in row):
             shown = re.fullmatch(r"(.*?) ?&(=|\\approx|\{\})\s*(\\quad )?\s*(.*)", line)
             assert shown is not None, line
             left, relation, quad, right = shown.groups()
@@ -134,8 +137,8 @@ def equations(body: str) -> list[list[tuple[str, str, str, bool]]]:
     return found
 
 
-def tables(body: str) -> list[tuple[str, list[str], list[list[str]], list[bool]]]:
-    """The tables: columns, header, rows, and which rows have air below."""
+def tables(body: str) -> list[tuple[str, list[str], list[list[str]], list[int]]]:
+    """The tables: columns, header, rows, and how much air they have below, in pt."""
     found = []
     pattern = (
         r"\\begin\{longtable\}\[l\]\{@\{\\hspace\{6mm\}\}([^\n]*)@\{\}\}\n\\toprule\n(.*?) \\\\\n"
@@ -143,15 +146,22 @@ def tables(body: str) -> list[tuple[str, list[str], list[list[str]], list[bool]]
     pattern += r"\\midrule\n\\endhead\n(.*?)\n\\bottomrule\n\\end\{longtable\}"
     for columns, header, rows in re.findall(pattern, body, re.DOTALL):
         lines = rows.split("\n") if rows else []
-        assert all(re.search(r" \\\\(\[6pt\])?\Z", line) for line in lines)
-        tall = [line.endswith("[6pt]") for line in lines]
-        split = [re.sub(r" \\\\(\[6pt\])?\Z", "", line).split(" & ") for line in lines]
+        ends = [re.search(r" \\\\(\*?)(?:\\addlinespace\[(\d)pt\])?\Z", line) for line in lines]
+        air = [int(end[2] or 0) for end in ends if end]
+        assert len(air) == len(lines)
+        split = []
+        for line, end in zip(lines, ends, strict=True):
+            cells = line[: end.start()].split(" & ") if end else []
+            # A title spans all columns, and no page ends below it.
+            title = re.fullmatch(r"\\multicolumn\{\d\}\{.*?\}@\{\}\}\{\\boldmath(.*)\}", cells[0])
+            assert bool(title) == bool(end and end[1])
+            split.append([title[1]] if title else cells)
         found.append(
             (
                 columns,
                 [seen(c) for c in header.split(" & ")],
                 [[*map(seen, row)] for row in split],
-                tall,
+                air,
             )
         )
     return found
