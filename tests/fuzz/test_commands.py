@@ -1,6 +1,6 @@
 """Whatever a file holds, a command ends as documented: its message, its exit code, no traceback.
 
-``SYMATTN_FUZZ`` is the number of commands (about 3,000 unless it is set); a batch
+``SYMATTN_FUZZ`` is the number of commands (about 1,500 unless it is set); a batch
 runs in a process of its own, so that what hangs is told and not waited for.
 """
 
@@ -19,7 +19,7 @@ from .batch import drawn
 
 ROOT = Path(__file__).parents[2]
 KINDS = ("valid", "grammar", "mutants")
-COMMANDS = int(os.environ.get("SYMATTN_FUZZ", "3000"))
+COMMANDS = int(os.environ.get("SYMATTN_FUZZ", "1500"))
 #: Commands that each input goes through, and inputs of a batch.
 EACH, MOST = 4, 1000
 #: Seconds without a command that ends, after which a batch is said to hang.
