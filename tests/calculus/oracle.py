@@ -159,20 +159,6 @@ def bound(tree: Tree) -> list[str]:
     return []
 
 
-def parts(tree: Tree) -> tuple[Tree, ...]:
-    """The trees that a tree is made of."""
-    match tree:
-        case Negative(one) | syntax.Transposed(one):
-            return (one,)
-        case Binary(_, left, right) | syntax.Power(left, right):
-            return left, right
-        case Cell(operand, places):
-            return operand, *places
-        case Call(_, found) | Comparison(found, _) | syntax.Sequence(found):
-            return found
-    return ()
-
-
 class World:
     """Numbers for all that a document speaks of, at one choice of sizes."""
 
@@ -433,7 +419,7 @@ class State:
                     stem = _stem(other)
                     if stem and stem != index and stem not in self.world.sizes:
                         linked.add(stem)
-        for one in parts(tree):
+        for one in syntax.inside(tree):
             self._stands(index, one, found, linked, through)
 
     def _axes(self, name: str) -> tuple[Any, ...]:
@@ -454,7 +440,7 @@ class State:
         elif isinstance(tree, Call) and tree.function == "limit":
             inner = tree.arguments[2:]
         else:
-            inner = parts(tree)[len(bound(tree)) :]
+            inner = syntax.inside(tree)[len(bound(tree)) :]
         held |= set(bound(tree))
         return set().union(*(self.free(one, held) for one in inner))
 
