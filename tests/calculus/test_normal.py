@@ -19,7 +19,7 @@ from symattn.calculus.refuting import _needed
 from symattn.calculus.trials import Missing, Unclear, precision
 from symattn.errors import Malformed
 
-from .files import document, names
+from .files import GIVEN, document, names
 from .values import Unknown, Values, close, exact
 
 
@@ -119,15 +119,7 @@ def test_normal_forms_keep_values(folder, name) -> None:
 
 TABLES = {
     "sizes": ["n", "m"],
-    "shapes": {
-        "x": ["n"],
-        "y": ["n"],
-        "z": ["m"],
-        "S": ["n", "m"],
-        "Q": ["n", "n"],
-        "t": [],
-        "a": [],
-    },
+    "shapes": {**GIVEN, "y": ["n"], "a": []},
     "permutations": {"pi_": "n"},
     "define": {"A": "softmax(S)", "G[i]": "sum(j, step(j <= i) * x[j])", "R[i]": "x[pi_[i]] ** 2"},
     "lines": [{"line": "t == t"}],

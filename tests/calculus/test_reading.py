@@ -14,21 +14,17 @@ from symattn.calculus import language as term
 from symattn.calculus.derivation import derived
 from symattn.errors import Malformed
 
-from .files import document, names
+from .files import GIVEN, document, names
 
 TABLES = {
     "sizes": ["n", "m"],
     "shapes": {
-        "x": ["n"],
-        "z": ["m"],
-        "S": ["n", "m"],
-        "Q": ["n", "n"],
+        **GIVEN,
         "T": ["n", "m", "m"],
         "F": [3],
         "r": [1, "m"],
         "c": ["n", 1],
         "o": [1, 1],
-        "t": [],
     },
     "losses": {"L": "x"},
     "permutations": {"p": "n", "q": "m"},
