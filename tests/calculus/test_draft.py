@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from symattn.calculus import draft
@@ -9,7 +11,7 @@ from symattn.calculus.derivation import derived
 from symattn.errors import Malformed
 from symattn.limits import FAULTS_KEPT
 
-GOOD = {
+GOOD: dict[str, Any] = {
     "title": "Softmax backward",
     "statement": "dS",
     "source": "a book",

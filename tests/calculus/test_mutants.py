@@ -20,8 +20,9 @@ from symattn.calculus.proving import Prover
 from symattn.errors import Malformed
 
 from .files import document, names, theory, theory_document
+from .grids import Unreadable
 from .mutants import Changes
-from .oracle import Judge, Unreadable
+from .oracle import Judge
 
 MUTANTS = int(os.environ.get("SYMATTN_MUTANTS", "900"))
 FILES = [("corpus", name) for name in names("corpus")] + [("theory", name) for name in theory()]

@@ -200,14 +200,13 @@ def test_places() -> None:
     scope = draft.read(TABLES).scope
     line = reading.line("x[i + 1] * x[n - 1] * x[2] * x[1 + i] == x[p[p[i]]]", scope)
     (i,) = line.free
-    factors = line.sides[0].factors
-    assert [one.at[0] for one in factors] == [
+    assert [one.at[0] for one in term.walk(line.sides[0]) if isinstance(one, term.Entry)] == [
         term.Place(i, offset=1),
         term.Place(size="n", offset=-1),
         term.Place(offset=2),
         term.Place(i, offset=1),
     ]
-    assert line.sides[1].at == (term.Place(i, images=("p", "p")),)
+    assert term.places(line.sides[1]) == (term.Place(i, images=("p", "p")),)
 
 
 def test_how_far_indices_run() -> None:
@@ -224,6 +223,7 @@ def test_a_bound_index_hides_a_free_one() -> None:
     scope = draft.read(TABLES).scope
     line = reading.line("sum(i, x[i]) == n * x[i]", scope)
     assert [index.name for index in line.free] == ["i"]
+    assert isinstance(line.sides[0], term.Sum)
     assert line.sides[0].index is not line.free[0]
 
 
