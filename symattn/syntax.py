@@ -425,6 +425,24 @@ def gradient_name(name: str) -> str:
     return f"dL/d{name}"
 
 
+def inside(tree: Tree) -> tuple[Tree, ...]:
+    """The trees that a tree is made of.
+
+    >>> inside(parse("x + 2")), inside(parse("x"))
+    ((Name(name='x'), Literal(text='2')), ())
+    """
+    match tree:
+        case Negative(operand) | Transposed(operand) | Indexed(operand, _):
+            return (operand,)
+        case Binary(_, left, right) | Power(left, right):
+            return left, right
+        case Cell(operand, places):
+            return operand, *places
+        case Call(_, parts) | Comparison(parts, _) | Conjunction(parts) | Sequence(parts):
+            return parts
+    return ()
+
+
 def names(tree: Tree) -> Iterator[str]:
     """The quantities that a tree names, gradients as ``dL/dQ``.
 
@@ -436,17 +454,8 @@ def names(tree: Tree) -> Iterator[str]:
             yield name
         case Gradient(of):
             yield gradient_name(of)
-        case Negative(operand) | Transposed(operand) | Indexed(operand, _):
-            yield from names(operand)
-        case Binary(_, left, right) | Power(left, right):
-            yield from names(left)
-            yield from names(right)
-        case Cell(operand, places):
-            for part in (operand, *places):
-                yield from names(part)
-        case Call(_, parts) | Comparison(parts, _) | Conjunction(parts) | Sequence(parts):
-            for part in parts:
-                yield from names(part)
+    for part in inside(tree):
+        yield from names(part)
 
 
 def entry_text(text: str, tree: Tree, keys: Iterable[int]) -> str:

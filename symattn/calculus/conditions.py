@@ -135,19 +135,12 @@ def _nonzero(value: Expr) -> Iterator[Condition]:
 def _lengths(line: Line) -> Iterator[str]:
     """How long axes are at least, so that numbered places exist."""
     least: dict[Axis, int] = {}
-    for side in line.sides:
-        for axis, at in _places(side):
-            if at.index is None and isinstance(axis, str):
-                needed = at.offset if not at.size else 1 - at.offset
-                if needed > 1:
-                    least[axis] = max(least.get(axis, 1), needed)
+    for one in term.walk(*line.sides):
+        if isinstance(one, term.Entry | term.Partial):
+            for axis, at in zip(one.array.axes, one.at, strict=True):
+                if at.index is None and isinstance(axis, str):
+                    needed = at.offset if not at.size else 1 - at.offset
+                    if needed > 1:
+                        least[axis] = max(least.get(axis, 1), needed)
     for axis, length in least.items():
         yield f"{axis} >= {length}"
-
-
-def _places(value: Expr) -> Iterator[tuple[Axis, Place]]:
-    match value:
-        case term.Entry(array, at) | term.Partial(_, array, at):
-            yield from zip(array.axes, at, strict=True)
-    for one in term.inside(value):
-        yield from _places(one)

@@ -274,8 +274,7 @@ def _form(value: Any, order: dict[Index, int]) -> Any:
 
 def names_in(value: Expr) -> frozenset[Array]:
     """The arrays whose entries stand in an expression itself."""
-    found = {value.array} if isinstance(value, term.Entry) else set()
-    return frozenset(found).union(*map(names_in, term.inside(value)))
+    return frozenset(one.array for one in term.walk(value) if isinstance(one, term.Entry))
 
 
 def rational(value: Any) -> Fraction:

@@ -10,8 +10,8 @@ from symattn.calculus import reading
 from symattn.calculus.language import Array, Axis
 from symattn.calculus.points import Ground
 from symattn.calculus.scope import Scope
-from symattn.errors import Fault, Faults, Malformed
-from symattn.tables.entries import KINDS, kind, unknown
+from symattn.errors import Fault, Faults
+from symattn.tables.entries import kind, misfits, table, text, unknown
 
 _TEXTS = ("title", "statement", "source", "note")
 _LISTS = ("sizes", "hypotheses", "random", "lines", "assumptions", "conclusions")
@@ -97,12 +97,8 @@ def read(document: Mapping[str, Any], line_of: Callable[[str], int] = lambda _: 
     judged one by one.
     """
     faults = unknown(document, KEYS)
-    wrong = {key for key, of in KEYS.items() if not isinstance(document.get(key, of()), of)}
-    faults += [
-        Fault(key, f"expected {KINDS[KEYS[key]]}, found {kind(document[key])}")
-        for key in sorted(wrong)
-    ]
-    good = {key: value for key, value in document.items() if key in KEYS and key not in wrong}
+    faults += misfits(document, KEYS)
+    good = {key: document[key] for key, of in KEYS.items() if isinstance(document.get(key), of)}
     sizes = list(_names(good.get("sizes", []), "sizes", faults))
     scope = Scope(sizes)
     given = list(_given(good.get("shapes", {}), scope, faults))
@@ -136,32 +132,28 @@ def read(document: Mapping[str, Any], line_of: Callable[[str], int] = lambda _: 
             random.append(scope.arrays[name])
         else:
             faults.append(Fault(f"random[{place}]", "expected the name of what is given"))
-    faults += [
-        Fault(f"assumptions[{place}]", f"expected text, found {kind(one)}")
-        for place, one in enumerate(good.get("assumptions", []))
-        if not isinstance(one, str)
-    ]
+    assumptions = []
+    for place, one in enumerate(good.get("assumptions", [])):
+        with faults.inside(f"assumptions[{place}]"):
+            assumptions.append(text(one))
     hypotheses = []
-    for place, text in enumerate(good.get("hypotheses", [])):
+    for place, one in enumerate(good.get("hypotheses", [])):
         with faults.inside(f"hypotheses[{place}]"):
-            if not isinstance(text, str):
-                raise Malformed(f"expected text, found {kind(text)}")
-            hypotheses.append(reading.hypothesis(text, scope))
+            hypotheses.append(reading.hypothesis(text(one), scope))
     lines = [
         replace(said, at=line_of(f"lines[{place}]"))
         for place, said in _lines(good.get("lines", []), faults)
     ]
     conclusions = good.get("conclusions", [])
     said_lines = [one.line for one in lines]
-    for place, text in enumerate(conclusions):
-        if text not in said_lines:
+    for place, one in enumerate(conclusions):
+        if one not in said_lines:
             faults.append(Fault(f"conclusions[{place}]", "expected one of the lines"))
     if conclusions and not faults and said_lines[-1] not in conclusions:
         faults.append(Fault("conclusions", "the last line is not among them"))
     if not lines and not faults:
         faults.append(Fault("lines", "missing: expected at least one [[lines]] table"))
-    if faults:
-        raise Malformed(faults, more=faults.more)
+    faults.raise_all()
     ground = Ground(
         tuple(given),
         tuple(array for array in scope.arrays.values() if array.of is not None),
@@ -172,7 +164,7 @@ def read(document: Mapping[str, Any], line_of: Callable[[str], int] = lambda _: 
     texts = {key: good.get(key, "") for key in _TEXTS}
     return Draft(
         **texts,
-        assumptions=tuple(map(str, good.get("assumptions", []))),
+        assumptions=tuple(assumptions),
         scope=scope,
         ground=ground,
         hypotheses=tuple(good.get("hypotheses", [])),
@@ -220,17 +212,15 @@ def _given(shapes: Mapping[str, Any], scope: Scope, faults: Faults) -> Iterator[
 
 
 def _defined(
-    table: Mapping[str, Any], losses: Mapping[str, Any], scope: Scope, faults: Faults
+    define: Mapping[str, Any], losses: Mapping[str, Any], scope: Scope, faults: Faults
 ) -> Iterator[Defined]:
     """The definitions in order; a loss is known as soon as what it is a function of is."""
     _add_losses(losses, scope)
-    for key, text in table.items():
+    for key, said in define.items():
         with faults.inside(f"define.{key}"):
-            if not isinstance(text, str):
-                raise Malformed(f"expected text, found {kind(text)}")
-            array = reading.definition(key, text, scope)
+            array = reading.definition(key, text(said), scope)
             scope.arrays[array.name] = array
-            yield Defined(key, text, array)
+            yield Defined(key, said, array)
         _add_losses(losses, scope)
 
 
@@ -241,25 +231,16 @@ def _add_losses(losses: Mapping[str, Any], scope: Scope) -> None:
             scope.arrays[name] = Array(name, (), of=array, uses=frozenset({array, *array.uses}))
 
 
-def _lines(table: list[Any], faults: Faults) -> Iterator[tuple[int, Said]]:
+def _lines(entries: list[Any], faults: Faults) -> Iterator[tuple[int, Said]]:
     part = ""
-    for place, entry in enumerate(table):
-        where = f"lines[{place}]"
-        if not isinstance(entry, dict):
-            faults.append(Fault(where, f"expected a table, found {kind(entry)}"))
-            continue
-        found = unknown(entry, LINE_KEYS)
-        found += [
-            Fault(key, f"expected {KINDS[of]}, found {kind(entry[key])}")
-            for key, of in LINE_KEYS.items()
-            if key in entry and not isinstance(entry[key], of)
-        ]
-        if "line" not in entry:
-            found.append(Fault("line", "missing"))
-        if found:
-            faults += [fault.inside(where) for fault in found]
-            continue
-        part = entry.get("part", part)
-        by = tuple(map(str, entry["by"])) if "by" in entry else None
-        said = Said(entry["line"], entry.get("because", ""), by, part, entry.get("label", ""))
-        yield place, said
+    for place, entry in enumerate(entries):
+        with faults.inside(f"lines[{place}]"):
+            found = unknown(table(entry), LINE_KEYS)
+            found += misfits(entry, LINE_KEYS)
+            if "line" not in entry:
+                found.append(Fault("line", "missing"))
+            found.raise_all()
+            part = entry.get("part", part)
+            by = tuple(map(str, entry["by"])) if "by" in entry else None
+            said = Said(entry["line"], entry.get("because", ""), by, part, entry.get("label", ""))
+            yield place, said

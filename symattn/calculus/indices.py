@@ -157,14 +157,9 @@ def letters_of(tree: Tree) -> Iterator[str]:
             for letter in letters:
                 yield from _leaves(letter)
             yield from letters_of(body)
-        case syntax.Call(_, parts) | syntax.Comparison(parts, _) | syntax.Sequence(parts):
-            for part in parts:
+        case _:
+            for part in syntax.inside(tree):
                 yield from letters_of(part)
-        case syntax.Binary(_, left, right) | syntax.Power(left, right):
-            yield from letters_of(left)
-            yield from letters_of(right)
-        case syntax.Negative(operand) | syntax.Transposed(operand):
-            yield from letters_of(operand)
 
 
 def _leaves(place: Tree) -> Iterator[str]:

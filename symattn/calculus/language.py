@@ -9,6 +9,7 @@ in numbers (:mod:`symattn.calculus.trials`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -225,13 +226,29 @@ def inside(value: Expr) -> tuple[Expr, ...]:
     return ()
 
 
+def walk(*values: Expr) -> Iterator[Expr]:
+    """Expressions and all that they are made of, each before its parts."""
+    todo = [*reversed(values)]
+    while todo:
+        one = todo.pop()
+        yield one
+        todo.extend(reversed(inside(one)))
+
+
+def places(value: Expr) -> tuple[Place, ...]:
+    """The places that stand in an expression itself, not in what it is made of."""
+    match value:
+        case Entry(_, at) | Partial(_, _, at):
+            return at
+        case Delta(first, second) | AtMost(first, second):
+            return first, second
+    return ()
+
+
 def arrays(value: Expr) -> frozenset[Array]:
     """The arrays named in an expression, and all that they are computed from."""
     found: set[Array] = set()
-    todo = [value]
-    while todo:
-        one = todo.pop()
-        todo.extend(inside(one))
+    for one in walk(value):
         match one:
             case Entry(array, _):
                 found |= {array, *array.uses}

@@ -7,6 +7,7 @@ is tried on the right side, and named where the line then stands all trials.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from symattn import syntax
@@ -73,34 +74,48 @@ def _changes(left: Tree, right: Tree, scope: Scope) -> Iterator[tuple[Tree, str]
 
 
 def _parts(tree: Tree) -> Iterator[tuple[Tree, Callable[[Tree], Tree]]]:
-    """All parts of a tree, each with what puts another in its place."""
+    """The parts of a tree that a slip may be in, each with what puts another in its place."""
     yield tree, lambda new: new
+    inside = syntax.inside(tree)
     match tree:
-        case syntax.Binary(op, left, right):
-            for part, put in _parts(left):
-                yield part, lambda new, put=put: syntax.Binary(op, put(new), right)  # type: ignore[misc]
-            for part, put in _parts(right):
-                yield part, lambda new, put=put: syntax.Binary(op, left, put(new))  # type: ignore[misc]
         case syntax.Negative(operand):
             yield operand, lambda new: new
-            for part, put in _parts(operand):
-                yield part, lambda new, put=put: syntax.Negative(put(new))  # type: ignore[misc]
-        case syntax.Power(base, exponent):
-            for part, put in _parts(base):
-                yield part, lambda new, put=put: syntax.Power(put(new), exponent)  # type: ignore[misc]
-        case syntax.Transposed(operand):
-            for part, put in _parts(operand):
-                yield part, lambda new, put=put: syntax.Transposed(put(new))  # type: ignore[misc]
-        case syntax.Call(function, arguments):
-            for place, argument in enumerate(arguments):
-                before, after = arguments[:place], arguments[place + 1 :]
-                for part, put in _parts(argument):
-                    yield (
-                        part,
-                        lambda new, put=put, before=before, after=after: syntax.Call(  # type: ignore[misc]
-                            function, (*before, put(new), *after)
-                        ),
-                    )
+        case syntax.Power():
+            inside = inside[:1]
+        case syntax.Cell() | syntax.Comparison():
+            inside = ()
+    for place, one in enumerate(inside):
+        for part, put in _parts(one):
+            yield part, _within(tree, place, put)
+
+
+def _within(tree: Tree, place: int, put: Callable[[Tree], Tree]) -> Callable[[Tree], Tree]:
+    """What puts another in the place of a part of one of the parts of a tree."""
+    inside = syntax.inside(tree)
+    before, after = inside[:place], inside[place + 1 :]
+    return lambda new: rebuilt(tree, (*before, put(new), *after))
+
+
+def rebuilt(tree: Tree, parts: tuple[Tree, ...]) -> Tree:
+    """A tree of the same kind, made of others.
+
+    >>> source(rebuilt(syntax.parse("x + y"), (syntax.Name("y"), syntax.Name("x"))))
+    'y + x'
+    """
+    match tree:
+        case syntax.Negative() | syntax.Transposed():
+            return replace(tree, operand=parts[0])
+        case syntax.Binary(op):
+            return syntax.Binary(op, *parts)
+        case syntax.Power():
+            return syntax.Power(*parts)
+        case syntax.Cell():
+            return syntax.Cell(parts[0], parts[1:])
+        case syntax.Call(function):
+            return syntax.Call(function, parts)
+        case syntax.Comparison(_, relations):
+            return syntax.Comparison(parts, relations)
+    return tree
 
 
 def _places(tree: Tree) -> Iterator[str]:
@@ -116,14 +131,9 @@ def _places(tree: Tree) -> Iterator[str]:
         case syntax.Call("delta", parts):
             for part in parts:
                 yield from syntax.names(part)
-        case syntax.Call(_, parts):
-            for part in parts:
+        case _:
+            for part in syntax.inside(tree):
                 yield from _places(part)
-        case syntax.Binary(_, left, right) | syntax.Power(left, right):
-            yield from _places(left)
-            yield from _places(right)
-        case syntax.Negative(operand) | syntax.Transposed(operand):
-            yield from _places(operand)
 
 
 def source(tree: Tree) -> str:

@@ -195,7 +195,7 @@ class Normal(Sums):
             if body is None:
                 continue
             inner = differentiating.names_in(body)
-            if array in inner or any(isinstance(part, _WORKED_OUT) for part in _walk(body)):
+            if array in inner or any(isinstance(part, _WORKED_OUT) for part in term.walk(body)):
                 return []
             todo += inner - seen
             seen |= inner
@@ -217,7 +217,7 @@ class Normal(Sums):
 
     def _chain(self, of: Expr, env: Env, array: Array, at: tuple[At, ...]) -> Poly:
         """The derivative of an expression, by SymPy's derivatives in what stands in it."""
-        if any(isinstance(one, _WORKED_OUT) for one in _walk(of)):
+        if any(isinstance(one, _WORKED_OUT) for one in term.walk(of)):
             return self._leaves(of, env, array, at)
         inside = differentiating.names_in(of)
         self._arrays |= {one.name: one for one in inside}
@@ -467,20 +467,9 @@ def _last(value: Any) -> int:
 
 def _free(value: Expr) -> set[Index]:
     """The indices of places in an expression; those of sums are among them."""
-    found: set[Index] = set()
-    for one in _walk(value):
-        match one:
-            case term.Entry(_, at) | term.Partial(_, _, at):
-                found |= {place.index for place in at if place.index}
-            case term.Delta(first, second) | term.AtMost(first, second):
-                found |= {place.index for place in (first, second) if place.index}
-            case term.Position(index):
-                found.add(index)
-    return found
-
-
-def _walk(value: Expr) -> list[Expr]:
-    return [value, *(one for part in term.inside(value) for one in _walk(part))]
+    every = [*term.walk(value)]
+    places = (place.index for one in every for place in term.places(one) if place.index)
+    return {*places, *(one.index for one in every if isinstance(one, term.Position))}
 
 
 _LONGEST_LIMIT = 60

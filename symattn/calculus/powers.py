@@ -125,8 +125,6 @@ class Powers(Algebra):
         if whole:
             found = scaled(found, content ** int(exponent))
         else:
-            if content < 0:
-                raise Undecided("a root of a number below 0")
             for prime, e in _primes(content).items():
                 found = self.mul(found, self.one(self.make("q", prime, f"q{prime}"), e * exponent))
         if rest == self.number(1):
@@ -158,8 +156,6 @@ class Powers(Algebra):
         if not of_any_sign:
             shared = {one: e for one, e in shared.items() if self.above(one, e)}
         shared = {one: e for one, e in shared.items() if e}
-        if any(one.kind == "p" and len(poly) == 1 for one in shared) and not of_any_sign:
-            shared = {one: e for one, e in shared.items() if self.above(one, e)}
         mono = tuple(sorted(shared.items(), key=lambda pair: pair[0].text))
         inverse: Poly = {tuple((one, -e) for one, e in mono): ONE}
         rest: Poly = {}
@@ -171,10 +167,7 @@ class Powers(Algebra):
             gcd(*(c.numerator for c in rest.values())),
             lcm(*(c.denominator for c in rest.values())),
         )
-        leading = rest[max(rest, key=size_of)]
-        if leading < 0 and (of_any_sign or all(c < 0 for c in rest.values())):
-            content = -content
-        if not of_any_sign and content < 0:
+        if of_any_sign and rest[max(rest, key=size_of)] < 0:
             content = -content
         return content, mono, scaled(rest, 1 / content)
 

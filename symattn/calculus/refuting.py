@@ -99,7 +99,7 @@ class Trials:
         assumed = ground.assumed(needed)
         # Without sizes there are only numbers to vary; what is assumed leaves few kinds of them.
         more = _ALONE if not names else _ASSUMED if assumed else 0
-        if not names and any(map(_jumps, line.sides)):
+        if not names and any(map(_jumps, term.walk(*line.sides))):
             more = _JUMPING
         held: list[dict[str, int]] = []
         points, why = 0, ""
@@ -191,7 +191,7 @@ def _compared(
         # Where indices agree, and where they don't, at both ends and between.
         every = [every[0], every[-1], *(_picked(line.free, point, rng) for _ in range(entries))]
     some, why = False, ""
-    limits = any(_tends(side) for side in line.sides)
+    limits = any(isinstance(one, term.Limit) for one in term.walk(*line.sides))
     for at in every:
         point.env.update(zip(line.free, at, strict=True))
         try:
@@ -230,16 +230,9 @@ def _depth(value: Expr) -> int:
     return inner + isinstance(value, term.Sum)
 
 
-def _tends(value: Expr) -> bool:
-    """Whether a limit is taken in an expression."""
-    return isinstance(value, term.Limit) or any(map(_tends, term.inside(value)))
-
-
 def _jumps(value: Expr) -> bool:
-    """Whether a step of a value stands in an expression."""
-    if isinstance(value, term.Apply) and value.function == "positive":
-        return True
-    return any(map(_jumps, term.inside(value)))
+    """Whether an expression is a step of a value."""
+    return isinstance(value, term.Apply) and value.function == "positive"
 
 
 def _small(beside: arb, part: int) -> arb:
@@ -281,50 +274,26 @@ def _sizes(line: Line, ground: Ground, needed: frozenset[Array]) -> set[str]:
     axes += [axis for array in needed if array.of is not None for axis in array.of.axes]
     axes += [index.size for index in line.free]
     axes += list((ground.permutations or {}).values())
-    found = {axis for axis in axes if isinstance(axis, str)}
-    for side in line.sides:
-        found |= _named_sizes(side)
-    for array in needed:
-        if array.body is not None:
-            found |= _named_sizes(array.body)
-    return found
-
-
-def _named_sizes(value: Expr) -> set[str]:
-    found: set[str] = set()
-    todo = [value]
-    while todo:
-        one = todo.pop()
-        todo.extend(term.inside(one))
+    bodies = [array.body for array in needed if array.body is not None]
+    for one in term.walk(*line.sides, *bodies):
+        axes += [place.size for place in term.places(one) if place.size]
         match one:
             case term.Size(of):
-                axis = of.size if isinstance(of, Index) else of
-                found |= {axis} if isinstance(axis, str) else set()
+                axes.append(of.size if isinstance(of, Index) else of)
             case term.Sum(index, _):
-                found |= {index.size} if isinstance(index.size, str) else set()
-            case term.Entry(_, at) | term.Partial(_, _, at):
-                found |= _of_places(at)
-            case term.Delta(first, second) | term.AtMost(first, second):
-                found |= _of_places((first, second))
-    return found
+                axes.append(index.size)
+    return {axis for axis in axes if isinstance(axis, str)}
 
 
 def _named_numbers(line: Line) -> list[int]:
     """Sizes about the numbers that places are compared with."""
     found: set[int] = set()
-    todo = list(line.sides)
-    while todo:
-        one = todo.pop()
-        todo.extend(term.inside(one))
+    for one in term.walk(*line.sides):
         if isinstance(one, term.Delta | term.AtMost):
-            for place in (one.first, one.second):
+            for place in term.places(one):
                 near = range(abs(place.offset) - 1, abs(place.offset) + 3)
                 found |= {size for size in near if size >= _LARGE}
     return sorted(found)
-
-
-def _of_places(at: Sequence[term.Place]) -> set[str]:
-    return {place.size for place in at if place.size}
 
 
 def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict[str, int]:

@@ -14,7 +14,7 @@ from symattn.numbers.printed import Printed, read_printed
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
 from symattn.shapes import Shape, show
-from symattn.tables.entries import kind, texts, unknown
+from symattn.tables.entries import table, texts, unknown
 
 #: Rows of printed figures; None is a masked score, printed as minus infinity.
 Figures = tuple[tuple[Printed | None, ...], ...]
@@ -111,8 +111,7 @@ class _Reader:
 
     def read(self, entry: object, place: str) -> Claim | None:
         """The claim of a table; None where it is passed over."""
-        if not isinstance(entry, Mapping):
-            raise Malformed(f"expected a table, found {kind(entry)}")
+        entry = table(entry)
         faults = unknown(entry, _CLAIM_KEYS)
         faults += _form(entry)
         where, of, holds = (_text(entry, key) for key in ("where", "of", "holds"))
@@ -183,8 +182,7 @@ def read_unchecked(entries: Iterable[object]) -> tuple[Unchecked, ...]:
     found: list[Unchecked] = []
     for number, entry in enumerate(entries):
         with faults.inside(f"[{number}]"):
-            if not isinstance(entry, Mapping):
-                raise Malformed(f"expected a table, found {kind(entry)}")
+            entry = table(entry)
             wrong = unknown(entry, _UNCHECKED_KEYS)
             wrong += [Fault(key, "missing") for key in _UNCHECKED_KEYS if key not in entry]
             wrong += texts(entry, [key for key in _UNCHECKED_KEYS if key in entry])

@@ -10,7 +10,7 @@ from symattn.advice import MAKE_ONE
 from symattn.cases.case import Case, make
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CHAIN
-from symattn.tables.entries import KINDS, kind, unknown
+from symattn.tables.entries import misfits, unknown
 from symattn.tables.file import Document, File, content, parsed
 
 #: What a file says of a case besides its numbers and steps, as :func:`make` takes it.
@@ -77,17 +77,15 @@ def _structure(document: Document) -> Faults:
     What is faulty is taken out, so that the rest can be checked.
     """
     faults = unknown(document, _KEYS)
-    wrong = {key for key, of in _KEYS.items() if not isinstance(document.get(key, of()), of)}
-    faults += [
-        Fault(key, f"expected {KINDS[_KEYS[key]]}, found {kind(document.pop(key))}")
-        for key in sorted(wrong)
-    ]
-    if "extends" not in document.keys() | wrong:
+    if "extends" not in document:
         faults += [
             Fault(key, f"missing: expected a [{key}] table")
             for key in ("given", "steps")
-            if key not in document.keys() | wrong
+            if key not in document
         ]
+    for wrong in misfits(document, _KEYS):
+        del document[wrong.where]
+        faults.append(wrong)
     return faults
 
 

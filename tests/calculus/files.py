@@ -8,6 +8,8 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 LINES = ROOT / "tests" / "calculus"
+#: The shapes of what lines made up for tests speak of.
+GIVEN = {"x": ["n"], "z": ["m"], "S": ["n", "m"], "Q": ["n", "n"], "t": []}
 
 
 def names(folder: str) -> list[str]:

@@ -1,14 +1,14 @@
-"""Lines changed in one place, and trees written back as text."""
+"""Lines changed in one place."""
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from zlib import crc32
 
 from symattn import syntax
+from symattn.calculus.mending import rebuilt, source
 from symattn.syntax import (
     Binary,
     Call,
@@ -22,81 +22,7 @@ from symattn.syntax import (
     Tree,
 )
 
-_SUM, _PRODUCT, _POSTFIX = 1, 2, 4
 LETTERS = "ijkl"
-
-
-def text(tree: Tree) -> str:
-    """A tree as it is written; what is read back is the same tree.
-
-    >>> text(syntax.parse("-(a - b) ** 2 * x[i+1].T == sum(j, y[j])", letters=True))
-    '-(a - b)**2 * x[i + 1].T == sum(j, y[j])'
-    """
-    return _written(tree, 0)
-
-
-def _written(tree: Tree, tight: int) -> str:
-    match tree:
-        case Comparison(sides, relations):
-            found = _written(sides[0], _SUM)
-            for relation, side in zip(relations, sides[1:], strict=True):
-                found += f" {relation} {_written(side, _SUM)}"
-            return found
-        case Binary(op, left, right):
-            own = _SUM if op in "+-" else _PRODUCT
-            found = f"{_written(left, own)} {op} {_written(right, own + 1)}"
-        case Negative(operand):
-            own, found = 3, f"-{_written(operand, 3.5)}"
-        case Power(base, exponent):
-            own, found = 3.5, f"{_written(base, _POSTFIX)}**{_written(exponent, 3)}"
-        case Transposed(operand):
-            return f"{_written(operand, _POSTFIX)}.T"
-        case Cell(operand, places):
-            inside = ", ".join(_written(one, 0) for one in places)
-            return f"{_written(operand, _POSTFIX)}[{inside}]"
-        case Call(function, arguments):
-            return f"{function}({', '.join(_written(one, 0) for one in arguments)})"
-        case Name(name):
-            return name
-        case Literal(number):
-            return number
-        case _:
-            raise TypeError(type(tree).__name__)
-    return found if own >= tight else f"({found})"
-
-
-def parts(tree: Tree) -> tuple[Tree, ...]:
-    """The trees that a tree is made of."""
-    match tree:
-        case Negative(one) | Transposed(one):
-            return (one,)
-        case Binary(_, left, right) | Power(left, right):
-            return left, right
-        case Cell(operand, places):
-            return operand, *places
-        case Call(_, found) | Comparison(found, _):
-            return found
-    return ()
-
-
-def rebuilt(tree: Tree, inside: Sequence[Tree]) -> Tree:
-    """A tree with other parts."""
-    match tree:
-        case Negative() | Transposed():
-            return dataclasses.replace(tree, operand=inside[0])
-        case Binary():
-            return dataclasses.replace(tree, left=inside[0], right=inside[1])
-        case Power():
-            return Power(*inside)
-        case Cell():
-            return Cell(inside[0], tuple(inside[1:]))
-        case Call():
-            return Call(tree.function, tuple(inside))
-        case Comparison():
-            return Comparison(tuple(inside), tree.relations)
-    return tree
-
-
 OTHER = {
     "exp": ("sin", "softplus"),
     "log": ("exp", "sqrt"),
@@ -133,8 +59,8 @@ class Changes:
 
     def all(self) -> list[str]:
         """The changed lines in an order that does not depend on anything but the line."""
-        every = dict.fromkeys(text(one) for one in self._changed(self.tree, False))
-        before = text(self.tree)
+        every = dict.fromkeys(source(one) for one in self._changed(self.tree, False))
+        before = source(self.tree)
         every.pop(before, None)
         order = list(every)
         random.Random(crc32(before.encode())).shuffle(order)
@@ -142,7 +68,7 @@ class Changes:
 
     def _changed(self, tree: Tree, place: bool) -> Iterator[Tree]:
         yield from self._place(tree) if place else self._here(tree)
-        inside = parts(tree)
+        inside = syntax.inside(tree)
         for k, one in enumerate(inside):
             if isinstance(tree, Call) and tree.function in ("sum", "mean") and k < len(inside) - 1:
                 continue

@@ -7,7 +7,8 @@ import pytest
 from symattn.calculus.derivation import derived
 
 from .files import document, names
-from .oracle import Judge, Unreadable
+from .grids import Unreadable
+from .oracle import Judge
 
 #: True lines that are not proved yet, by file.
 OPEN = {

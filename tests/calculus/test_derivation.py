@@ -80,9 +80,8 @@ def test_what_follows_from_a_false_line_is_not_proved() -> None:
     found, _ = statuses(false, {"line": "sum(i, x[i]) * t == t", "by": ["false"]})
     assert found == ["refuted", "refuted"]
     open_line = "relu(a) + relu(-a) == sqrt(a**2)"
-    tables = {"shapes": {"a": []}}
     lines = [{"line": open_line}, {"line": open_line.replace("==", "== 0 +"), "by": ["1"]}]
-    found = derived("own", {**tables, "lines": lines}).lines
+    found = derived("own", {"shapes": {"a": []}, "lines": lines}).lines
     assert [one.status for one in found] == ["checked", "checked"]
     elsewhere = read({**TABLES, "define": {"p": "softmax(x)"}, "lines": [{"line": SUM["line"]}]})
     own = {**TABLES, "define": {"p[i]": "x[i]"}}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from symattn.calculus import draft
 from symattn.calculus.derivation import derived
 from symattn.errors import Malformed
+from symattn.limits import FAULTS_KEPT
 
-GOOD = {
+GOOD: dict[str, Any] = {
     "title": "Softmax backward",
     "statement": "dS",
     "source": "a book",
@@ -110,6 +113,17 @@ def test_all_faults_are_told_at_once() -> None:
     assert [one.status for one in found.lines] == ["undecided", "undecided"]
     assert {one.why for one in found.lines} == {"the file has faults"}
     assert not found.proved
+
+
+_MANY = {f"key_{number}": 1 for number in range(FAULTS_KEPT.most + 7)}
+
+
+@pytest.mark.parametrize("changed", [_MANY, {"lines": [{"line": "eps == eps", **_MANY}]}])
+def test_faults_beyond_those_kept_are_counted_once(changed) -> None:
+    """In the file itself, and in a line."""
+    with pytest.raises(Malformed) as error:
+        draft.read({**GOOD, **changed})
+    assert len(error.value.faults) + error.value.more == len(_MANY)
 
 
 @pytest.mark.parametrize("lines", [3, [3], {}])

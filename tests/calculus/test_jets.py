@@ -34,7 +34,7 @@ def test_derivatives(name, order) -> None:
     """First, second and third derivatives, one inside the other."""
     ours, theirs = FUNCTIONS[name]
     at = "1.3"
-    value = arb(at)
+    value: arb | Jet = arb(at)
     for tag in range(1, order + 1):
         value = Jet(tag, value, 1)
     found = ours(value)

@@ -15,12 +15,14 @@ import pytest
 from symattn import syntax
 from symattn.calculus import draft, reading
 from symattn.calculus.derivation import derived
+from symattn.calculus.mending import source
 from symattn.calculus.proving import Prover
 from symattn.errors import Malformed
 
 from .files import document, names, theory, theory_document
-from .mutants import Changes, text
-from .oracle import Judge, Unreadable
+from .grids import Unreadable
+from .mutants import Changes
+from .oracle import Judge
 
 MUTANTS = int(os.environ.get("SYMATTN_MUTANTS", "900"))
 FILES = [("corpus", name) for name in names("corpus")] + [("theory", name) for name in theory()]
@@ -89,4 +91,4 @@ def test_trees_are_written_as_they_are_read(kind, name) -> None:
     """Mutants say what they are meant to say."""
     for one in tables(kind, name)["lines"]:
         tree = syntax.parse(one["line"], letters=True)
-        assert syntax.parse(text(tree), letters=True) == tree
+        assert syntax.parse(source(tree), letters=True) == tree

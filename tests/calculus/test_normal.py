@@ -19,7 +19,7 @@ from symattn.calculus.refuting import _needed
 from symattn.calculus.trials import Missing, Unclear, precision
 from symattn.errors import Malformed
 
-from .files import document, names
+from .files import GIVEN, document, names
 from .values import Unknown, Values, close, exact
 
 
@@ -69,32 +69,6 @@ SIZES = [(2, 3, 1, 4, 2), (3, 1, 2, 2, 3)]
 SMALL = {"projections": [(2, 1, 2, 3), (1, 2, 3, 1)]}
 
 
-#: Lines whose normal forms are wrong: derivatives of the gradient of a loss, sizes compared.
-WRONG = {
-    "diff(dY[i, l], V[j, l]) == 0",
-    "step(n < 8) * t == t",
-    "step(n <= 6) * t == t",
-    "step(m <= n) * t == t",
-    "diff(dz[i], x[j]) == 0",
-    "diff(D[i, j], Y[i, j]) == 0",
-    "diff(D[i, j], Y[i, j]) == 1",
-    "diff(D[i, j], Y[r, s]) == delta(i, r) * delta(j, s)",
-    "diff(D[i, j], X[i, k]) == 0",
-    "diff(D[i, j], X[r, s]) == 0",
-    "diff(D[i, j], W[r, s]) == D[i, j]",
-    "diff(diff(J, z[i]), y[i]) == 0",
-    "diff(diff(J, z[i]), z[j]) == delta(i, j)",
-    "diff(diff(L, X[i, j]), W[j, k]) == D[i, k]",
-    "diff(diff(L, X[i, j]), X[i, j]) == 0",
-    "diff(dA[i, j], S[i, k]) == 0",
-    "diff(dA[i, j], A[i, j]) == 0",
-    "diff(dA[i, j], A[r, k]) == delta(i, r) * delta(j, k)",
-    "diff(D[i, 1], A[i, j]) == dA[i, j]",
-    "diff(dS[i, j], S[i, k]) == diff(A[i, j], S[i, k]) * (dA[i, j] - D[i, 1])",
-    "diff(diff(L, A[i, j]), A[i, j]) == 0",
-}
-
-
 @pytest.mark.parametrize("folder", ["corpus", "falsehoods"])
 @pytest.mark.parametrize("name", names("corpus"))
 def test_normal_forms_keep_values(folder, name) -> None:
@@ -105,8 +79,6 @@ def test_normal_forms_keep_values(folder, name) -> None:
     normal.positive |= {array.name for array in read.ground.positive()}
     held = 0
     for number, one in enumerate(tables["lines"]):
-        if one["line"] in WRONG:
-            continue
         try:
             line = reading.line(one["line"], read.scope)
         except Malformed:
@@ -121,15 +93,7 @@ def test_normal_forms_keep_values(folder, name) -> None:
 
 TABLES = {
     "sizes": ["n", "m"],
-    "shapes": {
-        "x": ["n"],
-        "y": ["n"],
-        "z": ["m"],
-        "S": ["n", "m"],
-        "Q": ["n", "n"],
-        "t": [],
-        "a": [],
-    },
+    "shapes": {**GIVEN, "y": ["n"], "a": []},
     "permutations": {"pi_": "n"},
     "define": {"A": "softmax(S)", "G[i]": "sum(j, step(j <= i) * x[j])", "R[i]": "x[pi_[i]] ** 2"},
     "lines": [{"line": "t == t"}],
@@ -186,7 +150,8 @@ def test_normal_forms_of_random_expressions_keep_values(text, seed) -> None:
     except Malformed:
         assume(False)
     sizes = dict(zip(["n", "m"], [(1, 2), (3, 2), (4, 1)][seed % 3], strict=True))
-    compared(line, READ.ground, Normal(), sizes, ("any", "above")[seed % 2], seed)
+    # Some have no value anywhere, such as 1 / delta(n, i).
+    assume(compared(line, READ.ground, Normal(), sizes, ("any", "above")[seed % 2], seed))
 
 
 @settings(max_examples=40, deadline=None)
@@ -204,7 +169,8 @@ def test_normal_forms_obey_the_rules_of_computing(a, b, c) -> None:
         except Malformed:
             assume(False)
         why = Prover().shown(line)
-        assert why in ("", "too many terms", "a quotient by 0") or "too" in why, (text, why)
+        assume(why != "a quotient by 0" and "too" not in why)
+        assert why == "", text
 
 
 @pytest.mark.parametrize(

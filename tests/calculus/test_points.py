@@ -117,6 +117,7 @@ def test_losses_have_coefficients_of_every_degree() -> None:
     needed = frozenset((*ground.given, *ground.losses))
     point = draw(ground, needed, {"n": 2}, Random(0), "any")
     (loss,) = ground.losses
+    assert point is not None
     assert sorted(point.values[loss]) == [(k, i) for k in range(3) for i in (1, 2)]
     assert point.evaluate(term.Entry(loss, ())) != 0
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import mpmath
 import pytest
 
-from symattn import syntax
 from symattn.calculus.derivation import derived
 from symattn.calculus.refuting import Counterexample
 
-from .oracle import Grid, State, World
+from .grids import Grid
+from .states import State
+from .worlds import World, comparison
 
 TABLES = {
     "sizes": ["n", "m"],
@@ -84,7 +85,7 @@ def test_counterexamples_are_confirmed(line) -> None:
             world.given[stem].data[at] = number
         else:
             world.given[stem] = number
-    tree = syntax.parse(line, letters=True)
+    tree = comparison(line)
     state = State(world)
     env = {"i": 1, "j": 1, **told.indices}
     axes = dict.fromkeys(env, "n")

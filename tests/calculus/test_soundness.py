@@ -6,18 +6,11 @@ import pytest
 
 from symattn.calculus.derivation import derived
 
+from .files import GIVEN
+
 TABLES = {
     "sizes": ["n", "m"],
-    "shapes": {
-        "x": ["n"],
-        "z": ["m"],
-        "S": ["n", "m"],
-        "Q": ["n", "n"],
-        "Y": ["n"],
-        "t": [],
-        "a": [],
-        "b": [],
-    },
+    "shapes": {**GIVEN, "Y": ["n"], "a": [], "b": []},
     "losses": {"L": "Y", "M": "t"},
     "permutations": {"pi_": "n"},
 }

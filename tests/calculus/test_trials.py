@@ -24,6 +24,7 @@ TABLES = {
         "V": ["m", "d"],
         "T": ["n", "m", "d"],
         "x": ["n"],
+        "u": ["n"],
         "t": [],
     },
     "random": ["u"],
@@ -36,7 +37,7 @@ TABLES = {
     "losses": {"L": "A"},
     "lines": [{"line": "t == t"}],
 }
-TABLES["shapes"]["u"] = ["n"]
+READ = draft.read(TABLES)
 SIZES = {"n": 3, "m": 4, "d": 2}
 
 
@@ -49,21 +50,18 @@ def _precise():
 
 @pytest.fixture
 def point():
-    read = draft.read(TABLES)
-    given = frozenset(read.ground.given) | frozenset(read.ground.losses)
-    found = draw(read.ground, given, SIZES, Random(1), "any")
-    found.scope = read.scope
-    return found
+    needed = frozenset((*READ.ground.given, *READ.ground.losses))
+    return draw(READ.ground, needed, SIZES, Random(1), "any")
 
 
-def number(point, text):
-    line = reading.line(f"{text} == 0", point.scope)
+def number(point, text, scope=READ.scope):
+    line = reading.line(f"{text} == 0", scope)
     point.env.update(dict.fromkeys(line.free, 1))
     return float(point.evaluate(line.sides[0]))
 
 
 def array(point, name):
-    one = point.scope.arrays[name]
+    one = READ.scope.arrays[name]
     shape = tuple(map(point.length, one.axes))
     found = np.zeros(shape)
     for at in np.ndindex(shape):
@@ -200,9 +198,8 @@ def test_expected_values_of_many_entries_are_unclear() -> None:
     """All outcomes of six entries are counted, of more none."""
     read = draft.read({**TABLES, "define": {}, "losses": {}})
     point = draw(read.ground, frozenset(read.ground.given), {**SIZES, "n": 11}, Random(0), "any")
-    point.scope = read.scope
     with pytest.raises(Unclear, match="too many random entries"):
-        number(point, "expect(u[1])")
+        number(point, "expect(u[1])", read.scope)
 
 
 def test_precision_is_told_and_set() -> None:

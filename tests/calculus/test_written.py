@@ -65,6 +65,7 @@ def test_what_is_written_is_read_back(line) -> None:
     assert "." not in written.replace("0.", "").replace("2.", "")
     second = reading.line(f"{written} == 0", READ.scope)
     point = draw(READ.ground, frozenset(READ.ground.given), {"n": 3, "m": 2}, Random(3), "any")
+    assert point is not None
     values = []
     for one in (first, second):
         by_name = {"i": 2, "j": 1}
@@ -91,7 +92,9 @@ def test_places(at, written) -> None:
 def test_replaced_positions_and_places() -> None:
     """An index as a number stays one, where it is replaced by another."""
     i, j = Index("i", "n"), Index("j", "n")
-    assert replaced(term.Position(i), {i: Place(j)}).index is j
+    moved = replaced(term.Position(i), {i: Place(j)})
+    assert isinstance(moved, term.Position)
+    assert moved.index is j
     kept = term.Position(i)
     assert replaced(kept, {i: Place(offset=1)}) is kept
 
@@ -99,4 +102,4 @@ def test_replaced_positions_and_places() -> None:
 def test_what_is_no_expression() -> None:
     """A mistake in the program, not in a file."""
     with pytest.raises(TypeError):
-        text(object())
+        text(term.Expr())

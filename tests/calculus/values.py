@@ -37,7 +37,6 @@ class Values:
         self.point = point
         self.arrays = {array.name: array for array in point.values}
         self.losses = {f"d{one.name}/d{one.of.name}": one for one in losses}
-        self.known = {}
 
     def poly(self, poly, env):
         """The value of a sum of products."""
