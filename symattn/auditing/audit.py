@@ -67,6 +67,7 @@ class Audit:
             "holds": self.count(Verdict.HOLDS),
             "refuted": self.count(Verdict.REFUTED),
             "undecided": self.count(Verdict.UNDECIDED),
+            "coarse": sum(figure.coarse for figure in self.figures),
             "unchecked": len(self.unchecked),
             "roots": len(self.roots),
         }
@@ -143,6 +144,8 @@ class _Document:
         if quantity.symbols:
             shown = ", ".join(quantity.symbols)
             raise Malformed(f"a form in {shown} has no figure to print")
+        figures = [printed for row in claim.printed for printed in row if printed]
+        places = max((printed.places for printed in figures), default=0)
         for i, row in enumerate(claim.printed):
             for j, printed in enumerate(row):
                 entry = Entry(quantity, i, j)
@@ -155,7 +158,7 @@ class _Document:
                         entry=entry,
                         node=node,
                         term=self.recipes.at(node, i, j),
-                        judgement=self._standard.judge(entry, printed),
+                        judgement=self._standard.judge(entry, printed, places),
                     )
                 )
 

@@ -71,7 +71,8 @@ class Figure:
 
     @property
     def correct(self) -> str:
-        """The right figure in the places and the style of the printed one."""
+        """The right figure in the places and the style of the printed one; of
+        a coarse one in the places of the figures beside it."""
         return self.judgement.correct
 
     @property
@@ -81,9 +82,15 @@ class Figure:
         return self.judgement.off
 
     @property
+    def coarse(self) -> bool:
+        """Whether it holds as a bare whole number, taken for exact, of a
+        quantity that is not whole."""
+        return self.judgement.detail == "coarse"
+
+    @property
     def vacuous(self) -> bool:
-        """Whether so few digits are printed that almost anything would hold."""
-        return self.judgement.vacuous
+        """Whether it holds with so few digits that almost anything would."""
+        return self.judgement.detail == "vacuous"
 
     @property
     def cause(self) -> CauseKind | Literal[""]:

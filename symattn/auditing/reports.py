@@ -22,6 +22,7 @@ RULES = {
     "root": "A figure is wrong in itself.",
     "last-digit": "A figure is off by one unit in its last place.",
     "statement": "A statement does not hold.",
+    "coarse": "A figure that is not whole is printed as a whole number.",
     "undecided": "A figure or statement could not be decided.",
 }
 
@@ -33,7 +34,8 @@ def summary_line(audit: Audit) -> str:
     if counts["statements"]:
         parts.append(_counted(counts["statements"], "statement"))
     holds = counts["holds"]
-    tail = [f"{holds} hold{'s' if holds == 1 else ''}", f"{counts['refuted']} refuted"]
+    coarse = f" ({counts['coarse']} coarse)" if counts["coarse"] else ""
+    tail = [f"{holds} hold{'s' if holds == 1 else ''}{coarse}", f"{counts['refuted']} refuted"]
     if counts["undecided"]:
         tail.append(f"{counts['undecided']} undecided")
     tail.append(_counted(counts["roots"], "root"))
@@ -43,6 +45,18 @@ def summary_line(audit: Audit) -> str:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def coarse(audit: Audit, everywhere: bool = False) -> list[Figure]:
+    """The coarse figures that stand beside wrong ones, or all of them."""
+    wrong = {id(f.claim) for f in audit.figures if f.verdict is Verdict.REFUTED}
+    return [f for f in audit.figures if f.coarse and (everywhere or id(f.claim) in wrong)]
+
+
+def coarsely(figure: Figure) -> str:
+    """What is to be said of a coarse figure, in a sentence."""
+    finer = f": {figure.correct}" if figure.correct else ""
+    return f"{figure.label} is printed {figure.text}, but is not whole{finer}"
 
 
 def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:
@@ -120,6 +134,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "slip": figure.slip or None,
         "reason": figure.reason or None,
         "vacuous": figure.vacuous,
+        "coarse": figure.coarse,
         "line": figure.claim.line,
     }
 
@@ -139,6 +154,7 @@ def _statement(statement: Statement) -> dict[str, Any]:
         "slip": None,
         "reason": None,
         "vacuous": False,
+        "coarse": False,
         "line": claim.line,
     }
 
@@ -155,12 +171,18 @@ def _findings(audit: Audit) -> Iterator[tuple[str, int, str]]:
         elif figure.verdict is Verdict.UNDECIDED:
             where = f"{figure.claim.where}: {figure.label}"
             yield "undecided", figure.claim.line, f"{where} could not be decided"
+        elif figure.coarse:
+            yield "coarse", figure.claim.line, f"{figure.claim.where}: {coarsely(figure)}"
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
             rule = "statement" if statement.verdict is Verdict.REFUTED else "undecided"
             says = "does not hold" if rule == "statement" else "could not be decided"
             message = f"{statement.claim.where}: {statement.claim.holds} {says}"
             yield rule, statement.claim.line, message
+
+
+#: Rules of what is no error of its own, or none for certain.
+_NOTES = ("carried", "undecided", "rounded-inputs", "coarse")
 
 
 def github(audits: list[Audit]) -> str:
@@ -170,7 +192,7 @@ def github(audits: list[Audit]) -> str:
     for audit in audits:
         path = escaping.annotation_property(_path(audit))
         for rule, line, message in _findings(audit):
-            kind = "warning" if rule in ("carried", "undecided", "rounded-inputs") else "error"
+            kind = "warning" if rule in _NOTES else "error"
             text = escaping.annotation(message)
             lines.append(f"::{kind} file={path},line={max(line, 1)},title={rule}::{text}")
     return "\n".join(lines)
@@ -181,7 +203,7 @@ def sarif(audits: list[Audit], version: str) -> str:
     results = [
         {
             "ruleId": rule,
-            "level": "note" if rule in ("carried", "undecided", "rounded-inputs") else "error",
+            "level": "note" if rule in _NOTES else "error",
             "message": {"text": escaping.log_message(message)},
             "locations": [
                 {
@@ -232,6 +254,7 @@ def errata(audit: Audit) -> str:
             "Thank you for this walkthrough. "
             f"{checked} that could be checked agree with the exact values.",
             "",
+            *_coarse_rows(audit),
         ]
         return "\n".join(lines)
     lines += [
@@ -255,6 +278,7 @@ def errata(audit: Audit) -> str:
         for figure in sorted(follow, key=lambda f: f.order):
             lines.append(_row(figure))
         lines.append("")
+    lines += _coarse_rows(audit)
     if wrong:
         lines += ["These statements do not hold for the numbers given:", ""]
         lines += [
@@ -262,6 +286,15 @@ def errata(audit: Audit) -> str:
         ]
         lines.append("")
     return "\n".join(lines)
+
+
+def _coarse_rows(audit: Audit) -> Iterator[str]:
+    """The coarse figures as a table in Markdown."""
+    figures = coarse(audit, everywhere=True)
+    if figures:
+        yield from ("These figures are printed as whole numbers, but are not whole:", "")
+        yield from ("| where | quantity | printed | finer |", "|---|---|---|---|")
+        yield from (*map(_row, figures), "")
 
 
 def _row(figure: Figure, *more: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from flint import arb, fmpq
 
@@ -15,21 +16,26 @@ from symattn.numbers.values import Value
 from symattn.solution.quantity import Entry
 from symattn.verdicts import Verdict
 
+#: Why a figure that holds says less than it seems to, '' where it doesn't: a
+#: coarse one is a bare whole number, taken for exact, of a value that is not
+#: whole; a vacuous one has so few digits that almost anything would hold.
+Detail = Literal["", "coarse", "vacuous"]
+
 
 @dataclass(frozen=True)
 class Judgement:
     """What is said of one printed figure.
 
     ``correct`` is the right figure in the places and the style of the printed
-    one, ``off`` how many units of its last place that is too large (None
-    where it is no number); a ``vacuous`` figure has so few digits that almost
-    anything would hold.
+    one; of a coarse figure in the places of those beside it, at least one.
+    ``off`` is how many units of its last place a figure is too large (None
+    where it is no number).
     """
 
     verdict: Verdict
     correct: str
     off: int | None = None
-    vacuous: bool = False
+    detail: Detail = ""
 
 
 @dataclass(frozen=True)
@@ -39,9 +45,9 @@ class Standard:
     mode: RoundingMode = "half-even"
     tolerance: fmpq | None = None
 
-    def judge(self, entry: Entry, printed: Printed | None) -> Judgement:
+    def judge(self, entry: Entry, printed: Printed | None, places: int = 0) -> Judgement:
         """The verdict of a figure, and what is correct at its places; None is
-        printed for a masked score."""
+        printed for a masked score, and figures beside it have ``places``."""
         hidden = entry.is_hidden
         if hidden or printed is None:
             same = hidden and printed is None
@@ -52,11 +58,27 @@ class Standard:
             count = correct_count(entry, printed, self.mode)
         except Undecided:
             return Judgement(verdict, "")
+        off = printed.count - count
+        detail = self._detail(entry.value, printed) if verdict is Verdict.HOLDS else ""
+        if detail == "coarse":
+            return Judgement(verdict, self._finer(entry, max(places, 1)), off, detail)
         # Of an exact tie either neighbour is right.
         kept = verdict is Verdict.HOLDS and self.tolerance is None
         correct = printed.text if kept else printed.shown_as(count)
-        vacuous = printed.digits <= 1 and is_vacuous(entry.value, printed)
-        return Judgement(verdict, correct, printed.count - count, vacuous)
+        return Judgement(verdict, correct, off, detail)
+
+    def _detail(self, value: Value, printed: Printed) -> Detail:
+        # Who knows of a tolerance takes no figure for exact.
+        if self.tolerance is None and is_coarse(value, printed):
+            return "coarse"
+        return "vacuous" if is_vacuous(value, printed) else ""
+
+    def _finer(self, entry: Entry, places: int) -> str:
+        """The right figure with so many places, '' where that is undecided."""
+        try:
+            return f"{rounding.decimal(entry, places, self.mode):f}"
+        except Undecided:
+            return ""
 
     def verdict(self, real: rounding.Real, printed: Printed) -> Verdict:
         """Whether a figure holds.
@@ -105,6 +127,11 @@ def is_truncated(real: rounding.Real, printed: Printed) -> bool:
         return correct_count(real, printed, "down") == printed.count
     except Undecided:
         return False
+
+
+def is_coarse(value: Value, printed: Printed) -> bool:
+    """Whether a bare whole number is printed of a value that certainly is not that."""
+    return printed.is_bare and (value - printed.value).is_zero() is Verdict.REFUTED
 
 
 def is_vacuous(value: Value, printed: Printed) -> bool:

@@ -44,7 +44,9 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", "tex", "pdf")
     help="Write to FILE instead, - is standard output; for tex and pdf a folder where there are "
     "several cases.",
 )
-@click.option("--strict", is_flag=True, help="Count what is undecided or unchecked as well.")
+@click.option(
+    "--strict", is_flag=True, help="Count what is coarse, undecided or unchecked as well."
+)
 @paced
 def command(
     cases: tuple[str, ...], form: str, output: Path | None, strict: bool, pace: Pace
@@ -54,7 +56,8 @@ def command(
     A figure is refuted when the exact value does not round to it. Each refuted
     figure has a cause: truncated, rounded-inputs, carried (it follows from
     earlier wrong figures), root (wrong in itself; a known slip is named if it
-    gives the figure again) or last-digit. Exits with 1 if anything is refuted.
+    gives the figure again) or last-digit. A coarse one holds, but is a whole
+    number where the quantity is not. Exits with 1 if anything is refuted.
 
     \b
       symattn audit please-study-man
@@ -72,7 +75,7 @@ def command(
         outputs.check_folder(folder)
     elif output is not None:
         outputs.check(output)
-    audits = case_arguments.of_each(cases, pace, _audited, form, output is None)
+    audits = case_arguments.of_each(cases, pace, _audited, form, output is None, strict)
     if pages:
         paths = [
             output if single and output else folder / f"{item.name}-audit.{form}"
@@ -93,8 +96,8 @@ def command(
 
 
 class _Audited(NamedTuple):
-    """An audit as plain data: its case, whether something is refuted or left
-    open, and what the format makes of it."""
+    """An audit as plain data: its case, whether something is refuted, or left
+    open or coarse, and what the format makes of it."""
 
     name: str
     refuted: bool
@@ -102,7 +105,7 @@ class _Audited(NamedTuple):
     content: Any
 
 
-def _audited(asker: Asker, case: Wanted, form: str, terminal: bool) -> _Audited:
+def _audited(asker: Asker, case: Wanted, form: str, terminal: bool, strict: bool) -> _Audited:
     from symattn.auditing import reports
     from symattn.auditing.audit import audit
 
@@ -120,27 +123,27 @@ def _audited(asker: Asker, case: Wanted, form: str, terminal: bool) -> _Audited:
             content = reports.errata(found)
         elif form == "text":
             content = (
-                _plain(found)
+                _plain(found, strict)
                 if not terminal
-                else case_arguments.printed(lambda out: _print(found, out))
+                else case_arguments.printed(lambda out: _print(found, out, strict))
             )
         else:
             from symattn.sheets.latex import document
             from symattn.sheets.redpen import sheet
 
             content = document(sheet(found))
-    left = bool(found.count(Verdict.UNDECIDED) or found.unchecked)
+    left = bool(found.summary["coarse"] or found.count(Verdict.UNDECIDED) or found.unchecked)
     return _Audited(found.case.name, bool(found.count(Verdict.REFUTED)), left, content)
 
 
-def _plain(audit: Audit) -> str:
+def _plain(audit: Audit, strict: bool) -> str:
     """The text in a file: plain, even where the environment forces colours."""
     import io
 
     from rich.console import Console
 
     buffer = io.StringIO()
-    _print(audit, Console(file=buffer, width=160, color_system=None))
+    _print(audit, Console(file=buffer, width=160, color_system=None), strict)
     return buffer.getvalue()
 
 
@@ -189,7 +192,7 @@ def _red_pen(paths: list[Path], documents: list[str], form: str, jobs: int) -> N
             click.echo(visible(str(path)))
 
 
-def _print(audit: Audit, out: Console) -> None:
+def _print(audit: Audit, out: Console, strict: bool) -> None:
     from rich.table import Table
 
     from symattn.auditing import reports
@@ -213,6 +216,14 @@ def _print(audit: Audit, out: Console) -> None:
         if statement.verdict is not Verdict.HOLDS:
             said = f"{statement.claim.where}: {statement.claim.holds}  {statement.verdict}"
             out.print(shown(f"  {said}", style="red"))
+    coarse = reports.coarse(audit, everywhere=strict)
+    for figure in coarse:
+        said = f"{figure.claim.where}: {reports.coarsely(figure)}  coarse"
+        out.print(shown(f"  {said}", style="red" if strict else "yellow"))
+    if more := audit.summary["coarse"] - len(coarse):
+        others = f"{more} more" if coarse else str(more)
+        said = "figure is a whole number" if more == 1 else "figures are whole numbers"
+        out.print(shown(f"  {others} {said} where the quantity is not", style="dim"))
     vacuous = sum(figure.vacuous for figure in audit.figures)
     if vacuous:
         said = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"

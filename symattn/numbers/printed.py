@@ -15,6 +15,7 @@ _PRINTED = re.compile(
     r"(?P<after>(?:\s*(?:[eE]|[x*]\s*10\^?\s*)\(?(?P<power>[+-]?[0-9]{1,3})\)?)?"
     r"\s*(?P<percent>%?))\s*(?:\.\.\.)?\s*\Z"
 )
+_BARE = re.compile(r"=?\s*[-+−–]?\s*[0-9]+\Z")
 #: What documents write for the signs of :data:`_PRINTED`, each as long as its
 #: sign, so that places in the text stay what they are.
 _SIGNS = str.maketrans({"−": "-", "–": "-", "×": "x", "·": "*"})
@@ -44,6 +45,16 @@ class Printed:
     digits: int
     places: int
     after: str
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is digits alone, a whole number that looks exact: no
+        point, no percent sign, no power of ten, nothing that says "about".
+
+        >>> [read_printed(text).is_bare for text in ("-3", "3.", "3%", "~3", "3...")]
+        [True, False, False, False, False]
+        """
+        return _BARE.match(self.text) is not None
 
     @property
     def count(self) -> int:

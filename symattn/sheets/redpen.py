@@ -77,6 +77,8 @@ def _marked(audit: Audit) -> Iterator[b.Block]:
             for figure in figures
             if figure.verdict is Verdict.REFUTED
         )
+        if any(figure.coarse for figure in figures):
+            notes[("coarse: a whole number for what is not whole",)] = None
         before = f"{_expression(audit, figures[0])} ="
         if figures[0].at:
             shown = b.Matrix(before, cells)
@@ -138,8 +140,11 @@ def _statements_list(audit: Audit) -> Iterator[b.Block]:
 
 
 def struck(figure: Figure) -> str:
-    r"""A figure in LaTeX; a wrong one struck through with the right one beside."""
+    r"""A figure in LaTeX; a wrong one struck through with the right one beside,
+    which a coarse one has as well."""
     printed = _number(figure.text)
+    if figure.coarse and figure.correct:
+        return rf"{printed}\;\correct{{{_number(figure.correct)}}}"
     if figure.verdict is Verdict.HOLDS:
         return printed
     if figure.verdict is Verdict.UNDECIDED:

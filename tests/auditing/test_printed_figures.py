@@ -10,11 +10,14 @@ from flint import fmpq
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symattn.auditing.standard import Standard, is_vacuous
+from symattn.auditing.audit import audit
+from symattn.auditing.standard import Standard, is_coarse, is_vacuous
+from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.numbers.printed import Printed, read_printed
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import MODES, decimal
+from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
 from ..strategies import field, many, some
@@ -210,9 +213,68 @@ def test_a_figure_that_almost_anything_gives_is_vacuous(value, text, vacuous):
 
 
 def test_a_vacuous_figure_is_marked_in_the_audit():
-    """It holds, but says little."""
-    found = document(("A[3, 0]", "0.2"), ("A[3, 0]", "0.21"), ("A[0, 0]", "1"))
-    assert [figure.vacuous for figure in found.figures] == [True, False, False]
+    """It holds, but says little; one that is refuted says enough."""
+    found = document(("A[3, 0]", "0.2"), ("A[3, 0]", "0.21"), ("A[0, 0]", "1"), ("A[3, 0]", "0.3"))
+    assert [figure.vacuous for figure in found.figures] == [True, False, False, False]
+
+
+def judged(*claims, **more):
+    """The figures of these claims, pairs of an expression and what is printed of it."""
+    said = [{"of": of, "printed": printed} for of, printed in claims]
+    given = {"v": ["1.36", "0.255", "2"], "w": ["1.36", "0.9"]}
+    return audit(Solution(make("few", given, {"y": "v"}, claims=said, **more))).figures
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "detail"),
+    [("1.3", "1", "coarse"), ("1.3", "+1", "coarse"), ("-1.3", "−1", "coarse"),
+     ("0.0004", "0", "coarse"), ("100 * exp(1)", "272", "coarse"), ("5/2", "2", "coarse"),
+     ("1", "1", ""), ("-3", "-3", ""), ("0", "0", ""), ("exp(1) * exp(-1)", "1", ""),
+     ("sqrt(2) * sqrt(2)", "2", ""), ("1.04", "1.0", ""), ("13/10", "1.3", ""),
+     ("1.3", "1.", "vacuous"), ("1.3", "~1", "vacuous"), ("1.3", "≈ 1", "vacuous"),
+     ("1.3", "1...", "vacuous"), ("1.3", "1…", "vacuous"), ("0.013", "1%", "vacuous"),
+     ("1300", "1e3", "vacuous"), ("0.421", "42%", "")],
+)  # fmt: skip
+def test_a_bare_whole_number_for_what_is_not_whole_is_coarse(value, text, detail):
+    """A reader takes it for exact, unless the figure itself says that it isn't, or it is."""
+    (figure,) = judged((value, text))
+    assert figure.verdict is Verdict.HOLDS
+    assert (figure.coarse, figure.vacuous) == (detail == "coarse", detail == "vacuous")
+
+
+def test_a_wrong_whole_number_is_not_coarse():
+    """It is refuted, and that is all."""
+    (figure,) = judged(("exp(1)", "4"))
+    assert (figure.verdict, figure.coarse, figure.correct) == (Verdict.REFUTED, False, "3")
+
+
+@some
+@given(field)
+def test_the_nearest_whole_number_is_coarse_for_all_but_itself(value):
+    """Never for a whole number, however it is written."""
+    nearest = decimal(value, 0)
+    printed = read_number(f"{nearest:f}")
+    assert is_coarse(value, printed) is (decimal(value, 40) != nearest)
+    assert not is_coarse(value - value + int(nearest), printed)
+
+
+def test_what_is_not_known_to_differ_is_not_coarse():
+    """Only what is certain is held against a figure: this is 1, but nothing shows it."""
+    (figure,) = judged(("1 + log(4) - 2 * log(2)", "1"))
+    assert (figure.verdict, figure.coarse, figure.vacuous) == (Verdict.HOLDS, False, True)
+
+
+def test_a_coarse_figure_is_given_in_the_places_beside_it():
+    """As many as the figures of its claim have, at least one; rounded as is declared."""
+    claims = ("v", [1, "0.255", 2]), ("w", [1, 1])
+
+    def finer(**more):
+        return [figure.correct for figure in judged(*claims, **more) if figure.coarse]
+
+    assert finer() == ["1.360", "1.4", "0.9"]
+    assert finer(rounding="down") == ["1.360", "1.3"]
+    # Whoever declares a tolerance says that figures aren't exact.
+    assert finer(tolerance="0.5") == []
 
 
 def test_styles_of_one_number_are_judged_alike():

@@ -114,6 +114,7 @@ def claim(of, printed):
 
 RIGHT = HEAD + claim("p", 0.667)
 WRONG = HEAD + claim("p", 0.567)
+COARSE = HEAD + claim("p", 1)
 OPEN_FIGURE = HEAD + claim("1/8 + log(4) - 2 * log(2)", 0.12)
 OPEN_STATEMENT = HEAD + "[[claims]]\nwhere = '1'\nholds = 'log(4) == 2 * log(2)'\n"
 FALSE_STATEMENT = HEAD + "[[claims]]\nwhere = '1'\nholds = 'p < 0'\n"
@@ -149,11 +150,12 @@ def paper(write):
         (RIGHT, 0, 0),
         (WRONG, 1, 1),
         (FALSE_STATEMENT, 1, 1),
+        (COARSE, 0, 1),
         (OPEN_FIGURE, 0, 1),
         (OPEN_STATEMENT, 0, 1),
         (UNCHECKED, 0, 1),
     ],
-    ids=["right", "wrong", "false", "open figure", "open statement", "unchecked"],
+    ids=["right", "wrong", "false", "coarse", "open figure", "open statement", "unchecked"],
 )
 def test_exit_code(text, code, strictly, form, write, symattn) -> None:
     """Refuted is 1 in every format; undecided or unchecked is 1 with --strict only."""
@@ -207,6 +209,68 @@ def test_text(words, paper, symattn) -> None:
         lines[2:7], ["printed", "0.66", "0.75", "2.25", "0.144"], strict=True
     )]  # fmt: skip
     assert len(set(ends)) == 1
+
+
+#: Whole numbers for what is not whole: two beside a wrong figure, one beside right ones.
+MIXED = (
+    "title = 'Short'\n[given]\nX = [['1.3', '0.368', 2], ['0.996', '0', '-0.2']]\n"
+    "[steps]\nA = 'X'\n"
+    + claim("A", "[[1, 0.386, 2], [1, 0, '-0.200']]") + claim("A[0]", "[1, 0.368, 2]")
+)  # fmt: skip
+
+
+def test_text_of_coarse_figures(write, symattn) -> None:
+    """Shown where something else in the matrix is wrong, else counted; shown all with
+    --strict, which refutes them."""
+    write(case=MIXED)
+    shown = ["line A: A[0, 0] is printed 1, but is not whole: 1.300", "coarse"]
+    other = ["line A: A[1, 0] is printed 1, but is not whole: 0.996", "coarse"]
+    table = symattn("audit", "case.toml").table
+    assert table[1] == ["9 figures: 8 hold (3 coarse), 1 refuted, 1 root"]
+    assert table[4:] == [
+        shown, other, ["1 more figure is a whole number where the quantity is not"], []
+    ]  # fmt: skip
+    row = ["line A[0]: A[0][0] is printed 1, but is not whole: 1.300", "coarse"]
+    assert symattn("audit", "case.toml", "--strict").table[4:] == [shown, other, row, []]
+    write(case=MIXED.replace("0.386", "0.368"))
+    done = symattn("audit", "case.toml")
+    assert done.code == 0
+    assert done.table[2:] == [["3 figures are whole numbers where the quantity is not"], []]
+
+
+def test_coarse_figures_for_machines_and_authors(write, symattn) -> None:
+    """JSON marks and counts them, annotations and SARIF have a rule for them, errata a table."""
+    write(case=MIXED)
+    shown = json.loads(symattn("audit", "case.toml", "--format", "json").out)
+    coarse = [item for item in shown["claims"] if item["coarse"]]
+    assert shown["summary"]["coarse"] == len(coarse) == 3
+    assert [(item["printed"], item["correct"], item["verdict"], item["vacuous"])
+            for item in coarse] == [("1", right, "holds", False)
+                                    for right in ("1.300", "0.996", "1.300")]  # fmt: skip
+    notes = symattn("audit", "case.toml", "--format", "github").out.splitlines()
+    assert [note for note in notes if "title=coarse" in note] == [
+        f"::warning file=case.toml,line={line},title=coarse::line {of}: {entry} is printed 1, "
+        f"but is not whole: {right}"
+        for line, of, entry, right in [
+            (6, "A", "A[0, 0]", "1.300"),
+            (6, "A", "A[1, 0]", "0.996"),
+            (10, "A[0]", "A[0][0]", "1.300"),
+        ]
+    ]
+    (run,) = json.loads(symattn("audit", "case.toml", "--format", "sarif").out)["runs"]
+    levels = [item["level"] for item in run["results"] if item["ruleId"] == "coarse"]
+    assert levels == ["note"] * 3
+    table = (
+        "These figures are printed as whole numbers, but are not whole:\n\n"
+        "| where | quantity | printed | finer |\n|---|---|---|---|\n"
+        "| line A | `A[0, 0]` | 1 | 1.300 |\n| line A | `A[1, 0]` | 1 | 0.996 |\n"
+        "| line A[0] | `A[0][0]` | 1 | 1.300 |\n\n"
+    )
+    assert table in symattn("audit", "case.toml", "--format", "errata").out
+    # Where nothing is wrong, they are all that the author is told.
+    write(case=MIXED.replace("0.386", "0.368"))
+    out = symattn("audit", "case.toml", "--format", "errata").out
+    assert out.endswith(f"agree with the exact values.\n\n{table}")
 
 
 def test_text_of_a_document_without_a_fault(write, symattn) -> None:
@@ -291,7 +355,7 @@ def test_json(paper, symattn) -> None:
     assert list(shown) == ["case", "summary", "claims", "roots", "unchecked", "habit"]
     assert shown["case"] == "paper"
     assert shown["summary"] == {
-        "figures": 7, "statements": 3, "holds": 3, "refuted": 5, "undecided": 2,
+        "figures": 7, "statements": 3, "holds": 3, "refuted": 5, "undecided": 2, "coarse": 0,
         "unchecked": 1, "roots": 3,
     }  # fmt: skip
     assert shown["claims"] == [
@@ -308,6 +372,7 @@ def test_json(paper, symattn) -> None:
             "slip": "last-digit" if cause == "last-digit" else None,
             "reason": REASONS[cause] if cause else None,
             "vacuous": of == "u",
+            "coarse": False,
             "line": line,
         }
         for where, line, (of, printed, correct, exact, verdict, cause) in zip(
@@ -427,7 +492,16 @@ def test_sarif(paper, write, symattn) -> None:
     assert set(driver) == {"name", "version", "rules"}
     rules = [rule["id"] for rule in driver["rules"]]
     assert sorted(rules) == sorted(
-        ["truncated", "rounded-inputs", "carried", "root", "last-digit", "statement", "undecided"]
+        [
+            "truncated",
+            "rounded-inputs",
+            "carried",
+            "root",
+            "last-digit",
+            "statement",
+            "coarse",
+            "undecided",
+        ]
     )
     for rule in driver["rules"]:
         assert set(rule) == {"id", "shortDescription"}

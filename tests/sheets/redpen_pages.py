@@ -20,8 +20,8 @@ from .truth import DIGITS, Truth, exactly, rounded
 
 _STRUCK = re.compile(r"\\struck\{(.*)\}\\;\\correct\{(.*)\}")
 _SUMMARY = re.compile(
-    r"(?:(\d+) figures?)(?: and (\d+) statements?)?: (\d+) holds?, (\d+) refuted"
-    r"(?:, (\d+) undecided)?, (\d+) roots?(?:; (\d+) not checked)?\. ?(.*)"
+    r"(?:(\d+) figures?)(?: and (\d+) statements?)?: (\d+) holds?(?: \((\d+) coarse\))?"
+    r", (\d+) refuted(?:, (\d+) undecided)?, (\d+) roots?(?:; (\d+) not checked)?\. ?(.*)"
 )
 
 
@@ -91,10 +91,11 @@ class RedPen:
 
     @property
     def summary(self) -> tuple[int, ...]:
-        """Figures, statements, those that hold, refuted, undecided, roots, not checked."""
+        """Figures, statements, those that hold, coarse ones among these, refuted,
+        undecided, roots, not checked."""
         found = _SUMMARY.fullmatch(self.paragraphs[0])
         assert found is not None, self.paragraphs[0]
-        return tuple(int(text or 0) for text in found.groups()[:7])
+        return tuple(int(text or 0) for text in found.groups()[:8])
 
     def value(self, latex: str) -> Any:
         """What stands before a figure, worked out."""

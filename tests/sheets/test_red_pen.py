@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
 import mpmath
+import numpy as np
 import pytest
 
 import symattn
@@ -16,7 +18,7 @@ from symattn.solution.solution import solve
 
 from .pages import paragraphs, plain
 from .redpen_pages import RedPen, cells, check_rows, claims, mark, same
-from .truth import BUNDLED, DIGITS, Truth
+from .truth import BUNDLED, DIGITS, Truth, exactly
 
 NAMES = sorted(path.stem for path in BUNDLED.glob("*.toml"))
 #: Cases that print figures, and how many of those are wrong.
@@ -67,19 +69,38 @@ def test_notes_say_why(name: str) -> None:
         assert len(notes) == len(set(notes)) <= str(cells(block)[1]).count("struck")
 
 
+def test_a_coarse_figure_is_not_struck() -> None:
+    """It is right as far as it goes; beside it stands what it leaves out, and a note says so."""
+    case = symattn.case(
+        "few", {"v": ["1.3", "0.255", 2]}, {"y": "v"},
+        claims=[{"of": "v", "printed": [1, "0.225", 2]}, {"of": "v[0]", "printed": 1}],
+    )  # fmt: skip
+    (block,) = (x for x in redpen.sheet(symattn.audit(case)).blocks if isinstance(x, b.Marked))
+    assert cells(block)[1] == [
+        [r"1\;\correct{1.300}", r"\struck{0.225}\;\correct{0.255}", "2"]
+    ]  # fmt: skip
+    assert [plain(note).partition(":")[0] for note in block.notes] == ["root", "coarse"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_counts_are_true(name: str) -> None:
     """Figures, statements, those that hold and are refuted, those not checked."""
     document = truth(name).document
     stated = [claim["holds"] for claim in document.get("claims", []) if "holds" in claim]
-    figures = sum(claim.texts.size for claim in claims(truth(name)))
+    said = [pair for claim in claims(truth(name)) for pair in zip(
+        claim.texts.flat, np.ravel(claim.values), strict=True
+    )]  # fmt: skip
+    coarse = sum(
+        text.lstrip("-").isdecimal() and 0 < abs(exactly(value) - int(text)) <= Fraction(1, 2)
+        for text, value in said
+    )
     false = sum(not truth(name).holds(text) for text in stated)
     wrong = WRONG.get(name, 0)
-    right = figures + len(stated) - wrong - false
+    right = len(said) + len(stated) - wrong - false
     unchecked = len(document.get("unchecked", []))
     counts = pen(name).summary
-    roots = counts[5]
-    assert counts == (figures, len(stated), right, wrong + false, 0, roots, unchecked)
+    roots = counts[6]
+    assert counts == (len(said), len(stated), right, coarse, wrong + false, 0, roots, unchecked)
     causes = [plain(note) for block in pen(name).marked for note in block.notes]
     assert (roots > 0) == any(not c.startswith(("carried", "rounded")) for c in causes)
     assert ("Nothing to correct." in pen(name).paragraphs) == (not wrong + false)
