@@ -82,7 +82,7 @@ def test_walkthrough_file(tmp_path: Path) -> None:
     path.write_text(text, "utf-8")
     found = symattn.audit(path)
     assert found.case.tokens == ("hello", "world")
-    assert found.summary["figures"] == 2
+    assert found.summary["figures"] == 4
 
 
 def test_derivation_file() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from symattn.auditing import arithmetic
 from symattn.auditing.causes import Causes
 from symattn.auditing.figures import Cause, Figure, Statement
 from symattn.auditing.recipes import Recipes
@@ -86,6 +87,7 @@ def audit(case: str | Path | Case | Solution) -> Audit:
     solution = case if isinstance(case, Solution) else solve(case)
     document = _Document(solution)
     causes, tries = _explained(document)
+    causes = arithmetic.explained(document.figures, causes)
     figures: list[Figure] = []
     for figure in document.figures:
         if (why := causes.get(figure)) is not None:
@@ -98,15 +100,17 @@ def audit(case: str | Path | Case | Solution) -> Audit:
 
 def _explained(document: _Document) -> tuple[dict[Figure, Cause], int]:
     """The causes of all that is refuted, and how many slips were tried."""
-    refuted = [figure for figure in document.figures if figure.verdict is Verdict.REFUTED]
+    # What numbers alone come to is no evidence about a quantity.
+    figures = [figure for figure in document.figures if not figure.claim.is_arithmetic]
+    refuted = [figure for figure in figures if figure.verdict is Verdict.REFUTED]
     known: dict[Figure, Cause] = {}
     if not refuted:
         return known, 0
     with precision(FIRST):
-        causes = Causes(document.recipes, document.figures)
+        causes = Causes(document.recipes, figures)
         for figure in refuted:
             known[figure] = causes.cause(figure, known)
-        roots = Roots(document.recipes, document.figures, known)
+        roots = Roots(document.recipes, figures, known)
         roots.name_slips()
         # Some that seemed cut off may carry what a slip has explained since.
         for figure in refuted:
@@ -126,11 +130,11 @@ class _Document:
         self.statements: list[Statement] = []
         self._decider = Decider(solution)
         faults: list[Fault] = []
-        for number, claim in enumerate(solution.case.claims):
+        for claim in solution.case.claims:
             try:
                 self._take(claim)
             except Malformed as error:
-                place = f"claims[{number}].{'holds' if claim.node is None else 'of'}"
+                place = f"claims[{claim.number}].{claim.key}"
                 faults += [Fault(place, fault.message, claim.line) for fault in error.faults]
         if faults:
             raise Malformed(faults, source=str(solution.case.path or ""))

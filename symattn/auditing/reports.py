@@ -124,6 +124,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {
         "where": figure.claim.where,
         "of": figure.claim.of,
+        "arithmetic": figure.claim.is_arithmetic,
         "at": list(figure.at),
         "printed": figure.text,
         "correct": figure.correct,
@@ -144,6 +145,7 @@ def _statement(statement: Statement) -> dict[str, Any]:
     return {
         "where": claim.where,
         "of": claim.holds,
+        "arithmetic": False,
         "at": [],
         "printed": None,
         "correct": None,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
 from symattn import syntax
 from symattn.cases.rows import read_each
@@ -19,7 +21,12 @@ from symattn.tables.entries import table, texts, unknown
 #: Rows of printed figures; None is a masked score, printed as minus infinity.
 Figures = tuple[tuple[Printed | None, ...], ...]
 
-_CLAIM_KEYS = ("where", "of", "printed", "holds")
+#: The key that says what a claim is about.
+Key = Literal["as_printed", "of", "holds"]
+
+_CLAIM_KEYS = ("where", "of", "as_printed", "printed", "holds")
+#: The keys of expressions whose figures are printed, in the order of their claims.
+_EXPRESSIONS: tuple[Key, ...] = ("as_printed", "of")
 _UNCHECKED_KEYS = ("where", "what", "reason")
 
 
@@ -28,9 +35,10 @@ class Claim:
     """What a document says: figures of an expression, or a statement.
 
     ``text`` is the expression or the statement as written, ``tree`` its syntax
-    tree and ``line`` where the claim begins in its file (0: in none). Figures
-    have the program's ``node`` of the expression and ``printed``, the rows of
-    its grid; a statement has no node, but ``comparisons`` that must all hold.
+    tree; ``key`` is the one that it stands under in the table of that
+    ``number``, which begins on ``line`` of its file (0: in none). Figures have
+    the program's ``node`` of the expression and ``printed``, the rows of its
+    grid; a statement has no node, but ``comparisons`` that must all hold.
     """
 
     where: str
@@ -39,7 +47,15 @@ class Claim:
     node: Node | None = None
     printed: Figures = ()
     comparisons: tuple[Comparison, ...] = ()
+    key: Key = "of"
+    number: int = 0
     line: int = 0
+
+    @cached_property
+    def is_arithmetic(self) -> bool:
+        """Whether the figures are of an expression of numbers only: that says
+        what these come to, and nothing of any quantity."""
+        return self.node is not None and next(syntax.names(self.tree), None) is None
 
     @property
     def of(self) -> str:
@@ -70,10 +86,13 @@ def read_claims(
 ) -> tuple[Claim, ...]:
     """The claims of tables with ``of`` and ``printed``, or with ``holds``.
 
-    ``where`` says where the document prints it: the claim's position if it is
-    left out. Raises :class:`Malformed` with every fault of every claim, each at
-    its position; claims that mention a name that is ``passed_over`` are not held
-    against the program.
+    Beside ``of`` or in its place may stand ``as_printed``, the numbers that the
+    document computes with there: whether they come to the printed figure is a
+    claim of its own, before that about the quantity. ``where`` says where the
+    document prints it: the claim's position if it is left out. Raises
+    :class:`Malformed` with every fault of every claim, each at its position;
+    claims that mention a name that is ``passed_over`` are not held against the
+    program.
 
     >>> from symattn.programs.program import program
     >>> made = program({"X": (2, 2)}, {"A": "softmax(X)"})
@@ -93,8 +112,7 @@ def read_claims(
     claims: list[Claim] = []
     for number, entry in enumerate(entries):
         with faults.inside(f"[{number}]"):
-            claim = reader.read(entry, f"claims[{number}]")
-            claims += [] if claim is None else [claim]
+            claims += reader.read(entry, number)
     faults.raise_all()
     return tuple(claims)
 
@@ -109,45 +127,58 @@ class _Reader:
         self._nodes: dict[str, Node] = {}
         self._comparisons: dict[str, tuple[Comparison, ...]] = {}
 
-    def read(self, entry: object, place: str) -> Claim | None:
-        """The claim of a table; None where it is passed over."""
+    def read(self, entry: object, number: int) -> list[Claim]:
+        """The claims of a table, without those that are passed over."""
         entry = table(entry)
         faults = unknown(entry, _CLAIM_KEYS)
         faults += _form(entry)
-        where, of, holds = (_text(entry, key) for key in ("where", "of", "holds"))
-        claim: Claim | None = None
+        where = _text(entry, "where") or f"claims[{number}]"
+        claims: list[Claim] = []
         figures: tuple[Shape, Figures] | None = None
-        node: Node | None = None
-        if holds:
+        if holds := _text(entry, "holds"):
             with faults.inside("holds"):
-                claim = self._statement(where or place, holds)
+                claims += self._statement(where, holds, number)
         if "printed" in entry:
             with faults.inside("printed"):
                 figures = read_each(entry["printed"], read_printed)
-        if of:
-            with faults.inside("of"):
-                node = self._node(of)
-        if figures and node:
-            shape, printed = figures
-            if shape != node.shape:
-                faults.append(Fault("printed", f"{of} is {show(node.shape)}, found {show(shape)}"))
-            claim = Claim(where or place, of, self._trees[of], node, printed)
+        for key in _EXPRESSIONS:
+            text, node = _text(entry, key), None
+            if text:
+                with faults.inside(key):
+                    node = self._node(text) if key == "of" else self._arithmetic(text)
+            if figures and node:
+                shape, printed = figures
+                if shape != node.shape:
+                    said = f"{text} is {show(node.shape)}, found {show(shape)}"
+                    faults.append(Fault("printed", said))
+                tree = self._trees[text]
+                claims.append(Claim(where, text, tree, node, printed, key=key, number=number))
         faults.raise_all()
-        return claim
+        return claims
 
-    def _statement(self, where: str, text: str) -> Claim | None:
-        if not self._sound(text):
-            return None
-        if text not in self._comparisons:
-            self._comparisons[text] = lower_statement(self.program, self._trees[text])
-        return Claim(where, text, self._trees[text], comparisons=self._comparisons[text])
+    def _statement(self, where: str, text: str, number: int) -> Iterator[Claim]:
+        if self._sound(text):
+            if text not in self._comparisons:
+                self._comparisons[text] = lower_statement(self.program, self._trees[text])
+            comparisons = self._comparisons[text]
+            tree = self._trees[text]
+            yield Claim(where, text, tree, comparisons=comparisons, key="holds", number=number)
+
+    def _tree(self, text: str) -> syntax.Tree:
+        if text not in self._trees:
+            self._trees[text] = syntax.parse(text)
+        return self._trees[text]
 
     def _sound(self, text: str) -> bool:
         """Whether all that the text names can be held against the program."""
-        if text not in self._trees:
-            self._trees[text] = syntax.parse(text)
-        passed_over = self.passed_over
-        return not (passed_over and any(n in passed_over for n in syntax.names(self._trees[text])))
+        tree, passed_over = self._tree(text), self.passed_over
+        return not (passed_over and any(name in passed_over for name in syntax.names(tree)))
+
+    def _arithmetic(self, text: str) -> Node | None:
+        """The node of an expression that names nothing."""
+        if (name := next(syntax.names(self._tree(text)), None)) is not None:
+            raise Malformed(f"expected numbers only, found {name}: quantities are named in 'of'")
+        return self._node(text)
 
     def _node(self, text: str) -> Node | None:
         if text not in self._nodes and self._sound(text):
@@ -157,12 +188,12 @@ class _Reader:
 
 def _form(entry: Mapping[str, object]) -> Iterator[Fault]:
     """What keeps a table from being a claim, whatever the program."""
-    yield from texts(entry, [key for key in ("where", "of", "holds") if key in entry])
-    figures = {"of", "printed"} & entry.keys()
-    if ("holds" in entry) == bool(figures):
+    yield from texts(entry, [key for key in ("where", *_EXPRESSIONS, "holds") if key in entry])
+    about = [key for key in ("of", "as_printed") if key in entry]
+    if ("holds" in entry) == bool(about or "printed" in entry):
         yield Fault("", "expected either 'holds' or both 'of' and 'printed'")
-    elif len(figures) == 1:
-        yield Fault("", "expected both 'of' and 'printed'")
+    elif "holds" not in entry and not (about and "printed" in entry):
+        yield Fault("", f"expected both '{(*about, 'of')[0]}' and 'printed'")
 
 
 def _text(entry: Mapping[str, object], key: str) -> str:

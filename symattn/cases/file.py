@@ -58,11 +58,10 @@ def read_case(path: Path, find: Find) -> Case:
         faults.more += error.more
     if faults:
         raise file.malformed(faults)
-    lines = [file.line(f"claims[{number}]") for number in range(len(case.claims))]
     return replace(
         case,
         claims=tuple(
-            replace(claim, line=line) for claim, line in zip(case.claims, lines, strict=True)
+            replace(claim, line=file.line(f"claims[{claim.number}]")) for claim in case.claims
         ),
         lines={name: file.line(f"steps.{name}") for name in case.steps},
         extends=document.get("extends", ""),

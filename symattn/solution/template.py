@@ -82,6 +82,14 @@ where = "the second weight of the first row, in percent"
 of = "100 * A[0, 1]"
 printed = 77.5
 
+# Where the document shows the numbers that it computes with, these are claimed
+# as well: do they come to that figure, and is it the quantity's?
+[[claims]]
+where = "the second output of the first row, worked"
+of = "Y[0, 1]"
+as_printed = "0.2249 * 0.5 + 0.7751 * 2"
+printed = 1.663
+
 # Statements: == < <= > >= and, with argmax max min abs shape.
 [[claims]]
 where = "summary"

@@ -84,7 +84,7 @@ def test_the_habit_of_computing_with_rounded_figures_is_seen():
         ("A[3, 2]", "0.37025", "0.3703"),
         ("Y[3, 3]", "0.4665", "0.467"),
         ("S[0, 0]", "-0.725", "-0.73"),
-        ("1/8 + 1e-9 - 2e-9", "0.125", "0.13"),
+        ("d_k / 24 + 1e-9 - 2e-9", "0.125", "0.13"),
     ],
 )
 def test_rounding_twice_is_rounded_inputs(of, fine, coarse):

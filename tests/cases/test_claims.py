@@ -130,6 +130,44 @@ def test_claims_are_named_by_their_position():
     assert [claim.where for claim in claims] == ["claims[0]", "2"]
 
 
+def test_numbers_as_printed_are_a_claim_of_their_own():
+    """Before the one about the quantity, with the same figures, of the same table and place."""
+    numbers, quantity, alone, other = read_claims(MADE, [
+        {"where": "3", "of": "x", "as_printed": "2 * 0.50", "printed": "1.00"},
+        {"as_printed": "sqrt(4) / 2", "printed": 1},
+        {"of": "A[0, 0]", "printed": 1},
+    ])  # fmt: skip
+    assert [(c.key, c.number, c.where) for c in (numbers, quantity, alone, other)] == [
+        ("as_printed", 0, "3"), ("of", 0, "3"), ("as_printed", 1, "claims[1]"),
+        ("of", 2, "claims[2]"),
+    ]  # fmt: skip
+    assert (numbers.text, numbers.of, numbers.holds) == ("2 * 0.50", "2 * 0.50", "")
+    assert numbers.tree == syntax.parse("2 * 0.50")
+    assert numbers.printed == quantity.printed == ((read_printed("1.00"),),)
+    assert [c.is_arithmetic for c in (numbers, quantity, alone, other)] == [True, False] * 2
+
+
+@pytest.mark.parametrize(
+    ("claim", "arithmetic"),
+    [({"of": "32 * 32", "printed": 1024}, True), ({"of": "exp(1)", "printed": 3}, True),
+     ({"of": "rows(X) * 32", "printed": 64}, False), ({"of": "x + 0", "printed": 1}, False),
+     ({"of": "X[0, 0]", "printed": 1}, False), ({"holds": "1 == 1"}, False)],
+)  # fmt: skip
+def test_figures_of_numbers_only_are_arithmetic(claim, arithmetic):
+    """Under any key; a size is one of a quantity."""
+    assert read(**claim).is_arithmetic is arithmetic
+
+
+def test_the_lines_of_claims_from_one_table(tmp_path):
+    """Both begin where the table does, and so do those after it."""
+    path = tmp_path / "case.toml"
+    text = "[given]\nx = 1\n[steps]\ny = 'x'\n"
+    both = "[[claims]]\nof = 'y'\nas_printed = '2 - 1'\nprinted = 1\n"
+    path.write_text(f"{text}{both}[[claims]]\nholds = 'x == y'\n{both}")
+    lines = [(claim.key, claim.line) for claim in library.load(path).claims]
+    assert lines == [("as_printed", 5), ("of", 5), ("holds", 9), ("as_printed", 11), ("of", 11)]
+
+
 def test_claims_show_themselves_briefly():
     """However much they print or say."""
     claim = read(where="w" * 500, of="X" + " + X" * 150, printed=[[1] * 3] * 2)
@@ -174,6 +212,34 @@ def test_every_fault_of_every_claim_is_told():
         "[8]: expected either 'holds' or both 'of' and 'printed'",
         "[8].holds: states nothing: expected a comparison with == < <= > >=",
         "[9].printed: expected a printed number, found None",
+    ]
+
+
+def test_faults_of_numbers_as_printed():
+    """A name among them, their shape, what is missing beside them or too much."""
+    assert told(
+        {"of": "x", "as_printed": "2 * A[0, 0]", "printed": 1},
+        {"as_printed": "total(grad(x))", "printed": 1},
+        {"of": "v", "as_printed": "2 * 3", "printed": [1, 2, 3]},
+        {"as_printed": "2 3", "printed": 1},
+        {"as_printed": 3, "printed": 3},
+        {"of": "x", "as_printed": "3"},
+        {"as_printed": "3"},
+        {"as_printed": "3", "holds": "x == 3"},
+        {"as_printd": "3", "of": "x", "printed": 3},
+        {"as_printed": "2 == 2", "printed": 2},
+    ) == [
+        "[0].as_printed: expected numbers only, found A: quantities are named in 'of'",
+        "[1].as_printed: expected numbers only, found dL/dx: quantities are named in 'of'",
+        "[2].printed: 2 * 3 is a scalar, found a vector of 3",
+        "[3].as_printed: '2 3': expected an operator or the end at character 3, found '3': between "
+        "two values stands a sign: '@' for the matrix product, '*' entry by entry",
+        "[4].as_printed: expected text, found a number",
+        "[5]: expected both 'of' and 'printed'",
+        "[6]: expected both 'as_printed' and 'printed'",
+        "[7]: expected either 'holds' or both 'of' and 'printed'",
+        "[8].as_printd: unknown key 'as_printd': did you mean as_printed?",
+        "[9].as_printed: a comparison or a list in brackets is no quantity: it has no value here",
     ]
 
 

@@ -362,6 +362,7 @@ def test_json(paper, symattn) -> None:
         {
             "where": where,
             "of": of,
+            "arithmetic": False,
             "at": [],
             "printed": printed,
             "correct": correct,

@@ -38,7 +38,7 @@ def test_the_example_teaches_every_table(tmp_path: Path, symattn) -> None:
     symattn("new", "post.toml")
     text = (tmp_path / "post.toml").read_text("utf-8")
     words = "title source tokens [given] [steps] [loss] upstream wrt [[claims]] where of printed"
-    for word in (*words.split(), "holds", "[[unchecked]]", "what", "reason"):
+    for word in (*words.split(), "as_printed", "holds", "[[unchecked]]", "what", "reason"):
         assert word in text
 
 

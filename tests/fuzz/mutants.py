@@ -34,8 +34,8 @@ _VALUES: tuple[Any, ...] = (
 )
 _KEYS = (
     *("given", "steps", "loss", "claims", "title", "source", "tokens", "extends", "note", "X", "A"),
-    *("where", "of", "printed", "holds", "output", "upstream", "wrt", "unchecked", "tolerance"),
-    *("rounding", "softmax", "e", "a b", "", "\u202e", "ü", "dL"),
+    *("where", "of", "as_printed", "printed", "holds", "output", "upstream", "wrt", "unchecked"),
+    *("tolerance", "rounding", "softmax", "e", "a b", "", "\u202e", "ü", "dL"),
 )
 _PIECES = ("\x00", "\x1b[31m", "\ufeff", "\u202e", "é", '"""', "'", '"', "[", "]", "=", "\\", "#")
 

@@ -1,0 +1,64 @@
+"""Arithmetic: whether the numbers that a document computes with come to what it prints.
+
+That is a question of its own beside what the quantity is: a chain of numbers
+may be right and its numbers wrong, or the other way round. Such a figure is
+no evidence about any quantity, and no slip in a recipe explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from symattn.auditing.figures import Cause, Figure
+from symattn.auditing.standard import is_truncated
+from symattn.verdicts import Verdict
+
+
+def explained(figures: Sequence[Figure], known: Mapping[Figure, Cause]) -> dict[Figure, Cause]:
+    """The causes of all refuted figures, of those about quantities as they are ``known``.
+
+    Where a claim says both what a quantity is and how its numbers come to it,
+    the reason of either tells of the other.
+    """
+    chains = {_place(figure): figure for figure in figures if figure.claim.key == "as_printed"}
+    quantities = {_place(figure): figure for figure in figures if figure.claim.key == "of"}
+    causes: dict[Figure, Cause] = {}
+    wrong: dict[str, Figure] = {}
+    for figure in figures:
+        if figure.verdict is not Verdict.REFUTED:
+            continue
+        why = known.get(figure) or _cause(figure, wrong.setdefault(figure.term.key, figure))
+        chain, quantity = (of.get(_place(figure)) for of in (chains, quantities))
+        if chain and quantity:
+            more = _gives(chain) if figure is quantity else _is(quantity)
+            why = replace(why, reason=f"{why.reason}; {more}")
+        causes[figure] = why
+    return causes
+
+
+def _place(figure: Figure) -> tuple[int, tuple[int, ...]]:
+    """The table that a figure stands in, and where it is inside what is printed."""
+    return figure.claim.number, figure.at
+
+
+def _cause(figure: Figure, first: Figure) -> Cause:
+    """Why numbers do not come to a figure; ``first`` is where those are wrong first."""
+    if figure is not first and figure.rounds_from(first.number):
+        reason = f"repeats {first.label} = {first.text} ({first.claim.where})"
+        return Cause("carried", reason, (first,))
+    if figure.printed and is_truncated(figure.entry, figure.printed):
+        return Cause("truncated", "cut off behind the last place instead of rounded")
+    return Cause("root", _gives(figure), slip="arithmetic")
+
+
+def _gives(chain: Figure) -> str:
+    return f"the arithmetic as printed gives {_right(chain)}"
+
+
+def _is(quantity: Figure) -> str:
+    return f"{quantity.label} is {_right(quantity)}"
+
+
+def _right(figure: Figure) -> str:
+    return figure.correct or "undecided"
