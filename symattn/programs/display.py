@@ -99,6 +99,34 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
             return f.Function(node.op, tuple(x))
 
 
+def arithmetic(tree: syntax.Tree) -> f.Formula:
+    """An expression of numbers as it is written, these with all their digits.
+
+    >>> f.text(arithmetic(syntax.parse("0.50 * 3 + (1 - sqrt(2)) / 4")))
+    '0.50*3 + (1 - sqrt(2))/4'
+    """
+    match tree:
+        case syntax.Literal(text):
+            digits, _, power = text.lower().partition("e")
+            ten = f.Power(f.Number("10"), f.Number(power.removeprefix("+")))
+            return f.Product((f.Number(digits), ten)) if power else f.Number(digits)
+        case syntax.Binary("+", left, right):
+            return f.Sum((*_terms(arithmetic(left)), arithmetic(right)))
+        case syntax.Binary("-", left, right):
+            return f.Sum((*_terms(arithmetic(left)), f.Negated(arithmetic(right))))
+        case syntax.Binary("/", left, right):
+            return f.Quotient(arithmetic(left), arithmetic(right))
+        case syntax.Negative(operand):
+            return f.Negated(arithmetic(operand))
+        case syntax.Call("sqrt", (operand,)):
+            return f.Root(arithmetic(operand))
+        case syntax.Call(function, arguments):
+            return f.Function(function, tuple(map(arithmetic, arguments)))
+    parts = tuple(map(arithmetic, syntax.inside(tree)))
+    # What is left is a product, and what leaves a number as it is.
+    return f.Product(parts) if len(parts) > 1 else parts[0]
+
+
 def _terms(shown: f.Formula) -> tuple[f.Formula, ...]:
     return shown.terms if isinstance(shown, f.Sum) else (shown,)
 

@@ -9,7 +9,7 @@ from symattn import formulas as f
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.auditing.reports import grouped, summary_line
-from symattn.programs.display import formula, names, symbol
+from symattn.programs.display import arithmetic, formula, names, symbol
 from symattn.shapes import keys
 from symattn.sheets import blocks as b
 from symattn.sheets.letters import escape
@@ -169,6 +169,8 @@ def label(audit: Audit, figure: Figure) -> b.Math | b.Code:
 
 
 def _expression(audit: Audit, figure: Figure) -> str:
+    if figure.claim.is_arithmetic:
+        return f.latex(arithmetic(figure.claim.tree))
     program = audit.case.program
     if figure.claim.of in program.named:
         return f.latex(symbol(figure.claim.of))

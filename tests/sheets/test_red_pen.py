@@ -16,6 +16,7 @@ from symattn.sheets import blocks as b
 from symattn.sheets import redpen, walkthrough
 from symattn.solution.solution import solve
 
+from . import mathematics
 from .pages import paragraphs, plain
 from .redpen_pages import RedPen, cells, check_rows, claims, mark, same
 from .truth import BUNDLED, DIGITS, Truth, exactly
@@ -80,6 +81,29 @@ def test_a_coarse_figure_is_not_struck() -> None:
         [r"1\;\correct{1.300}", r"\struck{0.225}\;\correct{0.255}", "2"]
     ]  # fmt: skip
     assert [plain(note).partition(":")[0] for note in block.notes] == ["root", "coarse"]
+
+
+@pytest.mark.parametrize(
+    ("chain", "value"),
+    [
+        ("0.50 * 1.250 + 0.5 * 2", "13/8"),
+        ("1 - (2.0 + 3) - (4 - 5) + (6 - (7 - 1.50))", "-5/2"),
+        ("-0.5 * -(1.00 - 3) / (0.25 / 2) * 3", "-24"),
+        ("4 * (32 * 32) / 2 / 4", "512"),
+        ("2.5e-1 + 1E+2 * 1e1 - +3.0", "3989/4"),
+        ("sqrt(6.25).T * log(exp(2.0)) + -(-1)", "6"),
+    ],
+)
+def test_arithmetic_stands_as_printed(chain, value) -> None:
+    """It reads as what it comes to, and every number has the digits that it is written with."""
+    case = symattn.case("few", {"x": 1}, {"y": "x"}, claims=[{"as_printed": chain, "printed": 77}])
+    (block,) = (x for x in redpen.sheet(symattn.audit(case)).blocks if isinstance(x, b.Marked))
+    shown, _ = cells(block)
+    nothing: dict[str, int] = {}
+    found = mathematics.value(mathematics.read(shown), nothing.__getitem__)
+    assert mpmath.almosteq(found, float(Fraction(value)))
+    digits = re.findall(r"[0-9]+(?:\.[0-9]+)?", re.sub(r"[eE][-+]?[0-9]+", "", chain))
+    assert [x for x in re.findall(r"[0-9.]+", re.sub(r"10\^\{-?\d\}", "", shown)) if x] == digits
 
 
 @pytest.mark.parametrize("name", NAMES)
