@@ -4,6 +4,7 @@ every refuted figure, and the roots that everything else follows from."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from symattn.auditing import arithmetic
@@ -11,7 +12,7 @@ from symattn.auditing.causes import Causes
 from symattn.auditing.figures import Cause, Figure, Statement
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.roots import Roots
-from symattn.auditing.standard import Standard, is_truncated
+from symattn.auditing.standard import Standard, is_truncated, places_of
 from symattn.auditing.statements import Decider
 from symattn.cases.case import Case, Claim, Unchecked
 from symattn.errors import Fault, Malformed
@@ -148,8 +149,7 @@ class _Document:
         if quantity.symbols:
             shown = ", ".join(quantity.symbols)
             raise Malformed(f"a form in {shown} has no figure to print")
-        figures = [printed for row in claim.printed for printed in row if printed]
-        places = max((printed.places for printed in figures), default=0)
+        places = places_of(chain.from_iterable(claim.printed))
         for i, row in enumerate(claim.printed):
             for j, printed in enumerate(row):
                 entry = Entry(quantity, i, j)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from flint import arb, fmpq
 
 from symattn.errors import Undecided
+from symattn.limits import PLACES
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.numbers.printed import MINUS_INFINITY, Printed
@@ -47,7 +49,7 @@ class Standard:
 
     def judge(self, entry: Entry, printed: Printed | None, places: int = 0) -> Judgement:
         """The verdict of a figure, and what is correct at its places; None is
-        printed for a masked score, and figures beside it have ``places``."""
+        printed for a masked score. The finest figure beside it has ``places``."""
         hidden = entry.is_hidden
         if hidden or printed is None:
             same = hidden and printed is None
@@ -119,6 +121,17 @@ def _within(real: rounding.Real, centre: fmpq, distance: fmpq) -> Verdict:
 def correct_count(real: rounding.Real, printed: Printed, mode: RoundingMode) -> int:
     """The exact value in units of the figure's last place, correctly rounded."""
     return rounding.to_integer(real, 1 / printed.unit, mode)
+
+
+def places_of(figures: Iterable[Printed | None]) -> int:
+    """How many decimal places the finest of printed figures has.
+
+    >>> from symattn.numbers.printed import read_printed
+    >>> places_of(map(read_printed, ["3", "0.25", "12.5 %", "-inf"]))
+    3
+    """
+    units = [figure.unit for figure in figures if figure is not None]
+    return min(max((len(str(unit.q)) - 1 for unit in units), default=0), PLACES.most)
 
 
 def is_truncated(real: rounding.Real, printed: Printed) -> bool:

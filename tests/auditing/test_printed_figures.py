@@ -266,13 +266,15 @@ def test_what_is_not_known_to_differ_is_not_coarse():
 
 def test_a_coarse_figure_is_given_in_the_places_beside_it():
     """As many as the figures of its claim have, at least one; rounded as is declared."""
-    claims = ("v", [1, "0.255", 2]), ("w", [1, 1])
+    claims = ("v", [1, "0.255", 2]), ("w", [1, 1]), ("w / 10", [0, "9.0%"])
 
     def finer(**more):
         return [figure.correct for figure in judged(*claims, **more) if figure.coarse]
 
-    assert finer() == ["1.360", "1.4", "0.9"]
-    assert finer(rounding="down") == ["1.360", "1.3"]
+    assert finer() == ["1.360", "1.4", "0.9", "0.136"]
+    assert finer(rounding="down") == ["1.360", "1.3", "0.136"]
+    (figure, _) = judged(("w / 10", [0, "0.9e-999"]))
+    assert len(figure.correct) == len("0.") + 1000
     # Whoever declares a tolerance says that figures aren't exact.
     assert finer(tolerance="0.5") == []
 
