@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symattn.auditing.audit import Audit, audit
-    from symattn.auditing.figures import Cause, Figure, Statement
+    from symattn.auditing.figures import Cause, Figure, Slip, Statement
     from symattn.calculus.derivation import Derivation
     from symattn.calculus.library import THEORY as theory
     from symattn.calculus.library import derive
@@ -56,6 +56,7 @@ _HOMES = {
     "NoClosedForm": "symattn.errors",
     "OutOfRange": "symattn.errors",
     "Quantity": "symattn.solution.quantity",
+    "Slip": "symattn.auditing.figures",
     "Solution": "symattn.solution.solution",
     "Statement": "symattn.auditing.figures",
     "SymattnError": "symattn.errors",
@@ -92,6 +93,7 @@ __all__ = [
     "NoClosedForm",
     "OutOfRange",
     "Quantity",
+    "Slip",
     "Solution",
     "Statement",
     "SymattnError",

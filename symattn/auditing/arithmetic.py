@@ -49,7 +49,7 @@ def _cause(figure: Figure, first: Figure) -> Cause:
         return Cause("carried", reason, (first,))
     if figure.printed and is_truncated(figure.entry, figure.printed):
         return Cause("truncated", "cut off behind the last place instead of rounded")
-    return Cause("root", _gives(figure), slip="arithmetic")
+    return Cause("root", _gives(figure))
 
 
 def _gives(chain: Figure) -> str:

@@ -3,15 +3,15 @@ every refuted figure, and the roots that everything else follows from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from symattn.auditing import arithmetic
 from symattn.auditing.causes import Causes
-from symattn.auditing.figures import Cause, Figure, Statement
+from symattn.auditing.figures import Cause, Figure, Slip, Statement
+from symattn.auditing.naming import Slips
 from symattn.auditing.recipes import Recipes
-from symattn.auditing.roots import Roots
 from symattn.auditing.standard import Standard, is_truncated, places_of
 from symattn.auditing.statements import Decider
 from symattn.cases.case import Case, Claim, Unchecked
@@ -31,14 +31,16 @@ class Audit:
     """What a document prints, judged; made by :func:`audit`.
 
     ``habit`` says what explains every miss at once, if something does;
-    ``tries`` is how often a known slip was tried on a figure.
+    ``causes`` are the slips behind many wrong figures at once, of so many that
+    were ``tried``.
     """
 
     case: Case
     figures: tuple[Figure, ...]
     statements: tuple[Statement, ...]
     habit: str = ""
-    tries: int = 0
+    causes: tuple[Slip, ...] = ()
+    tried: int = 0
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
@@ -87,37 +89,36 @@ def audit(case: str | Path | Case | Solution) -> Audit:
     """
     solution = case if isinstance(case, Solution) else solve(case)
     document = _Document(solution)
-    causes, tries = _explained(document)
-    causes = arithmetic.explained(document.figures, causes)
-    figures: list[Figure] = []
-    for figure in document.figures:
-        if (why := causes.get(figure)) is not None:
-            # What a figure comes from stands before it.
-            because = tuple(figures[source.order] for source in why.because)
-            figure = replace(figure, why=replace(why, because=because))
-        figures.append(figure)
-    return Audit(solution.case, tuple(figures), tuple(document.statements), _habit(figures), tries)
+    slips, tried = _explained(document)
+    figures, statements = tuple(document.figures), tuple(document.statements)
+    return Audit(solution.case, figures, statements, _habit(document.figures), slips, tried)
 
 
-def _explained(document: _Document) -> tuple[dict[Figure, Cause], int]:
-    """The causes of all that is refuted, and how many slips were tried."""
+def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
+    """Give every refuted figure its cause: the slips that can be named, and how many were tried."""
+    known: dict[Figure, Cause] = {}
+    named: tuple[Slip, ...] = ()
+    tried = 0
     # What numbers alone come to is no evidence about a quantity.
     figures = [figure for figure in document.figures if not figure.claim.is_arithmetic]
-    refuted = [figure for figure in figures if figure.verdict is Verdict.REFUTED]
-    known: dict[Figure, Cause] = {}
-    if not refuted:
-        return known, 0
-    with precision(FIRST):
-        causes = Causes(document.recipes, figures)
-        for figure in refuted:
-            known[figure] = causes.cause(figure, known)
-        roots = Roots(document.recipes, figures, known)
-        roots.name_slips()
-        # Some that seemed cut off may carry what a slip has explained since.
-        for figure in refuted:
-            if roots.causes[figure].kind == "truncated":
-                roots.causes[figure] = causes.cause(figure, roots.causes)
-    return roots.causes, roots.tries
+    if refuted := [figure for figure in figures if figure.verdict is Verdict.REFUTED]:
+        with precision(FIRST):
+            causes = Causes(document.recipes, figures)
+            for figure in refuted:
+                known[figure] = causes.cause(figure, known)
+            slips = Slips(document.solution, figures, known)
+            named, tried = slips.named, slips.tried
+            for figure in refuted:
+                if known[figure].slip is None:
+                    known[figure] = causes.carried_from_later(figure, known)
+            slips.explain_rest()
+            # Some that seemed cut off may carry what a slip has explained since.
+            for figure in refuted:
+                if known[figure].kind == "truncated":
+                    known[figure] = causes.cause(figure, known)
+    for figure, cause in arithmetic.explained(document.figures, known).items():
+        figure.why = cause
+    return named, tried
 
 
 class _Document:

@@ -94,6 +94,7 @@ class Causes:
 
     def __init__(self, plain: Recipes, figures: Sequence[Figure]) -> None:
         folded = Recipes(plain.solution, folded=True)
+        self._figures = figures
         self._plain = plain
         self._folded = folded
         self._styles = (Prints(folded, figures), Prints(plain, figures))
@@ -127,6 +128,19 @@ class Causes:
                 return _carried(min(giving, key=lambda way: len(way.wrong)))
         return Cause("root", "wrong in itself")
 
+    def carried_from_later(self, figure: Figure, known: Known) -> Cause:
+        """The cause of a figure that seemed a root: it may carry what is wrong further down,
+        where the document shows what it was computed from only afterwards."""
+        cause = known[figure]
+        if cause.kind != "root":
+            return cause
+        for way in self._ways(figure, after=True):
+            wrong = [one for one in way.wrong if one.order > figure.order]
+            own = any(_leads_to(figure, one, known) for one in way.wrong)
+            if wrong and not own and (_rounds(figure, way) or _is_cut(figure, way)):
+                return _carried(way)
+        return cause
+
     def _said_before(self, figure: Figure) -> Figure | None:
         """The first refuted figure of the same term that this one repeats or rounds."""
         for prints in self._styles:
@@ -135,12 +149,14 @@ class Causes:
                     return earlier
         return None
 
-    def _ways(self, figure: Figure) -> Iterator[_Way]:
+    def _ways(self, figure: Figure, after: bool = False) -> Iterator[_Way]:
+        """Ways of computing a figure from those before it, or ``after`` all from all others."""
+        order = self._figures[-1].order + 1 if after else figure.order
         for prints in self._styles:
-            for definition, itself in self._definitions(prints, figure):
+            for definition, itself in self._definitions(prints, figure, after):
                 for choose in (latest, sharpest, first):
                     plain, rounded = self._recomputations(prints, choose)
-                    place = (definition, figure.order, itself)
+                    place = (definition, order, itself)
                     way = _Way(plain.value(*place), partial(rounded.value, *place))
                     if way.computed.is_printed:
                         yield way
@@ -160,11 +176,13 @@ class Causes:
             self._computed[key] = plain, rounded
         return self._computed[key]
 
-    def _definitions(self, prints: Prints, figure: Figure) -> Iterator[tuple[Term, bool]]:
+    def _definitions(
+        self, prints: Prints, figure: Figure, after: bool = False
+    ) -> Iterator[tuple[Term, bool]]:
         """What a figure may have been computed as: what was printed of it
         before, or its definition; and whether that itself may be looked up."""
         term = prints.term(figure)
-        if prints.before(term, figure.order):
+        if not after and prints.before(term, figure.order):
             yield term, True
         if term.op != "entry":
             yield term, False
@@ -213,6 +231,19 @@ class Causes:
             entries = self._plain.entries(node)
             self._whole[key] = all(_is_multiple(value, unit) for value in entries)
         return self._whole[key]
+
+
+def _leads_to(source: Figure, figure: Figure, known: Known) -> bool:
+    """Whether a figure carries another, by however many others."""
+    waiting, seen = [figure], set()
+    while waiting:
+        current = waiting.pop()
+        if current is source:
+            return True
+        if current.order not in seen and current in known:
+            seen.add(current.order)
+            waiting += known[current].because
+    return False
 
 
 def _is_only_cut(figure: Figure, known: Known) -> bool:

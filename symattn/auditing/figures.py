@@ -27,21 +27,48 @@ CauseKind = Literal["truncated", "rounded-inputs", "carried", "root", "last-digi
 
 
 @dataclass(frozen=True, eq=False)
+class Slip:
+    """One slip behind several wrong figures, weighed against chance in bits.
+
+    ``reproduces`` are the wrong figures that it gives, ``follows`` those that
+    carry nothing but these, ``breaks`` right ones that contradict it;
+    ``coverage`` is the part that it explains of the wrong figures that it
+    changes. ``rivals`` are slips that no figure tells from it.
+    """
+
+    kind: str
+    sentence: str
+    bits: float
+    coverage: float
+    reproduces: tuple[Figure, ...]
+    follows: tuple[Figure, ...] = ()
+    breaks: tuple[Figure, ...] = ()
+    rivals: tuple[str, ...] = ()
+
+    @property
+    def explains(self) -> tuple[Figure, ...]:
+        """The wrong figures that it gives, and those that follow, in order."""
+        return tuple(sorted((*self.reproduces, *self.follows), key=lambda figure: figure.order))
+
+
+@dataclass(frozen=True, eq=False)
 class Cause:
     """Why a figure is wrong.
 
     ``because`` are the figures that a carried one carries, or that a figure
-    with rounded inputs was computed from; ``slip`` names the known slip that
-    gives a root again; ``reason`` says it in a sentence.
+    with rounded inputs was computed from; ``slip`` is the one that explains it,
+    ``candidates`` are others with their bits, none of them good enough to be
+    named; ``reason`` says it in a sentence.
     """
 
     kind: CauseKind
     reason: str
     because: tuple[Figure, ...] = ()
-    slip: str = ""
+    slip: Slip | None = None
+    candidates: tuple[tuple[str, float], ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Figure:
     """One printed number, judged.
 
@@ -104,14 +131,27 @@ class Figure:
         return self.why.because if self.why else ()
 
     @property
+    def explained(self) -> Slip | None:
+        """The slip that explains the figure, if there is one that can be named."""
+        return self.why.slip if self.why else None
+
+    @property
     def slip(self) -> str:
-        """The known slip that gives the figure again, by its name."""
-        return self.why.slip if self.why else ""
+        """The kind of that slip, ``arithmetic`` for numbers that do not come to what is
+        printed; '' where there is none."""
+        if self.claim.is_arithmetic and self.cause == "root":
+            return "arithmetic"
+        return self.explained.kind if self.explained else ""
 
     @property
     def reason(self) -> str:
         """The cause in a sentence."""
         return self.why.reason if self.why else ""
+
+    @property
+    def candidates(self) -> tuple[tuple[str, float], ...]:
+        """Slips that would give the figure, with their bits: none good enough to be named."""
+        return self.why.candidates if self.why else ()
 
     @property
     def place(self) -> tuple[str, int, int]:

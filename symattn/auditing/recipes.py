@@ -23,6 +23,7 @@ from symattn.cases.case import Rows
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, compare
+from symattn.programs import nodes
 from symattn.programs.display import formula, names
 from symattn.programs.entrywise import Entrywise, Grid
 from symattn.programs.nodes import Node
@@ -41,8 +42,9 @@ class Recipes:
 
     Plain terms go down to the entries of the quantities that the steps name.
     Folded ones say alike what a document may print for either: a quantity
-    that equals an earlier one is that one, given zeros and ones and masked
-    scores are numbers, and what vanishes is left out.
+    that equals an earlier one is that one, the halves of a symmetric one are
+    one, given zeros and ones and masked scores are numbers, and what vanishes
+    is left out.
     """
 
     def __init__(self, solution: Solution, folded: bool = False) -> None:
@@ -59,7 +61,10 @@ class Recipes:
         self._shown = names(program)
         #: Scores that the document subtracts somewhere, as keys.
         self.subtracted: set[str] = set()
-        self._same = self._equal_quantities() if folded else {}
+        self._same: dict[str, str] = {}
+        self._symmetric: set[str] = set()
+        if folded:
+            self._compare_quantities()
         self._run = Run(Entrywise(TermScalars(), solution.keeps), self._leaf)
         self._worked: dict[int, Grid[Term]] = {}
         self._entries: dict[tuple[str, int, int], Term] = {}
@@ -67,10 +72,9 @@ class Recipes:
         self._exact: dict[tuple[int, int, int], arb] = {}
         self._texts: dict[str, str] = {}
 
-    def _equal_quantities(self) -> dict[str, str]:
-        """Quantities that equal an earlier one exactly, with its name: with an
-        identity as W_V, a document writes X where a step says V."""
-        same: dict[str, str] = {}
+    def _compare_quantities(self) -> None:
+        """Note quantities that equal an earlier one exactly, as with an identity for W_V a
+        document writes X where a step says V; and those that are symmetric."""
         seen: list[tuple[str, Quantity]] = []
         for name in (*self.solution.program.given, *self.solution.program.steps):
             quantity = self.solution[name]
@@ -78,11 +82,13 @@ class Recipes:
                 continue
             for other, earlier in seen:
                 if earlier.equals(quantity) is Verdict.HOLDS:
-                    same[name] = other
+                    self._same[name] = other
                     break
             else:
                 seen.append((name, quantity))
-        return same
+                turned = self.solution.quantity(nodes.transpose(self.nodes[name]))
+                if len(quantity.shape) == 2 and turned.equals(quantity) is Verdict.HOLDS:
+                    self._symmetric.add(name)
 
     def multiples(self, name: str, expressions: Iterable[Node]) -> Iterator[tuple[float, Node]]:
         """Printed expressions that a quantity is an exact rational multiple of:
@@ -191,6 +197,9 @@ class Recipes:
                 return HIDDEN
             if node.op == "given" and known in (ZERO, ONE):
                 return known
+        if name in self._symmetric:
+            # What is printed below the diagonal is what is printed above it.
+            i, j = min(i, j), max(i, j)
         return self.entry(name, i, j)
 
     def entry(self, name: str, i: int, j: int) -> Term:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from symattn import escaping
 from symattn.auditing.audit import Audit
-from symattn.auditing.figures import Figure, Statement
+from symattn.auditing.figures import Figure, Slip, Statement
 from symattn.escaping import markdown, markdown_code, markdown_start
 from symattn.verdicts import Verdict
 
@@ -97,7 +97,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
         "case": audit.case.name,
         "summary": audit.summary,
         "claims": [
-            *(_figure(figure) for figure in audit.figures),
+            *(_figure(audit, figure) for figure in audit.figures),
             *(_statement(statement) for statement in audit.statements),
         ],
         "roots": [
@@ -112,6 +112,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
             }
             for root in audit.roots
         ],
+        "causes": [_cause(slip) for slip in audit.causes],
         "unchecked": [
             {"where": item.where, "what": item.what, "reason": item.reason}
             for item in audit.unchecked
@@ -120,7 +121,21 @@ def as_dict(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def _cause(slip: Slip) -> dict[str, Any]:
+    """A slip behind many figures; these by their place among the claims."""
+    return {
+        "kind": slip.kind,
+        "sentence": slip.sentence,
+        "bits": slip.bits,
+        "coverage": slip.coverage,
+        "reproduces": [figure.order for figure in slip.reproduces],
+        "follows": [figure.order for figure in slip.follows],
+        "breaks": [figure.order for figure in slip.breaks],
+        "rivals": list(slip.rivals),
+    }
+
+
+def _figure(audit: Audit, figure: Figure) -> dict[str, Any]:
     return {
         "where": figure.claim.where,
         "of": figure.claim.of,
@@ -132,6 +147,10 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "verdict": str(figure.verdict),
         "cause": figure.cause or None,
         "because": [f"{f.claim.where}: {f.label}" for f in figure.because],
+        "cause_of": audit.causes.index(figure.explained) if figure.explained else None,
+        "candidates": [
+            {"sentence": sentence, "bits": round(bits, 1)} for sentence, bits in figure.candidates
+        ],
         "slip": figure.slip or None,
         "reason": figure.reason or None,
         "vacuous": figure.vacuous,
@@ -153,6 +172,8 @@ def _statement(statement: Statement) -> dict[str, Any]:
         "verdict": str(statement.verdict),
         "cause": None,
         "because": [],
+        "cause_of": None,
+        "candidates": [],
         "slip": None,
         "reason": None,
         "vacuous": False,

@@ -1,4 +1,8 @@
-"""Floats: the quick arithmetic, for sizing things up; never for a printed digit."""
+"""Floats: the quick arithmetic, for sizing things up; never for a printed digit.
+
+A matrix may have axes before its rows and columns: then it stands for many at
+once, and so does all that is computed from it.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +34,26 @@ def _product(node: Node, x: Matrix, y: Matrix) -> Matrix:
 
 
 def _softmax(node: Node, x: Matrix) -> Matrix:
-    powers = np.exp(x - x.max(axis=1, keepdims=True))
-    weights: Matrix = powers / powers.sum(axis=1, keepdims=True)
+    powers = np.exp(x - x.max(axis=-1, keepdims=True))
+    weights: Matrix = powers / powers.sum(axis=-1, keepdims=True)
     return weights
 
 
+def _concat(node: Node, *parts: Matrix) -> Matrix:
+    many = np.broadcast_shapes(*(part.shape[:-2] for part in parts))
+    return np.concatenate([np.broadcast_to(x, many + x.shape[-2:]) for x in parts], axis=-1)
+
+
+def _pick(node: Node, x: Matrix) -> Matrix:
+    rows, columns = node.extra
+    picked: Matrix = x[..., np.array(rows)[:, None], np.array(columns)]
+    return picked
+
+
 def _scatter(node: Node, x: Matrix) -> Matrix:
-    result = np.zeros(node.grid)
-    result[np.ix_(*node.extra)] = x
+    rows, columns = node.extra
+    result = np.zeros(x.shape[:-2] + node.grid)
+    result[..., np.array(rows)[:, None], np.array(columns)] = x
     return result
 
 
@@ -47,7 +63,7 @@ _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     "triangle": lambda node: np.tril(np.ones(node.grid)),
     "copy": lambda node, x: x,
     "reshape": lambda node, x: x,
-    "transpose": lambda node, x: x.T,
+    "transpose": lambda node, x: x.swapaxes(-1, -2),
     "negate": lambda node, x: -x,
     "add": lambda node, x, y: x + y,
     "subtract": lambda node, x, y: x - y,
@@ -57,11 +73,11 @@ _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     **{name: lambda node, x: getattr(np, node.op)(x) for name in ELEMENTWISE},
     "softmax": _softmax,
     "hide": lambda node, x, keep: np.where(keep == 0, -np.inf, x),
-    "concat": lambda node, *parts: np.concatenate(parts, axis=1),
-    "rowsum": lambda node, x: x.sum(axis=1, keepdims=True),
-    "colsum": lambda node, x: x.sum(axis=0, keepdims=True),
-    "total": lambda node, x: x.sum(keepdims=True),
-    "pick": lambda node, x: x[np.ix_(*node.extra)],
+    "concat": _concat,
+    "rowsum": lambda node, x: x.sum(axis=-1, keepdims=True),
+    "colsum": lambda node, x: x.sum(axis=-2, keepdims=True),
+    "total": lambda node, x: x.sum(axis=(-1, -2), keepdims=True),
+    "pick": _pick,
     "scatter": _scatter,
-    "spread": lambda node, x: np.broadcast_to(x, node.grid),
+    "spread": lambda node, x: np.broadcast_to(x, x.shape[:-2] + node.grid),
 }

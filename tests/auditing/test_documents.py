@@ -27,10 +27,18 @@ def test_the_bundled_documents():
     }
 
 
-def test_the_slips_of_a_bundled_document():
-    """One score copied within a row, one matrix taken for another."""
-    slips = {figure.slip for figure in audit(solved("please-study-man")).roots}
-    assert {"score-copied", "other-matrix"} <= slips
+def test_the_causes_of_the_bundled_documents():
+    """One exponential taken for another behind a whole row, one matrix used for another;
+    the other roots have causes that nobody can name."""
+    causes = {name: audit(solved(name)).causes for name in DOCUMENTS}
+    assert {name for name, slips in causes.items() if slips} == {"please-study-man"}
+    notes, study = causes["please-study-man"]
+    assert "Y with V_notes in place of V" in notes.sentence
+    assert "exp(S)[1, 0] taken for exp(S)[1, 2]" in study.sentence
+    explained = {figure.label for figure in study.explains}
+    assert {"exp(S[1, 2])", "A[1, 0]", "A[1, 1]", "A[1, 2]", "total(exp(S[1]))"} <= explained
+    roots = [figure for figure in study.explains if figure.cause == "root"]
+    assert [figure.label for figure in roots] == ["A[1, 0]"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 
 from symattn.auditing.audit import Audit, audit
 from symattn.auditing.reports import RULES
-from symattn.auditing.slips import SENTENCES
 from symattn.cases.case import make
 from symattn.solution.solution import Solution
 
@@ -67,41 +66,6 @@ def test_the_normaliser_of_shifted_exponentials_has_no_masked_terms() -> None:
     assert all(figure.because == (root,) for figure in carried)
 
 
-def test_every_slip_is_said_in_a_sentence() -> None:
-    """No known slip is without words."""
-    assert all(len(sentence.split()) >= 3 for sentence in SENTENCES.values())
-
-
-def test_a_number_that_is_left_out_is_named_by_its_digits() -> None:
-    """The sentence of a dropped term shows a number as it is written."""
-    scores = [["0.31417", "1.27183"], ["0.91243", "-0.57722"]]
-    right = [[f"{float(x) + 0.25:.5f}" for x in row] for row in scores]
-    right[0][1] = scores[0][1]
-    case = make("bias", {"S": scores}, {"T": "S + 0.25"}, claims=[{"of": "T", "printed": right}])
-    (wrong,) = audit(Solution(case)).roots
-    assert (wrong.slip, wrong.label) == ("term-dropped", "T[0, 1]")
-    assert wrong.reason == "a term of the sum was left out: 0.25"
-
-
-def test_a_quotient_that_is_left_out_is_named_as_it_is_written() -> None:
-    """The sentence shows the entries' names and the sign between them."""
-    given = {"S": [["0.31417", "1.27183"]], "B": [["0.71828", "0.65537"]], "d": 3}
-    printed = [f"{0.31417 + 0.71828 / 3:.6f}", "1.271830"]
-    claims = [{"of": "T[0]", "printed": printed}]
-    (wrong,) = audit(Solution(make("bias", given, {"T": "S + B / d"}, claims=claims))).roots
-    assert wrong.reason == "a term of the sum was left out: B[0, 1] / d"
-
-
-def test_a_term_may_be_left_out_deep_inside() -> None:
-    """A sum in an exponential in a product: the rest stays as it is."""
-    given = {"S": [["0.31417", "1.27183"]], "B": [["0.7", "-0.4"]], "C": [["0.21", "0.33"]]}
-    s, bias, more = ([float(x) for x in given[name][0]] for name in "SBC")
-    printed = [f"{s[0] * math.exp(bias[0] + more[0]):.6f}", f"{s[1] * math.exp(bias[1]):.6f}"]
-    case = make("deep", given, {"T": "S * exp(B + C)"}, claims=[{"of": "T[0]", "printed": printed}])
-    (wrong,) = audit(Solution(case)).roots
-    assert wrong.reason == "a term of the sum was left out: C[0, 1]"
-
-
 def test_statements_look_at_every_column() -> None:
     """A row held against a number is refuted by its last entry, and by its first."""
     said = [{"holds": f"S[{row}] > {bound}"} for row, bound in ((0, -0.4), (0, -0.5), (1, 0.15))]
@@ -113,35 +77,3 @@ def test_statements_look_at_every_column() -> None:
 def test_every_rule_of_the_log_is_explained() -> None:
     """SARIF's rules have a sentence each."""
     assert all(text.startswith("A ") and text.endswith(".") for text in RULES.values())
-
-
-@pytest.mark.parametrize(
-    ("steps", "step", "instead", "reason"),
-    [
-        ({}, "A", "softmax(T.T).T", "softmax was taken down the columns instead of along the rows"),
-        ({}, "A", "exp(T)", "the exponentials were not divided by their sum"),
-        ({}, "T", "S", "the scaling sqrt(d) was left out"),
-        ({}, "T", "S / d", "the scores were divided by d itself, not by its square root"),
-        ({"T": "S * 0.3"}, "T", "S * 0.09", "the scaling was applied twice"),
-        ({"T": "S + B"}, "T", "S - B", "a term of the sum has the wrong sign: B"),
-        ({"T": "S + B"}, "T", "S", "a term of the sum was left out: B"),
-        ({"T": "causal(S)"}, "T", "S", "the mask was left out"),
-        ({}, "T", "-S / sqrt(d)", "the sign is wrong"),
-        ({}, "T", "B", "the figures are those of B"),
-        ({"T": "S @ B"}, "T", "S @ S", "S in place of B was used"),
-    ],
-)
-def test_a_slip_is_said_in_words(
-    steps: dict[str, str], step: str, instead: str, reason: str
-) -> None:
-    """The sentence of a slip of a whole step, with the names of this document."""
-    given = {
-        "S": [["0.31417", "1.27183"], ["0.91243", "-0.57722"]],
-        "B": [["0.11", "0.23"], ["-0.31", "0.47"]],
-        "d": 3,
-    }
-    right = {"T": "S / sqrt(d)", "A": "softmax(T)", **steps}
-    wrong = Solution(make("wrong", given, {**right, step: instead}))[step].decimal(6)
-    said = [["-inf" if x.is_infinite() else format(x, "f") for x in row] for row in wrong]
-    found = audit(Solution(make("said", given, right, claims=[{"of": step, "printed": said}])))
-    assert {figure.reason for figure in found.roots} == {reason}

@@ -1,0 +1,193 @@
+"""A document's recipe in floats: what every figure would be if one step were another.
+
+Floats only look for causes; what is named is confirmed exactly
+(:mod:`symattn.auditing.exactly`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from symattn import formulas as f
+from symattn.auditing.figures import Figure
+from symattn.auditing.graph import Graph, Place
+from symattn.numbers.reading import Hidden
+from symattn.numbers.values import Value
+from symattn.programs import display
+from symattn.programs.floats import Floats, Matrix
+from symattn.programs.nodes import Node
+from symattn.programs.program import ancestors
+from symattn.programs.running import Run
+from symattn.solution.solution import Solution
+
+Predicted = npt.NDArray[np.float64]
+"""What all figures would be; a row for each of many alternatives."""
+Flags = npt.NDArray[np.bool_]
+
+#: So many alternatives are run at once.
+_MANY = 256
+
+
+class Recipe:
+    """The graph of a document, where its figures stand in it, and what its nodes are called."""
+
+    def __init__(self, solution: Solution, figures: Sequence[Figure]) -> None:
+        self.solution = solution
+        self.figures = figures
+        self.graph = Graph()
+        shown = display.names(solution.program)
+        self.names: dict[int, f.Formula] = {}
+        self.named: dict[str, Node] = {}
+        for name, node in solution.program.named.items():
+            made = self.graph[node]
+            self.named[name] = made
+            self.names.setdefault(made.serial, shown[node.serial])
+        self.places: list[Place] = [
+            self.graph.place(self.graph[figure.node], figure.entry.i, figure.entry.j)
+            for figure in figures
+        ]
+        self.needed = ancestors({node.serial: node for node, _, _ in self.places}.values())
+        self.exact: Run[Matrix] = Run(Floats(), self.leaf)
+        self._texts: dict[int, str] = {}
+        self._above: dict[int, frozenset[int]] = {}
+
+    def leaf(self, node: Node) -> Matrix | None:
+        """A given quantity in floats; a symbol is not a number."""
+        if node.op != "given":
+            return None
+        case = self.solution.case
+        is_upstream = node is self.solution.program.upstream
+        rows = case.upstream if is_upstream else case.given[node.extra]
+        return np.array([[_float(entry) for entry in row] for row in rows])
+
+    def depends(self, node: Node, on: Node) -> bool:
+        """Whether a node is computed from another, or is that."""
+        if node.serial not in self._above:
+            self._above[node.serial] = frozenset(part.serial for part in ancestors([node]))
+        return on.serial in self._above[node.serial]
+
+    def text(self, node: Node) -> str:
+        """A node as text: its name, or its expression down to names."""
+        if node.serial not in self._texts:
+            shown = self.names.get(node.serial) or display.formula(node, self.names)
+            self._texts[node.serial] = f.text(shown)
+        return self._texts[node.serial]
+
+    def entry(self, node: Node, i: int, j: int) -> str:
+        """An entry as text: ``A[0, 2]``, ``exp(S)[1, 0]``, ``(S - m)[2]``."""
+        text = self.text(node)
+        if node.grid == (1, 1):
+            return text
+        plain = node.serial in self.names or isinstance(
+            display.formula(node, self.names), f.Function
+        )
+        found = self.graph.origin.get(node.serial)
+        is_row = found is not None and len(found.shape) == 1
+        return f"{text if plain else f'({text})'}[{f'{j}' if is_row else f'{i}, {j}'}]"
+
+
+def _float(entry: Value | Hidden) -> float:
+    if isinstance(entry, Hidden):
+        return -np.inf
+    return np.nan if entry.has_symbols else float(entry.ball(64))
+
+
+class Model:
+    """A recipe run from its exact numbers, or from those that the document prints.
+
+    ``printed`` has the figures that stand for entries of nodes: what is computed
+    from these takes them as they are printed.
+    """
+
+    def __init__(self, recipe: Recipe, printed: Mapping[Place, fmpq] | None = None) -> None:
+        self.recipe = recipe
+        self.printed = printed or {}
+        self._fixed: dict[int, tuple[Flags, Matrix]] = {}
+        for (node, i, j), number in self.printed.items():
+            if node.serial not in self._fixed:
+                self._fixed[node.serial] = np.zeros(node.grid, bool), np.zeros(node.grid)
+            where, numbers = self._fixed[node.serial]
+            where[i, j], numbers[i, j] = True, float(number)
+        self._floats = Floats()
+        self._made: dict[int, Matrix] = {}
+        self._used: dict[int, Matrix] = {}
+        for node in recipe.needed:
+            self._take(node)
+        self._figures: dict[int, tuple[list[int], list[int], list[int]]] = {}
+        for place, (node, i, j) in enumerate(recipe.places):
+            held = self._figures.setdefault(node.serial, ([], [], []))
+            for one, index in zip(held, (place, i, j), strict=True):
+                one.append(index)
+        self._below: dict[int, list[Node]] = {}
+        self.true = self._read({}, ())
+
+    def _take(self, node: Node) -> None:
+        made = self.recipe.exact[node] if node.op == "given" else self._apply(node, {})
+        self._made[node.serial] = made
+        self._used[node.serial] = self._fixed_in(node, made)
+
+    def _apply(self, node: Node, instead: Mapping[int, Matrix]) -> Matrix:
+        operands = []
+        for x in node.operands:
+            known = instead.get(x.serial)
+            operands.append(self[x] if known is None else known)
+        return self._floats.apply(node, operands)
+
+    def _fixed_in(self, node: Node, made: Matrix) -> Matrix:
+        if node.serial not in self._fixed:
+            return made
+        where, numbers = self._fixed[node.serial]
+        return np.where(where, numbers, made)
+
+    def __getitem__(self, node: Node) -> Matrix:
+        """What is used of a node by what is computed from it."""
+        if node.serial not in self._used:
+            for part in ancestors([node], stop=lambda x: x.serial in self._used):
+                self._take(part)
+        return self._used[node.serial]
+
+    def made(self, node: Node) -> Matrix:
+        """What a node's operation makes of what is used of its operands."""
+        self[node]
+        return self._made[node.serial]
+
+    def predicted(self, node: Node, values: Matrix, in_use: bool) -> Predicted:
+        """What all figures would be if a node had these values, one for each of the first
+        axis; ``in_use``: printed as it is, but these used in what is computed from it."""
+        many = []
+        for k in range(0, len(values), _MANY):
+            some = values[k : k + _MANY]
+            many.append(self._read(self._followed(node, some, in_use), some.shape[:1]))
+        return np.concatenate(many)
+
+    def _followed(self, node: Node, values: Matrix, in_use: bool) -> dict[int, Matrix]:
+        changed = {} if in_use else {node.serial: values}
+        used = {node.serial: values if in_use else self._fixed_in(node, values)}
+        for part in self.below(node):
+            changed[part.serial] = made = self._apply(part, used)
+            used[part.serial] = self._fixed_in(part, made)
+        return changed
+
+    def below(self, node: Node) -> list[Node]:
+        """What is computed from a node, in order."""
+        if node.serial not in self._below:
+            found = {node.serial}
+            order = []
+            for part in self.recipe.needed:
+                if any(x.serial in found for x in part.operands):
+                    found.add(part.serial)
+                    order.append(part)
+            self._below[node.serial] = order
+        return self._below[node.serial]
+
+    def _read(self, changed: Mapping[int, Matrix], many: tuple[int, ...]) -> Predicted:
+        found = np.empty((*many, len(self.recipe.places)))
+        for serial, (places, rows, columns) in self._figures.items():
+            values = changed.get(serial)
+            values = self._made[serial] if values is None else values
+            found[..., places] = values[..., rows, columns]
+        return found

@@ -1,0 +1,417 @@
+"""Causes of a whole document: edits of its recipe, weighed in bits.
+
+What the figures gain by an edit, less what the edit costs: each wrong figure
+that it gives counts (:mod:`symattn.auditing.weights`); a right one that it
+breaks costs, and so do its kind and the number of edits of that kind that were
+tried. As the prices are a code, the chance that any edit gains so many bits more
+than it costs, on figures that have nothing to do with it, is 2 to the power of
+minus these bits.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log2
+
+import numpy as np
+from flint import fmpq
+
+from symattn.auditing.edits import Base, Edit
+from symattn.auditing.exactly import Exactly, confirmed_by, with_entries
+from symattn.auditing.graph import Place
+from symattn.auditing.model import Flags, Model, Predicted, Recipe
+from symattn.auditing.rederiving import rederived
+from symattn.auditing.sites import Site
+from symattn.auditing.weights import Weights
+from symattn.errors import SymattnError
+from symattn.numbers.values import rational
+from symattn.programs.floats import Floats, Matrix
+from symattn.programs.nodes import Node
+from symattn.programs.program import ancestors
+from symattn.programs.running import Run
+
+#: A cause is named from so many bits on, if it gives such a part of the wrong figures that it
+#: changes, and breaks no more right ones than such a part of these.
+BITS, COVERAGE, BROKEN = 7.0, 0.6, 0.1
+#: So many bits it must be ahead of any other for the same figures.
+AHEAD = 2.0
+#: What a right figure costs that is broken, and a wrong one that is changed to no avail.
+_BREAK, _MISS = 4.0, 1.0
+#: So many edits are looked at closely, and so many causes are named.
+_CLOSE, _CAUSES = 60, 12
+#: So many numbers are computed at most, all edits together.
+WORK = 30_000_000
+#: So many edits of a kind are tried on one node, and so many entries and figures to solve for.
+_EACH, _ENTRIES, _TARGETS = 600, 48, 24
+#: So many figures of edits are held at once; beyond it goes what gives least.
+_ROOM = 10_000_000
+#: Of so many edits the gradients are derived anew.
+_REDERIVED = 40
+#: An edit may divide by zero: what comes of it is no number, and gives no figure.
+_QUIET = np.errstate(all="ignore")
+
+
+@dataclass(frozen=True, eq=False)
+class Hypothesis:
+    """An edit, where it is applied, and what all figures would be: which it changes, and
+    which of these come out as printed.
+
+    ``in_use``: the step is printed as it should be, and used as it should not.
+    ``solved`` is the figure that its number was solved from, which says nothing
+    for it; ``nodes`` are those of the figures where the gradients follow the edit.
+    """
+
+    edit: Edit
+    model: Model
+    in_use: bool
+    predicted: Predicted
+    changed: Flags
+    given: Flags
+    solved: int | None = None
+    nodes: tuple[Node, ...] = ()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What it is said to be: the same by whatever numbers it was computed."""
+        words = self.edit.words
+        return (self.edit.kind, *(words if self.solved is None else words[-1:]))
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A hypothesis and its score; ``rivals`` are others for the same figures, no worse."""
+
+    hypothesis: Hypothesis
+    bits: float
+    coverage: float
+    changed: int
+    reproduces: Flags
+    follows: Flags
+    breaks: Flags
+    rivals: tuple[Found, ...] = ()
+
+    @property
+    def explains(self) -> Flags:
+        """The wrong figures that it gives, and those that follow from them."""
+        return np.asarray(self.reproduces | self.follows)
+
+    def is_like(self, other: Found) -> bool:
+        """Whether no figure tells the two apart."""
+        return np.array_equal(self.explains, other.explains) and np.array_equal(
+            self.breaks, other.breaks
+        )
+
+    @property
+    def is_named(self) -> bool:
+        """Whether chance is ruled out, and any other cause."""
+        few = self.breaks.sum() <= BROKEN * self.changed
+        alone = all(self.is_like(other) for other in self.rivals)
+        return bool(self.bits >= BITS and self.coverage >= COVERAGE and few and alone)
+
+
+class Search:
+    """Looks for the causes of a document's wrong figures; see :class:`Weights` for the rest.
+
+    ``tried`` counts the edits by kind.
+    """
+
+    @_QUIET
+    def __init__(
+        self,
+        recipe: Recipe,
+        free: Sequence[bool],
+        origins: Mapping[int, Sequence[int]],
+        cuts: bool = False,
+    ) -> None:
+        exact = Model(recipe)
+        self.recipe = recipe
+        self.weights = Weights(exact, free, origins, cuts)
+        self.tried: dict[str, int] = defaultdict(int)
+        self.hypotheses: list[Hypothesis] = []
+        self._seen: set[bytes] = set()
+        self._work = WORK
+        if not self.weights.bits.any():
+            return
+        models = (exact, Model(recipe, self._printed()))
+        nodes = self._sites()
+        shown = {node.serial for node, _, _ in recipe.places}
+        for steps in (True, False):
+            for model in models:
+                for node in nodes:
+                    for in_use in (False, True)[: 1 + (node.serial in shown)]:
+                        self._try(Site(recipe, model, node, in_use), steps)
+        for model in models:
+            for node in nodes:
+                for in_use in (False, True)[: 1 + (node.serial in shown)]:
+                    self._solve(model, node, in_use)
+        self._rederive(exact)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was passed over for want of time."""
+        return self._work > 0
+
+    def _printed(self) -> dict[Place, fmpq]:
+        """What the document prints of entries, and what it prints last."""
+        return {
+            place: figure.printed.value
+            for place, figure in zip(self.recipe.places, self.recipe.figures, strict=True)
+            if figure.printed is not None
+        }
+
+    def _sites(self) -> list[Node]:
+        """The steps that telling figures depend on."""
+        places = [self.recipe.places[figure] for figure in np.flatnonzero(self.weights.bits)]
+        targets = {node.serial: node for node, _, _ in places}
+        return [x for x in ancestors(targets.values()) if x.op not in ("pick", "transpose")]
+
+    # -- trials --------------------------------------------------------------------
+
+    def _try(self, site: Site, steps: bool) -> None:
+        made = site.steps() if steps else site.entries(self._open(site))
+        counts: dict[str, int] = defaultdict(int)
+        edits = []
+        for edit in made:
+            counts[edit.kind] += 1
+            if counts[edit.kind] <= _EACH:
+                edits.append(edit)
+        if edits:
+            self._take(site.model, site.in_use, edits)
+
+    def _open(self, site: Site) -> Flags:
+        """The entries that may be others: all that are not printed as they should be."""
+        open_ = np.ones(site.node.grid, bool)
+        if not site.in_use:
+            for figures, are_open in ((self.weights.held, False), (self.weights.refuted, True)):
+                for figure in np.flatnonzero(figures):
+                    node, i, j = self.recipe.places[figure]
+                    if node is site.node:
+                        open_[i, j] = are_open
+        return open_
+
+    def _take(
+        self, model: Model, in_use: bool, edits: Sequence[Edit], solved: Sequence[int] = ()
+    ) -> None:
+        """Take up edits that change any figure, and of these what can gain anything."""
+        node = edits[0].node
+        self._work -= len(edits) * sum(x.grid[0] * x.grid[1] for x in model.below(node))
+        if self._work <= 0:
+            return
+        predicted = model.predicted(node, np.array([edit.value for edit in edits]), in_use)
+        for place, edit in enumerate(edits):
+            of = solved[place] if solved else None
+            self._weigh(edit, model, in_use, predicted[place], of)
+
+    def _weigh(
+        self,
+        edit: Edit,
+        model: Model,
+        in_use: bool,
+        predicted: Predicted,
+        solved: int | None = None,
+        nodes: tuple[Node, ...] = (),
+    ) -> None:
+        changed = self.weights.changed(predicted, model.true)
+        if not changed.any():
+            return
+        # Edits that no figure tells apart are tried once.
+        key = edit.kind.encode() + np.rint(predicted / self.weights.unit).tobytes()
+        if key not in self._seen:
+            self._seen.add(key)
+            self.tried[edit.kind] += 1
+        given = changed & self.weights.given(predicted)
+        if (given & self.weights.refuted) @ self.weights.bits > edit.price:
+            own = predicted.copy()
+            made = Hypothesis(edit, model, in_use, own, changed, given, solved, nodes)
+            self.hypotheses.append(made)
+            if len(self.hypotheses) * len(own) > _ROOM:
+                self._sort()
+                del self.hypotheses[len(self.hypotheses) // 2 :]
+
+    def _sort(self) -> None:
+        """Those that give most first."""
+        bits = self.weights.bits
+        self.hypotheses.sort(key=lambda one: one.edit.price - float(one.given @ bits))
+
+    def _rederive(self, model: Model) -> None:
+        """The best of other operations once more, with the gradients that follow from them."""
+        program = self.recipe.solution.program
+        forward = {self.recipe.named[name].serial for name in program.quantities}
+        wrong = np.flatnonzero(self.weights.refuted)
+        if all(self.recipe.places[figure][0].serial in forward for figure in wrong):
+            return
+        self._sort()
+        edits = {one.edit.phrase: one.edit for one in self.hypotheses if one.edit.instead}
+        for edit in [*edits.values()][:_REDERIVED]:
+            assert edit.instead is not None
+            nodes = rederived(self.recipe, edit.node, edit.instead)
+            if nodes is not None:
+                run: Run[Matrix] = Run(Floats(), self.recipe.leaf)
+                places = zip(nodes, self.recipe.places, strict=True)
+                predicted = np.array([run[node][i, j] for node, (_, i, j) in places])
+                self._weigh(edit, model, False, predicted, nodes=tuple(nodes))
+
+    # -- one wrong number ----------------------------------------------------------
+
+    def _solve(self, model: Model, node: Node, in_use: bool) -> None:
+        """Entries that are other numbers, each solved from one wrong figure for the others."""
+        values = model[node] if in_use else model.made(node)
+        entries = [at for at in np.ndindex(*node.grid) if np.isfinite(values[at])][:_ENTRIES]
+        targets = np.flatnonzero(self.weights.bits)[:_TARGETS]
+        if not entries or len(targets) < 2 or self._work <= 0:
+            return
+        step = 1e-4 * (1 + np.abs(values))
+        moved = np.repeat(values[None], len(entries), axis=0)
+        for k, at in enumerate(entries):
+            moved[k][at] += step[at]
+        printed = self.weights.printed
+        slopes = model.predicted(node, moved, in_use) - model.true
+        ats, aims, numbers = [], [], []
+        for k, at in enumerate(entries):
+            for aim in targets:
+                slope = slopes[k, aim] / step[at]
+                if np.isfinite(slope) and slope and self.recipe.places[aim] != (node, *at):
+                    ats.append(at)
+                    aims.append(int(aim))
+                    numbers.append(values[at] + (printed[aim] - model.true[aim]) / slope)
+        if ats:
+            self._refine(model, node, in_use, ats, np.array(aims), np.array(numbers))
+
+    def _refine(
+        self,
+        model: Model,
+        node: Node,
+        in_use: bool,
+        ats: Sequence[tuple[int, ...]],
+        aims: Matrix,
+        numbers: Matrix,
+    ) -> None:
+        """Solve on by secants, and take up what gives its figure."""
+        values = model[node] if in_use else model.made(node)
+        rows = np.arange(len(ats))
+        first, second = (np.array(index) for index in zip(*ats, strict=True))
+        stack = np.repeat(values[None], len(ats), axis=0)
+        before, last = values[first, second], model.true[aims]
+        printed, unit = self.weights.printed[aims], self.weights.unit[aims]
+        for _ in range(4):
+            stack[rows, first, second] = numbers
+            now = model.predicted(node, stack, in_use)[rows, aims]
+            moved = (printed - now) * (numbers - before) / (now - last)
+            before, last = numbers, now
+            numbers = numbers + np.where(np.isfinite(moved), moved, 0.0)
+        kept = np.flatnonzero(np.abs(last - printed) <= unit / 2)
+        stack[rows, first, second] = before
+        edits = [self._number(node, stack[k], ats[int(k)], values) for k in kept]
+        if edits:
+            self._take(model, in_use, edits, [int(aims[k]) for k in kept])
+
+    def _number(self, node: Node, stack: Matrix, at: tuple[int, ...], values: Matrix) -> Edit:
+        i, j = at
+        words = (f"{stack[i, j]:.5g}", f"{values[i, j]:.5g}", self.recipe.entry(node, i, j))
+        number = fmpq(*float(stack[i, j]).as_integer_ratio())
+        solution = self.recipe.solution
+
+        def exactly(base: Base) -> Node:
+            return with_entries(solution, base(node), {(i, j): rational(number)})
+
+        return Edit("wrong-number", words, node, stack, exactly)
+
+    # -- the best ------------------------------------------------------------------
+
+    def causes(self) -> Iterator[Found]:
+        """The causes that can be named, the best first, each confirmed exactly."""
+        left = self.weights.bits > 0
+        for _ in range(_CAUSES):
+            found = next(iter(self.best(left)), None)
+            if found is None or not found.is_named:
+                return
+            found = self._confirmed(found, left)
+            if not found.is_named:
+                return
+            yield found
+            left &= ~found.explains
+
+    @_QUIET
+    def best(self, left: Flags) -> list[Found]:
+        """Edits for what is left, the best first; the first with its rivals."""
+        if not self.hypotheses:
+            return []
+        gains = np.array([one.given & left for one in self.hypotheses]) @ self.weights.bits
+        costs = np.array([self._cost(one) for one in self.hypotheses])
+        order = np.argsort(costs - gains, kind="stable")[:_CLOSE]
+        found = [self._scored(self.hypotheses[k], left) for k in order]
+        found.sort(key=lambda one: (-round(one.bits, 6), one.hypothesis.in_use))
+        said: dict[tuple[str, ...], Found] = {}
+        for one in found:
+            said.setdefault(one.hypothesis.said, one)
+        first, *others = said.values()
+        rivals = [
+            one
+            for one in others
+            if one.bits > first.bits - AHEAD and (one.reproduces & first.reproduces & left).any()
+        ]
+        return [replace(first, rivals=tuple(rivals)), *others]
+
+    @_QUIET
+    def nearest(self, figure: int, most: int = 3) -> list[tuple[str, float]]:
+        """Edits that give a figure, with their bits, the best first; none may be good enough."""
+        giving = [one for one in self.hypotheses if one.given[figure] and one.solved != figure]
+        giving.sort(key=lambda one: self._cost(one) - float(one.given @ self.weights.bits))
+        left = self.weights.bits > 0
+        found = [self._scored(one, left) for one in giving[:_CLOSE]]
+        found.sort(key=lambda one: one.bits)
+        said = {one.hypothesis.edit.phrase: float(one.bits) for one in found}
+        return sorted(said.items(), key=lambda item: -item[1])[:most]
+
+    def _cost(self, one: Hypothesis) -> float:
+        return one.edit.price + log2(self.tried[one.edit.kind])
+
+    def _scored(self, one: Hypothesis, left: Flags, reproduced: Flags | None = None) -> Found:
+        weights = self.weights
+        reproduced = one.given & weights.refuted if reproduced is None else reproduced
+        follows = weights.following(reproduced)
+        explained = reproduced | follows
+        changed = (one.changed & weights.refuted) | explained
+        broken = one.changed & ~one.given & weights.held & ~weights.beside(reproduced)
+        # A slip that is made late leaves what was printed before: that it was made just
+        # there is one choice of so many.
+        first = int(np.argmax(reproduced & left)) if (reproduced & left).any() else 0
+        early = int(broken[:first].sum())
+        broken = broken & (np.arange(len(left)) >= first)
+        missed = changed & ~explained & left
+        counted = reproduced & left
+        if one.solved is not None:
+            counted = counted & (np.arange(len(left)) != one.solved)
+        gain = weights.gain(one.predicted, counted)
+        bits = gain - self._cost(one) - log2(1 + early)
+        bits -= _BREAK * float(broken.sum()) + _MISS * float(missed.sum())
+        return Found(
+            hypothesis=one,
+            bits=bits,
+            coverage=float(explained.sum()) / max(int(changed.sum()), 1),
+            changed=int(changed.sum()),
+            reproduces=reproduced,
+            follows=follows,
+            breaks=broken,
+        )
+
+    @_QUIET
+    def _confirmed(self, found: Found, left: Flags) -> Found:
+        """The cause with only those figures that it gives exactly."""
+        one = found.hypothesis
+        places = [(int(k), self.recipe.figures[int(k)]) for k in np.flatnonzero(found.reproduces)]
+        try:
+            if one.nodes:
+                nodes = one.nodes
+            else:
+                base = Exactly(one.model, in_use=one.in_use)
+                instead = one.edit.exactly(base.used if one.in_use else base.made)
+                edited = Exactly(one.model, one.edit.node, instead, in_use=one.in_use)
+                nodes = tuple(edited.made(node) for node, _, _ in self.recipe.places)
+            confirmed = set(confirmed_by(self.recipe, nodes, places, self.weights.cuts))
+        except SymattnError:
+            confirmed = set()
+        kept = np.array([k in confirmed for k in range(len(found.reproduces))], bool)
+        return replace(self._scored(one, left, kept), rivals=found.rivals)

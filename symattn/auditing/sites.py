@@ -1,0 +1,360 @@
+"""What could be in the place of one step of a recipe: the edits of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from symattn.auditing.edits import Base, Edit
+from symattn.auditing.exactly import table, with_entries
+from symattn.auditing.model import Flags, Model, Recipe
+from symattn.errors import Undecided
+from symattn.numbers import rounding
+from symattn.numbers.reading import Hidden
+from symattn.numbers.rounding import FloatFormat
+from symattn.numbers.values import Value, rational
+from symattn.programs import nodes
+from symattn.programs.floats import Matrix
+from symattn.programs.nodes import Node
+from symattn.solution.quantity import Entry
+
+FORMATS: tuple[FloatFormat, ...] = ("float16", "float32")
+#: Steps are rounded to so many places at most.
+_PLACES = 4
+#: Nodes that are no steps: nothing is computed.
+_PLAIN = ("constant", "triangle", "table")
+
+Made = Iterator[Edit]
+Places = npt.NDArray[np.intp]
+
+
+class Site:
+    """A node of a recipe, and what could be in its place."""
+
+    def __init__(self, recipe: Recipe, model: Model, node: Node, in_use: bool) -> None:
+        self.recipe = recipe
+        self.model = model
+        self.node = node
+        self.text = recipe.text(node)
+        self.in_use = in_use
+        self.values = model[node] if in_use else model.made(node)
+
+    def steps(self) -> Made:
+        """Edits of the whole step: another operation, or its values changed."""
+        yield from self._as_operation()
+        yield from self._as_values()
+
+    def entries(self, open_: Flags) -> Made:
+        """Edits of single entries, of those that are ``open_``."""
+        if self.node.grid != (1, 1) and self.node.op not in _PLAIN:
+            yield from self._as_entries(open_)
+
+    # -- what kind of edit it is -------------------------------------------------
+
+    def _instead(self, kind: str, node: Node, *words: str) -> Made:
+        """Another operation in its place."""
+        if node.grid != self.node.grid or node is self.node:
+            return
+        value = self.model[node]
+        if not _same(value, self.values):
+            said = self.text, *words
+            yield Edit(kind, said, self.node, value, lambda base: base(node), node)
+
+    def _moved(self, kind: str, places: Places, *words: str) -> Edit:
+        """Its own entries at other places."""
+        value = self.values.ravel()[places]
+        return Edit(kind, words, self.node, value, partial(self._at_places, places))
+
+    def _at_places(self, places: Places, base: Base) -> Node:
+        columns = self.node.grid[1]
+        quantity = self.recipe.solution.quantity(base(self.node))
+        return table([[quantity.entry(*divmod(int(k), columns)) for k in row] for row in places])
+
+    # -- another operation -------------------------------------------------------
+
+    def _as_operation(self) -> Made:
+        graph, node = self.recipe.graph, self.node
+        x = node.operands
+        match node.op:
+            case "divide" | "multiply" if x[1].grid == (1, 1) != x[0].grid:
+                yield from self._scales(x[0], x[1])
+            case "multiply" if x[0].grid == (1, 1) != x[1].grid:
+                yield from self._scales(x[1], x[0])
+            case "divide" if x[1].op == "rowsum" and x[1].operands[0] is x[0]:
+                yield from self._softmaxes(x[0])
+            case "add" | "subtract":
+                yield from self._terms(x[0], x[1])
+            case "hide":
+                yield from self._masks(x[0], x[1])
+            case "matmul":
+                yield from self._products(x[0], x[1])
+            case "exp" | "log":
+                yield from self._bases()
+            case "concat":
+                for a in range(len(x)):
+                    for b in range(a + 1, len(x)):
+                        order = [*x]
+                        order[a], order[b] = x[b], x[a]
+                        made = graph.node("concat", order, node.grid)
+                        yield from self._instead("heads-exchanged", made, str(a), str(b))
+        if node.op in ("matmul", "multiply"):
+            for one in x:
+                yield from self._instead("operand-ignored", one, self._text(one))
+        if node.operands:
+            yield from self._others()
+            minus = graph.node("negate", [node], node.grid)
+            yield from self._instead("sign-flipped", minus)
+
+    def _text(self, node: Node) -> str:
+        return self.recipe.text(node)
+
+    def _scales(self, x: Node, scale: Node) -> Made:
+        graph, op = self.recipe.graph, self.node.op
+        word = "division by" if op == "divide" else "factor"
+        grid = self.node.grid
+        yield from self._instead("scale-dropped", x, word, self._text(scale))
+        twice = graph.node(op, [self.node, scale], grid)
+        yield from self._instead("scaled-twice", twice, word, self._text(scale))
+        if scale.op == "sqrt":
+            plain = graph.node(op, [x, scale.operands[0]], grid)
+            yield from self._instead("scale-not-rooted", plain, self._text(scale.operands[0]))
+        value = float(self.model[scale][0, 0])
+        rooted = scale.op == "sqrt"
+        inner = value * value if rooted else value
+        for size in self._sizes(value):
+            if abs(size - inner) < 1e-9:
+                continue
+            number = nodes.constant(rational(size))
+            said = f"sqrt({size})" if rooted else str(size)
+            made = graph[nodes.apply("sqrt", number) if rooted else number]
+            kind = "off-by-one" if not rooted and abs(size - inner) == 1 else "other-scale"
+            yield from self._instead(kind, graph.node(op, [x, made], grid), said, self._text(scale))
+
+    def _terms(self, x: Node, y: Node) -> Made:
+        graph, op, grid = self.recipe.graph, self.node.op, self.node.grid
+        yield from self._instead("term-dropped", x, self._text(y))
+        last = y if op == "add" else graph.node("negate", [y], y.grid)
+        yield from self._instead("term-dropped", last, self._text(x))
+        if op == "subtract":
+            flipped = graph.node("add", [x, y], grid)
+            yield from self._instead("term-sign", flipped, self._text(y))
+        else:
+            for one, other in ((x, y), (y, x)):
+                flipped = graph.node("subtract", [one, other], grid)
+                yield from self._instead("term-sign", flipped, self._text(other))
+
+    def _sizes(self, own: float) -> list[int]:
+        """The sizes that a scale may have been taken from."""
+        found = {size for node in self.recipe.named.values() for size in node.grid}
+        near = {round(own) - 1, round(own) + 1} if own == round(own) else set()
+        return sorted(size for size in found | near if size > 1)
+
+    def _softmaxes(self, powers: Node) -> Made:
+        graph, grid = self.recipe.graph, self.node.grid
+        yield from self._instead("not-normalised", powers)
+        turned = graph.transpose(powers)
+        sums = graph.node("rowsum", [turned], (turned.grid[0], 1))
+        down = graph.transpose(graph.divide(turned, sums))
+        yield from self._instead("softmax-columns", down)
+        whole = graph.node("total", [powers], (1, 1))
+        yield from self._instead("softmax-all", graph.divide(powers, whole))
+        scores = powers.operands[0]
+        if scores.op == "hide":
+            open_, keep = scores.operands
+            above, below = graph.powers(open_)
+            free = graph.divide(above, below)
+            masked = graph.node("multiply", [free, keep], grid)
+            yield from self._instead("mask-after", masked)
+
+    def _masks(self, x: Node, keep: Node) -> Made:
+        graph, grid = self.recipe.graph, self.node.grid
+        yield from self._instead("mask-forgotten", x)
+        zero = graph.node("multiply", [x, keep], grid)
+        yield from self._instead("mask-as-zero", zero)
+        if keep.grid == grid == grid[::-1]:
+            turned = graph.node("hide", [x, graph.transpose(keep)], grid)
+            yield from self._instead("mask-transposed", turned)
+
+    def _products(self, x: Node, y: Node) -> Made:
+        graph = self.recipe.graph
+        for place, one in enumerate((x, y)):
+            pair = [x, y]
+            pair[place] = graph.transpose(one)
+            side = one.operands[0] if one.op == "transpose" else one
+            if pair[0].grid[1] == pair[1].grid[0]:
+                yield from self._instead("transposed", graph.matmul(*pair), self._text(side))
+        if y.grid[1] == x.grid[0]:
+            yield from self._instead("product-swapped", graph.matmul(y, x))
+
+    def _bases(self) -> Made:
+        graph, node = self.recipe.graph, self.node
+        for base in (2, 10):
+            log = graph[nodes.apply("log", nodes.constant(rational(base)))]
+            if node.op == "log":
+                made = graph.node("divide", [node, log], node.grid)
+            else:
+                inner = graph.node("multiply", [node.operands[0], log], node.grid)
+                made = graph.node("exp", [inner], node.grid)
+            yield from self._instead("other-base", made, str(base))
+
+    def _others(self) -> Made:
+        """Another named quantity in place of an operand."""
+        graph, node = self.recipe.graph, self.node
+        depends = self.recipe.depends
+        for name, other in self.recipe.named.items():
+            if node.serial in self.recipe.names and not depends(other, node):
+                yield from self._instead("other-quantity", other, name)
+        for place, operand in enumerate(node.operands):
+            if operand.op in ("constant", "triangle") or operand.grid == (1, 1):
+                continue
+            inner = operand.operands[0] if operand.op == "transpose" else operand
+            if inner.serial not in self.recipe.names:
+                continue
+            for name, other in self.recipe.named.items():
+                if other is inner or depends(other, node) or other.grid != inner.grid:
+                    continue
+                instead = graph.transpose(other) if operand.op == "transpose" else other
+                operands = [instead if k == place else x for k, x in enumerate(node.operands)]
+                made = graph.again(node, operands)
+                yield from self._instead("other-matrix", made, name, self._text(inner))
+
+    # -- other values ------------------------------------------------------------
+
+    def _as_values(self) -> Made:
+        node, made = self.node, self.values
+        if node.op in _PLAIN or not np.isfinite(made).any():
+            return
+        for places in range(_PLACES + 1):
+            value = np.round(made, places)
+            if not _same(value, made):
+                said = f"{places} place{'s' if places != 1 else ''}"
+                exact = partial(self._rounded, places)
+                yield Edit("rounded", (self.text, said), node, value, exact)
+        for name in FORMATS:
+            value = made.astype(name).astype(float)
+            if not _same(value, made):
+                exact = partial(self._held, name)
+                yield Edit("held-in", (self.text, name), node, value, exact)
+        rows, columns = node.grid
+        flat = np.arange(rows * columns).reshape(node.grid)
+        if rows == columns > 1:
+            yield self._moved("result-transposed", flat.T, self.text)
+            low = np.where(np.tri(rows, dtype=bool), flat, flat.T)
+            yield self._moved("mirrored", low, self.text, "lower")
+            yield self._moved("mirrored", low.T, self.text, "upper")
+        yield from self._lines(flat, "row")
+        yield from self._lines(flat.T, "column")
+
+    def _lines(self, flat: Places, word: str) -> Made:
+        """One row, or column, for another, and two of them swapped."""
+        for a in range(len(flat)):
+            for b in range(len(flat)):
+                for kind, into, of in (("reused", [b], [a]), ("s-swapped", [a, b], [b, a])):
+                    if a == b or (len(into) == 2 and a > b):
+                        continue
+                    places = flat.copy()
+                    places[into] = flat[of]
+                    made = places.T if word == "column" else places
+                    kind = f"{word}-{kind}" if len(into) == 1 else f"{word}{kind}"
+                    yield self._moved(kind, made, self.text, str(a), str(b))
+
+    def _rounded(self, places: int, base: Base) -> Node:
+        quantity = self.recipe.solution.quantity(base(self.node))
+        scale = fmpq(10) ** places
+
+        def rounded(i: int, j: int) -> Value | Hidden:
+            if isinstance(entry := quantity.entry(i, j), Hidden):
+                return entry
+            count = rounding.to_integer(Entry(quantity, i, j), scale, "half-even")
+            return rational(fmpq(count) / scale)
+
+        rows, columns = self.node.grid
+        return table([[rounded(i, j) for j in range(columns)] for i in range(rows)])
+
+    def _held(self, name: FloatFormat, base: Base) -> Node:
+        quantity = self.recipe.solution.quantity(base(self.node))
+        floats = np.atleast_2d(quantity.nearest(name)).astype(float)
+
+        def held(i: int, j: int) -> Value | Hidden:
+            finite = np.isfinite(floats[i, j])
+            return rational(_fraction(float(floats[i, j]))) if finite else quantity.entry(i, j)
+
+        rows, columns = self.node.grid
+        return table([[held(i, j) for j in range(columns)] for i in range(rows)])
+
+    # -- single entries ----------------------------------------------------------
+
+    def _as_entries(self, open_: npt.NDArray[np.bool_]) -> Made:
+        rows, columns = self.node.grid
+        flat = np.arange(rows * columns).reshape(self.node.grid)
+        for i, j in np.argwhere(open_):
+            i, j = int(i), int(j)
+            near = [(i, c) for c in range(columns) if c != j]
+            near += [(r, j) for r in range(rows) if r != i]
+            for a, b in near:
+                places = flat.copy()
+                places[i, j] = flat[a, b]
+                said = self.recipe.entry(self.node, a, b), self.recipe.entry(self.node, i, j)
+                kind = "entry-reused" if a == i else "entry-of-column"
+                yield self._moved(kind, places, *said)
+                if open_[a, b] and (a, b) > (i, j):
+                    places = places.copy()
+                    places[a, b] = flat[i, j]
+                    yield self._moved("entries-swapped", places, *said[::-1])
+            yield from self._parts(i, j)
+
+    def _parts(self, i: int, j: int) -> Made:
+        """A part of the sum that an entry is, left out or with the wrong sign."""
+        node = self.node
+        if node.op not in ("matmul", "rowsum"):
+            return
+        x = self.model[node.operands[0]][i]
+        y = self.model[node.operands[1]][:, j] if node.op == "matmul" else np.ones(len(x))
+        if len(x) < 2:
+            return
+        for k, part in enumerate(x * y):
+            if not np.isfinite(part) or part == 0:
+                continue
+            said = self.recipe.entry(node, i, j), self._part(i, j, k)
+            for kind, times in (("product-dropped", 1), ("product-sign", 2)):
+                value = self.values.copy()
+                value[i, j] -= times * part
+                yield Edit(kind, said, node, value, partial(self._without, i, j, k, times))
+
+    def _part(self, i: int, j: int, k: int) -> str:
+        entries = [self._entry(self.node.operands[0], i, k)]
+        if self.node.op == "matmul":
+            entries.append(self._entry(self.node.operands[1], k, j))
+        return " * ".join(entries)
+
+    def _entry(self, node: Node, i: int, j: int) -> str:
+        return self.recipe.entry(*self.recipe.graph.place(node, i, j))
+
+    def _without(self, i: int, j: int, k: int, times: int, base: Base) -> Node:
+        solution = self.recipe.solution
+        x, *y = self.node.operands
+        part = _number(solution.quantity(base(x)).entry(i, k))
+        for other in y:
+            part = part * _number(solution.quantity(base(other)).entry(k, j))
+        node = base(self.node)
+        whole = _number(solution.quantity(node).entry(i, j))
+        return with_entries(solution, node, {(i, j): whole - part * times})
+
+
+def _same(one: Matrix, other: Matrix) -> bool:
+    return bool(np.all((one == other) | (np.isnan(one) & np.isnan(other))))
+
+
+def _number(entry: Value | Hidden) -> Value:
+    if isinstance(entry, Hidden):
+        raise Undecided("a masked score in the place of a number")
+    return entry
+
+
+def _fraction(x: float) -> fmpq:
+    above, below = x.as_integer_ratio()
+    return fmpq(above, below)

@@ -1,0 +1,120 @@
+"""Edits of a recipe: in floats and exactly they are the same, and each kind says what it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symattn.auditing.edits import KINDS
+from symattn.auditing.exactly import Exactly
+from symattn.auditing.model import Model, Recipe
+from symattn.auditing.sites import Site
+from symattn.cases.case import make
+from symattn.errors import Malformed
+from symattn.numbers.balls import FIRST, precision
+from symattn.solution.quantity import Entry
+from symattn.solution.solution import Solution
+
+from .papers import GIVEN, LOSS, STEPS
+
+BIAS = [["0.3", "-0.7", "0.2", "0.6"], ["0.1", "0.5", "-0.4", "0.8"]] * 2
+#: Programs in which every kind of edit has its place.
+PROGRAMS = {
+    "attention": (STEPS, LOSS),
+    "bias and heads": (
+        {"S": "X @ W_Q + B", "H": "concat(S, X @ W_K)", "R": "rowsum(S) / 4", "Y": "log(exp(S))"},
+        None,
+    ),
+    "difference": ({"S": "X - B", "T": "2 * S", "A": "softmax(mask(T, P))"}, None),
+}
+PADDING = [["1", "0", "1", "1"], ["1", "1", "0", "1"], ["0", "1", "1", "1"], ["1", "1", "1", "0"]]
+
+
+def recipe(name, printed=()):
+    """The recipe of a program that prints all its steps, or what is given here."""
+    steps, loss = PROGRAMS[name]
+    given = {**GIVEN, "B": BIAS, "P": PADDING}
+    solution = Solution(make(name, given, steps, loss))
+    found = Recipe(solution, [])
+    found.places = [
+        (node, i, j) for node in found.named.values() for i, j in np.ndindex(*node.grid)
+    ]
+    found.needed = [*dict.fromkeys(n for node in found.named.values() for n in ancestors([node]))]
+    found.needed.sort(key=lambda node: node.serial)
+    return found
+
+
+def ancestors(nodes):
+    from symattn.programs.program import ancestors as found
+
+    return found(nodes)
+
+
+def edits(name):
+    """All edits of all steps of a program."""
+    found = recipe(name)
+    model = Model(found)
+    with np.errstate(all="ignore"):
+        for node in found.needed:
+            if node.op not in ("pick", "transpose"):
+                site = Site(found, model, node, in_use=False)
+                yield from ((found, edit) for edit in site.steps())
+                yield from ((found, edit) for edit in site.entries(np.ones(node.grid, bool)))
+
+
+def value(quantity, i, j):
+    """An exact entry as a float; of a masked score whose sign is wrong there is none."""
+    with precision(FIRST):
+        try:
+            hidden = quantity.is_hidden(i, j)
+            return -np.inf if hidden else float(Entry(quantity, i, j).ball(FIRST))
+        except Malformed:
+            return np.inf
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_floats_and_exact_numbers_agree(name) -> None:
+    """What the search tries in floats is what is confirmed exactly, entry by entry."""
+    seen = set()
+    for found, edit in edits(name):
+        key = edit.kind, edit.node.serial
+        if key in seen:
+            continue
+        seen.add(key)
+        node = edit.exactly(Exactly(Model(found), in_use=False).made)
+        assert node.grid == edit.node.grid
+        quantity = found.solution.quantity(node)
+        for i, j in np.ndindex(*node.grid):
+            near = edit.value[i, j]
+            assert near == pytest.approx(value(quantity, i, j), rel=1e-9, nan_ok=True), edit.phrase
+
+
+def test_every_kind_has_its_place() -> None:
+    """No kind is without an edit; a wrong number is solved for, and no step of its own."""
+    kinds = {edit.kind for name in PROGRAMS for _, edit in edits(name)}
+    assert kinds == {*KINDS} - {"wrong-number"}
+
+
+def test_an_edit_changes_its_step() -> None:
+    """What is the same as before is no edit."""
+    for found, edit in edits("attention"):
+        before = Model(found).made(edit.node)
+        assert not np.array_equal(edit.value, before), edit.phrase
+        break
+    made = [edit for _, edit in edits("difference")]
+    assert all(edit.value.shape == edit.node.grid for edit in made)
+
+
+def test_all_kinds_together_are_a_code() -> None:
+    """The prices are those of a code that can be told apart (L. Kraft, 1949), so that what an
+    edit gains beyond its price is not gained by chance."""
+    assert sum(2.0**-kind.price for kind in KINDS.values()) <= 1
+
+
+def test_every_phrase_takes_its_words() -> None:
+    """No kind is said with a gap or with words left over."""
+    for name in PROGRAMS:
+        for _, edit in edits(name):
+            assert edit.phrase.count("{") == 0
+            assert len(edit.words) == KINDS[edit.kind].phrase.count("{}")
+            assert all(edit.words)
