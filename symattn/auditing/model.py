@@ -70,6 +70,11 @@ class Recipe:
             self._above[node.serial] = frozenset(part.serial for part in ancestors([node]))
         return on.serial in self._above[node.serial]
 
+    def is_backward(self, node: Node) -> bool:
+        """Whether a node is computed from the upstream gradient."""
+        upstream = self.solution.program.upstream
+        return upstream is not None and self.depends(node, upstream)
+
     def text(self, node: Node) -> str:
         """A node as text: its name, or its expression down to names."""
         if node.serial not in self._texts:

@@ -14,6 +14,8 @@ from symattn.auditing.search import Found, Search
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
+#: What is said of a root that no slip explains.
+NO_CAUSE = "wrong in itself: no cause found"
 _LAST_DIGIT = "off by one unit in the last place"
 _CUT_SHORT = "; the search for a cause was cut short"
 
@@ -69,8 +71,8 @@ class Slips:
         return Slip(
             kind=found.hypothesis.edit.kind,
             sentence=self._sentence(found),
-            bits=round(found.bits, 1),
-            coverage=round(found.coverage, 3),
+            bits=round(float(found.bits), 1),
+            coverage=round(float(found.coverage), 3),
             reproduces=self._those(found.reproduces),
             follows=self._those(found.follows),
             breaks=self._those(found.breaks),
@@ -86,6 +88,7 @@ class Slips:
         count, changed = int(found.explains.sum()), found.changed
         if one.edit.kind == "wrong-number":
             start = f"{_figures(count)} {_follow(count)} from one wrong number, {one.edit.phrase}"
+            start += ". Where it comes from is unknown"
         else:
             step = self._step(found)
             which = f"all {changed}" if count == changed else f"{count} of the {changed}"
@@ -94,13 +97,7 @@ class Slips:
             start = f"from {step} on, {start}" if step else start
             if one.in_use:
                 start += f", though {self._recipe.text(one.edit.node)} is printed as it should be"
-        if count := int(found.breaks.sum()):
-            end = (
-                f"{count} right figure{'s' if count > 1 else ''} contradict{'s' * (count == 1)} it"
-            )
-        else:
-            end = "no right figure contradicts it"
-        return f"{start[0].upper()}{start[1:]}; {end}."
+        return f"{start[0].upper()}{start[1:]}; {_contradicted(int(found.breaks.sum()))}."
 
     def _step(self, found: Found) -> str:
         """The first step from which on figures are wrong, by its name."""
@@ -128,8 +125,7 @@ class Slips:
         near = (*self._search.nearest(self._at[figure]), *pen)
         if figure.off in (1, -1):
             return Cause("last-digit", _LAST_DIGIT, candidates=near)
-        reason = "wrong in itself: no cause found"
-        reason += _CUT_SHORT * (not self._search.is_whole)
+        reason = NO_CAUSE + _CUT_SHORT * (not self._search.is_whole)
         return Cause("root", reason, candidates=near)
 
 
@@ -144,3 +140,9 @@ def _figures(count: int) -> str:
 
 def _follow(count: int) -> str:
     return "follows" if count == 1 else "follow"
+
+
+def _contradicted(count: int) -> str:
+    if not count:
+        return "no right figure contradicts it"
+    return "1 right figure contradicts it" if count == 1 else f"{count} right figures contradict it"

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from symattn import escaping
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Slip, Statement
+from symattn.auditing.naming import NO_CAUSE
 from symattn.escaping import markdown, markdown_code, markdown_start
+from symattn.shapes import keys
 from symattn.verdicts import Verdict
 
 #: What each rule of a SARIF log means; the identifiers are stable.
 RULES = {
+    "cause": "A slip in the recipe explains many wrong figures at once.",
     "truncated": "A figure is cut off behind its last place instead of rounded.",
     "rounded-inputs": "A figure was computed from rounded figures, and shows it.",
     "carried": "A figure is wrong because figures that it was computed from are.",
@@ -62,18 +66,105 @@ def coarsely(figure: Figure) -> str:
 def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:
     """Every root, or figure with rounded inputs, with what is carried from it.
 
-    A figure that carries several roots stands with the first.
+    First those of a cause, then those that none was found for, then the rest. A
+    figure that carries several roots stands with the first.
     """
-    groups: dict[int, tuple[Figure, list[Figure]]] = {}
-    for figure in audit.figures:
-        if figure.cause and figure.cause != "carried":
-            groups[figure.order] = (figure, [])
+    groups: dict[int, tuple[Figure, list[Figure]]] = {
+        figure.order: (figure, [])
+        for figure in audit.figures
+        if figure.cause and figure.cause != "carried"
+    }
     for figure in audit.figures:
         if figure.cause == "carried":
-            origin = origins(figure)[0]
-            if origin.order in groups:
-                groups[origin.order][1].append(figure)
-    return list(groups.values())
+            slip = figure.explained
+            leading = [*(slip.explains if slip else ()), *origins(figure)]
+            orders = (one.order for one in leading if one.order in groups)
+            groups[next(orders)][1].append(figure)
+
+    def rank(group: tuple[Figure, list[Figure]]) -> tuple[int, int, int]:
+        number = cause_number(audit, group[0])
+        kind = 0 if number else 1 if is_unexplained(group[0]) else 2
+        return kind, number or 0, group[0].order
+
+    return sorted(groups.values(), key=rank)
+
+
+def cause_number(audit: Audit, figure: Figure) -> int | None:
+    """Which of the causes explains a figure, counted from 1; None where none does."""
+    return audit.causes.index(figure.explained) + 1 if figure.explained else None
+
+
+def is_unexplained(figure: Figure) -> bool:
+    """Whether it is a root that no cause was found for."""
+    return figure.cause == "root" and figure.reason.startswith(NO_CAUSE)
+
+
+def what_else(figure: Figure) -> str:
+    """What is said of a root besides that no cause was found; '' for nothing."""
+    return figure.reason.removeprefix(NO_CAUSE).removeprefix("; ")
+
+
+def no_common_cause(audit: Audit) -> str:
+    """What is said of the roots without a cause, where there are several; else ''."""
+    count = sum(map(is_unexplained, audit.figures))
+    if count < 2:
+        return ""
+    return f"These {_number(count)} figures have no common cause that I can find."
+
+
+def _number(count: int) -> str:
+    words = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    return words[count - 2] if count - 2 < len(words) else str(count)
+
+
+def just_as_well(slip: Slip) -> str:
+    """The slips that no figure tells from this one, in a sentence; '' where there is none."""
+    if not slip.rivals:
+        return ""
+    return f"Just as well: {'; '.join(slip.rivals)}. No figure tells them apart."
+
+
+def why(audit: Audit, figure: Figure) -> str:
+    """Why a figure is wrong, where the causes are told before: by the number of its own."""
+    number = cause_number(audit, figure)
+    if number is None:
+        return figure.reason
+    cause = f"cause {number}"
+    if figure.explained and figure.reason.startswith(figure.explained.sentence):
+        return cause + figure.reason.removeprefix(figure.explained.sentence)
+    return f"{cause}; {figure.reason}"
+
+
+def folded(audit: Audit, figures: Sequence[Figure], most: int = 6) -> str:
+    """Carried figures as a count: ``13 more carry it: A[0, 0] (9 times), Y[0, 2]``; '' for none.
+
+    Where too many entries carry it, their quantities are told.
+    """
+    if not figures:
+        return ""
+    names = [_entry(audit, figure) for figure in figures]
+    if len(set(names)) > most:
+        names = [_quantity(figure) for figure in figures]
+    times = Counter(names)
+    shown = list(times.items())[:most]
+    said = [name + f" ({count} times)" * (count > 1) for name, count in shown]
+    more = len(figures) - sum(count for _, count in shown)
+    carry = "carries" if len(figures) == 1 else "carry"
+    tail = f" and {more} more" if more else ""
+    return f"{len(figures)} more {carry} it: {', '.join(said)}{tail}"
+
+
+def _quantity(figure: Figure) -> str:
+    return str(figure.term.parts[0]) if figure.term.op == "entry" else figure.label
+
+
+def _entry(audit: Audit, figure: Figure) -> str:
+    """What a figure is of: ``A[0, 2]`` for ``A[0][2]``."""
+    if figure.term.op != "entry":
+        return figure.label
+    name, i, j = figure.term.parts
+    place = keys(audit.case.program.named[name].shape, i, j)
+    return f"{name}[{', '.join(map(str, place))}]" if place else name
 
 
 def origins(figure: Figure) -> list[Figure]:
@@ -96,6 +187,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
     return {
         "case": audit.case.name,
         "summary": audit.summary,
+        "causes": [_cause(slip) for slip in audit.causes],
         "claims": [
             *(_figure(audit, figure) for figure in audit.figures),
             *(_statement(statement) for statement in audit.statements),
@@ -112,7 +204,6 @@ def as_dict(audit: Audit) -> dict[str, Any]:
             }
             for root in audit.roots
         ],
-        "causes": [_cause(slip) for slip in audit.causes],
         "unchecked": [
             {"where": item.where, "what": item.what, "reason": item.reason}
             for item in audit.unchecked
@@ -182,26 +273,55 @@ def _statement(statement: Statement) -> dict[str, Any]:
     }
 
 
-def _findings(audit: Audit) -> Iterator[tuple[str, int, str]]:
-    """Rule, line and message of everything that does not hold."""
+class _Finding(NamedTuple):
+    """Something that does not hold: its rule, line and message, and the figures it is about."""
+
+    rule: str
+    line: int
+    message: str
+    others: tuple[Figure, ...] = ()
+    slip: Slip | None = None
+
+
+def _findings(audit: Audit) -> list[_Finding]:
+    """All that does not hold: causes, then what is wrong in itself, then the rest."""
+    found = sorted(_single_findings(audit), key=lambda finding: finding.rule in _NOTES)
+    return [*_causes(audit), *found]
+
+
+def _causes(audit: Audit) -> Iterator[_Finding]:
+    """Every cause once, at its first figure."""
+    for number, slip in enumerate(audit.causes, 1):
+        first, *others = slip.explains
+        message = f"cause {number}: {slip.sentence} {just_as_well(slip)}".rstrip()
+        yield _Finding("cause", first.claim.line, message, tuple(others), slip)
+
+
+def _single_findings(audit: Audit) -> Iterator[_Finding]:
     for figure in audit.figures:
         if figure.verdict is Verdict.REFUTED:
-            message = (
-                f"{figure.claim.where}: {figure.label} is printed {figure.text}, "
-                f"correct is {figure.correct} ({figure.reason})"
-            )
-            yield figure.cause, figure.claim.line, message
+            message = f"{_said(figure)} ({why(audit, figure)})"
+            yield _Finding(figure.cause, figure.claim.line, message)
         elif figure.verdict is Verdict.UNDECIDED:
             where = f"{figure.claim.where}: {figure.label}"
-            yield "undecided", figure.claim.line, f"{where} could not be decided"
+            yield _Finding("undecided", figure.claim.line, f"{where} could not be decided")
         elif figure.coarse:
-            yield "coarse", figure.claim.line, f"{figure.claim.where}: {coarsely(figure)}"
+            message = f"{figure.claim.where}: {coarsely(figure)}"
+            yield _Finding("coarse", figure.claim.line, message)
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
             rule = "statement" if statement.verdict is Verdict.REFUTED else "undecided"
             says = "does not hold" if rule == "statement" else "could not be decided"
             message = f"{statement.claim.where}: {statement.claim.holds} {says}"
-            yield rule, statement.claim.line, message
+            yield _Finding(rule, statement.claim.line, message)
+
+
+def _said(figure: Figure) -> str:
+    """A wrong figure with the right one."""
+    return (
+        f"{figure.claim.where}: {figure.label} is printed {figure.text}, "
+        f"correct is {figure.correct}"
+    )
 
 
 #: Rules of what is no error of its own, or none for certain.
@@ -214,7 +334,7 @@ def github(audits: list[Audit]) -> str:
     lines = []
     for audit in audits:
         path = escaping.annotation_property(_path(audit))
-        for rule, line, message in _findings(audit):
+        for rule, line, message, *_ in _findings(audit):
             kind = "warning" if rule in _NOTES else "error"
             text = escaping.annotation(message)
             lines.append(f"::{kind} file={path},line={max(line, 1)},title={rule}::{text}")
@@ -223,23 +343,7 @@ def github(audits: list[Audit]) -> str:
 
 def sarif(audits: list[Audit], version: str) -> str:
     """A SARIF 2.1.0 log with one run."""
-    results = [
-        {
-            "ruleId": rule,
-            "level": "note" if rule in _NOTES else "error",
-            "message": {"text": escaping.log_message(message)},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": _uri(audit)},
-                        "region": {"startLine": max(line, 1)},
-                    }
-                }
-            ],
-        }
-        for audit in audits
-        for rule, line, message in _findings(audit)
-    ]
+    results = [_result(audit, finding) for audit in audits for finding in _findings(audit)]
     rules = [{"id": rule, "shortDescription": {"text": text}} for rule, text in RULES.items()]
     driver = {"name": "symattn", "version": version, "rules": rules}
     log = {
@@ -248,6 +352,33 @@ def sarif(audits: list[Audit], version: str) -> str:
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
     return escaping.json_text(log)
+
+
+def _result(audit: Audit, finding: _Finding) -> dict[str, Any]:
+    """A finding as a SARIF log has it; a cause with its measure, and all figures that follow."""
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "level": "note" if finding.rule in _NOTES else "error",
+        "message": {"text": escaping.log_message(finding.message)},
+        "locations": [_location(audit, finding.line)],
+    }
+    if finding.others:
+        result["relatedLocations"] = [
+            {
+                **_location(audit, figure.claim.line),
+                "message": {"text": escaping.log_message(_said(figure))},
+            }
+            for figure in finding.others
+        ]
+    if slip := finding.slip:
+        measure = {"kind": slip.kind, "bits": slip.bits, "coverage": slip.coverage}
+        result["properties"] = {**measure, "rivals": list(slip.rivals)}
+    return result
+
+
+def _location(audit: Audit, line: int) -> dict[str, Any]:
+    region = {"startLine": max(line, 1)}
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(audit)}, "region": region}}
 
 
 def _path(audit: Audit) -> str:
@@ -285,14 +416,15 @@ def errata(audit: Audit) -> str:
         f"figures came out differently. {summary_line(audit)}.",
         "",
     ]
+    lines += _cause_items(audit)
     if roots:
         lines += ["| where | quantity | printed | correct | why |", "|---|---|---|---|---|"]
         for root, carried in roots:
-            why = root.reason
+            reason = why(audit, root)
             if carried:
-                why += f"; {_counted(len(carried), 'further figure')} follow"
-                why += "s" if len(carried) == 1 else ""
-            lines.append(_row(root, why))
+                reason += f"; {_counted(len(carried), 'further figure')} follow"
+                reason += "s" if len(carried) == 1 else ""
+            lines.append(_row(root, reason))
         lines.append("")
     follow = [f for _, carried in roots for f in carried]
     if follow:
@@ -309,6 +441,18 @@ def errata(audit: Audit) -> str:
         ]
         lines.append("")
     return "\n".join(lines)
+
+
+def _cause_items(audit: Audit) -> Iterator[str]:
+    """The causes as a numbered list in Markdown, each with where it is first seen."""
+    if audit.causes:
+        yield from ("What seems to be behind them:", "")
+        for number, slip in enumerate(audit.causes, 1):
+            first = slip.explains[0]
+            said = f"{slip.sentence} {just_as_well(slip)}".rstrip()
+            seen = f"First seen in {markdown(first.claim.where)}: {markdown_code(first.label)}"
+            yield f"{number}. {markdown(said)} {seen}."
+        yield ""
 
 
 def _coarse_rows(audit: Audit) -> Iterator[str]:

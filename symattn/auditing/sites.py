@@ -204,9 +204,9 @@ class Site:
     def _others(self) -> Made:
         """Another named quantity in place of an operand."""
         graph, node = self.recipe.graph, self.node
-        depends = self.recipe.depends
-        for name, other in self.recipe.named.items():
-            if node.serial in self.recipe.names and not depends(other, node):
+        others = [(name, x) for name, x in self.recipe.named.items() if self._is_at_hand(x)]
+        if node.serial in self.recipe.names:
+            for name, other in others:
                 yield from self._instead("other-quantity", other, name)
         for place, operand in enumerate(node.operands):
             if operand.op in ("constant", "triangle") or operand.grid == (1, 1):
@@ -214,13 +214,20 @@ class Site:
             inner = operand.operands[0] if operand.op == "transpose" else operand
             if inner.serial not in self.recipe.names:
                 continue
-            for name, other in self.recipe.named.items():
-                if other is inner or depends(other, node) or other.grid != inner.grid:
+            for name, other in others:
+                if other is inner or other.grid != inner.grid:
                     continue
                 instead = graph.transpose(other) if operand.op == "transpose" else other
                 operands = [instead if k == place else x for k, x in enumerate(node.operands)]
                 made = graph.again(node, operands)
                 yield from self._instead("other-matrix", made, name, self._text(inner))
+
+    def _is_at_hand(self, other: Node) -> bool:
+        """Whether a quantity is known where the step is made: it is not computed from that,
+        and no gradient where there are none yet."""
+        recipe, node = self.recipe, self.node
+        early = not recipe.is_backward(node) and recipe.is_backward(other)
+        return not early and not recipe.depends(other, node)
 
     # -- other values ------------------------------------------------------------
 
@@ -231,7 +238,7 @@ class Site:
         for places in range(_PLACES + 1):
             value = np.round(made, places)
             if not _same(value, made):
-                said = f"{places} place{'s' if places != 1 else ''}"
+                said = f"{places} place{'s' if places != 1 else ''}" if places else "whole numbers"
                 exact = partial(self._rounded, places)
                 yield Edit("rounded", (self.text, said), node, value, exact)
         for name in FORMATS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ import click
 from symattn import __version__, outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.cases import Wanted, shown
+from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, one_document, paced
 from symattn.cli.pages import typeset
@@ -23,11 +24,7 @@ from symattn.verdicts import Verdict
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
     from symattn.auditing.audit import Audit
-    from symattn.auditing.figures import Figure
 
 _FORMATS = ("text", "json", "github", "sarif", "errata", "tex", "pdf")
 
@@ -47,17 +44,29 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", "tex", "pdf")
 @click.option(
     "--strict", is_flag=True, help="Count what is coarse, undecided or unchecked as well."
 )
+@click.option(
+    "--all",
+    "unfolded",
+    is_flag=True,
+    help="In text, show every carried figure, not only how many there are.",
+)
 @paced
 def command(
-    cases: tuple[str, ...], form: str, output: Path | None, strict: bool, pace: Pace
+    cases: tuple[str, ...],
+    form: str,
+    output: Path | None,
+    strict: bool,
+    unfolded: bool,
+    pace: Pace,
 ) -> None:
     """Judge what a document prints: which figure is wrong, what it should be, and why.
 
     A figure is refuted when the exact value does not round to it. Each refuted
     figure has a cause: truncated, rounded-inputs, carried (it follows from
-    earlier wrong figures), root (wrong in itself; a known slip is named if it
-    gives the figure again) or last-digit. A coarse one holds, but is a whole
-    number where the quantity is not. Exits with 1 if anything is refuted.
+    earlier wrong figures), root (wrong in itself) or last-digit. Slips that
+    explain many of them, and that chance does not, come first; carried figures
+    are counted. A coarse figure holds, but is a whole number where the quantity
+    is not. Exits with 1 if anything is refuted.
 
     \b
       symattn audit please-study-man
@@ -75,7 +84,7 @@ def command(
         outputs.check_folder(folder)
     elif output is not None:
         outputs.check(output)
-    audits = case_arguments.of_each(cases, pace, _audited, form, output is None, strict)
+    audits = case_arguments.of_each(cases, pace, _audited, form, output is None, strict, unfolded)
     if pages:
         paths = [
             output if single and output else folder / f"{item.name}-audit.{form}"
@@ -105,7 +114,9 @@ class _Audited(NamedTuple):
     content: Any
 
 
-def _audited(asker: Asker, case: Wanted, form: str, terminal: bool, strict: bool) -> _Audited:
+def _audited(
+    asker: Asker, case: Wanted, form: str, terminal: bool, strict: bool, unfolded: bool
+) -> _Audited:
     from symattn.auditing import reports
     from symattn.auditing.audit import audit
 
@@ -122,10 +133,12 @@ def _audited(asker: Asker, case: Wanted, form: str, terminal: bool, strict: bool
         elif form == "errata":
             content = reports.errata(found)
         elif form == "text":
+            from symattn.cli.findings import report
+
             content = (
-                _plain(found, strict)
+                _plain(found, strict, unfolded)
                 if not terminal
-                else case_arguments.printed(lambda out: _print(found, out, strict))
+                else case_arguments.printed(partial(report, found, strict, unfolded), is_asked=True)
             )
         else:
             from symattn.sheets.latex import document
@@ -136,14 +149,16 @@ def _audited(asker: Asker, case: Wanted, form: str, terminal: bool, strict: bool
     return _Audited(found.case.name, bool(found.count(Verdict.REFUTED)), left, content)
 
 
-def _plain(audit: Audit, strict: bool) -> str:
+def _plain(audit: Audit, strict: bool, unfolded: bool) -> str:
     """The text in a file: plain, even where the environment forces colours."""
     import io
 
     from rich.console import Console
 
+    from symattn.cli.findings import report
+
     buffer = io.StringIO()
-    _print(audit, Console(file=buffer, width=160, color_system=None), strict)
+    report(audit, strict, unfolded, Console(file=buffer, width=160, color_system=None))
     return buffer.getvalue()
 
 
@@ -190,59 +205,3 @@ def _red_pen(paths: list[Path], documents: list[str], form: str, jobs: int) -> N
             click.echo(visible(f"symattn: {path}: {complaint}"), err=True)
         if path != STANDARD_OUTPUT:
             click.echo(visible(str(path)))
-
-
-def _print(audit: Audit, out: Console, strict: bool) -> None:
-    from rich.table import Table
-
-    from symattn.auditing import reports
-
-    refuted = audit.count(Verdict.REFUTED)
-    out.print(shown(audit.case.name, style="bold"), shown(audit.case.title, style="dim"))
-    out.print(shown(reports.summary_line(audit), style="red" if refuted else "green"))
-    if audit.habit:
-        out.print(shown(audit.habit, style="yellow"))
-    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False, header_style="dim")
-    for heading in ("where", "quantity", "printed", "correct", "exact", "cause"):
-        right = heading in ("printed", "correct")
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
-    for root, carried in reports.grouped(audit):
-        table.add_row(*_row(root, bold=True))
-        for figure in carried:
-            table.add_row(*_row(figure, bold=False))
-    if table.row_count:
-        out.print(table)
-    for statement in audit.statements:
-        if statement.verdict is not Verdict.HOLDS:
-            said = f"{statement.claim.where}: {statement.claim.holds}  {statement.verdict}"
-            out.print(shown(f"  {said}", style="red"))
-    coarse = reports.coarse(audit, everywhere=strict)
-    for figure in coarse:
-        said = f"{figure.claim.where}: {reports.coarsely(figure)}  coarse"
-        out.print(shown(f"  {said}", style="red" if strict else "yellow"))
-    if more := audit.summary["coarse"] - len(coarse):
-        others = f"{more} more" if coarse else str(more)
-        said = "figure is a whole number" if more == 1 else "figures are whole numbers"
-        out.print(shown(f"  {others} {said} where the quantity is not", style="dim"))
-    vacuous = sum(figure.vacuous for figure in audit.figures)
-    if vacuous:
-        said = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
-        out.print(shown(f"  {said} too few digits to say much", style="dim"))
-    for item in audit.unchecked:
-        out.print(shown(f"  not checked, {item.where}: {item.what} ({item.reason})", style="dim"))
-    out.print()
-
-
-def _row(figure: Figure, bold: bool) -> list[Text]:
-    indent = "" if bold else "  "
-    exact = figure.exact if len(figure.exact) <= 44 else figure.exact[:41] + "..."
-    cause = f"{figure.cause}: {figure.reason}" if figure.reason else figure.cause
-    style = "bold" if bold else ""
-    return [
-        shown(indent + figure.claim.where, style=style),
-        shown(figure.label, style=style),
-        shown(figure.text, style="red"),
-        shown(figure.correct, style="green"),
-        shown(exact, style="dim"),
-        shown(cause, style=style),
-    ]

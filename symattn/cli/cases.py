@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -194,20 +195,24 @@ def shown(text: str, style: str = "") -> Text:
     return Text(visible(text), style=style)
 
 
-def console() -> Console:
-    """A terminal; piped, its lines have up to 200 letters and no colours."""
+def console(is_asked: bool = False) -> Console:
+    """A terminal; piped, its lines have up to 200 letters and no colours.
+
+    ``is_asked``: piped it is as wide as COLUMNS says, where that is set.
+    """
     from rich.console import Console
 
     made = Console()
-    return made if made.is_terminal else Console(width=200)
+    asked = is_asked and "COLUMNS" in os.environ
+    return made if made.is_terminal or asked else Console(width=200)
 
 
-def printed(show: Callable[[Console], None]) -> str:
+def printed(show: Callable[[Console], None], is_asked: bool = False) -> str:
     """What ``show`` prints on standard output, as text with its colours.
 
     A console that printed by itself would end the program where nobody reads.
     """
-    out = console()
+    out = console(is_asked)
     with out.capture() as captured:
         show(out)
     return captured.get()

@@ -46,6 +46,8 @@ _SHARED = r"""
 \newcommand{\needroom}[1]{\par\penalty0\ifdim\pagetotal>.3\textheight
   \ifdim\dimexpr\pagegoal-\pagetotal\relax<#1\newpage\fi\fi}
 \newcommand{\correct}[1]{{\color{pen}\mathbf{#1}}}
+\newcommand{\cause}[1]{\text{\color{pen}\tikz[baseline=(n.base)]%
+  \node[circle,draw,inner sep=.8pt,font=\scriptsize](n){#1};}}
 \addtokomafont{disposition}{\rmfamily\color{ink}}
 \RedeclareSectionCommand[beforeskip=14pt plus 4pt,afterskip=4pt]{section}
 \RedeclareSectionCommand[beforeskip=10pt plus 3pt,afterskip=2pt]{subsection}

@@ -21,7 +21,7 @@ _ALIGNED = re.compile(r"(?:\\displaystyle )?\\begin\{aligned\}\[t\](.*)\\end\{al
 _RELATIONS = frozenset("=+-<>") | {r"\approx", r"\cdot", r"\odot", r"\leq", r"\times", r"\to"}
 _RELATIONS |= {r"\le", r"\ne", r"\circ"}
 _NOTHING = frozenset(
-    {r"\struck", r"\correct", r"\footnotesize", r"\texttt"}
+    {r"\struck", r"\correct", r"\cause", r"\footnotesize", r"\texttt"}
     | {r"\mathrm", r"\mathit", r"\operatorname", r"\displaystyle", r"\text"}
     | {r"\mathbf", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr", r"\limits"}
 )

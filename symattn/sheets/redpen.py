@@ -8,7 +8,14 @@ from itertools import groupby
 from symattn import formulas as f
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
-from symattn.auditing.reports import grouped, summary_line
+from symattn.auditing.reports import (
+    cause_number,
+    grouped,
+    just_as_well,
+    no_common_cause,
+    summary_line,
+    why,
+)
 from symattn.programs.display import arithmetic, formula, names, symbol
 from symattn.shapes import keys
 from symattn.sheets import blocks as b
@@ -44,7 +51,10 @@ def _summary(audit: Audit) -> Iterator[b.Block]:
             "A root is wrong in itself; a carried figure comes out once its roots are corrected.",
         )
     )
+    yield from _causes(audit)
     yield b.Heading(("Roots",))
+    if said := no_common_cause(audit):
+        yield b.Paragraph((said.replace("These", "Of these,", 1),))
     rows: list[tuple[b.Line, ...]] = []
     for root, carried in grouped(audit):
         follow = str(len(carried)) if carried else ""
@@ -52,12 +62,21 @@ def _summary(audit: Audit) -> Iterator[b.Block]:
             (root.claim.where,),
             (label(audit, root),),
             (b.Math(struck(root)),),
-            (root.reason,),
+            (why(audit, root),),
             (follow,),
         )
         rows.append(line)
     header: tuple[b.Line, ...] = (("where",), ("quantity",), ("figure",), ("why",), ("carried",))
-    yield b.Table(header, tuple(rows), "P{26mm}P{36mm}lP{46mm}r")
+    yield b.Table(header, tuple(rows), "P{25mm}P{34mm}lP{43mm}r")
+
+
+def _causes(audit: Audit) -> Iterator[b.Block]:
+    """The slips behind many figures, numbered as the marks at these are."""
+    if audit.causes:
+        yield b.Heading(("Causes",))
+        for number, slip in enumerate(audit.causes, 1):
+            said = f" {slip.sentence} {just_as_well(slip)}".rstrip()
+            yield b.Paragraph((b.Math(rf"\cause{{{number}}}"), said))
 
 
 def _marked(audit: Audit) -> Iterator[b.Block]:
@@ -71,11 +90,9 @@ def _marked(audit: Audit) -> Iterator[b.Block]:
             yield b.Heading(("As printed",))
             heading = False
         rows = [list(row) for _, row in groupby(figures, key=lambda x: x.at[:-1])]
-        cells = tuple(tuple(struck(figure) for figure in row) for row in rows)
+        cells = tuple(tuple(_pointed(audit, figure) for figure in row) for row in rows)
         notes: dict[b.Line, None] = dict.fromkeys(
-            (f"{figure.cause}: {figure.reason}",)
-            for figure in figures
-            if figure.verdict is Verdict.REFUTED
+            (_note(audit, figure),) for figure in figures if figure.verdict is Verdict.REFUTED
         )
         if any(figure.coarse for figure in figures):
             notes[("coarse: a whole number for what is not whole",)] = None
@@ -85,6 +102,18 @@ def _marked(audit: Audit) -> Iterator[b.Block]:
         else:
             shown = b.Matrix(f"{before} {cells[0][0]}", ())
         yield b.Marked(figures[0].claim.where, shown, tuple(notes))
+
+
+def _pointed(audit: Audit, figure: Figure) -> str:
+    """A figure as it is marked, with the number of its cause."""
+    number = cause_number(audit, figure)
+    return struck(figure) + (rf"\,\cause{{{number}}}" if number else "")
+
+
+def _note(audit: Audit, figure: Figure) -> str:
+    """Why a figure is wrong; what has a cause says no more than which."""
+    number = cause_number(audit, figure)
+    return f"cause {number}" if number else f"{figure.cause}: {figure.reason}"
 
 
 def _statements(audit: Audit) -> Iterator[b.Block]:

@@ -42,9 +42,9 @@ WHOLE = [
     ("softmax-columns", "A", "softmax(M.T).T", "A with the softmax down the columns"),
     ("softmax-all", "A", "exp(M) / total(exp(M))", "A with the softmax over all entries"),
     ("not-normalised", "A", "exp(M)", "A without the division by the sums"),
-    ("transposed", "Q", "X @ W_Q.T", "Q with W_Q in place of its transpose"),
-    ("transposed", "S", "Q @ K", "S with K in place of its transpose"),
-    ("transposed", "Y", "A.T @ V", "Y with A in place of its transpose"),
+    ("transposed", "Q", "X @ W_Q.T", "Q with W_Q and its transpose mixed up"),
+    ("transposed", "S", "Q @ K", "S with K and its transpose mixed up"),
+    ("transposed", "Y", "A.T @ V", "Y with A and its transpose mixed up"),
     ("product-swapped", "K", "W_K @ X", "K with the factors of the product swapped"),
     ("product-swapped", "Y", "V @ A", "Y with the factors of the product swapped"),
     ("result-transposed", "S", "K @ Q.T", "S transposed"),
@@ -129,8 +129,8 @@ BACK = [
     ({"dL/dM": "A * dL/dA"}, "without the term rowsum(A * dL/dA)"),
     ({"dL/dM": "-dL/dM"}, "dL/dM with the wrong sign"),
     ({"dL/dS": "dL/dT"}, "dL/dS without the division by sqrt(d_k)"),
-    ({"dL/dV": "A @ dL/dY"}, "dL/dV with A in place of its transpose"),
-    ({"dL/dK": "dL/dS @ Q"}, "dL/dK with dL/dS in place of its transpose"),
+    ({"dL/dV": "A @ dL/dY"}, "dL/dV with A and its transpose mixed up"),
+    ({"dL/dK": "dL/dS @ Q"}, "dL/dK with dL/dS and its transpose mixed up"),
     ({"dL/dQ": "dL/dS @ V"}, "dL/dQ with V in place of K"),
     ({"dL/dQ": "dL/dT @ K"}, "dL/dQ with dL/dT in place of dL/dS"),
 ]
@@ -166,7 +166,7 @@ def test_mistakes_in_the_backward_pass_are_named(instead, phrase) -> None:
         ({"T": "S / d_k"}, "T with d_k itself in place of its square root"),
         ({"M": "T"}, "M without the mask"),
         ({"A": "softmax(M.T).T"}, "A with the softmax down the columns"),
-        ({"Q": "X @ W_Q.T"}, "Q with W_Q in place of its transpose"),
+        ({"Q": "X @ W_Q.T"}, "Q with W_Q and its transpose mixed up"),
     ],
 )
 def test_gradients_may_follow_the_mistake(instead, phrase) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from random import Random
 
 import pytest
 
@@ -10,6 +11,9 @@ from symattn.auditing import reports
 from symattn.auditing.audit import audit
 from symattn.cases.case import make
 from symattn.solution.solution import Solution
+from symattn.verdicts import Verdict
+
+from . import planting
 
 GIVEN = {"a": "1/3", "b": "1/7", "c": "1/9"}
 STEPS = {"s": "a + b", "t": "2 * s", "u": "c / 2", "v": "log(4) - 2 * log(2)"}
@@ -23,6 +27,10 @@ def document(*figures, **more):
               enumerate(figures)]  # fmt: skip
     claims += [{"holds": text} for text in more.pop("holds", ())]
     return audit(Solution(make("paper", GIVEN, STEPS, claims=claims, **more)))
+
+
+#: What is said of a root without a cause.
+NONE = "wrong in itself: no cause found"
 
 
 def labels(figures):
@@ -78,14 +86,65 @@ def test_a_figure_that_carries_two_roots() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("seed", range(32, 40))
+def test_figures_of_a_cause_stand_together(seed) -> None:
+    """All figures that a slip explains stand with its first one, whatever else they carry;
+    every wrong figure stands somewhere, once; causes come first, by their numbers."""
+    found = audit(planting.document(Random(seed), "queries-for-keys", 3).case)
+    groups = reports.grouped(found)
+    listed = [figure.order for root, carried in groups for figure in (root, *carried)]
+    wrong = [figure.order for figure in found.figures if figure.verdict is Verdict.REFUTED]
+    assert sorted(listed) == wrong
+    for (root, carried), slip in zip(groups, found.causes, strict=False):
+        assert root is slip.explains[0]
+        assert {id(figure) for figure in slip.explains} <= {id(f) for f in (root, *carried)}
+    assert not any(root.explained for root, _ in groups[len(found.causes) :])
+
+
+@pytest.mark.parametrize(
+    ("carried", "said"),
+    [
+        ([], ""),
+        ([("s", "0.576")], "1 more carries it: s"),
+        ([("s", "0.576"), ("s", "0.576"), ("t", "1.152")], "3 more carry it: s (2 times), t"),
+    ],
+)
+def test_what_is_carried_in_a_line(carried, said) -> None:
+    """How many figures, and what of; what is there several times is told once."""
+    found = document(("b", "0.243"), *carried)
+    ((_, follow),) = reports.grouped(found)
+    assert reports.folded(found, follow) == said
+
+
+def test_what_is_carried_by_many_entries() -> None:
+    """Where there are more entries than fit, quantities are told, then only how many."""
+    x = [["1", "2", "3"]] * 3
+    names = "PQRTUVW"
+    steps = {name: "k * X" if name == "P" else "2 * P" for name in names}
+    claims = [{"of": "k", "printed": 3}]
+    claims += [{"of": name, "printed": [[3 * (1 + (name != "P")) * int(x) for x in row]
+                for row in x]} for name in names]  # fmt: skip
+    found = audit(Solution(make("many", {"X": x, "k": 2}, steps, claims=claims)))
+    groups = reports.grouped(found)
+    assert sum(1 + len(carried) for _, carried in groups) == 64
+    figures = [figure for figure in found.figures if figure.claim.of in names]
+    assert reports.folded(found, figures) == (
+        "63 more carry it: P (9 times), Q (9 times), R (9 times), T (9 times), U (9 times), "
+        "V (9 times) and 9 more"
+    )
+    assert reports.folded(found, figures[:4]) == (
+        "4 more carry it: P[0, 0], P[0, 1], P[0, 2], P[1, 0]"
+    )
+
+
 def test_figures_that_follow() -> None:
     """Errata count what follows from a root, one or several, and list it as the document does."""
     one = document(("b", "0.243"), ("s", "0.576"), ("t", "0.952"))
     assert "; 1 further figure follows |" in reports.errata(one)
     two = document(("c", "0.777"), ("b", "0.243"), ("s", "0.576"), ("u", "0.389"), ("t", "1.152"))
     text = reports.errata(two)
-    assert "| line 0 | `c` | 0.777 | 0.111 | wrong in itself; 1 further figure follows |" in text
-    assert "| line 1 | `b` | 0.243 | 0.143 | wrong in itself; 2 further figures follow |" in text
+    assert f"| line 0 | `c` | 0.777 | 0.111 | {NONE}; 1 further figure follows |" in text
+    assert f"| line 1 | `b` | 0.243 | 0.143 | {NONE}; 2 further figures follow |" in text
     after = text.partition("With these corrected, the following become:\n\n")[2]
     assert after.splitlines() == [
         "| where | quantity | printed | correct |",
@@ -108,7 +167,7 @@ def test_a_case_without_a_file() -> None:
     first, second = reports.github([found]).splitlines()
     assert first == (
         "::error file=paper,line=1,title=root::line 0: a is printed 0.433, correct is 0.333 "
-        "(wrong in itself)"
+        "(wrong in itself: no cause found)"
     )
     assert second == "::error file=paper,line=1,title=statement::claims[1]: a < b does not hold"
     (run,) = json.loads(reports.sarif([found], "0"))["runs"]
@@ -137,5 +196,5 @@ def test_letters_that_mean_something_in_markdown() -> None:
     )  # fmt: skip
     text = reports.errata(audit(Solution(case)))
     assert text.startswith("# Errata: \\<b>\\`1\\|2\\\\3\\`\\</b>\\\\nfour\n")
-    assert "| a\\|b\\`c\\\\n | `a` | 0.433 | 0.333 | wrong in itself |" in text
+    assert "| a\\|b\\`c\\\\n | `a` | 0.433 | 0.333 | wrong in itself: no cause found |" in text
     assert text.endswith("- claims[1]: `a < b`\n")

@@ -33,6 +33,12 @@ class Ended:
         ]
 
 
+@pytest.fixture(autouse=True)
+def no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How wide the tests' own terminal is changes nothing."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def symattn(
     monkeypatch: pytest.MonkeyPatch,

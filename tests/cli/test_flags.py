@@ -75,6 +75,7 @@ TESTS = {
     ("audit", "-o"): test_audit.test_output,
     ("audit", "--output"): test_audit.test_output,
     ("audit", "--strict"): test_audit.test_exit_code,
+    ("audit", "--all"): test_audit.test_text,
     ("derive", "NAMES"): test_derive.test_every_derivation_without_a_name,
     ("derive", "--format text"): test_derive.test_text,
     ("derive", "--format tex"): test_derive.test_pages,

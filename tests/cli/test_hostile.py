@@ -173,5 +173,7 @@ def test_footnote_marks_at_the_start_of_rows(tmp_path: Path, symattn) -> None:
             ["pdftotext", "-layout", "red.pdf", "-"], cwd=tmp_path, capture_output=True, check=True
         ).stdout.decode()
         after = text[text.index("Not checked") :].split("\n")
-        starts = [line.split()[0] for line in after if line.strip()][2:8]
+        # The table may go on behind the number of a page, under its head again.
+        firsts = [line.split()[0] for line in after if line.strip()][1:]
+        starts = [first for first in firsts if first != "where" and not first.isdecimal()]
         assert starts == ["[1]", "[-20mm]", "*", "*", "[2cm]", "a"]

@@ -19,6 +19,7 @@ from .pages import agree, plain
 from .truth import DIGITS, Truth, exactly, rounded
 
 _STRUCK = re.compile(r"\\struck\{(.*)\}\\;\\correct\{(.*)\}")
+_POINTER = re.compile(r"\\,\\cause\{(\d+)\}$")
 _SUMMARY = re.compile(
     r"(?:(\d+) figures?)(?: and (\d+) statements?)?: (\d+) holds?(?: \((\d+) coarse\))?"
     r", (\d+) refuted(?:, (\d+) undecided)?, (\d+) roots?(?:; (\d+) not checked)?\. ?(.*)"
@@ -104,12 +105,20 @@ class RedPen:
 
 
 def cells(block: b.Marked) -> tuple[str, list[list[str]]]:
-    """The expression of marked figures, and the figures."""
+    """The expression of marked figures, and the figures, without what points to a cause."""
     name, _, figure = block.matrix.before.partition(" =")
     if block.matrix.cells:
         assert not figure
-        return name, [list(row) for row in block.matrix.cells]
-    return name, [[figure.strip()]]
+        return name, [[_POINTER.sub("", cell) for cell in row] for row in block.matrix.cells]
+    return name, [[_POINTER.sub("", figure.strip())]]
+
+
+def pointers(block: b.Marked) -> list[int | None]:
+    """The number of the cause that each struck figure points to, None where it points to none."""
+    figures = [cell for row in block.matrix.cells for cell in row] or [block.matrix.before]
+    found = [(_POINTER.search(figure), r"\struck" in figure) for figure in figures]
+    assert all(is_struck for pointer, is_struck in found if pointer)
+    return [int(pointer[1]) if pointer else None for pointer, is_struck in found if is_struck]
 
 
 def pieces(figure: str) -> tuple[str, str]:

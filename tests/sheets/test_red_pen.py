@@ -15,10 +15,11 @@ import symattn
 from symattn.sheets import blocks as b
 from symattn.sheets import redpen, walkthrough
 from symattn.solution.solution import solve
+from symattn.verdicts import Verdict
 
 from . import mathematics
 from .pages import paragraphs, plain
-from .redpen_pages import RedPen, cells, check_rows, claims, mark, same
+from .redpen_pages import RedPen, cells, check_rows, claims, mark, pointers, same
 from .truth import BUNDLED, DIGITS, Truth, exactly
 
 NAMES = sorted(path.stem for path in BUNDLED.glob("*.toml"))
@@ -29,7 +30,7 @@ WRONG = {
     "length-4-causal": 53,
     "please-study-man": 53,
 }
-CAUSE = re.compile(r"(truncated|rounded-inputs|carried|root|last-digit): .+")
+CAUSE = re.compile(r"(truncated|rounded-inputs|carried|root|last-digit): .+|cause \d+")
 
 
 @cache
@@ -58,6 +59,55 @@ def test_what_is_struck_is_wrong(name: str) -> None:
         assert same(pen(name).value(expression), claim.values), (expression, claim.of)
         assert block.matrix.row_labels == ()
     assert sum(str(marks).count("struck") for _, marks in wrong) == WRONG.get(name, 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_figures_point_to_their_cause(name: str) -> None:
+    """Causes stand once, at the top, by their numbers; each struck figure points to the one
+    that explains it, and the note beside it too."""
+    audit = symattn.audit(name)
+    texts = [x.text for x in pen(name).sheet.blocks if isinstance(x, b.Paragraph)]
+    said = [text for text in texts if isinstance(text[0], b.Math)]
+    assert said == [
+        (b.Math(rf"\cause{{{number}}}"), f" {slip.sentence}")
+        for number, slip in enumerate(audit.causes, 1)
+    ]
+    assert ("Causes" in pen(name).headings) == bool(audit.causes)
+    wrong = [figure for figure in audit.figures if figure.verdict is Verdict.REFUTED]
+    numbers = [
+        next((k for k, slip in enumerate(audit.causes, 1) if figure.explained is slip), None)
+        for figure in wrong
+    ]
+    assert [number for block in pen(name).marked for number in pointers(block)] == numbers
+    for block in pen(name).marked:
+        notes = {plain(note) for note in block.notes}
+        found = {f"cause {number}" for number in pointers(block) if number}
+        assert found == {note for note in notes if note.startswith("cause ")}
+
+
+def test_what_can_not_be_told_apart(tmp_path: Path) -> None:
+    """Rivals of a cause stand beside it, and a paragraph counts the roots that have none."""
+    case = symattn.case(
+        "few",
+        {"X": [["1.25", "-0.5", "0.75"], ["0.5", "1.5", "-1.25"], ["-0.75", "0.25", "1.75"]],
+         "d_k": 4},
+        {"S": "X @ X.T", "T": "S / sqrt(d_k)"},
+        claims=[
+            {"of": "S[0]", "printed": ["2.3755", "7.1234", "0.2500"]},
+            # S / 4: the scale without its root, or twice.
+            {"of": "T", "printed": [["0.5938", "-0.2656", "0.0625"],
+                                    ["-0.2656", "1.0156", "-0.5469"],
+                                    ["0.0625", "-0.5469", "0.9219"]]},
+        ],
+    )  # fmt: skip
+    made = redpen.sheet(symattn.audit(case))
+    (cause,) = (x for x in made.blocks if isinstance(x, b.Paragraph) and len(x.text) == 2)
+    assert str(cause.text[1]).endswith(
+        " Just as well: T with the division by sqrt(d_k) twice. No figure tells them apart."
+    )
+    assert "Of these, two figures have no common cause that I can find." in paragraphs(made)
+    blocks = [x for x in made.blocks if isinstance(x, b.Marked)]
+    assert [pointers(block) for block in blocks] == [[None, None], [1] * 9]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -172,13 +222,14 @@ def test_where_the_document_differs(name: str) -> None:
     roots = pen(name).tables.get("quantity")
     rows = roots.rows if roots else ()
     assert check_rows(truth(name), iter(found)) == len(rows)
+    sentences = [slip.sentence for slip in symattn.audit(name).causes]
     for short, whole in zip(found, rows, strict=True):
         carried = plain(whole[4])
         more = f" ({carried} more carried from it)" if carried else ""
-        assert [plain(cell) for cell in short] == [
-            *map(plain, whole[:3]),
-            plain(whole[3]) + more,
-        ]
+        # A cause has its number on the red-pen sheet, here it is told.
+        _, _, number = plain(whole[3]).rpartition("cause ")
+        reason = sentences[int(number) - 1] if number.isdigit() else plain(whole[3])
+        assert [plain(cell) for cell in short] == [*map(plain, whole[:3]), reason + more]
     false = [
         f"{claim['where']}: {claim['holds']} does not hold."
         for claim in truth(name).document.get("claims", [])
@@ -267,10 +318,11 @@ def labels(sheet: b.Sheet) -> list[object]:
 def test_what_figures_are_of(tmp_path: Path) -> None:
     """An entry has the indices of its quantity, a number none, an expression is typed."""
     claimed = [("X[:, 0]", "[2, 3]"), ("s", "[0.4, 0.8]"), ("u", "3"), ("X[0] * 2", "[2, 5]")]
+    # First what no cause was found for.
     assert labels(audited(tmp_path, *claimed)) == [
+        b.Math("u"),
         b.Math("X_{0,0}"),
         b.Math("s_{1}"),
-        b.Math("u"),
         b.Code("(X[0] * 2)[1]"),
     ]
 

@@ -1,0 +1,139 @@
+"""What the edits of a recipe are called: every kind has a phrase that reads well in a sentence."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+
+from symattn.auditing.audit import audit
+from symattn.auditing.edits import KINDS
+from symattn.auditing.model import Model, Recipe
+from symattn.auditing.sites import Site
+from symattn.cases.case import make
+from symattn.solution.solution import Solution
+
+from . import planting
+
+SQUARE = [["0.31", "-0.42", "0.57"], ["0.23", "0.18", "-0.36"], ["-0.71", "0.64", "0.29"]]
+#: A recipe in which every kind of mistake can be made.
+STEPS = {
+    "Q": "X @ W",
+    "K": "X @ U.T",
+    "S": "Q @ K.T",
+    "T": "S / sqrt(d)",
+    "H": "T / d",
+    "M": "causal(H)",
+    "A": "softmax(M)",
+    "B": "A - X",
+    "C": "concat(B[:, 0:1], X[:, 0:1])",
+    "Y": "A @ X",
+    "Z": "Y + b",
+    "L": "log(exp(Z))",
+}
+GIVEN = {"X": SQUARE, "W": SQUARE[::-1], "U": [row[::-1] for row in SQUARE], "d": 5, "b": "0.5"}
+
+
+@cache
+def phrases() -> dict[str, list[str]]:
+    """The phrases of all edits of that recipe, by their kind."""
+    claims = [{"of": name, "printed": Solution(make("x", GIVEN, STEPS))[name].decimal(3)}
+              for name in STEPS]  # fmt: skip
+    claims = [{**item, "printed": _texts(item["printed"])} for item in claims]
+    solution = Solution(make("kinds", GIVEN, STEPS, claims=claims))
+    recipe = Recipe(solution, audit(solution).figures)
+    model = Model(recipe)
+    found: dict[str, list[str]] = {}
+    for node in recipe.needed:
+        site = Site(recipe, model, node, in_use=False)
+        for edit in (*site.steps(), *site.entries(np.ones(node.grid, bool))):
+            found.setdefault(edit.kind, []).append(edit.phrase)
+    return found
+
+
+def _texts(table):
+    if isinstance(table, tuple):
+        return [_texts(inner) for inner in table]
+    return "-inf" if table.is_infinite() else format(table, "f")
+
+
+#: One of each kind, as a sentence has it behind "3 wrong figures follow from".
+SAID = {
+    "scale-dropped": "T without the division by sqrt(d)",
+    "rounded": "W rounded to 1 place before it was used",
+    "mask-forgotten": "M without the mask",
+    "mask-after": "A masked after the softmax, and not before it",
+    "mask-as-zero": "the masked scores of M taken as 0, not as minus infinity",
+    "mask-transposed": "M with the mask the wrong way round",
+    "scale-not-rooted": "T with d itself in place of its square root",
+    "scaled-twice": "T with the division by sqrt(d) twice",
+    "other-scale": "T with sqrt(3) in place of sqrt(d)",
+    "softmax-columns": "A with the softmax down the columns",
+    "softmax-all": "A with the softmax over all entries at once",
+    "not-normalised": "A without the division by the sums of the exponentials",
+    "transposed": "K with U and its transpose mixed up",
+    "result-transposed": "Q transposed",
+    "product-swapped": "S with the factors of the product swapped",
+    "operand-ignored": "Q taken to be X",
+    "other-quantity": "Q taken to be K",
+    "other-matrix": "Q with U in place of X",
+    "term-dropped": "B without the term X",
+    "term-sign": "B with the wrong sign of X",
+    "product-dropped": "Q[0, 0] without the part X[0, 1] * W[1, 0] of its sum",
+    "product-sign": "Q[0, 0] with the wrong sign of X[0, 1] * W[1, 0] in its sum",
+    "sign-flipped": "Q with the wrong sign",
+    "row-reused": "X with row 0 used for row 1, counted from 0",
+    "column-reused": "X with column 0 used for column 2, counted from 0",
+    "rows-swapped": "X with rows 0 and 1 swapped, counted from 0",
+    "columns-swapped": "X with columns 0 and 2 swapped, counted from 0",
+    "entry-reused": "X[0, 1] used in place of X[0, 0]",
+    "entry-of-column": "X[1, 0] used in place of X[0, 0]",
+    "entries-swapped": "X[0, 0] and X[0, 1] swapped",
+    "mirrored": "X with its lower triangle mirrored",
+    "heads-exchanged": "C with its parts 0 and 1 exchanged, counted from 0",
+    "off-by-one": "H divided by 4 in place of d",
+    "other-base": "exp(M) to base 2",
+    "held-in": "X held in float16",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"wrong-number"}))
+def test_every_kind_reads_well(kind) -> None:
+    """Each kind is made somewhere in the recipe, and every phrase of it fits into a sentence:
+    all words are filled in, blanks are single, and it ends without a stop."""
+    assert SAID[kind] in phrases()[kind]
+    assert KINDS[kind].phrase.count("{}") >= 1
+    for phrase in phrases()[kind]:
+        assert re.fullmatch(r"(?! )(?:(?![{}]|  ).)*[^ .,;:]", phrase)
+
+
+def test_a_wrong_number_reads_well() -> None:
+    """It says where it came into use, and that nobody knows where it comes from."""
+    words = ("-0.91", "-0.04", "V[0, 1]")
+    assert KINDS["wrong-number"].phrase.format(*words) == "-0.91 in place of -0.04 for V[0, 1]"
+    figures = planting.document(Random(0), "wrong-value").case
+    (slip,) = audit(figures).causes
+    assert re.fullmatch(
+        r"[0-9]+ wrong figures follow from one wrong number, \S+ in place of \S+ for V\[\d, \d\]\. "
+        "Where it comes from is unknown; no right figure contradicts it.",
+        slip.sentence,
+    )
+
+
+@pytest.mark.parametrize("mistake", ["queries-rounded", "weights-rounded"])
+def test_a_step_that_is_printed_right(mistake) -> None:
+    """Where a step is printed as it should be, and used as it should not, the sentence says so."""
+    slips = [
+        slip
+        for seed in range(12)
+        for slip in audit(planting.document(Random(seed), mistake).case).causes
+        if ", though" in slip.sentence
+    ]
+    assert slips
+    for slip in slips:
+        step = slip.sentence.partition(", though ")[2].partition(" is printed as it should be")[0]
+        assert step not in {figure.place[0] for figure in slip.explains}
+        assert f"from {step} rounded to" in slip.sentence
