@@ -24,7 +24,7 @@ def judged(name: str) -> Any:
     return audit(Solution(document(Random(6), "scale-dropped").case))
 
 
-@pytest.mark.parametrize("name", (*NAMES, "planted"))
+@pytest.mark.parametrize("name", [*NAMES, "planted"])
 def test_audit(benchmark: Any, name: str) -> None:
     """Every figure judged, and causes looked for."""
     benchmark.group = f"audit of {name}"
@@ -34,7 +34,7 @@ def test_audit(benchmark: Any, name: str) -> None:
     assert len(found.figures) > 20
 
 
-@pytest.mark.parametrize("name", (*NAMES, "planted"))
+@pytest.mark.parametrize("name", [*NAMES, "planted"])
 def test_audit_without_a_search(benchmark: Any, monkeypatch: Any, name: str) -> None:
     """Every figure judged, each with a cause of its own: repeated, carried, cut off."""
     monkeypatch.setattr(search, "WORK", 0)
