@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq
+from flint import arb, fmpq
 
 from symattn import formulas as f
 from symattn.auditing.figures import Figure
@@ -95,10 +95,19 @@ class Recipe:
         return f"{text if plain else f'({text})'}[{f'{j}' if is_row else f'{i}, {j}'}]"
 
 
+def floating(number: fmpq | arb) -> float:
+    """A number as a float; what is beyond all of them is none."""
+    try:
+        found = float(number)
+    except OverflowError:
+        return np.nan
+    return found if np.isfinite(found) else np.nan
+
+
 def _float(entry: Value | Hidden) -> float:
     if isinstance(entry, Hidden):
         return -np.inf
-    return np.nan if entry.has_symbols else float(entry.ball(64))
+    return np.nan if entry.has_symbols else floating(entry.ball(64))
 
 
 class Model:
@@ -116,7 +125,7 @@ class Model:
             if node.serial not in self._fixed:
                 self._fixed[node.serial] = np.zeros(node.grid, bool), np.zeros(node.grid)
             where, numbers = self._fixed[node.serial]
-            where[i, j], numbers[i, j] = True, float(number)
+            where[i, j], numbers[i, j] = True, floating(number)
         self._floats = Floats()
         self._made: dict[int, Matrix] = {}
         self._used: dict[int, Matrix] = {}

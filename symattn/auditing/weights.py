@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from math import log2
 
 import numpy as np
+from flint import fmpq
 
 from symattn.auditing.figures import Figure
-from symattn.auditing.model import Flags, Model, Predicted
+from symattn.auditing.model import Flags, Model, Predicted, floating
 from symattn.auditing.pen import pen_slips
 from symattn.verdicts import Verdict
 
@@ -47,8 +48,8 @@ class Weights:
         figures = model.recipe.figures
         numbers = [figure.printed for figure in figures]
         # None is printed for a masked score.
-        self.printed = np.array([float(one.value) if one else -np.inf for one in numbers])
-        self.unit = np.array([float(one.unit) if one else 1.0 for one in numbers])
+        self.printed = np.array([floating(one.value) if one else -np.inf for one in numbers])
+        self.unit = np.array([floating(one.unit) if one else 1.0 for one in numbers])
         self.true = model.true
         verdicts = [figure.verdict for figure in figures]
         self.refuted: Flags = np.array([one is Verdict.REFUTED for one in verdicts], bool)
@@ -141,4 +142,4 @@ def _telling_unit(figure: Figure) -> float:
         return 1.0
     digits = str(abs(figure.printed.count))
     zeros = len(digits) - len(digits.rstrip("0")) if digits.strip("0") else 0
-    return float(figure.printed.unit) * 10.0**zeros
+    return floating(figure.printed.unit * fmpq(10) ** zeros)

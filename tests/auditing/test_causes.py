@@ -303,3 +303,21 @@ def test_a_figure_may_carry_what_is_printed_after_it():
     weight, power = refuted(audit(claiming(honest(), said)))
     assert (power.cause, weight.cause) == ("root", "carried")
     assert weight.because == (power,)
+
+
+@pytest.mark.parametrize(
+    ("given", "steps", "printed"),
+    [
+        ([["1", "2"]], {"S": "X * 2"}, [["1e400", "4"]]),
+        ([["1", "2"]], {"S": "X * 2"}, [["-1e400", "6e-400"]]),
+        ([["1e400", "2"]], {"S": "X / 3"}, [["1", "2"]]),
+        ([["1e-400", "2"]], {"S": "X + 1e400"}, [["7", "8"]]),
+        ([["900", "2"]], {"S": "exp(X) * exp(X)"}, [["1e790", "8"]]),
+    ],
+)
+def test_numbers_beyond_all_floats_are_judged(given, steps, printed):
+    """The search looks for causes in floats; what is none of them is wrong in itself."""
+    found = audit(make("huge", {"X": given}, steps, claims=[{"of": "S", "printed": printed}]))
+    assert found.causes == ()
+    assert refuted(found)
+    assert all(figure.reason for figure in refuted(found))
