@@ -135,17 +135,19 @@ class Search:
         if not self.weights.bits.any():
             return
         models = (exact, Model(recipe, self._printed()))
-        nodes = self._sites()
-        shown = {node.serial for node, _, _ in recipe.places}
+        # Where a step is another: as it is made, and, if it is printed, only in its use.
+        shown = {node for node, _, _ in recipe.places}
+        sites = [
+            Site(recipe, model, node, in_use)
+            for model in models
+            for node in self._sites()
+            for in_use in ((False, True) if node in shown else (False,))
+        ]
         for steps in (True, False):
-            for model in models:
-                for node in nodes:
-                    for in_use in (False, True)[: 1 + (node.serial in shown)]:
-                        self._try(Site(recipe, model, node, in_use), steps)
-        for model in models:
-            for node in nodes:
-                for in_use in (False, True)[: 1 + (node.serial in shown)]:
-                    self._solve(model, node, in_use)
+            for site in sites:
+                self._try(site, steps)
+        for site in sites:
+            self._solve(site)
         self._rederive(exact)
 
     @property
@@ -255,9 +257,9 @@ class Search:
 
     # -- one wrong number ----------------------------------------------------------
 
-    def _solve(self, model: Model, node: Node, in_use: bool) -> None:
+    def _solve(self, site: Site) -> None:
         """Entries that are other numbers, each solved from one wrong figure for the others."""
-        values = model[node] if in_use else model.made(node)
+        model, node, in_use, values = site.model, site.node, site.in_use, site.values
         entries = [at for at in np.ndindex(*node.grid) if np.isfinite(values[at])][:_ENTRIES]
         targets = np.flatnonzero(self.weights.bits)[:_TARGETS]
         if not entries or len(targets) < 2 or self._work <= 0:
@@ -277,19 +279,13 @@ class Search:
                     aims.append(int(aim))
                     numbers.append(values[at] + (printed[aim] - model.true[aim]) / slope)
         if ats:
-            self._refine(model, node, in_use, ats, np.array(aims), np.array(numbers))
+            self._refine(site, ats, np.array(aims), np.array(numbers))
 
     def _refine(
-        self,
-        model: Model,
-        node: Node,
-        in_use: bool,
-        ats: Sequence[tuple[int, ...]],
-        aims: Matrix,
-        numbers: Matrix,
+        self, site: Site, ats: Sequence[tuple[int, ...]], aims: Matrix, numbers: Matrix
     ) -> None:
         """Solve on by secants, and take up what gives its figure."""
-        values = model[node] if in_use else model.made(node)
+        model, node, in_use, values = site.model, site.node, site.in_use, site.values
         rows = np.arange(len(ats))
         first, second = (np.array(index) for index in zip(*ats, strict=True))
         stack = np.repeat(values[None], len(ats), axis=0)

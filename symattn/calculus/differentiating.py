@@ -81,8 +81,8 @@ class Stage:
     def read(self, value: Expr) -> Any:
         """An expression in SymPy's objects.
 
-        Raises :class:`NotImplementedError` for derivatives, limits and means,
-        which are worked out before.
+        Raises :class:`Undecided` for derivatives, limits and means, which are
+        worked out before.
         """
         match value:
             case term.Number(number):
@@ -115,7 +115,7 @@ class Stage:
                 return sp.KroneckerDelta(self.place(first), self.place(second))
             case term.AtMost(first, second):
                 return AT_MOST(self.place(first), self.place(second))
-        raise NotImplementedError(type(value).__name__)
+        raise Undecided(f"a {type(value).__name__.lower()} inside what is differentiated")
 
 
 class Written:

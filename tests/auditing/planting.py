@@ -9,17 +9,7 @@ import numpy as np
 
 from symattn.cases.case import Case, make
 
-STEPS = {
-    "Q": "X @ W_Q",
-    "K": "X @ W_K",
-    "V": "X @ W_V",
-    "S": "Q @ K.T",
-    "T": "S / sqrt(d_k)",
-    "M": "causal(T)",
-    "A": "softmax(M)",
-    "Y": "A @ V",
-}
-BACKWARD = ("V", "A", "M", "T", "S", "Q", "K")
+from .papers import BACKWARD, STEPS
 
 
 class Numbers(NamedTuple):
@@ -196,7 +186,7 @@ def document(random: Random, mistake: str = "", errors: int = 0) -> Document:
     forward = [name for name in ("Q", "K", "V", "S", "T") if random.random() < 0.6]
     shown = [*forward, "A", "Y"]
     if random.random() < 0.4:
-        shown += [f"dL/d{name}" for name in BACKWARD if random.random() < 0.5]
+        shown += [name for name in BACKWARD if random.random() < 0.5]
     figures = {name: texts(made[name], places) for name in shown}
     every = [
         (name, i, j)

@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from random import Random
 
-import numpy as np
 import pytest
 
 from symattn.auditing.audit import _Document
@@ -132,12 +131,3 @@ def test_one_mistake_is_found(errors, least, record_property) -> None:
     assert counts["telling"] >= DOCUMENTS / 3
     assert counts["first"] >= least * counts["documents"], missed
     assert counts["named"] >= least * counts["telling"], missed
-
-
-def test_a_number_counts_once_and_by_its_distance() -> None:
-    """A figure that is printed twice says no more than one; one that is further off says more."""
-    slips, _ = searched(7, "scale-dropped")
-    weights = slips._search.weights
-    places = [(node.serial, i, j) for node, i, j in slips._search.recipe.places]
-    telling = [places[k] for k in np.flatnonzero(weights.bits)]
-    assert len(telling) == len({*telling}) > 0
