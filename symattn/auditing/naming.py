@@ -76,7 +76,9 @@ class Slips:
             reproduces=self._those(found.reproduces),
             follows=self._those(found.follows),
             breaks=self._those(found.breaks),
-            rivals=tuple(dict.fromkeys(one.hypothesis.edit.phrase for one in found.rivals)),
+            rivals=tuple(
+                dict.fromkeys(self._search.phrase(one.hypothesis) for one in found.rivals)
+            ),
         )
 
     def _those(self, flags: Flags) -> tuple[Figure, ...]:

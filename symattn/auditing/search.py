@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import log2
 
 import numpy as np
@@ -49,6 +50,8 @@ _EACH, _ENTRIES, _TARGETS = 600, 48, 24
 _ROOM = 10_000_000
 #: Of so many edits the gradients are derived anew.
 _REDERIVED = 40
+#: A number that is solved for is told by so many digits at least, and all it has.
+_FEWEST, _ALL = 3, 17
 #: An edit may divide by zero: what comes of it is no number, and gives no figure.
 _QUIET = np.errstate(all="ignore")
 
@@ -298,21 +301,39 @@ class Search:
             before, last = numbers, now
             numbers = numbers + np.where(np.isfinite(moved), moved, 0.0)
         kept = np.flatnonzero(np.abs(last - printed) <= unit / 2)
-        stack[rows, first, second] = before
-        edits = [self._number(node, stack[k], ats[int(k)], values) for k in kept]
+        edits = [self._number(node, values, ats[int(k)], float(before[k]), _ALL) for k in kept]
         if edits:
             self._take(model, in_use, edits, [int(aims[k]) for k in kept])
 
-    def _number(self, node: Node, stack: Matrix, at: tuple[int, ...], values: Matrix) -> Edit:
-        i, j = at
-        words = (f"{stack[i, j]:.5g}", f"{values[i, j]:.5g}", self.recipe.entry(node, i, j))
-        number = fmpq(*float(stack[i, j]).as_integer_ratio())
+    def _number(
+        self, node: Node, values: Matrix, at: tuple[int, ...], number: float, digits: int
+    ) -> Edit:
+        """An entry that is another number, by so many of its digits."""
+        (i, j), shown = at, f"{number:.{digits}g}"
+        stack = values.copy()
+        stack[i, j] = float(shown)
+        exact = Fraction(shown)
+        entries = {(i, j): rational(fmpq(exact.numerator, exact.denominator))}
         solution = self.recipe.solution
 
         def exactly(base: Base) -> Node:
-            return with_entries(solution, base(node), {(i, j): rational(number)})
+            return with_entries(solution, base(node), entries)
 
+        words = (shown, f"{values[i, j]:.{max(digits, _FEWEST)}g}", self.recipe.entry(node, i, j))
         return Edit("wrong-number", words, node, stack, exactly)
+
+    def _told(self, one: Hypothesis) -> Hypothesis:
+        """One wrong number, by as few digits as give the same figures."""
+        node = one.edit.node
+        values = one.model[node] if one.in_use else one.model.made(node)
+        i, j = (int(index) for index in np.argwhere(one.edit.value != values)[0])
+        for digits in range(_FEWEST, _ALL):
+            number = float(one.edit.value[i, j])
+            edit = self._number(node, values, (i, j), number, digits)
+            (predicted,) = one.model.predicted(node, edit.value[None], one.in_use)
+            if self.weights.given(predicted)[one.given].all():
+                return replace(one, edit=edit, predicted=predicted)
+        return one
 
     # -- the best ------------------------------------------------------------------
 
@@ -357,9 +378,16 @@ class Search:
         giving.sort(key=lambda one: self._cost(one) - float(one.given @ self.weights.bits))
         left = self.weights.bits > 0
         found = [self._scored(one, left) for one in giving[:_CLOSE]]
-        found.sort(key=lambda one: one.bits)
-        said = {one.hypothesis.edit.phrase: float(one.bits) for one in found}
-        return sorted(said.items(), key=lambda item: -item[1])[:most]
+        found.sort(key=lambda one: -one.bits)
+        said: dict[tuple[str, ...], Found] = {}
+        for one in found:
+            said.setdefault(one.hypothesis.said, one)
+        return [(self.phrase(one.hypothesis), one.bits) for one in [*said.values()][:most]]
+
+    @_QUIET
+    def phrase(self, one: Hypothesis) -> str:
+        """A hypothesis in words."""
+        return (one if one.solved is None else self._told(one)).edit.phrase
 
     def _cost(self, one: Hypothesis) -> float:
         return one.edit.price + log2(self.tried[one.edit.kind])
@@ -397,6 +425,7 @@ class Search:
     def _confirmed(self, found: Found, left: Flags) -> Found:
         """The cause with only those figures that it gives exactly."""
         one = found.hypothesis
+        one = one if one.solved is None else self._told(one)
         places = [(int(k), self.recipe.figures[int(k)]) for k in np.flatnonzero(found.reproduces)]
         try:
             if one.nodes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from random import Random
 
@@ -24,6 +25,7 @@ from .papers import (
     refuted,
     slipping,
 )
+from .planting import document as planted
 
 PLACES = 5
 
@@ -237,3 +239,17 @@ def test_what_a_slip_does_not_explain_stays_a_root() -> None:
     own = [figure for figure in found.roots if figure.explained is None]
     assert [figure.label for figure in own] == ["V[1, 2]"]
     assert own[0].reason == "wrong in itself: no cause found"
+
+
+def test_a_wrong_number_is_told_by_the_digits_that_give_the_figures() -> None:
+    """No more of them than that takes, and those of its rivals and candidates alike."""
+    told = []
+    for seed in (100, 105, 110, 117):
+        found = audit(planted(Random(seed), "wrong-value").case)
+        (slip, *_) = found.causes
+        assert slip.kind == "wrong-number"
+        candidates = [said for figure in found.roots for said, _ in figure.candidates]
+        told += [slip.sentence, *slip.rivals, *candidates]
+    numbers = [number for said in told for number in re.findall(r"\d+\.(\d+)", said)]
+    assert len(numbers) >= 8
+    assert max(map(len, numbers)) <= 9
