@@ -138,3 +138,25 @@ def markdown_code(text: str) -> str:
     fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
     blank = " " if plain.startswith("`") or plain.endswith("`") or not plain.strip() else ""
     return f"{fence}{blank}{plain}{blank}{fence}"
+
+
+_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_QUOTES = str.maketrans({'"': "&quot;", "'": "&#39;"})
+
+
+def html_text(text: str) -> str:
+    """Text inside an element of HTML, on one line.
+
+    >>> html_text("a < b\\n& c"), html_text("\\u202e")
+    ('a &lt; b &amp; c', '\\\\u202e')
+    """
+    return visible("".join(" " if c.isspace() else c for c in text)).translate(_HTML)
+
+
+def html_attribute(text: str) -> str:
+    """Text inside the quotes of an attribute of HTML.
+
+    >>> html_attribute('x" onclick="y')
+    'x&quot; onclick=&quot;y'
+    """
+    return html_text(text).translate(_QUOTES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from symattn import escaping
-from symattn.sheets.letters import escape
+from symattn.sheets.letters import escape, unescape
 
 from .hostile import FORBIDDEN, steering
 from .strategies import many
@@ -53,9 +54,51 @@ def test_no_output_is_steered(text: str) -> None:
     for output in (
         escaping.visible, escaping.annotation, escaping.annotation_property,
         escaping.log_message, escaping.markdown, escaping.markdown_start,
-        escaping.markdown_code, escaping.json_text, escape,
+        escaping.markdown_code, escaping.json_text, escaping.html_text, escaping.html_attribute,
+        escape,
     ):  # fmt: skip
         assert steering(output(text)) == set()
+
+
+class Texts(HTMLParser):
+    """The texts of a page, and the values of attributes; nothing else may be there."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.values: list[str | None] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.values += [value for _, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@many
+@given(marked)
+def test_html_shows_text_as_it_is(text: str) -> None:
+    """A page has neither elements nor attributes by a text, and shows all of it."""
+    line = "".join(" " if c.isspace() else c for c in text)
+    page = Texts(
+        f"<p title=\"{escaping.html_attribute(text)}\" class='{escaping.html_attribute(text)}'>"
+        f"{escaping.html_text(text)}</p>"
+    )
+    assert page.tags == ["p"]
+    assert page.values == [escaping.visible(line)] * 2
+    assert page.text == escaping.visible(line)
+
+
+@many
+@given(texts)
+def test_latex_can_be_read_back(text: str) -> None:
+    """What LaTeX shows is the text, without what is hidden."""
+    line = "".join(" " if c.isspace() else "" if escaping.is_hidden(c) else c for c in text)
+    assert unescape(escape(text)) == line.replace("\u2019", "'")
 
 
 @many

@@ -43,6 +43,22 @@ def _escape_word(word: str) -> str:
     return shown
 
 
+_WRITTEN = {
+    **{shown.removesuffix("{}"): c for c, shown in (_ESCAPES | _TYPOGRAPHY).items()},
+    r"\allowbreak": "", "{}": "", "'": "'",
+}  # fmt: skip
+_PIECE = re.compile(r"---|--|``|''|(?:\\[A-Za-z]+|\\.)|\{\}|.", re.DOTALL)
+
+
+def unescape(latex: str) -> str:
+    r"""The text that :func:`escape` wrote, curly apostrophes as straight ones.
+
+    >>> unescape(escape(r"50% of \input{x}"))
+    '50% of \\input{x}'
+    """
+    return "".join(_WRITTEN.get(piece, piece) for piece in _PIECE.findall(latex))
+
+
 #: Letters of extended Latin that pdflatex's encoding of fonts leaves out.
 _NOT_IN_T1 = frozenset("ĦħĸĿŀŉŦŧſ")
 
