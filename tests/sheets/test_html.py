@@ -1,0 +1,306 @@
+"""Pages for the browser: well formed, without LaTeX, and with all that the blocks say."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn import formulas as f
+from symattn.auditing.audit import audit
+from symattn.calculus.library import THEORY
+from symattn.cases import library
+from symattn.sheets import blocks as b
+from symattn.sheets import derivation, redpen, walkthrough
+from symattn.sheets.html import document
+from symattn.sheets.mathml import Unknown, elements, mathml
+from symattn.solution.solution import solve
+
+from ..hostile import CASE, steering
+from ..strategies import many
+from . import walkthroughs
+from .mathematics import Unreadable, read
+
+PAGES = [
+    *(("sheet", name) for name in library.names()),
+    *(("audit", name) for name in library.names()),
+    *(("derivation", name) for name in THEORY),
+    *(("file", name) for name in ("PARTS", "SYMBOLS", "HEADS", "SCALARS")),
+]
+pages = pytest.mark.parametrize(("kind", "name"), PAGES)
+
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@cache
+def blocks(kind: str, name: str) -> b.Sheet:
+    """The blocks of a page."""
+    match kind:
+        case "sheet":
+            return walkthrough.sheet(solve(name))
+        case "audit":
+            return redpen.sheet(audit(name))
+        case "derivation":
+            return derivation.sheet(THEORY[name])
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "case.toml")
+        path.write_text(getattr(walkthroughs, name), "utf-8")
+        return walkthrough.sheet(solve(path))
+
+
+class Reader(HTMLParser):
+    """A page read strictly: every element is closed, in the order of opening."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.names: list[str] = []
+        self.values: list[tuple[str, str]] = []
+        self.texts: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.values += [(name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.texts.append(data)
+
+
+def inside(page: str, tag: str) -> str:
+    """What an element that is there once holds."""
+    (found,) = re.findall(rf"<{tag}>(.*)</{tag}>", page, re.DOTALL)
+    return str(found)
+
+
+def strings(block: Any) -> Iterator[str]:
+    """All that blocks say, as text or LaTeX."""
+    if isinstance(block, str):
+        yield block
+    elif isinstance(block, tuple):
+        for one in block:
+            yield from strings(one)
+    elif is_dataclass(block):
+        for field in fields(block):
+            if field.name != "align":
+                yield from strings(getattr(block, field.name))
+
+
+def formulas(block: Any) -> Iterator[str]:
+    """The LaTeX in blocks."""
+    match block:
+        case b.Math(latex):
+            yield latex
+        case b.Matrix(before, cells):
+            yield before
+            yield from strings(cells)
+        case b.Equations(lines):
+            yield from strings(lines)
+        case b.HeatMap(title, _, figures):
+            yield from formulas(title)
+            yield from (figure.strip("$") for figure in strings(figures))
+        case tuple():
+            for one in block:
+                yield from formulas(one)
+        case _ if is_dataclass(block):
+            for field in fields(block):
+                yield from formulas(getattr(block, field.name))
+
+
+@pages
+def test_a_page_is_whole(kind: str, name: str) -> None:
+    """Elements are balanced, names of headings unique, links lead to them, nothing is loaded."""
+    reader = Reader(document(blocks(kind, name)))
+    ids = [value for attribute, value in reader.values if attribute == "id"]
+    assert len(ids) == len(set(ids)) == reader.tags["h2"] + reader.tags["h3"]
+    links = [value for attribute, value in reader.values if attribute == "href"]
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    assert not {"script", "link", "img", "iframe", "object"} & reader.tags.keys()
+    assert not {"src", "onclick", "onload"} & {attribute for attribute, _ in reader.values}
+    assert steering("".join(reader.texts)) == set()
+
+
+@pages
+def test_no_latex_is_left(kind: str, name: str) -> None:
+    """No command, no brace of a group and no dollar stands in the text of a page."""
+    text = "".join(Reader(document(blocks(kind, name))).texts)
+    assert not re.search(r"\\|\$|[_^]\{", text)
+
+
+@pages
+def test_every_number_is_there(kind: str, name: str) -> None:
+    """The numbers of a page are those of its blocks, each as often."""
+    sheet = blocks(kind, name)
+    shown = " ".join(Reader(inside(document(sheet), "main")).texts)
+    said = " ".join(strings(sheet.blocks))
+    assert Counter(NUMBER.findall(shown)) == Counter(NUMBER.findall(said))
+
+
+def test_a_long_page_has_contents() -> None:
+    """Every heading is in the table of contents of a long page; a short one has none."""
+    page = document(blocks("sheet", "length-4-causal"))
+    reader = Reader(page)
+    assert reader.tags["details"] == 1
+    assert reader.tags["a"] == reader.tags["h2"] + reader.tags["h3"]
+    assert Reader(document(blocks("derivation", "masking"))).tags["details"] == 0
+
+
+# -- mathematics ------------------------------------------------------------------
+
+SIGNS = {"−": "-", "⋅": r"\cdot", "⊙": r"\odot", "∘": r"\circ", "≈": r"\approx", "∑": r"\sum",
+    "∞": r"\infty", "⊤": r"\top", "∂": r"\partial", "×": r"\times", "→": r"\to", "≤": r"\le",
+    "≠": r"\ne", "π": r"\pi", "δ": r"\delta", "λ": r"\lambda"}  # fmt: skip
+FUNCTIONS = {"exp", "log"}
+#: What has no letter of its own: air, groups, looks.
+UNSEEN = re.compile(
+    r"\\vphantom\{\\Bigg\|\}|\\begin\{\w+\}(?:\[t\]|\{ll\})?|\\end\{\w+\}|\\(?:left|right)\.|"
+    r"\\(?:display|text)style|\\(?:left|right|[Bb]ig[lr]|frac|sqrt|(?:math|operator)[a-z]+|text|"
+    r"struck|correct|cause)(?![a-z])\*?|\\[\\,;! {}]|\\q?quad|[\s{}_^&]"
+)
+
+
+def bare(group: str) -> str:
+    """A group without its braces, where other braces follow."""
+    whole = re.fullmatch(r"\{((?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*)\}", group)
+    return whole[1] if whole else group
+
+
+def latex(element: ElementTree.Element) -> str:
+    """MathML back in LaTeX, for the reader of LaTeX that the tests have."""
+    parts = [latex(child) for child in element]
+    text = element.text or ""
+    match element.tag:
+        case "math" | "mstyle":
+            return " ".join(parts)
+        case "mrow":
+            first, last = (child.get("form") for child in (element[0], element[-1]))
+            if (first, last) == ("prefix", "postfix"):
+                return rf"\left{parts[0]} {' '.join(parts[1:-1])} \right{parts[-1]}"
+            return "{" + " ".join(parts) + "}"
+        case "mfrac":
+            return rf"\frac{{{bare(parts[0])}}}{{{bare(parts[1])}}}"
+        case "msqrt":
+            return rf"\sqrt{{{bare(' '.join(parts))}}}"
+        case "msub" | "munder":
+            return f"{parts[0]}_{{{bare(parts[1])}}}"
+        case "msup":
+            return f"{parts[0]}^{{{bare(parts[1])}}}"
+        case "msubsup" | "munderover":
+            return f"{parts[0]}_{{{bare(parts[1])}}}^{{{bare(parts[2])}}}"
+        case "mspace":
+            return " "
+        case "mtext":
+            return rf"\text{{{text}}}"
+        case "mi" if element.get("class") == "word":
+            return rf"\mathit{{{text}}}"
+        case "mi" if text in FUNCTIONS:
+            return rf"\{text}"
+        case "mi" if element.get("mathvariant") or len(text) > 1:
+            return rf"\mathrm{{{text}}}"
+    return SIGNS.get(text, text)
+
+
+def same(formula: str) -> bool:
+    """Whether a formula, if the tests' reader knows it, is the same in MathML."""
+    try:
+        tree = read(formula)
+    except Unreadable:
+        return False
+    assert read(latex(ElementTree.fromstring(mathml(formula)))) == tree
+    return True
+
+
+@pages
+def test_every_sign_is_there(kind: str, name: str) -> None:
+    """Each formula has its letters, numbers and signs, in their order."""
+    commands = {command: sign for sign, command in SIGNS.items()}
+    for formula in set(formulas(blocks(kind, name).blocks)):
+        # MathML names what stands below first.
+        seen = re.sub(r"(\^\{\\?\w+\})(_\{\w+\})", r"\2\1", formula)
+        seen = UNSEEN.sub(" ", seen).replace("--", "–")
+        wanted = re.sub(r"\\[a-z]+|-", lambda m: commands.get(m[0], m[0].lstrip("\\")), seen)
+        found = "".join(ElementTree.fromstring(mathml(formula)).itertext())
+        assert re.sub(r"[\s{}]", "", found) == re.sub(r"\s", "", wanted), formula
+
+
+@pytest.mark.parametrize(("kind", "name"), [p for p in PAGES if p[0] in ("sheet", "file")])
+def test_mathematics_is_the_same(kind: str, name: str) -> None:
+    """Formulas have the same structure in MathML as in LaTeX."""
+    found = set(formulas(blocks(kind, name).blocks))
+    assert sum(map(same, sorted(found))) >= len(found) / 3
+
+
+letters = st.sampled_from([f.E, f.Symbol("x"), f.Symbol("W_Q"), f.Symbol("pi", r"\pi")])
+numbers = st.decimals(0, 99, places=1).map(f.decimal) | st.integers(0, 99).map(
+    lambda n: f.Number(str(n))
+)
+
+
+def larger(parts: st.SearchStrategy[f.Formula]) -> st.SearchStrategy[f.Formula]:
+    """Formulas made of formulas."""
+    several = st.lists(parts, min_size=2, max_size=3).map(tuple)
+    return st.one_of(
+        parts.map(f.Negated), several.map(f.Sum), several.map(f.Product), parts.map(f.Root),
+        st.builds(f.Quotient, parts, parts), st.builds(f.Power, parts, parts),
+        parts.map(lambda x: f.Function("exp", (x,))),
+    )  # fmt: skip
+
+
+@many
+@given(st.recursive(letters | numbers, larger, max_leaves=12))
+def test_any_formula(formula: f.Formula) -> None:
+    """Whatever a formula is made of, MathML groups it as LaTeX does."""
+    assert same(f.latex(formula))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [r"\input{x}", r"x & y", "{x", "x}", r"\left( x", r"\frac{1}", r"\begin{tabular}x\end{tabular}",
+     "x_", "#", "%", "$x$", "~"],
+)  # fmt: skip
+def test_unknown_latex_is_refused(wrong: str) -> None:
+    """What has no element never gets onto a page."""
+    with pytest.raises(Unknown):
+        elements(wrong)
+
+
+# -- text ---------------------------------------------------------------------------
+
+
+def test_hostile_text_stays_text(tmp_path: Path) -> None:
+    """Texts of a file are shown, and neither open elements nor give attributes."""
+    path = tmp_path / "hostile.toml"
+    path.write_text(CASE, "utf-8")
+    solution = solve(path)
+    for sheet in (walkthrough.sheet(solution), redpen.sheet(audit(solution))):
+        page = document(sheet)
+        reader = Reader(page)
+        assert steering(page) == set()
+        assert not {"script", "b", "i", "img"} & reader.tags.keys()
+        assert {link for name, link in reader.values if name in ("href", "src")} <= {
+            f"#{name}" for attribute, name in reader.values if attribute == "id"
+        }
+        text = "".join(reader.texts)
+        assert "<script>alert(1)</script>" in text
+        assert "&lt; 100% a,b:c \\input{x} $x^2$ {0}" in text
