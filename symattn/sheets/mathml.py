@@ -47,6 +47,8 @@ _NAMES = {r"\exp", r"\log", r"\sin", r"\cos"}
 _OPENING, _CLOSING = "([", ")]"
 #: Signs that stand as close as letters do.
 _CLOSE = "/:|!"
+#: Letters that are words of LaTeX by themselves.
+_MARKS = "\\{}$&#%~"
 #: Signs with limits: below and above them in a display, else beside them.
 _LIMITS = {
     r"\sum": "<mo>∑</mo>",
@@ -230,6 +232,8 @@ class _Reader:
             return _Item(f"<mi>{token[1:]}</mi>", "name")
         if token.isalpha():
             return _Item(f"<mi>{token}</mi>")
+        if len(token) == 1 and token not in _MARKS:
+            return _Item(f"<mtext>{html_text(token)}</mtext>")
         return self.command(token)
 
     def command(self, token: str) -> _Item:
