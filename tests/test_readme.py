@@ -41,7 +41,7 @@ def test_python_snippet() -> None:
 #: What each command says, among other things, by its name and its first argument.
 SAID = {
     "list": "please-study-man +Three words in two dimensions",
-    "sheet cat-sat-mat": "1 sheet in sheets: LaTeX",
+    "sheet cat-sat-mat": "1 sheet in sheets: (LaTeX|HTML)",
     "show cat-sat-mat": r"sqrt\(e\)/\(2 \+ sqrt\(e\)\)[\s\S]* 0\.4518627619\b",
     "show length-4-causal": r"dL/dQ\[3, 0\].*\*g1 .*\*g2 .*\*g3 .*\*g4",
     "verify cat-sat-mat": "cat-sat-mat  holds  87 of 87",
@@ -57,7 +57,7 @@ def test_commands(command: str, tmp_path: Path) -> None:
     exits with 1."""
     words = shlex.split(command)
     assert words[0] == "symattn"
-    if words[1] == "sheet":
+    if words[1] == "sheet" and "--format" not in words:
         words += ["--format", "tex"]
     done = subprocess.run(
         [sys.executable, "-m", "symattn", *words[1:]],
@@ -71,8 +71,9 @@ def test_commands(command: str, tmp_path: Path) -> None:
     assert done.returncode == (1 if words[1] == "audit" else 0)
     assert re.search(SAID[" ".join(words[1:3])], done.stdout)
     if words[1] == "sheet":
-        (written,) = tmp_path.rglob("*.tex")
-        assert written.name == "cat-sat-mat.tex"
+        form = words[words.index("--format") + 1]
+        (written,) = tmp_path.rglob(f"*.{form}")
+        assert written.name == f"cat-sat-mat.{form}"
 
 
 def test_walkthrough_file(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from symattn.cli import options
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, one_document, paced
-from symattn.cli.pages import typeset
+from symattn.cli.pages import page, typeset
 from symattn.errors import EngineFailure
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
@@ -26,7 +26,7 @@ from symattn.workers import Asker
 if TYPE_CHECKING:
     from symattn.auditing.audit import Audit
 
-_FORMATS = ("text", "json", "github", "sarif", "errata", "tex", "pdf")
+_FORMATS = ("text", "json", "github", "sarif", "errata", "html", "tex", "pdf")
 
 
 @click.command("audit")
@@ -38,8 +38,8 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", "tex", "pdf")
     type=click.Path(),
     callback=options.output,
     metavar="FILE",
-    help="Write to FILE instead, - is standard output; for tex and pdf a folder where there are "
-    "several cases.",
+    help="Write to FILE instead, - is standard output; for html, tex and pdf a folder where there "
+    "are several cases.",
 )
 @click.option(
     "--strict", is_flag=True, help="Count what is coarse, undecided or unchecked as well."
@@ -74,7 +74,7 @@ def command(
       symattn audit length-4-causal --format pdf      the red-pen sheet
       symattn audit cat-sat-mat --format errata       a text for the author
     """
-    pages, folder = form in ("tex", "pdf"), output or Path("audits")
+    pages, folder = form in ("html", "tex", "pdf"), output or Path("audits")
     single = pages and len(cases) == 1 and output is not None and _is_file(output, form)
     if pages:
         one_document(output, len(cases), form)
@@ -141,10 +141,9 @@ def _audited(
                 else case_arguments.printed(partial(report, found, strict, unfolded), is_asked=True)
             )
         else:
-            from symattn.sheets.latex import document
             from symattn.sheets.redpen import sheet
 
-            content = document(sheet(found))
+            content = page(sheet(found), form)
     left = bool(found.summary["coarse"] or found.count(Verdict.UNDECIDED) or found.unchecked)
     return _Audited(found.case.name, bool(found.count(Verdict.REFUTED)), left, content)
 

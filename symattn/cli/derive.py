@@ -15,7 +15,7 @@ from symattn.cli import options
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, bounded, one_document
-from symattn.cli.pages import write
+from symattn.cli.pages import page, write
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Asker, Limits
@@ -38,7 +38,7 @@ class Judged:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "tex", "pdf", "json"]),
+    type=click.Choice(["text", "html", "tex", "pdf", "json"]),
     default="text",
     show_default=True,
 )
@@ -48,7 +48,8 @@ class Judged:
     type=click.Path(),
     callback=options.output,
     metavar="DIR",
-    help="Where files go: for tex and pdf 'derivations-out' unless given; - is standard output.",
+    help="Where files go: for html, tex and pdf 'derivations-out' unless given; "
+    "- is standard output.",
 )
 @click.option(
     "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
@@ -70,7 +71,7 @@ def command(
       symattn derive homework.toml
       symattn derive attention-gradients --format pdf -o out
     """
-    if form in ("tex", "pdf"):
+    if form in ("html", "tex", "pdf"):
         one_document(output, len(names), form)
     elif output == STANDARD_OUTPUT:
         output = None
@@ -117,9 +118,8 @@ def _content(found: Derivation, form: str) -> Any:
     if form == "text":
         return "\n".join(map(visible, found.to_text().split("\n")))
     from symattn.sheets.derivation import sheet
-    from symattn.sheets.latex import document
 
-    return document(sheet(found))
+    return page(sheet(found), form)
 
 
 def _emit(text: str, name: str, output: Path | None) -> None:

@@ -23,7 +23,7 @@ def output(context: click.Context, parameter: click.Parameter, value: str | None
 def one_document(target: Path | None, count: int, form: str | None) -> None:
     """:class:`Malformed` if standard output would get several documents, or none in particular."""
     if target == STANDARD_OUTPUT and (count != 1 or form is None):
-        raise Malformed("-o - is for one document: name one, and --format tex or --format pdf")
+        raise Malformed("-o - is for one document: name one, and --format html, tex or pdf")
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,8 +17,23 @@ from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.sheets.engine import Document, find_engine, typeset_all
 
+if TYPE_CHECKING:
+    from symattn.sheets.blocks import Sheet
+
+#: Formats whose documents are written as they are printed, and what they are called.
+PLAIN = {"html": "HTML", "tex": "LaTeX"}
+
 #: Engines that run at once, where no more cases are worked on at once.
 _ENGINES = 2
+
+
+def page(sheet: Sheet, form: str | None) -> str:
+    """A sheet as HTML, or as the LaTeX of every other format."""
+    if form == "html":
+        from symattn.sheets.html import document
+    else:
+        from symattn.sheets.latex import document
+    return document(sheet)
 
 
 def typeset(
@@ -35,18 +51,19 @@ def typeset(
 def write(
     documents: dict[str, str], output: Path, form: str | None, strict: bool, jobs: int = 1
 ) -> int:
-    """Write LaTeX documents by name, and their PDFs; the exit code.
+    """Write documents by name, those in LaTeX with their PDFs; the exit code.
 
     Where a PDF can't be made, none stays beside the LaTeX: it would be an older one.
     """
     if output == STANDARD_OUTPUT:
         return _print(documents, form, strict)
     outputs.prepare_folder(output)
-    for name, tex in documents.items():
-        outputs.write(output / f"{name}.tex", tex.encode())
+    suffix = "html" if form == "html" else "tex"
+    for name, text in documents.items():
+        outputs.write(output / f"{name}.{suffix}", text.encode())
     count = f"{len(documents)} sheet{'s' if len(documents) != 1 else ''}"
-    if form == "tex":
-        click.echo(visible(f"{count} in {output}: LaTeX"))
+    if form in PLAIN:
+        click.echo(visible(f"{count} in {output}: {PLAIN[form]}"))
         return 0
     explicit = form == "pdf"
     names = list(documents)
@@ -75,11 +92,11 @@ def write(
 
 def _print(documents: dict[str, str], form: str | None, strict: bool) -> int:
     """Write the one document to standard output."""
-    ((name, tex),) = documents.items()
-    if form == "tex":
-        outputs.write(STANDARD_OUTPUT, tex.encode())
+    ((name, text),) = documents.items()
+    if form in PLAIN:
+        outputs.write(STANDARD_OUTPUT, text.encode())
         return 0
-    ((_, made),) = typeset([tex], [name], 1)
+    ((_, made),) = typeset([text], [name], 1)
     if isinstance(made, EngineFailure):
         raise made
     outputs.write(STANDARD_OUTPUT, made.pdf)

@@ -12,7 +12,7 @@ from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace, one_document, paced
-from symattn.cli.pages import write
+from symattn.cli.pages import page, write
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Asker
 
@@ -32,8 +32,9 @@ from symattn.workers import Asker
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["tex", "pdf"]),
-    help="Only LaTeX, or LaTeX and PDF. Without it, PDF where a TeX engine is found.",
+    type=click.Choice(["html", "tex", "pdf"]),
+    help="A page for the browser, only LaTeX, or LaTeX and PDF. Without it, LaTeX, and PDF where "
+    "a TeX engine is found.",
 )
 @click.option(
     "--detail",
@@ -56,18 +57,19 @@ def command(
     strict: bool,
     pace: Pace,
 ) -> None:
-    """Write worked-solution sheets: DIR/CASE.tex, and DIR/CASE.pdf.
+    """Write worked-solution sheets: DIR/CASE.tex and DIR/CASE.pdf, or DIR/CASE.html.
 
     \b
       symattn sheet                           all bundled walkthroughs
       symattn sheet cat-sat-mat --detail full
+      symattn sheet --format html             pages that need nothing but a browser
       symattn sheet my/walkthrough.toml -o out --format tex
       symattn sheet cat-sat-mat --format pdf -o -     to standard output
     """
     one_document(output, len(cases), form)
     if output != STANDARD_OUTPUT:
         outputs.check_folder(output)
-    made = case_arguments.of_each(cases, pace, _made, detail, places)
+    made = case_arguments.of_each(cases, pace, _made, form, detail, places)
     if not made.done:
         made.tell()
     code = write(dict(made.done), output, form, strict, pace.jobs)
@@ -75,11 +77,12 @@ def command(
     sys.exit(code)
 
 
-def _made(asker: Asker, case: Wanted, detail: str, places: int) -> tuple[str, str]:
-    """The case's name and its sheet in LaTeX."""
-    from symattn.sheets.latex import document
+def _made(
+    asker: Asker, case: Wanted, form: str | None, detail: str, places: int
+) -> tuple[str, str]:
+    """The case's name and its sheet as a document."""
     from symattn.sheets.walkthrough import sheet
 
     with case_arguments.solved(asker, case) as solution:
         asker.stage("checking")
-        return solution.case.name, document(sheet(solution, detail, places))
+        return solution.case.name, page(sheet(solution, detail, places), form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -853,6 +854,25 @@ def test_the_red_pen_in_latex(paper, engine, tmp_path, symattn) -> None:
         assert rf"\struck{{{printed}}}\;\correct{{{correct}}}" in tex
 
 
+def test_the_red_pen_in_html(paper, tmp_path, symattn) -> None:
+    """A page has every wrong figure struck and the correct one beside it."""
+    done = symattn("audit", "paper.toml", "--format", "html", "-o", "report.html")
+    assert (done.code, done.out, done.err) == (1, "report.html\n", "")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    wrong = [(printed, correct) for _, printed, correct, _, _, cause in CLAIMS if cause]
+    assert len(wrong) == 4
+    for printed, correct in wrong:
+        struck = rf'<mrow class="struck">{number(printed)}</mrow>'
+        beside = rf'<mspace [^>]*></mspace><mrow class="correct">{number(correct)}<'
+        assert re.search(struck + beside, page)
+
+
+def number(figure: str) -> str:
+    """A figure as a page has it, with its sign, as a pattern."""
+    sign = '<mo form="prefix">\N{MINUS SIGN}</mo>' if figure.startswith("-") else ""
+    return re.escape(f"{sign}<mn>{figure.removeprefix('-')}</mn>")
+
+
 def test_text_in_a_pipe(monkeypatch, symattn) -> None:
     """What is piped has no colours and lines of up to 200 letters, or as many as COLUMNS says."""
     for width in (200, 100):
@@ -862,7 +882,7 @@ def test_text_in_a_pipe(monkeypatch, symattn) -> None:
         monkeypatch.setenv("COLUMNS", "100")
 
 
-@pytest.mark.parametrize("form", ["tex", "pdf"])
+@pytest.mark.parametrize("form", ["html", "tex", "pdf"])
 @pytest.mark.parametrize("words", [[], ["-o", "a/b"]])
 def test_red_pens(words, form, paper, write, engine, tmp_path, symattn) -> None:
     """Several sheets, or one without a name, go to a folder: ``audits`` unless given."""
@@ -876,7 +896,7 @@ def test_red_pens(words, form, paper, write, engine, tmp_path, symattn) -> None:
         made = [folder / f"{name}-audit.{form}" for name in names]
         assert done.out.splitlines() == [str(path.relative_to(tmp_path)) for path in made]
         assert sorted(folder.iterdir()) == sorted(made)
-        start = {"pdf": "%PDF", "tex": "% !TeX program"}[form]
+        start = {"html": "<!DOCTYPE html>", "pdf": "%PDF", "tex": "% !TeX program"}[form]
         assert all(path.read_text("utf-8").startswith(start) for path in made)
 
 

@@ -247,6 +247,16 @@ def test_json_in_a_folder(option, tmp_path, symattn) -> None:
     assert path.read_text("utf-8") == printed
 
 
+def test_html(tmp_path, symattn) -> None:
+    """Pages for the browser, in ``derivations-out`` unless another folder is given."""
+    names = ["masking", "pair-form"]
+    done = symattn("derive", *names, "--format", "html")
+    assert (done.code, done.out) == (0, "2 sheets in derivations-out: HTML\n")
+    made = {path.name: path.read_text("utf-8") for path in (tmp_path / "derivations-out").iterdir()}
+    assert set(made) == {f"{n}.html" for n in names}
+    assert all(page.startswith("<!DOCTYPE html>\n") for page in made.values())
+
+
 @pytest.mark.parametrize(
     ("words", "folder"), [([], "derivations-out"), (["--output", "a/b"], "a/b")]
 )

@@ -43,6 +43,19 @@ def test_only_latex(option, engine, tmp_path, symattn) -> None:
     assert files(tmp_path / "a" / "b") == ["cat-sat-mat.tex", "the-fox-jumps.tex"]
 
 
+def test_html(engine, tmp_path, symattn) -> None:
+    """``--format html`` writes pages, by no engine, and nothing else; one also to where asked."""
+    engine(code=1, log="! never asked")
+    done = symattn("sheet", "the-fox-jumps", "cat-sat-mat", "--format", "html", "-o", "a/b")
+    assert (done.code, done.out, done.err) == (0, "2 sheets in a/b: HTML\n", "")
+    assert files(tmp_path / "a" / "b") == ["cat-sat-mat.html", "the-fox-jumps.html"]
+    page = (tmp_path / "a" / "b" / "cat-sat-mat.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>\n")
+    assert page.endswith("</html>\n")
+    printed = symattn("sheet", "cat-sat-mat", "--format", "html", "-o", "-")
+    assert (printed.code, printed.out) == (0, page)
+
+
 def test_every_case_without_a_name(tmp_path, symattn) -> None:
     """Without a CASE there is a sheet for every bundled one."""
     done = symattn("sheet", "--format", "tex")

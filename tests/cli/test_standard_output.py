@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 COMMAND = [sys.executable, "-m", "symattn"]
-ONE = "symattn: -o - is for one document: name one, and --format tex or --format pdf\n"
+ONE = "symattn: -o - is for one document: name one, and --format html, tex or pdf\n"
 
 
 def ends(command: str) -> int:
@@ -40,7 +40,7 @@ def test_derivations(form: str, tmp_path: Path, symattn) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("form", ["tex", "pdf"])
+@pytest.mark.parametrize("form", ["html", "tex", "pdf"])
 @pytest.mark.parametrize(
     ("words", "file"),
     [
