@@ -46,6 +46,8 @@ math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", math; 
 .display { overflow-x: auto; overflow-y: hidden; padding: .3em 0 .3em 1.2em; }
 .display math { display: inline math; }
 .beside { display: flex; flex-wrap: wrap; align-items: center; gap: .6em 2em; }
+.beside > * { max-width: 100%; }
+main p, h1, h2, h3 { overflow-x: auto; overflow-y: hidden; }
 .scroll { overflow-x: auto; margin: .8em 0; }
 mtable.aligned > mtr > mtd, mtable.equations > mtr > mtd { padding: .22em .1em; }
 mtable.aligned > mtr > mtd { text-align: left; text-align: -webkit-left; }
@@ -63,7 +65,7 @@ mtable.matrix > mtr > mtd.label, .heat th { font-style: italic; font-weight: nor
   font-size: .9em; color: var(--faint); }
 mi.word { font-style: italic; }
 mrow.bold { font-weight: bold; }
-mrow.struck { background: linear-gradient(var(--pen), var(--pen)) 0 52% / 100% .09em no-repeat; }
+mrow.struck > * { text-decoration: line-through .09em var(--pen); }
 mrow.correct { color: var(--pen); font-weight: bold; }
 mtext.cause { color: var(--pen); border: 1px solid; border-radius: 1em; padding: 0 .35em;
   font-size: .7em; }
@@ -95,7 +97,7 @@ figcaption { font-size: .92em; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   body { max-width: none; padding: 0; font-size: 10pt; }
   .contents { display: none; }
-  .display, .scroll, pre { overflow: visible; }
+  .display, .scroll, pre, main p, h1, h2, h3 { overflow: visible; }
 }
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

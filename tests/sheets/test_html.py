@@ -130,8 +130,11 @@ def formulas(block: Any) -> Iterator[str]:
 
 @pages
 def test_a_page_is_whole(kind: str, name: str) -> None:
-    """Elements are balanced, names of headings unique, links lead to them, nothing is loaded."""
-    reader = Reader(document(blocks(kind, name)))
+    """Elements are balanced, names of headings unique, links lead to them, nothing is loaded;
+    the page is not large."""
+    page = document(blocks(kind, name))
+    assert len(page.encode()) < 400_000
+    reader = Reader(page)
     ids = [value for attribute, value in reader.values if attribute == "id"]
     assert len(ids) == len(set(ids)) == reader.tags["h2"] + reader.tags["h3"]
     links = [value for attribute, value in reader.values if attribute == "href"]
