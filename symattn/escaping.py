@@ -2,7 +2,7 @@ r"""Text that came from a file, made harmless for each kind of output.
 
 What a file says is text: it steers no terminal, hides nothing, forges no line,
 and is no mark-up. Each output has one function here (LaTeX has
-:func:`symattn.sheets.letters.escape`); everything that is printed goes through
+:func:`symattn.printers.letters.escape`); everything that is printed goes through
 the one of its output.
 """
 

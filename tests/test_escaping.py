@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from symattn import escaping
-from symattn.sheets.letters import escape, unescape
+from symattn.printers.letters import escape, unescape
 
 from .hostile import FORBIDDEN, steering
 from .strategies import many

@@ -15,10 +15,10 @@ from symattn.cli.progress import Progress
 from symattn.errors import EngineFailure
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
-from symattn.sheets.engine import Document, find_engine, typeset_all
+from symattn.printers.engine import Document, find_engine, typeset_all
 
 if TYPE_CHECKING:
-    from symattn.sheets.blocks import Sheet
+    from symattn.printers.blocks import Sheet
 
 #: Formats whose documents are written as they are printed, and what they are called.
 PLAIN = {"html": "HTML", "tex": "LaTeX"}
@@ -30,9 +30,9 @@ _ENGINES = 2
 def page(sheet: Sheet, form: str | None) -> str:
     """A sheet as HTML, or as the LaTeX of every other format."""
     if form == "html":
-        from symattn.sheets.html import document
+        from symattn.printers.html import document
     else:
-        from symattn.sheets.latex import document
+        from symattn.printers.latex import document
     return document(sheet)
 
 

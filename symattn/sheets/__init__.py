@@ -1,1 +1,1 @@
-"""Sheets: content as blocks, and their printers."""
+"""What sheets say: walkthroughs worked, red pens, derivations."""

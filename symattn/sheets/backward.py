@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from symattn import formulas as f
 from symattn.numbers.values import ONE, ZERO, Value
+from symattn.printers import blocks as b
 from symattn.programs.display import gradient_symbol
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
-from symattn.sheets import blocks as b
 from symattn.sheets import definitions
 from symattn.sheets.presentation import indexed
 from symattn.sheets.steps import Steps

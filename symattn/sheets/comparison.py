@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from symattn import formulas as f
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import compare
-from symattn.sheets import blocks as b
+from symattn.printers import blocks as b
 from symattn.sheets.presentation import Presentation, indexed
 from symattn.sheets.steps import Steps
 from symattn.solution.solution import solve

@@ -11,8 +11,8 @@ from symattn.calculus.derivation import PLAIN, Derivation, Line
 from symattn.calculus.library import draft_of
 from symattn.calculus.printing import Shapes, condition, latex, pieces, sides
 from symattn.errors import Malformed
-from symattn.sheets import blocks as b
-from symattn.sheets.layout import TEXT, aligned, broken_text, width
+from symattn.printers import blocks as b
+from symattn.printers.layout import TEXT, aligned, broken_text, width
 
 #: What is said of a sign where it stands in a line: what to look for, the sign, what it means.
 _SIGNS = (

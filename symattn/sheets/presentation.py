@@ -23,6 +23,7 @@ from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Hidden
 from symattn.numbers.sums import constant
 from symattn.numbers.values import Value, of_parts, total
+from symattn.printers.layout import width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names as display_names
 from symattn.programs.entrywise import Entrywise, Grid
@@ -30,7 +31,6 @@ from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 from symattn.programs.running import Run
 from symattn.shapes import keys
-from symattn.sheets.layout import width
 from symattn.sheets.worked import FormulaScalars
 from symattn.solution.quantity import Entry, Quantity
 from symattn.solution.solution import Solution

@@ -16,10 +16,10 @@ from symattn.auditing.reports import (
     summary_line,
     why,
 )
+from symattn.printers import blocks as b
+from symattn.printers.letters import escape
 from symattn.programs.display import arithmetic, formula, names, symbol
 from symattn.shapes import keys
-from symattn.sheets import blocks as b
-from symattn.sheets.letters import escape
 from symattn.sheets.presentation import indexed
 from symattn.verdicts import Verdict
 

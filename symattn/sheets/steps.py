@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from symattn import formulas as f
 from symattn.numbers.balls import FIRST
+from symattn.printers import blocks as b
+from symattn.printers.layout import TEXT, broken, unbreakable, width
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
-from symattn.sheets import blocks as b
-from symattn.sheets.layout import TEXT, broken, unbreakable, width
 from symattn.sheets.presentation import NARROW, Presentation
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from math import prod
 
 from symattn import formulas as f
+from symattn.printers import blocks as b
 from symattn.programs.display import symbol
 from symattn.programs.program import ancestors
-from symattn.sheets import blocks as b
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from symattn import formulas as f
 from symattn.auditing.audit import audit
 from symattn.errors import Malformed, Refuted
+from symattn.printers import blocks as b
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import symbol
 from symattn.programs.nodes import Node
-from symattn.sheets import blocks as b
 from symattn.sheets import definitions
 from symattn.sheets.backward import backward
 from symattn.sheets.comparison import comparison

@@ -22,8 +22,8 @@ from symattn import attention
 from symattn.cases.case import Case, make
 from symattn.numbers.sympy_bridge import from_sympy
 from symattn.numbers.values import Value
+from symattn.printers.latex import document
 from symattn.programs.running import Run
-from symattn.sheets.latex import document
 from symattn.sheets.walkthrough import sheet
 from symattn.solution.solution import Solution
 from symattn.verification import verify

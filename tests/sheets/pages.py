@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import mpmath
 import numpy as np
 
-from symattn.sheets import blocks as b
+from symattn.printers import blocks as b
 
 from .mathematics import Tree, Unreadable, decimals, is_name, read, relations, spelled, value
 from .truth import DIGITS, Softmax, Truth, latex_name, shown

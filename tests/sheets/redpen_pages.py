@@ -12,7 +12,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symattn.sheets import blocks as b
+from symattn.printers import blocks as b
 
 from .mathematics import read, value
 from .pages import agree, plain

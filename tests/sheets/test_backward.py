@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from symattn.cases.case import make
-from symattn.sheets import blocks as b
+from symattn.printers import blocks as b
 from symattn.sheets import walkthrough
 from symattn.solution.solution import Solution
 

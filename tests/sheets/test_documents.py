@@ -14,9 +14,10 @@ from symattn.calculus.library import THEORY
 from symattn.errors import EngineFailure, Refuted
 from symattn.numbers.reading import read
 from symattn.numbers.values import ONE, Value
-from symattn.sheets import blocks as b
-from symattn.sheets import derivation, engine, redpen, walkthrough
-from symattn.sheets.latex import document
+from symattn.printers import blocks as b
+from symattn.printers import engine
+from symattn.printers.latex import document
+from symattn.sheets import derivation, redpen, walkthrough
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 from symattn.verification import verify

@@ -18,7 +18,7 @@ import pytest
 
 from symattn.cases.case import make
 from symattn.errors import Malformed
-from symattn.sheets import blocks as b
+from symattn.printers import blocks as b
 from symattn.sheets import walkthrough
 from symattn.solution.solution import Solution, solve
 from symattn.verification import verify

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import symattn
-from symattn.sheets import blocks as b
+from symattn.printers import blocks as b
 from symattn.sheets import redpen, walkthrough
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict

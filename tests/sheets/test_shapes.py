@@ -11,8 +11,8 @@ from symattn.auditing import reports
 from symattn.auditing.audit import audit
 from symattn.cases.case import make
 from symattn.errors import Malformed
+from symattn.printers.latex import document
 from symattn.sheets import redpen
-from symattn.sheets.latex import document
 from symattn.sheets.walkthrough import sheet
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict

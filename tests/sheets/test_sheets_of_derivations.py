@@ -8,9 +8,9 @@ import pytest
 
 from symattn.calculus.library import THEORY, derive
 from symattn.calculus.printing import condition, latex, pieces, sides
-from symattn.sheets import blocks as b
+from symattn.printers import blocks as b
+from symattn.printers.layout import TEXT, aligned_rows, width
 from symattn.sheets import derivation
-from symattn.sheets.layout import TEXT, aligned_rows, width
 
 from .pages import of, paragraphs, plain
 

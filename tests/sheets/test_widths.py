@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from symattn import formulas as f
-from symattn.sheets.layout import (
+from symattn.printers.layout import (
     aligned,
     aligned_rows,
     broken,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from symattn.cases.case import make
-from symattn.sheets import blocks as b
+from symattn.printers import blocks as b
 from symattn.sheets.walkthrough import sheet
 from symattn.solution.solution import Solution, solve
 

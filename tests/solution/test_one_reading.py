@@ -13,9 +13,9 @@ from symattn.auditing.audit import audit
 from symattn.cases import rows
 from symattn.numbers import printed
 from symattn.numbers.reading import read_entry
+from symattn.printers.latex import document
 from symattn.programs import enclosures
 from symattn.sheets import redpen, walkthrough
-from symattn.sheets.latex import document
 from symattn.solution.solution import solve
 from symattn.verification import verify
 

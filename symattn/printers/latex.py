@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 import re
 
-from symattn.sheets import blocks as b
-from symattn.sheets.layout import TEXT, unbreakable, width
-from symattn.sheets.letters import engine_for, escape
+from symattn.printers import blocks as b
+from symattn.printers.layout import TEXT, unbreakable, width
+from symattn.printers.letters import engine_for, escape
 
 _SHARED = r"""
 \usepackage[a4paper,margin=22mm,top=20mm,bottom=22mm]{geometry}

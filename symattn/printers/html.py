@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from symattn.escaping import html_attribute, html_text
-from symattn.sheets import blocks as b
-from symattn.sheets.mathml import elements, mathml, table
+from symattn.printers import blocks as b
+from symattn.printers.mathml import elements, mathml, table
 
 #: With so many headings a page has a table of contents.
 _LONG = 8

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from symattn.errors import EngineFailure
-from symattn.sheets import blocks as b
-from symattn.sheets import engine
-from symattn.sheets.latex import document
+from symattn.printers import blocks as b
+from symattn.printers import engine
+from symattn.printers.latex import document
 
 PDFLATEX = "% !TeX program = pdflatex\n"
 

@@ -1,7 +1,7 @@
 """What a sheet is made of, without markup.
 
 A sheet is a sequence of blocks; printers such as
-:mod:`symattn.sheets.latex` turn them into a document. Mathematics is carried
+:mod:`symattn.printers.latex` turn them into a document. Mathematics is carried
 as LaTeX, the one notation that every printer knows.
 """
 

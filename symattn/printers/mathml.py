@@ -5,7 +5,7 @@ printer of derivations, the definitions of the cross-check and the red pen
 write. Here each of them has its element; a word that has none is a fault of
 the program (:class:`Unknown`), so that no LaTeX ever stands on a page. What
 browsers leave out of MathML Core (strokes, bold, alignment, rules) are
-classes, which the style of :mod:`symattn.sheets.html` draws.
+classes, which the style of :mod:`symattn.printers.html` draws.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from symattn.escaping import html_text
-from symattn.sheets.letters import unescape
+from symattn.printers.letters import unescape
 
 
 class Unknown(ValueError):

@@ -21,16 +21,16 @@ from symattn import formulas as f
 from symattn.auditing.audit import audit
 from symattn.calculus.library import THEORY
 from symattn.cases import library
-from symattn.sheets import blocks as b
+from symattn.printers import blocks as b
+from symattn.printers.html import document
+from symattn.printers.mathml import Unknown, elements, mathml
 from symattn.sheets import derivation, redpen, walkthrough
-from symattn.sheets.html import document
-from symattn.sheets.mathml import Unknown, elements, mathml
 from symattn.solution.solution import solve
 
 from ..hostile import CASE, steering
+from ..sheets import walkthroughs
+from ..sheets.mathematics import Unreadable, read
 from ..strategies import many
-from . import walkthroughs
-from .mathematics import Unreadable, read
 
 PAGES = [
     *(("sheet", name) for name in library.names()),

@@ -13,16 +13,16 @@ import pytest
 
 import symattn
 from symattn.calculus.library import THEORY
-from symattn.sheets import blocks as b
+from symattn.printers import blocks as b
+from symattn.printers.latex import document, matrix_width
+from symattn.printers.layout import TEXT
 from symattn.sheets import derivation, redpen, walkthrough
-from symattn.sheets.latex import document, matrix_width
-from symattn.sheets.layout import TEXT
 from symattn.solution.solution import solve
 
-from . import typeset, walkthroughs
-from .pages import of
-from .truth import BUNDLED
-from .typeset import NoText, seen
+from ..sheets import typeset, walkthroughs
+from ..sheets.pages import of
+from ..sheets.truth import BUNDLED
+from ..sheets.typeset import NoText, seen
 
 NAMES = sorted(path.stem for path in BUNDLED.glob("*.toml"))
 SHEETS = [

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from symattn import formulas as f
 from symattn.cases.case import make
-from symattn.sheets.layout import broken, unbreakable, width
-from symattn.sheets.letters import engine_for, escape
+from symattn.printers.layout import broken, unbreakable, width
+from symattn.printers.letters import engine_for, escape
 from symattn.sheets.presentation import Presentation, rational_formula
 from symattn.solution.solution import Solution
 

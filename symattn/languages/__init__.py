@@ -1,0 +1,1 @@
+"""Languages of documents: their sentences, by what these are in English."""

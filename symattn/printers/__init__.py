@@ -1,0 +1,1 @@
+"""Blocks, of which documents are made, and their printers."""
