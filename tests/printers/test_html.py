@@ -23,7 +23,8 @@ from symattn.calculus.library import THEORY
 from symattn.cases import library
 from symattn.printers import blocks as b
 from symattn.printers.html import document
-from symattn.printers.mathml import Unknown, elements, mathml
+from symattn.printers.mathml import elements, mathml
+from symattn.printers.notation import Unknown
 from symattn.sheets import derivation, redpen, walkthrough
 from symattn.solution.solution import solve
 
