@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flint import fmpq
 
+from symattn.cases.asked import Asked, read_asked
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
 from symattn.cases.rows import Rows, read_rows, shape_of
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
@@ -35,8 +36,9 @@ class Case:
     ``raw`` holds the given numbers and the upstream gradient as they were
     written: the independent cross-check reads those itself. ``tolerance`` is
     the largest distance that a printed figure may have, where the document
-    declares one. ``lines`` are those of the steps in the file of the case,
-    ``path``, and ``base`` is the file of the case it extends.
+    declares one; ``asked`` is what it says of an exercise. ``lines`` are those
+    of the steps in the file of the case, ``path``, and ``base`` is the file of
+    the case it extends.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Case:
     unchecked: tuple[Unchecked, ...] = ()
     rounding: RoundingMode = "half-even"
     tolerance: fmpq | None = None
+    asked: Asked = field(default_factory=Asked)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False)
     path: Path | None = field(default=None, compare=False)
     base: Path | None = field(default=None, compare=False)
@@ -93,6 +96,7 @@ def make(
     note: str = "",
     rounding: str = "half-even",
     tolerance: str | int | Decimal | None = None,
+    exercise: Mapping[str, object] | None = None,
 ) -> Case:
     """A checked case, from what a walkthrough file says in its tables.
 
@@ -103,6 +107,7 @@ def make(
     the names to differentiate by. A claim has ``of``, an expression, and
     ``printed``, its figures in its shape; or ``holds``, a statement; and may
     have ``where``. ``tolerance`` is positive, as text or an exact number.
+    ``exercise`` may have ``title``, ``level``, ``ask``, ``points`` and ``places``.
 
     Raises :class:`Malformed` with every fault.
 
@@ -138,6 +143,8 @@ def make(
         noted = read_unchecked(unchecked)
     with faults.inside("tokens"):
         labels = _tokens(tokens, None if unsound else full)
+    with faults.inside("exercise"):
+        asked = read_asked(full, exercise or {}, _unjudged(full, unsound))
     with faults.inside("tolerance"):
         distance = None if tolerance is None else _distance(tolerance)
     if rounding not in MODES:
@@ -163,6 +170,7 @@ def make(
         unchecked=noted,
         rounding=rounding_mode(rounding),
         tolerance=distance,
+        asked=asked,
     )
 
 
@@ -181,6 +189,53 @@ def with_upstream(case: Case, upstream: object) -> Case:
     rows = _upstream(upstream, full, faults)
     faults.raise_all()
     return replace(case, program=full, upstream=rows, raw_upstream=upstream)
+
+
+def with_numbers(case: Case, given: Mapping[str, object], upstream: object = None) -> Case:
+    """The case with the numbers of ``given`` in the place of its own, and this upstream
+    gradient, None for all ones; what it says of a document is left out.
+
+    The program is the same, node for node. Raises :class:`Malformed` with every
+    fault: a name that is not given, numbers of another shape.
+
+    >>> made = make("two", {"X": [1, 2]}, {"Y": "X * X"})
+    >>> with_numbers(made, {"X": [3, 4]}).raw
+    {'X': [3, 4]}
+    >>> with_numbers(made, {"X": [3], "Z": 1})
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: 2 faults
+      given.X: expected a vector of 2, found a vector of 1
+      given.Z: unknown name 'Z': expected one of X
+    """
+    faults = Faults()
+    rows: dict[str, Rows] = {}
+    for name, data in given.items():
+        with faults.inside(f"given.{name}"):
+            if name not in case.given:
+                raise Malformed(f"unknown name {short(name)!r}: {expected(name, case.given)}")
+            shape, rows[name] = read_rows(data)
+            wanted = case.program.quantities[name].shape
+            if shape != wanted:
+                raise Malformed(f"expected {show(wanted)}, found {show(shape)}")
+    above = _upstream(upstream, case.program, faults)
+    faults.raise_all()
+    return replace(
+        case,
+        given={**case.given, **rows},
+        raw={**case.raw, **given},
+        upstream=above,
+        raw_upstream=upstream,
+        source="",
+        note="",
+        extends="",
+        claims=(),
+        unchecked=(),
+        tolerance=None,
+        lines={},
+        path=None,
+        base=None,
+    )
 
 
 def _forward(

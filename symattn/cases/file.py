@@ -17,6 +17,7 @@ from symattn.tables.file import Document, File, content, parsed
 _DETAILS: dict[str, type] = {
     **dict.fromkeys(("title", "source", "note", "rounding", "tolerance"), str),
     **dict.fromkeys(("tokens", "claims", "unchecked"), list),
+    "exercise": dict,
 }
 #: The keys of a file and the kinds of their values.
 _KEYS: dict[str, type] = {
@@ -140,7 +141,7 @@ def _base(chain: list[File], find: Find) -> File:
 def _merged(base: Document, document: Document) -> Document:
     """What a document says, on top of what it extends."""
     # What a document says is said of its own numbers only.
-    merged = {**base, "claims": [], "unchecked": [], **document}
+    merged = {**base, "claims": [], "unchecked": [], "exercise": {}, **document}
     merged["given"] = {**base.get("given", {}), **document.get("given", {})}
     if not document.get("replace_steps", False):
         merged["steps"] = {**base.get("steps", {}), **document.get("steps", {})}

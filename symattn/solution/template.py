@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any
-from unicodedata import category
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from symattn.escaping import is_hidden
+from symattn.tables.writing import text, written
 
 if TYPE_CHECKING:
     from symattn.solution.solution import Solution
@@ -134,52 +132,25 @@ def _lines(solution: Solution) -> Iterator[str]:
     yield "# The figures are correct, rounded to so many places: put in their place"
     yield "# what the document prints, and where. 'symattn audit' says which are wrong."
     yield ""
-    yield f"title = {_text(case.title)}"
+    yield f"title = {text(case.title)}"
     if case.source:
-        yield f"source = {_text(case.source)}"
+        yield f"source = {text(case.source)}"
     if case.tokens:
-        yield f"tokens = [{', '.join(map(_text, case.tokens))}]"
+        yield f"tokens = [{', '.join(map(text, case.tokens))}]"
     if case.rounding != "half-even":
-        yield f"rounding = {_text(case.rounding)}"
+        yield f"rounding = {text(case.rounding)}"
     yield from ("", "[given]")
     for name, data in case.raw.items():
-        yield f"{name} = {_value(data)}"
+        yield f"{name} = {written(data)}"
     yield from ("", "[steps]")
     for name, step in case.steps.items():
-        yield f"{name} = {_text(step)}"
+        yield f"{name} = {text(step)}"
     if case.states_loss:
-        yield from ("", "[loss]", f"output = {_text(case.output)}")
+        yield from ("", "[loss]", f"output = {text(case.output)}")
         if case.raw_upstream is not None:
-            yield f"upstream = {_value(case.raw_upstream)}"
-        yield f"wrt = [{', '.join(map(_text, case.wrt))}]"
+            yield f"upstream = {written(case.raw_upstream)}"
+        yield f"wrt = [{', '.join(map(text, case.wrt))}]"
     for name in case.steps:
-        yield from ("", "[[claims]]", f"where = {_text(name)}", f"of = {_text(name)}")
-        yield f"printed = {_value(solution[name].decimal(PLACES))}"
+        yield from ("", "[[claims]]", f"where = {text(name)}", f"of = {text(name)}")
+        yield f"printed = {written(solution[name].decimal(PLACES))}"
     yield ""
-
-
-def _value(data: Any) -> str:
-    """A number, text, or nested lists of them as TOML, one row on a line."""
-    if isinstance(data, str):
-        return _text(data)
-    if isinstance(data, Decimal):
-        return '"-inf"' if data.is_infinite() else str(data)
-    if not isinstance(data, Sequence):
-        return str(data)
-    if any(isinstance(row, Sequence) and not isinstance(row, str) for row in data):
-        return "\n".join(["[", *(f"    {_value(row)}," for row in data), "]"])
-    return f"[{', '.join(map(_value, data))}]"
-
-
-def _text(text: str) -> str:
-    """Text as TOML has it, what is hidden in it by its code."""
-    return f'"{"".join(map(_letter, text))}"'
-
-
-def _letter(c: str) -> str:
-    if c in '"\\':
-        return "\\" + c
-    if category(c) == "Cs":
-        # Half of a pair, from the name of a file: no text that TOML could hold.
-        return "\N{REPLACEMENT CHARACTER}"
-    return rf"\U{ord(c):08x}" if is_hidden(c) else c

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def told(*arguments, **details):
 def test_a_case_has_what_it_was_made_of():
     """Each detail at its name; what is not told has its default."""
     loss = {"output": "A", "upstream": [["g", 1], [0, "1/2"]], "wrt": ("S", "X")}
-    details = {"title": "t", "source": "s", "note": "n", "rounding": "up"}
+    details: dict[str, Any] = {"title": "t", "source": "s", "note": "n", "rounding": "up"}
     claims: list[dict[str, object]] = [{"of": "w", "printed": 2}, {"holds": "w == 2"}]
     noted = [{"where": "1", "what": "2", "reason": "3"}]
     case = make("mine", GIVEN, STEPS, loss, tokens=["a", "b"], tolerance="0.5%",

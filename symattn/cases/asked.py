@@ -1,0 +1,157 @@
+"""What a walkthrough file says of the exercise that is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from symattn import syntax
+from symattn.errors import Fault, Malformed, expected, short
+from symattn.programs.program import Program
+from symattn.tables.entries import kind, misfits, unknown
+
+#: What an exercise can ask for: the forward pass, the same under a mask, the
+#: gradients too, or why a formula holds.
+LEVELS = ("forward", "masked", "backward", "proof")
+
+#: Decimal places of an answer, and points of a part, at most.
+MOST_PLACES, MOST_POINTS = 12, 1000
+
+_KEYS: Mapping[str, type] = {
+    **dict.fromkeys(("title", "level"), str),
+    "ask": list,
+    "points": dict,
+    "places": int,
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The ``[exercise]`` of a file; what it leaves out is empty, or None.
+
+    ``ask`` names steps and gradients, at level proof derivations; ``points``
+    are by the same names.
+    """
+
+    title: str = ""
+    level: str = ""
+    ask: tuple[str, ...] = ()
+    points: Mapping[str, int] = field(default_factory=dict)
+    places: int | None = None
+
+    @property
+    def table(self) -> dict[str, object]:
+        """The table that says this.
+
+        >>> Asked(title="Sheet 3", points={"A": 3}).table
+        {'title': 'Sheet 3', 'points': {'A': 3}}
+        """
+        said = {"ask": list(self.ask), "points": dict(self.points), "places": self.places}
+        every: dict[str, object] = {"title": self.title, "level": self.level, **said}
+        return {key: value for key, value in every.items() if value or value == 0}
+
+
+def read_asked(
+    program: Program, entry: Mapping[str, object], passed_over: Collection[str] = ()
+) -> Asked:
+    """What an ``[exercise]`` table says about a program.
+
+    Names that are ``passed_over`` are not held against it, nor are those of
+    derivations. Raises :class:`Malformed` with every fault.
+
+    >>> from symattn.programs.program import program
+    >>> made = program({"X": (2, 2)}, {"S": "X @ X.T", "A": "softmax(S)"})
+    >>> read_asked(made, {"ask": ["A"], "points": {"A": 3}}).points
+    {'A': 3}
+    >>> read_asked(made, {"ask": ["X", "B"], "places": "2", "points": {"A": 0}})
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: 4 faults
+      places: expected a number, found text
+      ask[0]: X is given: expected one of S, A
+      ask[1]: unknown name 'B': expected one of S, A
+      points.A: expected 1 to 1000 points, found 0
+    """
+    faults = unknown(entry, _KEYS)
+    faults += misfits(entry, _KEYS)
+    said = {key: entry[key] for key, of in _KEYS.items() if isinstance(entry.get(key), of)}
+    level = str(said.get("level", ""))
+    if level and level not in LEVELS:
+        faults.append(Fault("level", f"unknown level {short(level)!r}: {expected(level, LEVELS)}"))
+    names = _Names(program, passed_over, level == "proof")
+    ask: dict[str, None] = {}
+    for place, name in enumerate(_listed(said.get("ask", []))):
+        with faults.inside(f"ask[{place}]"):
+            found = names.of(name)
+            if found in ask:
+                raise Malformed(f"{found} is asked twice")
+            ask[found] = None
+    points: dict[str, int] = {}
+    for name, count in _items(said.get("points", {})):
+        with faults.inside(f"points.{name}"):
+            found = names.of(name)
+            if ask and found not in ask:
+                raise Malformed(f"{found} is not among what is asked: {', '.join(ask)}")
+            points[found] = _whole(count, "points", 1, MOST_POINTS)
+    places = said.get("places")
+    if places is not None:
+        with faults.inside("places"):
+            _whole(places, "places", 0, MOST_PLACES)
+    faults.raise_all()
+    return Asked(
+        str(said.get("title", "")),
+        level,
+        tuple(ask),
+        points,
+        places if isinstance(places, int) else None,
+    )
+
+
+class _Names:
+    """What the names of an exercise mean."""
+
+    def __init__(self, program: Program, passed_over: Collection[str], proofs: bool) -> None:
+        self._program = program
+        self._passed_over = passed_over
+        self._proofs = proofs
+        self._known = [name for name in program.named if name not in program.given]
+
+    def of(self, name: object) -> str:
+        """A step or a gradient by the name that results have: ``dL/dQ`` for ``dQ``."""
+        if not isinstance(name, str):
+            raise Malformed(f"expected a name, found {kind(name)}")
+        if self._proofs or name in self._passed_over or name in self._known:
+            return name
+        if name in self._program.given:
+            raise Malformed(f"{name} is given: expected one of {', '.join(self._known)}")
+        with_name = Malformed(f"unknown name {short(name)!r}: {expected(name, self._known)}")
+        try:
+            tree = syntax.parse(name)
+        except Malformed:
+            raise with_name from None
+        match tree:
+            case syntax.Gradient(of):
+                found = syntax.gradient_name(of)
+            case syntax.Name(of) if of.startswith("d"):
+                found = syntax.gradient_name(of[1:])
+            case _:
+                raise with_name
+        if found not in self._known and found not in self._passed_over:
+            raise with_name
+        return found
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _items(value: object) -> Iterator[tuple[str, object]]:
+    return iter(value.items()) if isinstance(value, dict) else iter(())
+
+
+def _whole(value: object, what: str, least: int, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Malformed(f"expected a whole number, found {kind(value)}")
+    if not least <= value <= most:
+        raise Malformed(f"expected {least} to {most} {what}, found {value}")
+    return value

@@ -1,0 +1,242 @@
+"""The key of an exercise: one file with the numbers and right answers of all its versions.
+
+It is a walkthrough's steps, what is asked, and for each version what is given;
+who marks needs nothing besides. The answers in it are for people to read: what
+reads the file works them out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from symattn.cases.asked import LEVELS, MOST_PLACES, MOST_POINTS
+from symattn.cases.case import Case, make, with_numbers
+from symattn.errors import Fault, Faults, Malformed, expected, short
+from symattn.exercises.exercise import Exercise, Part
+from symattn.shapes import nested, show
+from symattn.tables.entries import kind, misfits, table, unknown
+from symattn.tables.file import content, parsed
+from symattn.tables.writing import text, written
+
+#: What a key file says that it is: the number of its form.
+FORM = 1
+#: What the key is called in the folder of its exercises.
+FILE = "key.toml"
+
+_KEYS: Mapping[str, type] = {
+    "key": int,
+    **dict.fromkeys(("name", "title", "level", "rounding"), str),
+    "seed": int,
+    **dict.fromkeys(("tokens", "parts", "versions"), list),
+    **dict.fromkeys(("steps", "loss"), dict),
+}
+_PART_KEYS: Mapping[str, type] = {"quantity": str, "points": int, "places": int, "shape": list}
+_VERSION_KEYS: Mapping[str, type] = {
+    "version": int, "given": dict, "upstream": list, "answers": dict,
+}  # fmt: skip
+_NEEDED = {
+    "": ("key", "name", "level", "seed", "steps", "parts", "versions"),
+    "parts": ("quantity", "points", "places"),
+    "versions": ("version", "given"),
+}
+_KIND = ("key of an exercise", "symattn exercise writes one, key.toml")
+
+
+def key(exercises: Sequence[Exercise]) -> str:
+    """The key file of the versions of one exercise.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> made = key([exercise(load("cat-sat-mat"))])
+    >>> print(made[made.index("[versions.answers]") :].partition("]")[0])
+    [versions.answers
+    """
+    return "\n".join(_lines(exercises))
+
+
+def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
+    first = exercises[0]
+    case = first.case
+    yield "# The key of an exercise: 'symattn mark' marks answers by it."
+    yield "# The right answers are for you; what marks works them out again."
+    yield f"key = {FORM}"
+    yield f"name = {text(case.name)}"
+    yield f"title = {text(first.title)}"
+    yield f"level = {text(first.level)}"
+    yield f"seed = {first.seed}"
+    if case.tokens:
+        yield f"tokens = {written(case.tokens)}"
+    yield f"rounding = {text(case.rounding)}"
+    yield from ("", "[steps]")
+    for name, step in case.steps.items():
+        yield f"{name} = {text(step)}"
+    if case.states_loss:
+        yield from ("", "[loss]", f"output = {text(case.output)}", f"wrt = {written(case.wrt)}")
+    for part in first.parts:
+        yield from ("", "[[parts]]", f"quantity = {text(part.quantity)}")
+        yield from (f"points = {part.points}", f"places = {part.places}")
+        if not first.is_proof:
+            yield f"shape = {written(first.shape(part))}"
+    for one in exercises:
+        yield from _version(one)
+    yield ""
+
+
+def _version(exercise: Exercise) -> Iterator[str]:
+    case = exercise.case
+    yield from ("", "[[versions]]", f"version = {exercise.version}")
+    if case.raw_upstream is not None:
+        yield f"upstream = {written(case.raw_upstream)}"
+    yield from ("", "[versions.given]")
+    for name, data in case.raw.items():
+        yield f"{name} = {written(data)}"
+    if not exercise.is_proof:
+        yield from ("", "[versions.answers]")
+        for part in exercise.parts:
+            right = nested(exercise.shape(part), exercise.right(part))
+            yield f"{text(part.quantity)} = {written(right)}"
+
+
+def read_key(path: Path) -> tuple[Exercise, ...]:
+    """The exercises of the key file at ``path``, one for each version.
+
+    Raises :class:`Malformed` with every fault of the file, each with its line.
+    """
+    try:
+        file = parsed(path, content(path, "the file", *_KIND))
+    except Malformed as error:
+        raise Malformed(error.faults, str(path), error.more) from None
+    faults = Faults()
+    try:
+        return _read(file.document, faults)
+    except Malformed as error:
+        raise file.malformed(Faults(error.faults)) from None
+
+
+def _read(document: Mapping[str, Any], faults: Faults) -> tuple[Exercise, ...]:
+    if document.get("key", FORM) != FORM:
+        said = f"expected {FORM}, found {short(str(document['key']))}: another symattn wrote it"
+        raise Malformed(Fault("key", said))
+    whole = _checked(document, _KEYS, _NEEDED[""], faults)
+    if whole.get("level", LEVELS[0]) not in LEVELS:
+        level = whole.pop("level")
+        faults.append(Fault("level", f"unknown level {short(level)!r}: {expected(level, LEVELS)}"))
+    parts = _entries(whole, "parts", _PART_KEYS, faults)
+    versions = _entries(whole, "versions", _VERSION_KEYS, faults)
+    faults.raise_all()
+    cases = _cases(whole, versions, faults)
+    faults.raise_all()
+    asked = tuple(_parts(parts, cases[0], whole["level"], faults))
+    faults.raise_all()
+    return tuple(
+        Exercise(case, whole["level"], asked, whole["seed"], one["version"])
+        for case, one in zip(cases, versions, strict=True)
+    )
+
+
+def _checked(
+    entry: Mapping[str, Any], kinds: Mapping[str, type], needed: Sequence[str], faults: Faults
+) -> dict[str, Any]:
+    """What of a table is of the kinds that it should be."""
+    faults += unknown(entry, kinds)
+    wrong = misfits(entry, kinds)
+    wrong += [
+        Fault(name, "expected a whole number, found true or false")
+        for name, of in kinds.items()
+        if of is int and isinstance(entry.get(name), bool)
+    ]
+    faults += wrong
+    faults += [Fault(name, "missing") for name in needed if name not in entry]
+    bad = {fault.where for fault in wrong}
+    return {name: value for name, value in entry.items() if name in kinds and name not in bad}
+
+
+def _entries(
+    whole: Mapping[str, Any], name: str, kinds: Mapping[str, type], faults: Faults
+) -> list[dict[str, Any]]:
+    """The tables of a list, checked."""
+    entries = whole.get(name, [])
+    if not entries and name in whole:
+        faults.append(Fault(name, "expected at least one, found none"))
+    found = []
+    for place, entry in enumerate(entries):
+        inside = Faults()
+        with faults.inside(f"{name}[{place}]"):
+            found.append(_checked(table(entry), kinds, _NEEDED[name], inside))
+            inside.raise_all()
+    return found
+
+
+def _cases(
+    whole: Mapping[str, Any], versions: Sequence[Mapping[str, Any]], faults: Faults
+) -> list[Case]:
+    """The case of every version; all have the program of the first."""
+    first = versions[0]
+    loss = dict(whole.get("loss", {}))
+    if "upstream" in first:
+        loss["upstream"] = first["upstream"]
+    try:
+        base = make(
+            whole["name"],
+            first["given"],
+            whole["steps"],
+            loss if "loss" in whole else None,
+            tokens=whole.get("tokens", ()),
+            title=whole.get("title", ""),
+            rounding=whole.get("rounding", "half-even"),
+        )
+    except Malformed as error:
+        moved = [replace(fault, where=_moved(fault.where)) for fault in error.faults]
+        raise Malformed(moved, more=error.more) from None
+    cases = [base]
+    seen = {first["version"]}
+    for place, one in enumerate(versions[1:], 1):
+        with faults.inside(f"versions[{place}]"):
+            if one["version"] in seen:
+                raise Malformed(Fault("version", f"two versions have the number {one['version']}"))
+            seen.add(one["version"])
+            missing = [name for name in base.given if name not in one["given"]]
+            Faults(Fault(f"given.{name}", "missing") for name in missing).raise_all()
+            cases.append(with_numbers(base, one["given"], one.get("upstream")))
+    return cases
+
+
+def _moved(where: str) -> str:
+    """Where a fault of the first version's case stands in the key."""
+    if where.startswith("loss.upstream"):
+        return f"versions[0].{where.removeprefix('loss.')}"
+    return f"versions[0].{where}" if where.startswith("given") else where
+
+
+def _parts(
+    entries: Sequence[Mapping[str, Any]], case: Case, level: str, faults: Faults
+) -> Iterator[Part]:
+    from symattn.calculus import library
+
+    known = library.names() if level == "proof" else [*case.program.named]
+    limits = {"points": (1, MOST_POINTS), "places": (0, MOST_PLACES)}
+    for place, entry in enumerate(entries):
+        with faults.inside(f"parts[{place}]"):
+            wrong = Faults(
+                Fault(name, f"expected {least} to {most}, found {entry[name]}")
+                for name, (least, most) in limits.items()
+                if not least <= entry[name] <= most
+            )
+            name = entry["quantity"]
+            if name not in known:
+                said = f"unknown name {short(name)!r}: {expected(name, known)}"
+                wrong.append(Fault("quantity", said))
+            elif level != "proof" and "shape" in entry:
+                wrong += _shape_faults(entry["shape"], case, name)
+            wrong.raise_all()
+            yield Part(name, entry["points"], entry["places"])
+
+
+def _shape_faults(shape: Sequence[object], case: Case, name: str) -> Iterator[Fault]:
+    own = case.program.named[name].shape
+    if list(shape) != list(own):
+        found = ", ".join(str(x) if type(x) is int else kind(x) for x in shape[:4])
+        yield Fault("shape", f"{name} is {show(own)}, found [{found}]")
