@@ -9,10 +9,18 @@ says which engine is meant.
 from __future__ import annotations
 
 import math
-import re
 
 from symattn.printers import blocks as b
-from symattn.printers.layout import TEXT, unbreakable, width
+from symattn.printers.layout import (
+    EM,
+    TEXT,
+    columns,
+    cut,
+    matrix_width,
+    shortened,
+    unbreakable,
+    width,
+)
 from symattn.printers.letters import engine_for, escape
 
 _SHARED = r"""
@@ -204,26 +212,15 @@ def _beside(lines: tuple[tuple[str, str, str], ...], columns: int) -> str:
 # -- matrices -------------------------------------------------------------------
 
 
-def matrix_width(matrix: b.Matrix) -> float:
-    """Estimated width of a matrix with its name and labels, in em."""
-    columns = [max(map(width, column)) for column in zip(*matrix.cells, strict=True)]
-    labels = max((0.55 * min(len(x), _LABEL) + 1 for x in matrix.row_labels), default=0.0)
-    return width(matrix.before) + labels + sum(columns) + len(columns) + 1.5
-
-
-#: Longest label beside a row or a column; of a longer one the beginning is shown.
-_LABEL = 16
-
-
 def _label(text: str) -> str:
-    return escape(text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}\N{HORIZONTAL ELLIPSIS}")
+    return escape(shortened(text))
 
 
 def _shelves(items: tuple[b.Matrix, ...]) -> list[list[b.Matrix]]:
     """Matrices as they fit side by side; one that is too wide is cut in columns."""
     shelves: list[list[b.Matrix]] = []
     room = 0.0
-    for item in (piece for matrix in items for piece in _cut(matrix)):
+    for item in (piece for matrix in items for piece in cut(matrix)):
         needed = matrix_width(item) + 2
         if not shelves or needed > room:
             shelves.append([])
@@ -231,34 +228,6 @@ def _shelves(items: tuple[b.Matrix, ...]) -> list[list[b.Matrix]]:
         shelves[-1].append(item)
         room -= needed
     return shelves
-
-
-def _cut(matrix: b.Matrix, room: float = TEXT) -> list[b.Matrix]:
-    """The matrix, or pieces of it with as many columns as fit."""
-    if not matrix.cells:
-        return [matrix]
-    count = len(matrix.cells[0])
-    if matrix_width(matrix) <= room or count == 1:
-        return [matrix]
-    pieces: list[b.Matrix] = []
-    start = 0
-    while start < count:
-        stop = count
-        while stop > start + 1 and matrix_width(_columns(matrix, start, stop)) > room:
-            stop -= 1
-        pieces.append(_columns(matrix, start, stop))
-        start = stop
-    return pieces
-
-
-def _columns(matrix: b.Matrix, start: int, stop: int) -> b.Matrix:
-    found = re.fullmatch(r"(.*?) ?(=|\\approx)(.*)", matrix.before)
-    name, relation, factor = found.groups() if found else (matrix.before, "", "")
-    # What follows ``\approx`` has its name on the matrix before.
-    name = f"({name})" if name else "{}"
-    which = str(start) if stop == start + 1 else rf"{start}\text{{--}}{stop - 1}"
-    cells = tuple(row[start:stop] for row in matrix.cells)
-    return b.Matrix(rf"{name}_{{\cdot,\,{which}}} {relation}{factor}", cells, matrix.row_labels)
 
 
 def _shelf(items: list[b.Matrix]) -> str:
@@ -276,8 +245,7 @@ def _matrix(matrix: b.Matrix) -> str:
     table = [[cell.replace(r"\frac", r"\dfrac") for cell in row] for row in matrix.cells]
     cells = f" \\\\{gap}\n".join(" & ".join(row) for row in table)
     # Fractions and sums are centred; figures and short entries line up right.
-    columns = "c" if tall else "r"
-    spec = columns * len(matrix.cells[0])
+    spec = ("c" if tall else "r") * len(matrix.cells[0])
     inner = (
         rf"\left[\begin{{array}}{{@{{\,}}{spec}@{{\,}}}}" + f"\n{cells}\n" + r"\end{array}\right]"
     )
@@ -294,7 +262,7 @@ def _matrix(matrix: b.Matrix) -> str:
 def _marked(marked: b.Marked) -> str:
     """Figures on the left, what is said of them in red on the right."""
     pieces = "\n\\par\n".join(
-        rf"$\displaystyle {_matrix(piece)}$" for piece in _cut(marked.matrix, 0.68 * TEXT)
+        rf"$\displaystyle {_matrix(piece)}$" for piece in cut(marked.matrix, 0.68 * TEXT)
     )
     notes = r"\par ".join(map(_line, marked.notes))
     return (
@@ -307,8 +275,8 @@ def _marked(marked: b.Marked) -> str:
 
 # -- tables and heat maps --------------------------------------------------------
 
-#: The width of a title, and of an em, in mm.
-_TITLE, _EM = 150, 3.515
+#: The width of a title, in mm.
+_TITLE = 150
 
 
 def _table(table: b.Table) -> str:
@@ -326,8 +294,8 @@ def _row(row: tuple[b.Line, ...], table: b.Table) -> str:
     count = len(table.header)
     if len(row) == 1 < count:
         title = rf"\boldmath\textbf{{{_line(row[0])}}}"
-        columns = rf"@{{\hspace{{6mm}}}}P{{{_TITLE}mm}}@{{}}"
-        return rf"\multicolumn{{{count}}}{{{columns}}}{{{title}}} \\*\addlinespace[4pt]"
+        column = rf"@{{\hspace{{6mm}}}}P{{{_TITLE}mm}}@{{}}"
+        return rf"\multicolumn{{{count}}}{{{column}}}{{{title}}} \\*\addlinespace[4pt]"
     rooms = _rooms(table.align) if "P" in table.align else [2 * TEXT / max(count, 2)] * count
     cells = " & ".join(_line(cell, room) for cell, room in zip(row, rooms, strict=True))
     return _row_start(cells) + rf" \\{_air(row)}"
@@ -335,8 +303,7 @@ def _row(row: tuple[b.Line, ...], table: b.Table) -> str:
 
 def _rooms(align: str) -> list[float]:
     """How wide each column may get, in em."""
-    columns = re.findall(r"P\{(\d+)mm\}|[lcr]", align)
-    return [float(found) / _EM if found else TEXT for found in columns]
+    return [mm / EM if mm else TEXT for _, mm in columns(align)]
 
 
 def _row_start(row: str) -> str:
@@ -367,8 +334,8 @@ _BESIDE, _CELLS, _CELL_LABEL = 8, 125.0, 5.0
 
 
 def _heat_map(heat: b.HeatMap) -> str:
-    columns = len(heat.columns)
-    cell = 13.0 if columns <= 6 else min(max(6.0, 80.0 / columns), _CELLS / columns)
+    count = len(heat.columns)
+    cell = 13.0 if count <= 6 else min(max(6.0, 80.0 / count), _CELLS / count)
     # Where the cells are small, only some of them can have labels.
     apart = math.ceil(_CELL_LABEL / cell)
     side = rf"x={cell:g}mm,y={min(cell, 9.0):g}mm"
@@ -390,7 +357,7 @@ def _heat_map(heat: b.HeatMap) -> str:
         lines.append(rf"\node[{angle},font=\small\itshape] at ({j}.5,0) {{{_label(label)}}};")
     if heat.title:
         lines.append(
-            rf"\node[below,font=\small] at ({columns / 2:g},{-len(heat.rows)}) "
+            rf"\node[below,font=\small] at ({count / 2:g},{-len(heat.rows)}) "
             rf"{{{_line(heat.title)}}};"
         )
     lines.append(r"\end{tikzpicture}")

@@ -12,9 +12,12 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from symattn import formulas as f
+from symattn.printers import blocks as b
 
 #: Width of the text on a sheet (A4, 10 pt), in em.
 TEXT = 44.0
+#: An em in mm.
+EM = 3.515
 
 _GROUP = re.compile(r"\\[A-Za-z]+|\\.|[{}^_]|\s+|.", re.DOTALL)
 _ALIGNED = re.compile(r"(?:\\displaystyle )?\\begin\{aligned\}\[t\](.*)\\end\{aligned\}")
@@ -239,3 +242,66 @@ def _shelved(pieces: list[str], room: float) -> list[str]:
         else:
             result.append(piece)
     return result
+
+
+# -- matrices and tables ----------------------------------------------------------
+
+#: Longest label beside a row or a column.
+_LABEL = 16
+
+
+def shortened(label: str) -> str:
+    """A label beside a row or a column; of a long one the beginning.
+
+    >>> shortened("a label that is far too long")
+    'a label that is…'
+    """
+    return label if len(label) <= _LABEL else f"{label[: _LABEL - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def matrix_width(matrix: b.Matrix) -> float:
+    """Estimated width of a matrix with its name and labels, in em."""
+    columns = [max(map(width, column)) for column in zip(*matrix.cells, strict=True)]
+    labels = max((0.55 * min(len(x), _LABEL) + 1 for x in matrix.row_labels), default=0.0)
+    return width(matrix.before) + labels + sum(columns) + len(columns) + 1.5
+
+
+def cut(matrix: b.Matrix, room: float = TEXT) -> list[b.Matrix]:
+    """The matrix, or pieces of it with as many columns as fit into ``room`` em."""
+    if not matrix.cells:
+        return [matrix]
+    count = len(matrix.cells[0])
+    if matrix_width(matrix) <= room or count == 1:
+        return [matrix]
+    pieces: list[b.Matrix] = []
+    start = 0
+    while start < count:
+        stop = count
+        while stop > start + 1 and matrix_width(_columns(matrix, start, stop)) > room:
+            stop -= 1
+        pieces.append(_columns(matrix, start, stop))
+        start = stop
+    return pieces
+
+
+def _columns(matrix: b.Matrix, start: int, stop: int) -> b.Matrix:
+    found = re.fullmatch(r"(.*?) ?(=|\\approx)(.*)", matrix.before)
+    name, relation, factor = found.groups() if found else (matrix.before, "", "")
+    # What follows ``\approx`` has its name on the matrix before.
+    name = f"({name})" if name else "{}"
+    which = str(start) if stop == start + 1 else rf"{start}\text{{--}}{stop - 1}"
+    cells = tuple(row[start:stop] for row in matrix.cells)
+    return b.Matrix(rf"{name}_{{\cdot,\,{which}}} {relation}{factor}", cells, matrix.row_labels)
+
+
+_COLUMN = re.compile(r"@\{(?:[^{}]|\{[^{}]*\})*\}|P\{(\d+)mm\}|([lcr])")
+
+
+def columns(align: str) -> list[tuple[str, float]]:
+    """The columns of a table: how each is aligned, and its width in mm, 0 for its own.
+
+    >>> columns("lrP{40mm}")
+    [('l', 0.0), ('r', 0.0), ('l', 40.0)]
+    """
+    found = _COLUMN.finditer(align)
+    return [(m[2] or "l", float(m[1] or 0)) for m in found if m[1] or m[2]]

@@ -14,8 +14,8 @@ import pytest
 import symattn
 from symattn.calculus.library import THEORY
 from symattn.printers import blocks as b
-from symattn.printers.latex import document, matrix_width
-from symattn.printers.layout import TEXT
+from symattn.printers.latex import document
+from symattn.printers.layout import TEXT, matrix_width
 from symattn.sheets import derivation, redpen, walkthrough
 from symattn.solution.solution import solve
 
