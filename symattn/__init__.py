@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from symattn.numbers.reading import from_floats, read
     from symattn.numbers.values import Value
+    from symattn.sheets.walkthrough import sheet
     from symattn.solution.attention import Attention, attention
     from symattn.solution.quantity import Quantity
     from symattn.solution.solution import Solution, solve
@@ -73,6 +74,7 @@ _HOMES = {
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
     "read": "symattn.numbers.reading",
+    "sheet": "symattn.sheets.walkthrough",
     "solve": "symattn.solution.solution",
     "theory": "symattn.calculus.library",
     "verify": "symattn.verification",
@@ -111,6 +113,7 @@ __all__ = [
     "load",
     "names",
     "read",
+    "sheet",
     "solve",
     "theory",
     "verify",

@@ -16,6 +16,7 @@ import pytest
 import symattn
 from symattn.auditing import reports
 from symattn.auditing.figures import CauseKind
+from symattn.cases.settings import settings
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -42,6 +43,7 @@ def test_python_snippet() -> None:
 SAID = {
     "list": "please-study-man +Three words in two dimensions",
     "sheet cat-sat-mat": "1 sheet in sheets: (LaTeX|HTML)",
+    "sheet please-study-man": "1 sheet in sheets: LaTeX",
     "show cat-sat-mat": r"sqrt\(e\)/\(2 \+ sqrt\(e\)\)[\s\S]* 0\.4518627619\b",
     "show length-4-causal": r"dL/dQ\[3, 0\].*\*g1 .*\*g2 .*\*g3 .*\*g4",
     "verify cat-sat-mat": "cat-sat-mat  holds  87 of 87",
@@ -73,7 +75,7 @@ def test_commands(command: str, tmp_path: Path) -> None:
     if words[1] == "sheet":
         form = words[words.index("--format") + 1]
         (written,) = tmp_path.rglob(f"*.{form}")
-        assert written.name == f"cat-sat-mat.{form}"
+        assert written.name == f"{words[2]}.{form}"
 
 
 def test_walkthrough_file(tmp_path: Path) -> None:
@@ -84,6 +86,8 @@ def test_walkthrough_file(tmp_path: Path) -> None:
     found = symattn.audit(path)
     assert found.case.tokens == ("hello", "world")
     assert found.summary["figures"] == 4
+    wanted = settings(found.case.sheet)
+    assert (wanted.audience, wanted.jacobian, wanted.say.name) == ("teacher", False, "de")
 
 
 def test_derivation_file() -> None:

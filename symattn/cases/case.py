@@ -13,6 +13,7 @@ from flint import fmpq
 from symattn.cases.asked import Asked, read_asked
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
 from symattn.cases.rows import Rows, read_rows, shape_of
+from symattn.cases.settings import settings
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
 from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import Hidden
@@ -36,9 +37,10 @@ class Case:
     ``raw`` holds the given numbers and the upstream gradient as they were
     written: the independent cross-check reads those itself. ``tolerance`` is
     the largest distance that a printed figure may have, where the document
-    declares one; ``asked`` is what it says of an exercise. ``lines`` are those
-    of the steps in the file of the case, ``path``, and ``base`` is the file of
-    the case it extends.
+    declares one; ``asked`` is what it says of an exercise, ``sheet`` what its
+    sheets have on them (:mod:`symattn.cases.settings`). ``lines`` are those of
+    the steps in the file of the case, ``path``, and ``base`` is the file of the
+    case it extends.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Case:
     rounding: RoundingMode = "half-even"
     tolerance: fmpq | None = None
     asked: Asked = field(default_factory=Asked)
+    sheet: Mapping[str, object] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False)
     path: Path | None = field(default=None, compare=False)
     base: Path | None = field(default=None, compare=False)
@@ -97,6 +100,7 @@ def make(
     rounding: str = "half-even",
     tolerance: str | int | Decimal | None = None,
     exercise: Mapping[str, object] | None = None,
+    sheet: Mapping[str, object] | None = None,
 ) -> Case:
     """A checked case, from what a walkthrough file says in its tables.
 
@@ -108,6 +112,7 @@ def make(
     ``printed``, its figures in its shape; or ``holds``, a statement; and may
     have ``where``. ``tolerance`` is positive, as text or an exact number.
     ``exercise`` may have ``title``, ``level``, ``ask``, ``points`` and ``places``.
+    ``sheet`` has keys of :class:`~symattn.cases.settings.Settings`.
 
     Raises :class:`Malformed` with every fault.
 
@@ -147,6 +152,8 @@ def make(
         asked = read_asked(full, exercise or {}, _unjudged(full, unsound))
     with faults.inside("tolerance"):
         distance = None if tolerance is None else _distance(tolerance)
+    with faults.inside("sheet"):
+        settings(sheet or {})
     if rounding not in MODES:
         said = f"expected one of {', '.join(MODES)}, found {_shown(rounding)}"
         faults.append(Fault("rounding", said + _hint(rounding, MODES)))
@@ -171,6 +178,7 @@ def make(
         rounding=rounding_mode(rounding),
         tolerance=distance,
         asked=asked,
+        sheet=dict(sheet or {}),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from symattn.advice import MAKE_ONE
 from symattn.cases.case import Case, make
 from symattn.errors import Fault, Faults, Malformed, short
+from symattn.languages.language import LANGUAGE_FILE, language
 from symattn.limits import CHAIN
 from symattn.tables.entries import misfits, unknown
 from symattn.tables.file import Document, File, content, parsed
@@ -18,6 +19,7 @@ _DETAILS: dict[str, type] = {
     **dict.fromkeys(("title", "source", "note", "rounding", "tolerance"), str),
     **dict.fromkeys(("tokens", "claims", "unchecked"), list),
     "exercise": dict,
+    "sheet": dict,
 }
 #: The keys of a file and the kinds of their values.
 _KEYS: dict[str, type] = {
@@ -29,7 +31,7 @@ _KEYS: dict[str, type] = {
 
 #: What messages call such a file, and how one is made.
 _KIND = ("walkthrough file", MAKE_ONE)
-#: (name of a case, the file that names it) -> the file of that case.
+#: (name of a case or a file, the file that names it) -> the file of that name.
 Find = Callable[[str, Path], Path]
 
 
@@ -43,6 +45,8 @@ def read_case(path: Path, find: Find) -> Case:
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
     faults = _structure(file.document)
+    with faults.inside("sheet.language"):
+        _find_language(file, find)
     try:
         document, base = _extended(file, find)
         if {"given", "steps"} <= document.keys():
@@ -89,6 +93,28 @@ def _structure(document: Document) -> Faults:
     return faults
 
 
+def _find_language(file: File, find: Find) -> None:
+    """Puts the path of a language file in place of what the file calls it.
+
+    Raises :class:`Malformed` where there is none, which says nothing of what is
+    in it: that may be any file. The faulty name is taken out.
+    """
+    sheet = dict(file.document.get("sheet", {}))
+    name = sheet.pop("language", None)
+    if not isinstance(name, str) or not name.endswith(".toml"):
+        return
+    file.document["sheet"] = sheet
+    path, shown = find(name, file.path), repr(short(name))
+    content(path, shown, *LANGUAGE_FILE)
+    try:
+        language(str(path))
+    except Malformed as error:
+        line = error.faults[0].line
+        at = f": see its line {line}" if line else ""
+        raise Malformed(f"{shown} is not a language file{at}") from None
+    sheet["language"] = str(path)
+
+
 def _extended(file: File, find: Find) -> tuple[Document, Path | None]:
     """The document on top of those that it extends, and the file of the first of them."""
     chain = [file]
@@ -129,7 +155,10 @@ def _base(chain: list[File], find: Find) -> File:
         raise Malformed(CHAIN.said())
     try:
         other = parsed(path, held)
-        if faults := _structure(other.document):
+        faults = _structure(other.document)
+        with faults.inside("sheet.language"):
+            _find_language(other, find)
+        if faults:
             raise other.malformed(faults)
     except Malformed as error:
         line = error.faults[0].line
@@ -145,6 +174,7 @@ def _merged(base: Document, document: Document) -> Document:
     merged["given"] = {**base.get("given", {}), **document.get("given", {})}
     if not document.get("replace_steps", False):
         merged["steps"] = {**base.get("steps", {}), **document.get("steps", {})}
+    merged["sheet"] = {**base.get("sheet", {}), **document.get("sheet", {})}
     merged["loss"] = {**base.get("loss", {}), **document.get("loss", {})}
     if "loss" not in base and "loss" not in document:
         del merged["loss"]

@@ -15,7 +15,7 @@ from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace, one_document, paced
+from symattn.cli.options import Pace, one_document, paced, paper_and_language
 from symattn.cli.pages import page, typeset
 from symattn.errors import EngineFailure
 from symattn.escaping import json_text, visible
@@ -50,6 +50,7 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", "html", "tex", "pdf")
     is_flag=True,
     help="In text, show every carried figure, not only how many there are.",
 )
+@paper_and_language
 @paced
 def command(
     cases: tuple[str, ...],
@@ -57,6 +58,8 @@ def command(
     output: Path | None,
     strict: bool,
     unfolded: bool,
+    paper: str | None,
+    language: str | None,
     pace: Pace,
 ) -> None:
     """Judge what a document prints: which figure is wrong, what it should be, and why.
@@ -84,7 +87,13 @@ def command(
         outputs.check_folder(folder)
     elif output is not None:
         outputs.check(output)
-    audits = case_arguments.of_each(cases, pace, _audited, form, output is None, strict, unfolded)
+    asked = {"paper": paper, "language": language}
+    settings: dict[str, object] = {
+        name: value for name, value in asked.items() if value is not None
+    }
+    audits = case_arguments.of_each(
+        cases, pace, _audited, form, output is None, strict, unfolded, settings
+    )
     if pages:
         paths = [
             output if single and output else folder / f"{item.name}-audit.{form}"
@@ -115,7 +124,13 @@ class _Audited(NamedTuple):
 
 
 def _audited(
-    asker: Asker, case: Wanted, form: str, terminal: bool, strict: bool, unfolded: bool
+    asker: Asker,
+    case: Wanted,
+    form: str,
+    terminal: bool,
+    strict: bool,
+    unfolded: bool,
+    settings: dict[str, object],
 ) -> _Audited:
     from symattn.auditing import reports
     from symattn.auditing.audit import audit
@@ -143,7 +158,7 @@ def _audited(
         else:
             from symattn.sheets.redpen import sheet
 
-            content = page(sheet(found), form)
+            content = page(sheet(found, **settings), form)
     left = bool(found.summary["coarse"] or found.count(Verdict.UNDECIDED) or found.unchecked)
     return _Audited(found.case.name, bool(found.count(Verdict.REFUTED)), left, content)
 

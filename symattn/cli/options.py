@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from symattn.cases.settings import CHOICES, NAMES, PARTS
 from symattn.errors import Malformed
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Limits
@@ -76,6 +77,62 @@ def limited(command: Callable[..., None]) -> Callable[..., None]:
         command(pace=Pace(limits, jobs, allow_outside), **rest)
 
     return with_pace
+
+
+#: What each part of a sheet is, for its flags.
+_PARTS = {
+    "backward": "The gradients.",
+    "jacobian": "The softmax Jacobians, in the gradients.",
+    "crosscheck": "How far NumPy is off, and which of SymPy's formulas were used.",
+    "audit": "Where the document differs.",
+    "commands": "How to make the sheet again, and what proves its rules.",
+}
+
+
+def paper_and_language(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the settings that every sheet has."""
+    paper = click.option(
+        "--paper", type=click.Choice(CHOICES["paper"]), help="What it is printed on; a4 if unsaid."
+    )
+    language = click.option(
+        "--language",
+        metavar="CODE",
+        help="What it is written in: en, de, or a language file (.toml).",
+    )
+    return paper(language(command))
+
+
+def sheet_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command every setting of a worked-solution sheet, as ``settings``: those that
+    are said, by name."""
+
+    @wraps(command)
+    def with_settings(**named: Any) -> None:
+        asked = {name: named.pop(name) for name in NAMES}
+        said = {name: value for name, value in asked.items() if value is not None}
+        command(settings=said, **named)
+
+    audience = click.option(
+        "--for",
+        "audience",
+        type=click.Choice(CHOICES["audience"]),
+        help="Whom it is for, which decides what is on it; student if unsaid.",
+    )
+    detail = click.option(
+        "--detail",
+        type=click.Choice(CHOICES["detail"]),
+        help="Work one row of every product, or all rows; brief if unsaid.",
+    )
+    places = click.option("--places", type=int, help="Decimal places; 4 if unsaid.")
+    for part, what in reversed(_PARTS.items()):
+        whom = [f"{name}s" for name in PARTS[part]]
+        for_all = len(whom) == len(CHOICES["audience"])
+        unsaid = "for all" if for_all else f"for {' and '.join(whom)}"
+        flag = click.option(
+            f"--{part}/--no-{part}", default=None, help=f"{what} If unsaid {unsaid}."
+        )
+        with_settings = flag(with_settings)
+    return audience(detail(places(paper_and_language(with_settings))))
 
 
 def paced(command: Callable[..., None]) -> Callable[..., None]:

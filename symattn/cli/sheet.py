@@ -11,7 +11,7 @@ from symattn import outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, one_document, paced
+from symattn.cli.options import Pace, one_document, paced, sheet_settings
 from symattn.cli.pages import page, write
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Asker
@@ -36,14 +36,7 @@ from symattn.workers import Asker
     help="A page for the browser, only LaTeX, or LaTeX and PDF. Without it, LaTeX, and PDF where "
     "a TeX engine is found.",
 )
-@click.option(
-    "--detail",
-    type=click.Choice(["brief", "full"]),
-    default="brief",
-    show_default=True,
-    help="Work the first row of every product, or all rows.",
-)
-@click.option("--places", default=4, show_default=True, help="Decimal places.")
+@sheet_settings
 @click.option(
     "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
 )
@@ -52,16 +45,24 @@ def command(
     cases: tuple[str, ...],
     output: Path,
     form: str | None,
-    detail: str,
-    places: int,
     strict: bool,
     pace: Pace,
+    settings: dict[str, object],
 ) -> None:
     """Write worked-solution sheets: DIR/CASE.tex and DIR/CASE.pdf, or DIR/CASE.html.
+
+    A sheet for students has every step worked, forward and backward. One for
+    teachers also says where the document differs and how it is made again, one
+    for authors how NumPy and SymPy confirm every figure. Each part can be asked
+    for or left out, here or in the [sheet] table of the walkthrough file; what is
+    said here counts for more.
 
     \b
       symattn sheet                           all bundled walkthroughs
       symattn sheet cat-sat-mat --detail full
+      symattn sheet please-study-man --for author
+      symattn sheet --for teacher --no-backward --paper letter
+      symattn sheet cat-sat-mat --language de
       symattn sheet --format html             pages that need nothing but a browser
       symattn sheet my/walkthrough.toml -o out --format tex
       symattn sheet cat-sat-mat --format pdf -o -     to standard output
@@ -69,7 +70,7 @@ def command(
     one_document(output, len(cases), form)
     if output != STANDARD_OUTPUT:
         outputs.check_folder(output)
-    made = case_arguments.of_each(cases, pace, _made, form, detail, places)
+    made = case_arguments.of_each(cases, pace, _made, form, settings)
     if not made.done:
         made.tell()
     code = write(dict(made.done), output, form, strict, pace.jobs)
@@ -78,11 +79,11 @@ def command(
 
 
 def _made(
-    asker: Asker, case: Wanted, form: str | None, detail: str, places: int
+    asker: Asker, case: Wanted, form: str | None, settings: dict[str, object]
 ) -> tuple[str, str]:
     """The case's name and its sheet as a document."""
     from symattn.sheets.walkthrough import sheet
 
     with case_arguments.solved(asker, case) as solution:
         asker.stage("checking")
-        return solution.case.name, page(sheet(solution, detail, places), form)
+        return solution.case.name, page(sheet(solution, **settings), form)

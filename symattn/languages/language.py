@@ -8,6 +8,7 @@ names in them; what a file lacks stays English.
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -22,7 +23,32 @@ Piece = TypeVar("Piece")
 
 #: The folder of the languages that come with symattn.
 _HERE = Path(__file__).parent
-_KIND = ("language file", "see symattn/languages/de.toml for one")
+#: Codes of languages as documents have them: ``de``, ``pt-BR``.
+_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+#: What messages call such a file, and where there is one.
+LANGUAGE_FILE = ("language file", "see symattn/languages/de.toml for one")
+
+
+class Sentence(str):
+    """An English sentence that knows what it was made of, so that a language can say it again.
+
+    Everywhere else it is the text that it is in English.
+
+    >>> Sentence("carries {figures}", figures="A[0][1] = 0.5")
+    'carries A[0][1] = 0.5'
+    """
+
+    english: str
+    pieces: Mapping[str, object]
+
+    def __new__(cls, english: str, **pieces: object) -> Sentence:
+        """The sentence with what is filled in."""
+        made = super().__new__(cls, english.format_map(pieces))
+        made.english, made.pieces = english, pieces
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], Mapping[str, object]]:
+        return (self.english,), self.pieces
 
 
 class Language:
@@ -39,6 +65,15 @@ class Language:
         self.name = name
         self.sentences = sentences
 
+    @property
+    def tag(self) -> str:
+        """The code of the language for documents; ``und``, undetermined, where the name is none.
+
+        >>> Language("de-AT", {}).tag, Language("my own", {}).tag
+        ('de-AT', 'und')
+        """
+        return self.name if _TAG.fullmatch(self.name) else "und"
+
     def __call__(self, sentence: str, **pieces: Piece) -> tuple[str | Piece, ...]:
         """The sentence with pieces of any kind where they are named in it."""
         return tuple(self._filled(sentence, pieces))
@@ -46,6 +81,21 @@ class Language:
     def text(self, sentence: str, **values: object) -> str:
         """The sentence with values as text."""
         return "".join(map(str, self._filled(sentence, values)))
+
+    def again(self, text: str) -> str:
+        """What was said in English elsewhere: a :class:`Sentence`, and what is filled into it.
+
+        >>> german = Language("de", {"row {i}": "Zeile {i}"})
+        >>> german.again(Sentence("row {i}", i=2)), german.again("a title")
+        ('Zeile 2', 'a title')
+        """
+        if not isinstance(text, Sentence):
+            return text
+        pieces = {
+            name: self.again(piece) if isinstance(piece, str) else piece
+            for name, piece in text.pieces.items()
+        }
+        return self.text(text.english, **pieces)
 
     def _filled(self, sentence: str, pieces: Mapping[str, Piece]) -> Iterator[str | Piece]:
         for words, name, _, _ in string.Formatter().parse(self.sentences.get(sentence, sentence)):
@@ -67,7 +117,6 @@ def names() -> list[str]:
     return sorted([ENGLISH.name, *(path.stem for path in _HERE.glob("*.toml"))])
 
 
-@cache
 def language(name: str) -> Language:
     """The language of that code, or of a file of sentences whose name ends in ``.toml``.
 
@@ -85,12 +134,17 @@ def language(name: str) -> Language:
         raise Malformed(
             f"unknown language {name!r}: {expected(name, names())}, or a language file (.toml)"
         )
+    return _bundled(name)
+
+
+@cache
+def _bundled(name: str) -> Language:
     return _read(_HERE / f"{name}.toml")
 
 
 def _read(path: Path) -> Language:
     try:
-        file = parsed(path, content(path, "the file", *_KIND))
+        file = parsed(path, content(path, "the file", *LANGUAGE_FILE))
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
     faults = Faults()

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from symattn.languages.language import ENGLISH, Language
+
 
 @dataclass(frozen=True)
 class Math:
@@ -134,9 +136,15 @@ Block = Heading | Paragraph | Equations | Matrices | Table | HeatMaps | Listing 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A document: its head and its blocks."""
+    """A document: its head and its blocks.
+
+    ``say`` is the language of its words, for those that printers add; ``paper``
+    is ``a4`` or ``letter``.
+    """
 
     name: str
     title: str | Line
     subtitle: Line
     blocks: tuple[Block, ...]
+    say: Language = ENGLISH
+    paper: str = "a4"

@@ -116,7 +116,7 @@ def document(sheet: b.Sheet) -> str:
     return "\n".join(
         [
             "<!DOCTYPE html>",
-            '<html lang="en">',
+            f'<html lang="{html_attribute(sheet.say.tag)}">',
             "<head>",
             '<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{html_attribute(_POLICY)}">',

@@ -24,7 +24,7 @@ from symattn.printers.layout import (
 from symattn.printers.letters import engine_for, escape
 
 _SHARED = r"""
-\usepackage[a4paper,margin=22mm,top=20mm,bottom=22mm]{geometry}
+\usepackage[textwidth=166mm,hcentering,top=20mm,bottom=22mm]{geometry}
 \usepackage[fleqn]{amsmath}
 \usepackage{microtype}
 \usepackage{array}
@@ -111,7 +111,7 @@ def document(sheet: b.Sheet) -> str:
         [
             f"% !TeX program = {engine}",
             f"% Written by symattn from the walkthrough '{escape(sheet.name)}'.",
-            r"\documentclass[fontsize=10pt,paper=a4]{scrartcl}",
+            rf"\documentclass[fontsize=10pt,paper={sheet.paper}]{{scrartcl}}",
             preamble + _SHARED,
             r"\begin{document}",
             head,

@@ -29,7 +29,8 @@ def backward(steps: Steps) -> Iterator[b.Block]:
         "Write ", b.Math(r"\mathrm{d}X"), " for ", b.Math(r"\partial L/\partial X"), ". ",
     ]  # fmt: skip
     if steps.case.raw_upstream is None:
-        why = "" if steps.case.states_loss else "The document has no loss. "
+        is_document = bool(steps.case.source or steps.case.claims)
+        why = "The document has no loss. " if is_document and not steps.case.states_loss else ""
         intro += [
             why + "Differentiate the sum of all outputs, ",
             b.Math(_sum_of_outputs(steps.program.quantities[output], shown_output)),
@@ -39,14 +40,16 @@ def backward(steps: Steps) -> Iterator[b.Block]:
         intro += ["The gradient that comes from above is given:"]
     yield b.Paragraph(tuple(intro))
     yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{shown_output}", exact=True)))
-    yield b.Paragraph(
-        (
-            "The rules used below are proved for any size by ",
-            b.Code("symattn derive attention-gradients softmax-backward masking"),
-            ".",
+    if steps.settings.commands:
+        yield b.Paragraph(
+            (
+                "The rules used below are proved for any size by ",
+                b.Code("symattn derive attention-gradients softmax-backward masking"),
+                ".",
+            )
         )
-    )
-    yield from _jacobians(steps)
+    if steps.settings.jacobian:
+        yield from _jacobians(steps)
     seen = {upstream.serial}
     for name in _stages(steps):
         node = steps.program.gradients[name]
@@ -122,14 +125,15 @@ def _jacobians(steps: Steps) -> Iterator[b.Block]:
         weights = f.name_latex(name)
         row = indexed(weights, "i")
         yield b.Heading((b.Math(weights), " by its scores: the softmax Jacobian"), 2)
+        proved = ("; for any size: ", b.Code("symattn derive softmax-jacobian"))
         yield b.Paragraph(
             (
                 "A row of weights depends on its own row of scores only: ",
                 b.Math(rf"\displaystyle {definitions.jacobian(node, steps.named)}"),
                 ", that is ",
                 b.Math(rf"J_i = \operatorname{{diag}}({row}) - {row}^{{\top}} {row}"),
-                ". Each row and each column of ", b.Math("J_i"), " sums to 0; for any size: ",
-                b.Code("symattn derive softmax-jacobian"), ".",
+                ". Each row and each column of ", b.Math("J_i"), " sums to 0",
+                *(proved if steps.settings.commands else ()), ".",
             )
         )  # fmt: skip
         if node.grid[1] > MAX_KEYS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import Any
 
 from symattn import formulas as f
 from symattn.auditing.audit import Audit
@@ -11,50 +12,61 @@ from symattn.auditing.figures import Figure
 from symattn.auditing.reports import (
     cause_number,
     grouped,
+    is_unexplained,
     just_as_well,
-    no_common_cause,
     summary_line,
     why,
 )
+from symattn.cases.settings import settings
+from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.printers.letters import escape
 from symattn.programs.display import arithmetic, formula, names, symbol
 from symattn.shapes import keys
+from symattn.sheets.checks import verdict
 from symattn.sheets.presentation import indexed
 from symattn.verdicts import Verdict
 
 
-def sheet(audit: Audit) -> b.Sheet:
-    """The red-pen sheet of an audited document.
+def sheet(audit: Audit, **changes: Any) -> b.Sheet:
+    """The red-pen sheet of an audited document, in the language and on the paper
+    that its case's ``[sheet]`` table and ``changes`` say.
+
+    Raises :class:`Malformed` for settings that there are not.
 
     >>> from symattn.auditing.audit import audit
     >>> sheet(audit("cat-sat-mat-unscaled")).name
     'cat-sat-mat-unscaled-audit'
     """
-    blocks = [*_summary(audit), *_marked(audit), *_statements(audit), *_unchecked(audit)]
-    title = f"{audit.case.title}: red pen"
-    return b.Sheet(f"{audit.case.name}-audit", title, (_subtitle(audit),), tuple(blocks))
+    case, wanted = audit.case, settings(audit.case.sheet, changes)
+    say = wanted.say
+    blocks = [
+        *_summary(audit, say),
+        *_marked(audit, say),
+        *_statements(audit, say),
+        *_unchecked(audit, say),
+    ]
+    title = say.text("{title}: red pen", title=case.title)
+    subtitle = (case.source or case.name,)
+    return b.Sheet(f"{case.name}-audit", title, subtitle, tuple(blocks), say, wanted.paper)
 
 
-def _subtitle(audit: Audit) -> str:
-    return audit.case.source or audit.case.name
-
-
-def _summary(audit: Audit) -> Iterator[b.Block]:
-    yield b.Paragraph((f"{summary_line(audit)}. {audit.habit}".strip(),))
+def _summary(audit: Audit, say: Language) -> Iterator[b.Block]:
+    yield b.Paragraph((f"{say.again(summary_line(audit))}. {say.again(audit.habit)}".strip(),))
     if not audit.count(Verdict.REFUTED):
-        yield b.Paragraph(("Nothing to correct.",))
+        yield b.Paragraph(say("Nothing to correct."))
         return
     yield b.Paragraph(
-        (
+        say(
             "A struck figure is wrong at its printed places; beside it stands the right one. "
-            "A root is wrong in itself; a carried figure comes out once its roots are corrected.",
+            "A root is wrong in itself; a carried figure comes out once its roots are corrected."
         )
     )
-    yield from _causes(audit)
-    yield b.Heading(("Roots",))
-    if said := no_common_cause(audit):
-        yield b.Paragraph((said.replace("These", "Of these,", 1),))
+    yield from _causes(audit, say)
+    yield b.Heading(say("Roots"))
+    if (count := sum(map(is_unexplained, audit.figures))) > 1:
+        said = say("Of these, {count} have no common cause that I can find.", count=str(count))
+        yield b.Paragraph(said)
     rows: list[tuple[b.Line, ...]] = []
     for root, carried in grouped(audit):
         follow = str(len(carried)) if carried else ""
@@ -62,24 +74,24 @@ def _summary(audit: Audit) -> Iterator[b.Block]:
             (root.claim.where,),
             (label(audit, root),),
             (b.Math(struck(root)),),
-            (why(audit, root),),
+            (say.again(why(audit, root)),),
             (follow,),
         )
         rows.append(line)
-    header: tuple[b.Line, ...] = (("where",), ("quantity",), ("figure",), ("why",), ("carried",))
+    header = (say("where"), say("quantity"), say("figure"), say("why"), say("carried"))
     yield b.Table(header, tuple(rows), "P{25mm}P{34mm}lP{43mm}r")
 
 
-def _causes(audit: Audit) -> Iterator[b.Block]:
+def _causes(audit: Audit, say: Language) -> Iterator[b.Block]:
     """The slips behind many figures, numbered as the marks at these are."""
     if audit.causes:
-        yield b.Heading(("Causes",))
+        yield b.Heading(say("Causes"))
         for number, slip in enumerate(audit.causes, 1):
-            said = f" {slip.sentence} {just_as_well(slip)}".rstrip()
+            said = f" {say.again(slip.sentence)} {say.again(just_as_well(slip))}".rstrip()
             yield b.Paragraph((b.Math(rf"\cause{{{number}}}"), said))
 
 
-def _marked(audit: Audit) -> Iterator[b.Block]:
+def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
     """Every printed matrix, row or number with a wrong figure in it."""
     heading = True
     for _, group in groupby(audit.figures, key=lambda figure: id(figure.claim)):
@@ -87,15 +99,15 @@ def _marked(audit: Audit) -> Iterator[b.Block]:
         if all(figure.verdict is Verdict.HOLDS for figure in figures):
             continue
         if heading:
-            yield b.Heading(("As printed",))
+            yield b.Heading(say("As printed"))
             heading = False
         rows = [list(row) for _, row in groupby(figures, key=lambda x: x.at[:-1])]
         cells = tuple(tuple(_pointed(audit, figure) for figure in row) for row in rows)
         notes: dict[b.Line, None] = dict.fromkeys(
-            (_note(audit, figure),) for figure in figures if figure.verdict is Verdict.REFUTED
+            (_note(audit, figure, say),) for figure in figures if figure.verdict is Verdict.REFUTED
         )
         if any(figure.coarse for figure in figures):
-            notes[("coarse: a whole number for what is not whole",)] = None
+            notes[say("coarse: a whole number for what is not whole")] = None
         before = f"{_expression(audit, figures[0])} ="
         if figures[0].at:
             shown = b.Matrix(before, cells)
@@ -110,62 +122,72 @@ def _pointed(audit: Audit, figure: Figure) -> str:
     return struck(figure) + (rf"\,\cause{{{number}}}" if number else "")
 
 
-def _note(audit: Audit, figure: Figure) -> str:
+def _note(audit: Audit, figure: Figure, say: Language) -> str:
     """Why a figure is wrong; what has a cause says no more than which."""
-    number = cause_number(audit, figure)
-    return f"cause {number}" if number else f"{figure.cause}: {figure.reason}"
+    if number := cause_number(audit, figure):
+        return say.text("cause {number}", number=number)
+    return f"{_kind(figure.cause, say)}: {say.again(figure.reason)}"
 
 
-def _statements(audit: Audit) -> Iterator[b.Block]:
+def _kind(cause: str, say: Language) -> str:
+    """The kind of a cause in words."""
+    words = {
+        "truncated": say.text("truncated"),
+        "rounded-inputs": say.text("rounded-inputs"),
+        "carried": say.text("carried"),
+        "root": say.text("root"),
+        "last-digit": say.text("last-digit"),
+    }
+    return words[cause]
+
+
+def _statements(audit: Audit, say: Language) -> Iterator[b.Block]:
     wrong = [s for s in audit.statements if s.verdict is not Verdict.HOLDS]
     if wrong:
-        yield b.Heading(("Statements",))
+        yield b.Heading(say("Statements"))
         rows: list[tuple[b.Line, ...]] = [
-            ((s.claim.where,), (b.Code(s.claim.holds),), (str(s.verdict),)) for s in wrong
+            ((s.claim.where,), (b.Code(s.claim.holds),), (verdict(s.verdict, say),)) for s in wrong
         ]
-        yield b.Table((("where",), ("statement",), ("verdict",)), tuple(rows), "P{40mm}P{85mm}l")
+        header = (say("where"), say("statement"), say("verdict"))
+        yield b.Table(header, tuple(rows), "P{40mm}P{85mm}l")
 
 
-def _unchecked(audit: Audit) -> Iterator[b.Block]:
+def _unchecked(audit: Audit, say: Language) -> Iterator[b.Block]:
     if audit.unchecked:
-        yield b.Heading(("Not checked",))
+        yield b.Heading(say("Not checked"))
         rows: list[tuple[b.Line, ...]] = [
             ((item.where,), (item.what,), (item.reason,)) for item in audit.unchecked
         ]
-        yield b.Table((("where",), ("what",), ("why not",)), tuple(rows), "P{32mm}P{62mm}P{55mm}")
+        header = (say("where"), say("what"), say("why not"))
+        yield b.Table(header, tuple(rows), "P{32mm}P{62mm}P{55mm}")
 
 
-def differences(audit: Audit) -> Iterator[b.Block]:
+def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
     """Where the document differs: a section of the worked-solution sheet."""
-    if not audit.figures and not audit.statements:
-        return
-    yield b.Heading(("Where the document differs",))
-    yield b.Paragraph((f"{summary_line(audit)}.",))
+    yield b.Heading(say("Where the document differs"))
+    yield b.Paragraph((f"{say.again(summary_line(audit))}.",))
     rows: list[tuple[b.Line, ...]] = []
     for root, carried in grouped(audit):
-        why = root.reason
+        reason = say.again(root.reason)
         if carried:
-            why += f" ({len(carried)} more carried from it)"
+            more = say.text("{count} more carried from it", count=len(carried))
+            reason += f" ({more})"
         rows.append(
             (
                 (root.claim.where,),
                 (label(audit, root),),
                 (b.Math(struck(root)),),
-                (why,),
+                (reason,),
             )
         )
     if rows:
-        header: tuple[b.Line, ...] = (("where",), ("quantity",), ("figure",), ("why",))
+        header = (say("where"), say("quantity"), say("figure"), say("why"))
         yield b.Table(header, tuple(rows), "P{30mm}P{40mm}lP{55mm}")
-    yield from _statements_list(audit)
-
-
-def _statements_list(audit: Audit) -> Iterator[b.Block]:
     for statement in audit.statements:
         if statement.verdict is Verdict.REFUTED:
-            yield b.Paragraph(
-                (f"{statement.claim.where}: ", b.Code(statement.claim.holds), " does not hold.")
-            )
+            holds = b.Code(statement.claim.holds)
+            said = say("{statement} does not hold.", statement=holds)
+            yield b.Paragraph((f"{statement.claim.where}: ", *said))
 
 
 def struck(figure: Figure) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn import formulas as f
+from symattn.cases.settings import Settings
 from symattn.numbers.balls import FIRST
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, unbreakable, width
@@ -32,15 +33,17 @@ _MOST_LINES = 12
 
 
 class Steps:
-    """Shows the steps of one solution; ``full`` works all rows of a product."""
+    """Shows the steps of one solution; ``say`` says sentences in the sheet's language."""
 
-    def __init__(self, solution: Solution, full: bool, places: int) -> None:
+    def __init__(self, solution: Solution, settings: Settings) -> None:
         self.solution = solution
+        self.settings = settings
+        self.say = settings.say
         self.case = solution.case
         self.program = solution.program
-        self.full = full
-        self.places = places
-        self.shown = Presentation(solution, places)
+        self.full = settings.detail == "full"
+        self.places = settings.places
+        self.shown = Presentation(solution, settings.places)
         self.named = self.shown.named
         self.axes = Axes(solution.program)
         self.large = self.shown.large

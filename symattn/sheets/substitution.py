@@ -9,6 +9,7 @@ from symattn import formulas as f
 from symattn.printers import blocks as b
 from symattn.programs.display import symbol
 from symattn.programs.program import ancestors
+from symattn.sheets.steps import Steps
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
@@ -18,9 +19,10 @@ from symattn.verification import Verification
 MOST_NAMED = 20
 
 
-def substitution(solution: Solution, verification: Verification) -> Iterator[b.Block]:
+def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:
     """How SymPy derived each gradient that is asked for, what was put into it,
     and what SymPy leaves open."""
+    solution = steps.solution
     equal = [c.quantity for c in verification.checks if c.symbolic is Verdict.HOLDS]
     if equal:
         every = "all" if len(equal) == len(verification.checks) else f"{len(equal)} of"

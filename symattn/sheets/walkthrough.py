@@ -2,50 +2,69 @@
 
 Given matrices; every step as general formula, substitution, closed form and
 rounded value; the Jacobian and the gradients by stages; what the cross-check
-and SymPy found; how to make the sheet again.
+and SymPy found; how to make the sheet again. Its settings say which of these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from symattn import formulas as f
 from symattn.auditing.audit import audit
-from symattn.errors import Malformed, Refuted
+from symattn.cases.case import Case
+from symattn.cases.settings import settings
+from symattn.errors import Refuted
+from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import formula as step_formula
-from symattn.programs.display import symbol
 from symattn.programs.nodes import Node
 from symattn.sheets import definitions
 from symattn.sheets.backward import backward
+from symattn.sheets.checks import checks
+from symattn.sheets.commands import commands
 from symattn.sheets.comparison import comparison
 from symattn.sheets.redpen import differences
 from symattn.sheets.steps import Steps
-from symattn.sheets.substitution import listed, substitution
-from symattn.solution.solution import Solution
+from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 from symattn.verification import Verification, verify
 
-DETAILS = ("brief", "full")
 
+def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
+    """The worked-solution sheet of a case or a solution.
 
-def sheet(solution: Solution, detail: str = "brief", places: int = 4) -> b.Sheet:
-    """The worked-solution sheet of a solved case.
+    What is on it is as the case's ``[sheet]`` table and ``changes`` say, the
+    fields of :class:`~symattn.cases.settings.Settings`. Raises
+    :class:`Malformed` for others, and :class:`Refuted` if the cross-check
+    refutes a figure: a sheet carries checked lines only.
 
-    ``detail`` is ``brief`` (the first row of every product is worked) or
-    ``full`` (all rows); ``places`` the decimal places. Raises
-    :class:`Malformed` for other values, and :class:`Refuted` if the
-    cross-check refutes a figure: a sheet carries checked lines only.
-
-    >>> from symattn.solution.solution import solve
-    >>> made = sheet(solve("cat-sat-mat"))
+    >>> made = sheet("cat-sat-mat", audience="author", places=6)
     >>> made.title
     'Three tiny vectors, no projections'
     """
-    if detail not in DETAILS:
-        raise Malformed(f"unknown detail {detail!r}: expected one of {', '.join(DETAILS)}")
-    if not 1 <= places <= 30:
-        raise Malformed(f"expected 1 to 30 places on a sheet, found {places}")
+    solution = case if isinstance(case, Solution) else solve(case)
+    case = solution.case
+    wanted = settings(case.sheet, changes)
+    verification = _verified(solution)
+    steps = Steps(solution, wanted)
+    blocks = [*_opening(steps), *_given(steps), *_forward(steps), *comparison(steps)]
+    if wanted.backward:
+        blocks += backward(steps)
+    if wanted.audit and case.claims:
+        blocks += differences(audit(solution), steps.say)
+    if wanted.crosscheck:
+        blocks += checks(steps, verification)
+    if wanted.commands:
+        blocks += commands(case, wanted)
+    subtitle = ", ".join(case.tokens) if case.tokens else case.name
+    return b.Sheet(
+        case.name, case.title or case.name, (subtitle,), tuple(blocks), steps.say, wanted.paper
+    )
+
+
+def _verified(solution: Solution) -> Verification:
     verification = verify(solution)
     if verification.verdict is Verdict.REFUTED:
         wrong = [
@@ -57,49 +76,52 @@ def sheet(solution: Solution, detail: str = "brief", places: int = 4) -> b.Sheet
             f"{solution.case.name}: the cross-check refutes {', '.join(wrong)}; "
             "no sheet is written from figures that don't hold"
         )
-    steps = Steps(solution, detail == "full", places)
-    case = solution.case
-    blocks = [
-        *_opening(steps),
-        *_given(steps),
-        *_forward(steps),
-        *comparison(steps),
-        *backward(steps),
-        *_differences(steps),
-        *_check(verification),
-        *substitution(solution, verification),
-        *_reproduction(steps),
-    ]
-    subtitle = ", ".join(case.tokens) if case.tokens else case.name
-    return b.Sheet(case.name, case.title or case.name, (subtitle,), tuple(blocks))
+    return verification
 
 
 def _opening(steps: Steps) -> Iterator[b.Block]:
-    case = steps.case
+    case, say = steps.case, steps.say
     if case.note:
         yield b.Paragraph((case.note,))
     if case.source:
-        yield b.Paragraph((b.Strong("After: "), case.source, "."))
-    yield b.Paragraph(
-        (
-            "Every value after ", b.Math("="), " is exact. What follows ", b.Math(r"\approx"),
-            f" is correctly rounded to {steps.places} decimal places "
-            f"({case.rounding.replace('-', ' ')}); what those can't show, to significant digits. "
-            "Rows and columns are counted from 0. "
-            "A factor whose closed form is long stands by its name, such as ",
-            b.Math(r"A_{0,1}"), "; its value is given where that name is worked out.", _size(steps),
+        yield b.Paragraph(
+            say("{after} {source}.", after=b.Strong(say.text("After:")), source=case.source)
         )
-    )  # fmt: skip
+    said: b.Line = say(
+        "Every value after {equal} is exact. What follows {approximate} is correctly rounded to "
+        "{places} decimal places ({rounding}); what those can't show, to significant digits. "
+        "Rows and columns are counted from 0. A factor whose closed form is long stands by its "
+        "name, such as {entry}; its value is given where that name is worked out.",
+        equal=b.Math("="),
+        approximate=b.Math(r"\approx"),
+        places=str(steps.places),
+        rounding=_rounding(steps),
+        entry=b.Math("A_{0,1}"),
+    )
+    if steps.large:
+        said += (" ", *say(
+            "This case is large: of each step a few entries are worked out and the rest is rounded."
+        ))  # fmt: skip
+    yield b.Paragraph(said)
 
 
-def _size(steps: Steps) -> str:
-    if not steps.large:
-        return ""
-    return " This case is large: of each step a few entries are worked out and the rest is rounded."
+def _rounding(steps: Steps) -> str:
+    """How numbers are rounded, in words."""
+    say = steps.say
+    words = {
+        "half-even": say.text("ties to the even digit"),
+        "half-up": say.text("ties away from zero"),
+        "half-down": say.text("ties towards zero"),
+        "down": say.text("towards zero"),
+        "up": say.text("away from zero"),
+        "floor": say.text("downwards"),
+        "ceiling": say.text("upwards"),
+    }
+    return words[steps.case.rounding]
 
 
 def _given(steps: Steps) -> Iterator[b.Block]:
-    yield b.Heading(("Given",))
+    yield b.Heading(steps.say("Given"))
     scalars = [n for n in steps.program.given if not steps.program.quantities[n].shape]
     matrices = [n for n in steps.program.given if n not in scalars]
     items: list[b.Matrix] = []
@@ -120,7 +142,8 @@ def _given(steps: Steps) -> Iterator[b.Block]:
 
 
 def _forward(steps: Steps) -> Iterator[b.Block]:
-    yield b.Heading(("Forward",))
+    say = steps.say
+    yield b.Heading(say("Forward"))
     copies: list[str] = []
     for name in steps.program.steps:
         node = steps.program.quantities[name]
@@ -129,11 +152,11 @@ def _forward(steps: Steps) -> Iterator[b.Block]:
             continue
         yield from _copies(steps, copies)
         copies = []
-        role = _role(node)
+        role = _role(node, say)
         formula = steps.formula(f.name_latex(name), node)
         yield b.Heading((b.Math(formula), f" \N{EN DASH} {role}" if role else ""), 2)
         if formula == f.name_latex(name):
-            yield b.Paragraph(("Computed as ", b.Code(steps.case.steps[name]), "."))
+            yield b.Paragraph(say("Computed as {step}.", step=b.Code(steps.case.steps[name])))
         row_sum = f.latex(steps.shown.row_label(node, "i")) if node.op == "softmax" else ""
         yield from steps.definitions(definitions.of_step(node, steps.named, row_sum))
         yield from steps.work(node)
@@ -149,76 +172,26 @@ def _copies(steps: Steps, names: list[str]) -> Iterator[b.Block]:
     for source, aliases in sources.items():
         chain = " = ".join([*aliases, source])
         yield b.Paragraph(
-            ("Nothing to compute in ", b.Math(chain), ": the same matrix under another name.")
+            steps.say(
+                "Nothing to compute in {chain}: the same matrix under another name.",
+                chain=b.Math(chain),
+            )
         )
 
 
-def _differences(steps: Steps) -> Iterator[b.Block]:
-    """Where the document's figures differ, if it prints any."""
-    if steps.case.claims:
-        yield from differences(audit(steps.solution))
-
-
-def _check(verification: Verification) -> Iterator[b.Block]:
-    yield b.Heading(("Cross-check",))
-    yield b.Paragraph(
-        (
-            "NumPy computed every quantity a second time in 64-bit floats, from the steps' "
-            "text, with the definitions printed above as its code, and the gradients also by "
-            "complex steps. ", b.Strong("ulp"),
-            ": largest distance from the exact value in units of the last place. ",
-            b.Strong("scaled"), ": that distance over the bound that follows from the "
-            "magnitudes of all terms; up to 1 is rounding, more would be an error.",
-        )
-    )  # fmt: skip
-    half = (len(verification.checks) + 1) // 2
-    cells: list[tuple[b.Line, ...]] = [
-        (
-            (b.Math(f.latex(symbol(check.quantity))),),
-            *((text,) for text in check.texts),
-            (str(check.verdict),),
-        )
-        for check in verification.checks
-    ]
-    empty: tuple[b.Line, ...] = ((), (), (), ())
-    right = cells[half:] + [empty] * (2 * half - len(cells))
-    header: tuple[b.Line, ...] = (("quantity",), ("ulp",), ("scaled",), ("verdict",))
-    yield b.Table(
-        (*header, *header),
-        tuple((*a, *c) for a, c in zip(cells[:half], right, strict=True)),
-        "lrrl@{\\hspace{12mm}}lrrl",
-    )
-    for doubt, quantities in verification.doubts.items():
-        yield b.Paragraph((b.Strong("Left open by floats: "), *listed(quantities), f": {doubt}."))
-
-
-def _reproduction(steps: Steps) -> Iterator[b.Block]:
-    name = steps.case.name
-    detail = " --detail full" if steps.full else ""
-    places = "" if steps.places == 4 else f" --places {steps.places}"
-    yield b.Heading(("Make it again",))
-    yield b.Listing(
-        (
-            f"symattn sheet {name}{detail}{places}",
-            f"symattn show {name} {steps.case.output} --places 12",
-            f"symattn verify {name}",
-        )
-    )
-
-
-def _role(node: Node) -> str:
+def _role(node: Node, say: Language) -> str:
     """What a step is called in the field, where its form tells."""
     match node.op, node.operands:
         case "softmax", _:
-            return "attention weights"
+            return say.text("attention weights")
         case "hide", _:
-            return "masked scores"
+            return say.text("masked scores")
         case "matmul", (_, y) if y.op == "transpose":
-            return "scores"
+            return say.text("scores")
         case "matmul", (x, _) if x.op == "softmax":
-            return "output"
+            return say.text("output")
         case "divide" | "multiply", (x, _) if x.op == "matmul" and x.operands[1].op == "transpose":
-            return "scaled scores"
+            return say.text("scaled scores")
         case "matmul", (x, y) if y.op == "given":
-            return "projection"
+            return say.text("projection")
     return ""

@@ -34,6 +34,7 @@ def test_a_case_has_what_it_was_made_of():
     """Each detail at its name; what is not told has its default."""
     loss = {"output": "A", "upstream": [["g", 1], [0, "1/2"]], "wrt": ("S", "X")}
     details: dict[str, Any] = {"title": "t", "source": "s", "note": "n", "rounding": "up"}
+    details["sheet"] = {"places": 3}
     claims: list[dict[str, object]] = [{"of": "w", "printed": 2}, {"holds": "w == 2"}]
     noted = [{"where": "1", "what": "2", "reason": "3"}]
     case = make("mine", GIVEN, STEPS, loss, tokens=["a", "b"], tolerance="0.5%",

@@ -862,7 +862,8 @@ def test_the_red_pen_in_html(paper, tmp_path, symattn) -> None:
     wrong = [(printed, correct) for _, printed, correct, _, _, cause in CLAIMS if cause]
     assert len(wrong) == 4
     for printed, correct in wrong:
-        assert printed is not None and correct is not None
+        assert printed is not None
+        assert correct is not None
         struck = rf'<mrow class="struck">{number(printed)}</mrow>'
         beside = rf'<mspace [^>]*></mspace><mrow class="correct">{number(correct)}<'
         assert re.search(struck + beside, page)

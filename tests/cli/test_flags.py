@@ -9,9 +9,11 @@ import sys
 import click
 import pytest
 
+from symattn.cases.settings import PARTS
 from symattn.cli import main as entrance
 
 from . import (
+    test_audience,
     test_audit,
     test_derive,
     test_extends,
@@ -44,6 +46,20 @@ TESTS = {
     ("sheet", "--detail brief"): test_sheet.test_detail,
     ("sheet", "--detail full"): test_sheet.test_detail,
     ("sheet", "--places"): test_sheet.test_places,
+    ("sheet", "--for student"): test_audience.test_whom_a_sheet_is_for,
+    ("sheet", "--for teacher"): test_audience.test_whom_a_sheet_is_for,
+    ("sheet", "--for author"): test_audience.test_whom_a_sheet_is_for,
+    **{
+        ("sheet", f"--{no}{part}"): test_audience.test_each_part_is_switched
+        for no in ("", "no-")
+        for part in PARTS
+    },
+    ("sheet", "--paper a4"): test_audience.test_paper,
+    ("sheet", "--paper letter"): test_audience.test_paper,
+    ("sheet", "--language"): test_audience.test_language,
+    ("audit", "--paper a4"): test_audience.test_paper,
+    ("audit", "--paper letter"): test_audience.test_paper,
+    ("audit", "--language"): test_audience.test_language,
     ("sheet", "--strict"): test_sheet.test_strict,
     ("show", "CASE"): test_show.test_json_against_the_oracle,
     ("show", "QUANTITY"): test_show.test_json_against_the_oracle,
@@ -162,8 +178,6 @@ def test_the_test_uses_the_word(command, word) -> None:
     ("command", "flag", "default"),
     [
         ("sheet", "-o, --output DIR", "sheets"),
-        ("sheet", "--detail [brief|full]", "brief"),
-        ("sheet", "--places INTEGER", "4"),
         ("sheet", "--jobs N", "1"),
         ("show", "--places INTEGER", "6"),
         ("show", "--max-seconds S", "300"),

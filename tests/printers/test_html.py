@@ -50,7 +50,7 @@ def blocks(kind: str, name: str) -> b.Sheet:
     """The blocks of a page."""
     match kind:
         case "sheet":
-            return walkthrough.sheet(solve(name))
+            return walkthrough.sheet(solve(name), audience="author")
         case "audit":
             return redpen.sheet(audit(name))
         case "derivation":
@@ -58,7 +58,7 @@ def blocks(kind: str, name: str) -> b.Sheet:
     with TemporaryDirectory() as folder:
         path = Path(folder, "case.toml")
         path.write_text(getattr(walkthroughs, name), "utf-8")
-        return walkthrough.sheet(solve(path))
+        return walkthrough.sheet(solve(path), audience="author")
 
 
 class Reader(HTMLParser):

@@ -47,13 +47,15 @@ def made(which: str, folder: Path) -> tuple[b.Sheet, str]:
     name, kind = which.split(" ")
     match kind:
         case "worked":
-            sheet = walkthrough.sheet(solve(name))
+            sheet = walkthrough.sheet(solve(name), audience="author")
         case "red":
             sheet = redpen.sheet(symattn.audit(name))
         case "proof":
             sheet = derivation.sheet(THEORY[name])
         case _:
-            sheet = walkthrough.sheet(solve(folder / f"{name}.toml"), "full")
+            sheet = walkthrough.sheet(
+                solve(folder / f"{name}.toml"), detail="full", audience="author"
+            )
     text = document(sheet)
     return sheet, text.partition("\\begin{document}\n")[2].removesuffix("\\end{document}\n")
 

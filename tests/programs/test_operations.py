@@ -163,7 +163,7 @@ def test_each_part_computes_the_same(step):
                 assert ball.overlaps(exactly.value(term, 0).value), (name, i, j, term.key)
                 assert not worked or formulas.latex(presentation.substituted(node, i, j))
             assert formulas.text(formula(node, names(program)))
-    shown = str(sheet(solution, "full").blocks)
+    shown = str(sheet(solution, detail="full").blocks)
     differentiated = [program.gradients[name] for name in solution.case.wrt if name != "y"]
     for node in (*program.quantities.values(), *differentiated):
         assert repr(formulas.latex(names(program)[node.serial]))[1:-1] in shown

@@ -58,7 +58,7 @@ def reported(given, steps, places=2):
     ]
     held = Solution(make("shapes", given, steps, claims=claims))
     for detail in ("brief", "full"):
-        assert r"\begin{document}" in document(sheet(held, detail, places))
+        assert r"\begin{document}" in document(sheet(held, detail=detail, places=places))
     judged = audit(held)
     assert r"\begin{document}" in document(redpen.sheet(judged))
     json.dumps(reports.as_dict(judged), allow_nan=False)
@@ -115,7 +115,7 @@ def test_masked_scores_as_the_output(step, loss) -> None:
     given = {"X": [[1, "1/2"], [0, 1]], "M": [1, 0]}
     held = Solution(make("output", given, {"S": step}, loss))
     for detail in ("brief", "full"):
-        assert r"-\infty" in document(sheet(held, detail)) or "M" not in step
+        assert r"-\infty" in document(sheet(held, detail=detail)) or "M" not in step
 
 
 def test_weights_of_one_entry_as_a_mask() -> None:
@@ -123,7 +123,7 @@ def test_weights_of_one_entry_as_a_mask() -> None:
     given = {"X": [["1/3"], ["2/7"]]}
     steps = {"A": "softmax(X)", "T": "mask(A, A)", "B": "softmax(T)"}
     held = Solution(make("one", given, steps))
-    shown = document(sheet(held, "full"))
+    shown = document(sheet(held, detail="full", audience="author"))
     assert shown.count("heat!100!white") == 4
     assert "the mask holds 0 or 1 only up to rounding" in shown
 
@@ -131,11 +131,13 @@ def test_weights_of_one_entry_as_a_mask() -> None:
 def test_what_floats_leave_open_is_named() -> None:
     """The sheet is written, with the quantities that floats could not check and why."""
     case = make("open", {"x": [800, 2]}, {"y": "exp(x) / exp(x + 1)", "z": "x * x"})
-    shown = document(sheet(Solution(case)))
+    shown = document(sheet(Solution(case), audience="author"))
     assert (
-        r"\textbf{Left open by floats: }$y$: in y a number is beyond the range of 64-bit floats."
+        r"\textbf{Left open by floats:} $y$: in y a number is beyond the range of 64-bit floats."
         in shown
     )
     assert "undecided" in shown
-    settled = document(sheet(Solution(make("settled", {"x": [8, 2]}, {"y": "exp(x)"}))))
+    case = make("settled", {"x": [8, 2]}, {"y": "exp(x)"})
+    settled = document(sheet(Solution(case), audience="author"))
+    assert "ulp" in settled
     assert "Left open" not in settled

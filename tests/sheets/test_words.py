@@ -13,7 +13,7 @@ from symattn.solution.solution import Solution, solve
 @pytest.fixture(scope="module")
 def blocks() -> tuple[b.Block, ...]:
     """A sheet with softmax, a mask and a gradient that a mask lets through unchanged."""
-    return sheet(solve("length-4-causal"), places=5).blocks
+    return sheet(solve("length-4-causal"), places=5, audience="author").blocks
 
 
 def words(blocks: tuple[b.Block, ...]) -> list[str]:
@@ -29,9 +29,10 @@ def test_the_commands_that_make_it_again(blocks: tuple[b.Block, ...]) -> None:
     """Whole commands, with the places of this sheet."""
     (listing,) = (block for block in blocks if isinstance(block, b.Listing))
     assert listing.lines == (
-        "symattn sheet length-4-causal --places 5",
+        "symattn sheet length-4-causal --for author --places 5",
         "symattn show length-4-causal Y --places 12",
         "symattn verify length-4-causal",
+        "symattn audit length-4-causal",
     )
 
 
