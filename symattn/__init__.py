@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from symattn.cases.case import make as case
     from symattn.cases.claims import Claim
     from symattn.cases.library import load, names
+    from symattn.drawing.picture import draw
     from symattn.errors import (
         Fault,
         Malformed,
@@ -70,6 +71,7 @@ _HOMES = {
     "audit": "symattn.auditing.audit",
     "case": "symattn.cases.case",
     "derive": "symattn.calculus.library",
+    "draw": "symattn.drawing.picture",
     "from_floats": "symattn.numbers.reading",
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
@@ -109,6 +111,7 @@ __all__ = [
     "audit",
     "case",
     "derive",
+    "draw",
     "from_floats",
     "load",
     "names",

@@ -266,6 +266,21 @@ def slashed(formula: Formula) -> str:
 _NAMES: Mapping[str, str] = {"pi": r"\pi"}
 
 
+def name_parts(name: str) -> tuple[str, str]:
+    """The letters of a quantity's name, and its subscript.
+
+    >>> name_parts("W_Q"), name_parts("g1"), name_parts("scores"), name_parts("A_")
+    (('W', 'Q'), ('g', '1'), ('scores', ''), ('A_', ''))
+    """
+    base, _, below = name.partition("_")
+    if not base or not below.strip("_"):
+        base, below = name, ""
+    if not below and base.rstrip("0123456789") != base and base[0].isalpha():
+        letters = base.rstrip("0123456789")
+        base, below = letters, base[len(letters) :]
+    return base, below
+
+
 def name_latex(name: str) -> str:
     r"""How a quantity's name is typeset: what follows ``_`` is a subscript,
     where there are letters before and after it.
@@ -277,12 +292,7 @@ def name_latex(name: str) -> str:
     """
     if name in _NAMES:
         return _NAMES[name]
-    base, _, below = name.partition("_")
-    if not base or not below.strip("_"):
-        base, below = name, ""
-    if not below and base.rstrip("0123456789") != base and base[0].isalpha():
-        letters = base.rstrip("0123456789")
-        base, below = letters, base[len(letters) :]
+    base, below = name_parts(name)
     shown = base if len(base) == 1 and base != "_" else rf"\mathit{{{_upright(base)}}}"
     if below:
         inner = below if len(below) == 1 or below.isdigit() else rf"\mathrm{{{_upright(below)}}}"

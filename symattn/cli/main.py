@@ -27,6 +27,7 @@ CHECK_FAILED, BAD_INPUT = 1, 2
 _COMMANDS: Mapping[str, str] = {
     "list": "symattn.cli.listing",
     "sheet": "symattn.cli.sheet",
+    "draw": "symattn.cli.draw",
     "show": "symattn.cli.show",
     "verify": "symattn.cli.verify",
     "audit": "symattn.cli.audit",
@@ -91,6 +92,7 @@ def _group() -> None:
 
     \b
       symattn sheet cat-sat-mat               a worked-solution sheet
+      symattn draw cat-sat-mat                its pattern and flow as a picture
       symattn show cat-sat-mat A              closed forms and certain digits
       symattn show cat-sat-mat dL/dV --at 0,1
       symattn verify                          every figure against NumPy

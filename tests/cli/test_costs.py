@@ -19,10 +19,10 @@ def in_workers(symattn, monkeypatch) -> None:
 
 @pytest.mark.parametrize("name", COSTLY)
 def test_every_command_ends(name, symattn):
-    """Verified, audited and on a sheet: nothing is refused, nothing runs into the limit."""
+    """Verified, audited, drawn and on a sheet: nothing is refused, nothing runs into the limit."""
     Path("case.toml").write_text(COSTLY[name], "utf-8")
     wrong = "claim" in name or "wrong" in name
-    for words in (["verify"], ["audit"], ["sheet", "--format", "tex"]):
+    for words in (["verify"], ["audit"], ["draw"], ["sheet", "--format", "tex"]):
         ended = symattn(*words, "case.toml")
         assert (ended.code, ended.err) == (1 if wrong and words == ["audit"] else 0, "")
     assert "\\end{document}" in Path("sheets/case.tex").read_text("utf-8")

@@ -49,6 +49,12 @@ def test_sheets_of_what_is_outside(inner, symattn) -> None:
     assert symattn("sheet", "inner/case.toml", "--format", "tex", "--allow-outside").code == 0
 
 
+def test_drawing_what_is_outside(inner, symattn) -> None:
+    """Refused, and read when it is allowed."""
+    refused(symattn("draw", "inner/case.toml"))
+    assert symattn("draw", "inner/case.toml", "--allow-outside").code == 0
+
+
 def test_showing_what_is_outside(inner, symattn) -> None:
     """Refused, and read when it is allowed."""
     refused(symattn("show", "inner/case.toml", "A"))
@@ -67,6 +73,7 @@ def test_starting_from_what_is_outside(inner, symattn) -> None:
         ["audit", "inner/case.toml"],
         ["verify", "inner/case.toml"],
         ["sheet", "inner/case.toml", "--format", "tex"],
+        ["draw", "inner/case.toml"],
         ["show", "inner/case.toml", "A"],
         ["new", "mine.toml", "--from", "inner/case.toml"],
     ],

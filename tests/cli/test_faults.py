@@ -161,7 +161,9 @@ def test_quick_words_load_nothing_heavy(word: str) -> None:
         ("elephants", "symattn: unknown case 'elephants': expected the path of a .toml file or "),
     ],
 )
-@pytest.mark.parametrize("words", [["show", "", "A"], ["audit", ""], ["sheet", ""], ["verify", ""]])
+@pytest.mark.parametrize(
+    "words", [["show", "", "A"], ["audit", ""], ["sheet", ""], ["draw", ""], ["verify", ""]]
+)
 def test_what_is_no_case(words, name: str, said: str, tmp_path: Path, symattn) -> None:
     """It is told how to make one."""
     (tmp_path / "folder").mkdir()

@@ -29,7 +29,7 @@ def words(command: str, case: str) -> list[str]:
     return [command, case, *(["A"] if command == "show" else [])]
 
 
-@pytest.mark.parametrize("command", ["show", "sheet", "audit", "verify", "new"])
+@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "new"])
 def test_max_seconds(command: str, run: Run) -> None:
     """Work that is not done in time ends with exit code 2, one line, and no file."""
     code, out, err = run.ended(*words(command, "slow.toml"), "--max-seconds", "1.5")
@@ -39,7 +39,7 @@ def test_max_seconds(command: str, run: Run) -> None:
 
 
 @pytest.mark.parametrize("case", ["large", "hoard"])
-@pytest.mark.parametrize("command", ["show", "sheet", "audit", "verify", "new"])
+@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "new"])
 def test_max_memory(command: str, case: str, run: Run) -> None:
     """Work that needs more memory ends so too, whether Python or a library gets none."""
     code, out, err = run.ended(*words(command, f"{case}.toml"), "--max-memory", "400")
@@ -113,7 +113,7 @@ def test_faults_and_limits_are_told_together(run: Run) -> None:
     ]
 
 
-@pytest.mark.parametrize("command", ["sheet", "audit", "verify"])
+@pytest.mark.parametrize("command", ["sheet", "draw", "audit", "verify"])
 def test_jobs(command: str, run: Run) -> None:
     """Several cases are worked on at once; what is told is in their order."""
     form = ["--format", "tex"] if command == "sheet" else []

@@ -75,10 +75,10 @@ def test_help(word, symattn) -> None:
     assert done.code == 0
     commands = done.out.partition("Commands:\n")[2].partition("\n\n")[0]
     assert [line.split()[0] for line in commands.splitlines()] == [
-        "list", "sheet", "show", "verify", "audit", "derive", "new",
+        "list", "sheet", "draw", "show", "verify", "audit", "derive", "new",
     ]  # fmt: skip
     assert "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input." in done.out
-    for command in ("list", "sheet", "show", "verify", "audit", "derive", "new"):
+    for command in ("list", "sheet", "draw", "show", "verify", "audit", "derive", "new"):
         shown = symattn(command, word)
         assert shown.code == 0
         assert shown.out.startswith(f"Usage: symattn {command} ")

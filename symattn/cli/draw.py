@@ -1,0 +1,90 @@
+"""``symattn draw``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from symattn import outputs
+from symattn.cli import cases as case_arguments
+from symattn.cli import options
+from symattn.cli.cases import Wanted
+from symattn.cli.options import Pace, paced
+from symattn.errors import Malformed
+from symattn.escaping import visible
+from symattn.outputs import STANDARD_OUTPUT
+from symattn.workers import Asker
+
+
+@click.command("draw")
+@case_arguments.argument
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    callback=options.output,
+    default="drawings",
+    show_default=True,
+    metavar="DIR|FILE.svg",
+    help="A folder for the drawings, or a file for one.",
+)
+@click.option(
+    "--what",
+    type=click.Choice(["all", "pattern", "flow", "gradients"]),
+    default="all",
+    show_default=True,
+    help="Who attends to whom; the steps with a heat map each; those with the gradients beside "
+    "them; or the first above the last.",
+)
+@click.option(
+    "--places",
+    type=int,
+    help="Decimal places of the figures; without it as many as show two digits of the largest "
+    "of each matrix.",
+)
+@paced
+def command(
+    cases: tuple[str, ...], output: Path, what: str, places: int | None, pace: Pace
+) -> None:
+    """Draw the attention pattern and the flow of cases as SVG: DIR/CASE.svg.
+
+    A drawing is one file that loads nothing: for browsers, pages, slides and
+    Inkscape, in light and dark. Blue is positive and red negative, masked
+    entries are hatched; arrows in red are gradients on their way back.
+
+    \b
+      symattn draw                                  all bundled walkthroughs
+      symattn draw cat-sat-mat --what flow -o flow.svg
+      symattn draw length-4-causal --what pattern --places 4
+      symattn draw my/walkthrough.toml -o -         to standard output
+    """
+    is_file = output == STANDARD_OUTPUT or output.suffix == ".svg"
+    if is_file and len(cases) != 1:
+        raise Malformed("-o - and -o FILE.svg are for one drawing: name one CASE")
+    if is_file:
+        outputs.check(output)
+    else:
+        outputs.check_folder(output)
+    made = case_arguments.of_each(cases, pace, _made, what, places)
+    if not made.done:
+        made.tell()
+    if is_file:
+        ((_, text),) = made.done
+        outputs.write(output, text.encode())
+    else:
+        outputs.prepare_folder(output)
+        for name, text in made.done:
+            outputs.write(output / f"{name}.svg", text.encode())
+        count = f"{len(made.done)} drawing{'s' if len(made.done) != 1 else ''}"
+        click.echo(visible(f"{count} in {output}: SVG"))
+    made.tell()
+
+
+def _made(asker: Asker, case: Wanted, what: str, places: int | None) -> tuple[str, str]:
+    """The case's name and its drawing."""
+    from symattn.drawing.picture import draw
+
+    with case_arguments.solved(asker, case) as solution:
+        asker.stage("drawing")
+        return solution.case.name, draw(solution, what, places)
