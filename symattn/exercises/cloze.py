@@ -1,0 +1,145 @@
+"""Cloze questions: a numerical blank for every entry, marked by Moodle alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from math import gcd, lcm
+
+from symattn.errors import Malformed
+from symattn.exercises import quiz
+from symattn.exercises.exercise import Exercise, Part
+from symattn.languages.language import ENGLISH, Language
+from symattn.numbers import rounding
+from symattn.solution.quantity import Entry
+
+#: Digits of the exact value beyond the places that are asked for: what is near enough
+#: to it is then near enough to what is in the question.
+_MORE = 3
+
+#: What would end an answer's feedback, or be read as something else in it.
+_SPECIAL = {c: f"&#{ord(c)};" for c in '}#~/"\\{'}
+
+
+def cloze(exercise: Exercise, say: Language = ENGLISH) -> str:
+    """The question of an exercise, as an element of Moodle's XML (see
+    :func:`~symattn.exercises.quiz.quiz`).
+
+    A blank takes what is within the tolerance of its part; the blanks of a part
+    together weigh what its points are among those of all. A masked score is no blank.
+    Raises :class:`Malformed` for proofs, and for numbers that hold symbols.
+
+    >>> from symattn.exercises.exercise import exercise
+    >>> from symattn.cases.library import load
+    >>> made = cloze(exercise(load("cat-sat-mat")))
+    >>> "{6:NUMERICAL:=0.50648" in made
+    True
+    """
+    return quiz.question("cloze", _Question(exercise, say).elements())
+
+
+def escaped(html: str) -> str:
+    r"""HTML as feedback inside of a blank, from which Moodle decodes it once.
+
+    >>> escaped('a &lt; b}~c#"/')
+    'a &amp;lt; b&#125;&#126;c&#35;&#34;&#47;'
+    """
+    return "".join(_SPECIAL.get(c, c) for c in html.replace("&", "&amp;"))
+
+
+def weights(blanks: Mapping[str, int], points: Mapping[str, int]) -> dict[str, int]:
+    """The weight of each blank of a part, by the numbers of blanks and the points: the
+    smallest whole numbers with which parts weigh what their points say.
+
+    >>> weights({"S": 9, "A": 6}, {"S": 2, "A": 1})
+    {'S': 4, 'A': 3}
+    """
+    asked = [name for name, count in blanks.items() if count]
+    common = lcm(*(blanks[name] // gcd(blanks[name], points[name]) for name in asked))
+    found = {name: common * points[name] // blanks[name] for name in asked}
+    shared = gcd(*found.values())
+    return {name: weight // shared for name, weight in found.items()}
+
+
+class _Question:
+    def __init__(self, exercise: Exercise, say: Language) -> None:
+        if exercise.is_proof:
+            raise Malformed("a proof has no figures: Moodle's questions are of the other levels")
+        self.exercise = exercise
+        self.say = say
+        self.text = quiz.Text(exercise, say)
+        self.quantities = {x.quantity: exercise.solution[x.quantity] for x in exercise.parts}
+        blanks = {part.quantity: len([*self._blanks(part)]) for part in exercise.parts}
+        points = {part.quantity: part.points for part in exercise.parts}
+        self.weights = weights(blanks, points)
+
+    def elements(self) -> Iterator[str]:
+        """The elements of the question."""
+        yield quiz.plain("name", quiz.title(self.exercise, version=True))
+        yield quiz.rich("questiontext", self._questiontext())
+        yield quiz.rich("generalfeedback", self._generalfeedback())
+        yield quiz.element("penalty", "0.3333333")
+        yield from ("<hidden>0</hidden>", "<idnumber></idnumber>")
+
+    def _questiontext(self) -> str:
+        shown = self.text.opening(self._given())
+        for place, part in enumerate(self.exercise.parts, 1):
+            shown += [self.text.task(place, part), self._table(part, self._blank)]
+        return "\n".join(shown)
+
+    def _given(self) -> str:
+        rows = self.exercise.case.given
+        return "".join(
+            quiz.table(
+                quiz.letter(name),
+                [[*map(quiz.exact, row)] for row in rows.get(name, self.exercise.case.upstream)],
+                self.text.labels(node),
+            )
+            for name, node in self.text.given()
+        )
+
+    def _generalfeedback(self) -> str:
+        shown = [quiz.paragraph(self.say("The right answers:"))]
+        shown += [self._table(part, self._right) for part in self.exercise.parts]
+        return "\n".join(shown)
+
+    def _table(self, part: Part, cell: Callable[[Part, int, int], str]) -> str:
+        quantity = self.quantities[part.quantity]
+        rows, columns = quantity.grid
+        cells = [
+            [quiz.MASKED if quantity.is_hidden(i, j) else cell(part, i, j) for j in range(columns)]
+            for i in range(rows)
+        ]
+        node = self.exercise.case.program.named[part.quantity]
+        return quiz.table(quiz.letter(part.quantity), cells, self.text.labels(node))
+
+    def _blanks(self, part: Part) -> Iterator[tuple[int, int]]:
+        quantity = self.quantities[part.quantity]
+        rows, columns = quantity.grid
+        places = ((i, j) for i in range(rows) for j in range(columns))
+        return (place for place in places if not quantity.is_hidden(*place))
+
+    def _blank(self, part: Part, i: int, j: int) -> str:
+        weight = self.weights[part.quantity]
+        near = self._decimal(part, i, j, part.places + _MORE)
+        tolerance = _digits(Decimal(1).scaleb(-part.places))
+        return f"{{{weight}:NUMERICAL:={_digits(near)}:{tolerance}}}"
+
+    def _right(self, part: Part, i: int, j: int) -> str:
+        right = self._decimal(part, i, j, part.places)
+        return format(right, "f").replace("-", "&minus;")
+
+    def _decimal(self, part: Part, i: int, j: int, places: int) -> Decimal:
+        entry = Entry(self.quantities[part.quantity], i, j)
+        return rounding.decimal(entry, places, self.exercise.case.rounding)
+
+
+def _digits(number: Decimal) -> str:
+    """A number without the zeros at its end, and without the sign of a zero.
+
+    >>> _digits(Decimal("0.50000")), _digits(Decimal("-0.0")), _digits(Decimal("100"))
+    ('0.5', '0', '100')
+    """
+    shown = format(number, "f")
+    shown = shown.rstrip("0").rstrip(".") if "." in shown else shown
+    return "0" if shown in ("-0", "") else shown

@@ -1,0 +1,254 @@
+r"""Moodle's XML: a category of questions, and the HTML that they are made of.
+
+Formulas are LaTeX between ``\(`` and ``\)``, which Moodle's MathJax filter sets;
+numbers are tables of HTML, which need no filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from symattn import formulas as f
+from symattn.escaping import html_text, visible
+from symattn.exercises.exercise import Exercise, Part
+from symattn.languages.language import Language
+from symattn.numbers.reading import Hidden
+from symattn.numbers.values import Value
+from symattn.printers import blocks as b
+from symattn.programs.axes import Axes
+from symattn.programs.display import formula, names, symbol
+from symattn.programs.nodes import Node
+from symattn.sheets.presentation import SHORT, rational_formula
+
+#: What a masked score is shown as.
+MASKED = "&minus;&infin;"
+
+#: Letters of text that Moodle, MathJax or STACK would read as the start of something.
+_LIVE = str.maketrans(
+    {
+        "{": "&#123;",
+        "}": "&#125;",
+        "[": "&#91;",
+        "\\": "<span>&#92;</span>",
+        "$": "<span>&#36;</span>",
+    }
+)
+_LONGEST_NAME = 200
+_TABLE = "border-left: 2px solid; border-right: 2px solid; border-radius: 4px"
+_CELL = "padding: .1em .5em; text-align: right"
+
+
+# -- XML ---------------------------------------------------------------------------
+
+
+def quiz(category: str, questions: Iterable[str]) -> str:
+    """The file: questions in a category of the course's question bank.
+
+    >>> print(quiz("a/b", []))
+    <?xml version="1.0" encoding="UTF-8"?>
+    <quiz>
+    <question type="category">
+    <category><text>$course$/top/a//b</text></category>
+    </question>
+    </quiz>
+    <BLANKLINE>
+    """
+    path = plain("category", f"$course$/top/{category.replace('/', '//')}")
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<quiz>"]
+    lines += [question("category", [path]), *questions, "</quiz>", ""]
+    return "\n".join(lines)
+
+
+def question(kind: str, elements: Iterable[str]) -> str:
+    """A question of a type."""
+    return "\n".join([f'<question type="{kind}">', *elements, "</question>"])
+
+
+def element(name: str, content: object) -> str:
+    """An element with a number, a name or code.
+
+    >>> element("sans", "a < b & c")
+    '<sans>a &lt; b &amp; c</sans>'
+    """
+    return f"<{name}>{html_text(str(content))}</{name}>"
+
+
+def plain(name: str, text: str) -> str:
+    """An element with plain text."""
+    return f"<{name}><text>{html_text(text)}</text></{name}>"
+
+
+def code(name: str, statements: str) -> str:
+    """An element with lines of code."""
+    whole = statements.replace("]]>", "]]]]><![CDATA[>")
+    return f"<{name}><text><![CDATA[{whole}]]></text></{name}>"
+
+
+def rich(name: str, html: str) -> str:
+    """An element with HTML, in sections of CDATA as Moodle itself writes it.
+
+    >>> rich("questiontext", "<p>]]></p>")
+    '<questiontext format="html"><text><![CDATA[<p>]]]]><![CDATA[></p>]]></text></questiontext>'
+    """
+    return code(name, html).replace(f"<{name}>", f'<{name} format="html">', 1)
+
+
+def title(exercise: Exercise, version: bool) -> str:
+    """The name of a question, short enough for Moodle; of a ``version`` with its number."""
+    name = visible(exercise.title)
+    shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
+    return f"{shown} ({exercise.version:02})" if version and exercise.version else shown
+
+
+# -- HTML --------------------------------------------------------------------------
+
+
+def words(text: str) -> str:
+    r"""Text as HTML in which neither Moodle nor MathJax nor STACK finds anything.
+
+    >>> words("{1:NUMERICAL:=1} [[input:a]]")
+    '&#123;1:NUMERICAL:=1&#125; &#91;&#91;input:a]]'
+    >>> words(r"\(x\) < $y$")
+    '<span>&#92;</span>(x<span>&#92;</span>) &lt; <span>&#36;</span>y<span>&#36;</span>'
+    """
+    return html_text(text).translate(_LIVE)
+
+
+def math(latex: str) -> str:
+    """A formula inside a line."""
+    return rf"\({html_text(latex)}\)"
+
+
+def letter(quantity: str) -> str:
+    r"""A quantity or gradient as LaTeX.
+
+    >>> letter("W_Q"), letter("dL/dQ")
+    ('W_{Q}', '\\mathrm{d}Q')
+    """
+    return f.latex(symbol(quantity))
+
+
+def paragraph(line: b.Line) -> str:
+    """A line of text with mathematics in it."""
+    shown = (
+        math(x.latex)
+        if isinstance(x, b.Math)
+        else f"<strong>{words(x.text)}</strong>"
+        if isinstance(x, b.Strong)
+        else words(x if isinstance(x, str) else x.text)
+        for x in line
+    )
+    return f"<p>{''.join(shown)}</p>"
+
+
+def table(name: str, cells: Sequence[Sequence[str]], labels: Sequence[str] = ()) -> str:
+    """A matrix of cells of HTML between brackets, its name (LaTeX) above it; each
+    row may have a label. A single cell is a line."""
+    if [len(row) for row in cells] == [1]:
+        return f"<p>{math(f'{name} = ')} {cells[0][0]}</p>"
+    rows = ""
+    for i, row in enumerate(cells):
+        label = f'<th scope="row" style="{_CELL}">{words(labels[i])}</th>' if labels else ""
+        shown = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in row)
+        rows += f"<tr>{label}{shown}</tr>"
+    return (
+        f'<table style="display: inline-table; margin: .5em 1.5em .5em 0; {_TABLE}">'
+        f'<caption style="white-space: nowrap">{math(name)}</caption>'
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def exact(value: Value | Hidden) -> str:
+    """A given number: a short decimal, or its closed form."""
+    if isinstance(value, Hidden):
+        return MASKED
+    number = value.rational()
+    shown = value.formula() if number is None else rational_formula(number, SHORT)
+    if isinstance(shown, f.Number) or (
+        isinstance(shown, f.Negated) and isinstance(shown.operand, f.Number)
+    ):
+        return f.text(shown).replace("-", "&minus;")
+    return math(f.latex(shown))
+
+
+class Text:
+    """The sentences of an exercise, in one language."""
+
+    def __init__(self, exercise: Exercise, say: Language) -> None:
+        self.exercise = exercise
+        self.say = say
+        self.case = exercise.case
+        self._named = names(self.case.program)
+        self._axes = Axes(self.case.program)
+
+    def given(self) -> Iterator[tuple[str, Node]]:
+        """What is given, by its name, and last the gradient that flows in, if it is needed."""
+        program = self.case.program
+        for name in program.given:
+            yield name, program.quantities[name]
+        if program.upstream is not None and self.is_backward:
+            yield f"dL/d{self.case.output}", program.upstream
+
+    @property
+    def is_backward(self) -> bool:
+        """Whether a gradient is asked for."""
+        own = self.case.program.quantities
+        return any(part.quantity not in own for part in self.exercise.parts)
+
+    def opening(self, given: str) -> list[str]:
+        """What stands before the parts: title, given numbers as they are shown, steps."""
+        shown = [paragraph((b.Strong(self.exercise.title),)), paragraph(self.say("Given:"))]
+        shown += [f"<div>{given}</div>", self._steps()]
+        if self.is_backward:
+            shown.append(self._loss())
+        return shown
+
+    def _steps(self) -> str:
+        """What the walkthrough computes, step by step."""
+        program = self.case.program
+        shown = "".join(
+            f"<li>{math(f'{letter(name)} = {self.formula(program.quantities[name])}')}</li>"
+            for name in program.steps
+        )
+        return f"{paragraph(self.say('The steps:'))}<ul>{shown}</ul>"
+
+    def _loss(self) -> str:
+        """What the gradients are of."""
+        output = self.case.output
+        return paragraph(
+            self.say(
+                "The loss is the sum of the entries of {output}, each times that of {upstream}.",
+                output=b.Math(letter(output)),
+                upstream=b.Math(letter(f"dL/d{output}")),
+            )
+        )
+
+    def formula(self, node: Node) -> str:
+        """What a node computes, as LaTeX."""
+        return f.latex(formula(node, self._named))
+
+    def task(self, place: int, part: Part) -> str:
+        """What a part asks for."""
+        node = self.case.program.named[part.quantity]
+        name = b.Math(letter(part.quantity))
+        places = str(part.places)
+        line: b.Line = self.say(
+            "Work out {name}, the gradient of the loss, to {places} decimal places.",
+            name=name,
+            places=places,
+        )
+        if part.quantity in self.case.program.quantities:
+            step = b.Math(f"{name.latex} = {self.formula(node)}")
+            line = self.say("Work out {step} to {places} decimal places.", step=step, places=places)
+        points = self.say.text(
+            "1 point" if part.points == 1 else "{points} points", points=part.points
+        )
+        return paragraph((b.Strong(f"{place}. "), *line, f" ({points})"))
+
+    def labels(self, node: Node) -> tuple[str, ...]:
+        """The tokens, if the rows of a node run over them as the output's rows do."""
+        tokens = self.case.tokens
+        output = self.case.program.quantities[self.case.output]
+        if node.grid[0] != len(tokens) or not self._axes.same(node, 0, output, 0):
+            return ()
+        return tokens
