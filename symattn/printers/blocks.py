@@ -33,8 +33,24 @@ class Strong:
     text: str
 
 
-#: A line of text: plain words with mathematics, code and stress in between.
-Line = tuple[str | Math | Code | Strong, ...]
+@dataclass(frozen=True)
+class Link:
+    """Words that lead to the :class:`Target` of that name, where a printer has links."""
+
+    text: str
+    to: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """Words that links lead to; the name is letters, digits and hyphens."""
+
+    text: str
+    name: str
+
+
+#: A line of text: plain words with mathematics, code, stress and links in between.
+Line = tuple[str | Math | Code | Strong | Link | Target, ...]
 
 
 @dataclass(frozen=True)
@@ -68,14 +84,20 @@ class Equations:
     columns: int = 1
 
 
+#: What is told of a figure where a reader asks for it: a chain of lines from its
+#: name over where it comes from to its digits. Printers on paper leave it out.
+Hint = Equations
+
+
 @dataclass(frozen=True)
 class Matrix:
     """A matrix of cells with what stands before it (``S =``), and labels;
-    without cells only what stands before."""
+    without cells only what stands before. Where there are ``hints`` each cell has one."""
 
     before: str
     cells: tuple[tuple[str, ...], ...]
     row_labels: tuple[str, ...] = ()
+    hints: tuple[tuple[Hint, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,13 +121,17 @@ class Table:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A matrix of numbers from 0 to 1 as shades, with the figures inside."""
+    """A matrix of numbers from 0 to 1 as shades, with the figures inside.
+
+    Where there are ``hints`` each cell has one.
+    """
 
     title: Line
     shades: tuple[tuple[float, ...], ...]
     figures: tuple[tuple[str, ...], ...]
     rows: tuple[str, ...]
     columns: tuple[str, ...]
+    hints: tuple[tuple[Hint, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,18 @@
 """Sheets as HTML pages: one file each, that loads nothing and runs nothing.
 
 Mathematics is MathML Core, which Chromium, Firefox and Safari show by
-themselves. What it leaves out (strokes, alignment, the brackets of a matrix)
-is style, and so are light, dark and print. A policy in the head forbids the
-page to load or to run anything, whatever a walkthrough says.
+themselves; the rest is style (``page.css``), and the fonts are inside (as
+``.ci/fonts.py`` made them). A policy in the head forbids the page to load or to
+run anything, whatever a walkthrough says.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import zip_longest
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 
 from symattn.escaping import html_attribute, html_text
 from symattn.printers import blocks as b
@@ -19,88 +21,28 @@ from symattn.printers.mathml import elements, mathml, table
 #: With so many headings a page has a table of contents.
 _LONG = 8
 
-_STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --text: #1b1b1b; --ink: #1f3a5f; --heat: #2b6cb0;
-  --pen: #b3261e; --rule: #c9ced6; --soft: #f3f5f8; --faint: #5c6470; }
-@media (prefers-color-scheme: dark) { :root { --paper: #15181d; --text: #e4e6ea; --ink: #a9c7ee;
-  --heat: #3f86d6; --pen: #ff8a80; --rule: #3a4150; --soft: #1f242c; --faint: #9aa3b0; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 52rem; background: var(--paper);
-  color: var(--text); font: 1rem/1.55 "Latin Modern Roman", Charter, "Bitstream Charter",
-  "STIX Two Text", Cambria, Georgia, serif; overflow-wrap: break-word; }
-h1, h2, h3 { color: var(--ink); line-height: 1.25; margin: 1.8em 0 .5em; break-after: avoid; }
-h1 { font-size: 1.7rem; margin: 0; }
-h2 { font-size: 1.3rem; border-bottom: 1px solid var(--rule); padding-bottom: .2em; }
-h3 { font-size: 1.08rem; }
-h1, h2, h3, p, td, th, figcaption { unicode-bidi: isolate; }
-header { border-bottom: 2px solid var(--ink); padding-bottom: .5rem; margin-bottom: 1rem; }
-header p { margin: .2em 0 0; font-style: italic; color: var(--ink); }
-a { color: var(--ink); }
-code, pre { font-family: "Latin Modern Mono", ui-monospace, Menlo, Consolas, monospace;
-  font-size: .92em; }
-pre { background: var(--soft); padding: .6em 1em; overflow-x: auto; }
-math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", math; }
-.contents { background: var(--soft); padding: .5em 1em; margin: 1em 0; }
-.contents ol { margin: .5em 0 0; padding-left: 1.4em; }
-.contents summary { cursor: pointer; font-weight: bold; color: var(--ink); }
-.display { overflow-x: auto; overflow-y: hidden; padding: .3em 0 .3em 1.2em; }
-.display math { display: inline math; }
-.beside { display: flex; flex-wrap: wrap; align-items: center; gap: .6em 2em; }
-.beside > * { max-width: 100%; }
-main p, h1, h2, h3 { overflow-x: auto; overflow-y: hidden; }
-.scroll { overflow-x: auto; margin: .8em 0; }
-mtable.aligned > mtr > mtd, mtable.equations > mtr > mtd { padding: .22em .1em; }
-mtable.aligned > mtr > mtd { text-align: left; text-align: -webkit-left; }
-mtable.aligned > mtr > mtd:nth-child(odd), mtable.equations > mtr > mtd:nth-child(3n+1) {
-  text-align: right; text-align: -webkit-right; }
-mtable.equations > mtr > mtd:nth-child(3n) { text-align: left; text-align: -webkit-left;
-  padding-right: 1em; }
-mtable.cases > mtr > mtd { text-align: left; text-align: -webkit-left; padding: .1em .4em; }
-mtable.matrix > mtr > mtd { padding: .15em .4em; text-align: right; text-align: -webkit-right; }
-mtable.tall > mtr > mtd { padding: .35em .5em; text-align: center; text-align: -webkit-center; }
-mtable.matrix > mtr > mtd.bracket { padding: 0; width: .3em; border: 0 solid currentcolor; }
-mtable.matrix > mtr > mtd.left { border-width: 1.5px 0 1.5px 1.5px; }
-mtable.matrix > mtr > mtd.right { border-width: 1.5px 1.5px 1.5px 0; }
-mtable.matrix > mtr > mtd.label, .heat th { font-style: italic; font-weight: normal;
-  font-size: .9em; color: var(--faint); }
-mi.word { font-style: italic; }
-mrow.bold { font-weight: bold; }
-mrow.struck > * { text-decoration: line-through .09em var(--pen); }
-mrow.correct { color: var(--pen); font-weight: bold; }
-mtext.cause { color: var(--pen); border: 1px solid; border-radius: 1em; padding: 0 .35em;
-  font-size: .7em; }
-table { border-collapse: collapse; font-size: .95em; }
-.rows { border-top: 1.5px solid; border-bottom: 1.5px solid; }
-.rows thead { border-bottom: 1px solid; }
-.rows td, .rows th { padding: .3em .7em; vertical-align: baseline; }
-.rows tbody tr + tr { border-top: 1px solid var(--rule); }
-.rows tr { break-inside: avoid; }
-.rows th[scope=rowgroup] { padding-top: .9em; color: var(--ink); }
-.l { text-align: left; } .c { text-align: center; } .r { text-align: right; }
-.wide { min-width: 9em; }
-figure { margin: .6em 0; break-inside: avoid; }
-figcaption { font-size: .92em; }
-.heat td { min-width: 3em; height: 2.1em; padding: 0 .3em; text-align: center; font-size: .9em;
-  border: 1px solid var(--paper);
-  background: color-mix(in srgb, var(--heat) calc(var(--shade) * 1%), var(--paper)); }
-.heat td.dark { color: #fff; }
-.heat th { padding: .1em .5em; }
-.heat figcaption { text-align: center; }
-.marked { display: flex; flex-wrap: wrap; gap: .3em 2em; align-items: center; margin: 1.2em 0; }
-.marked > div { flex: 1 1 24em; min-width: 0; }
-.marked aside { flex: 1 1 14em; color: var(--pen); font-size: .92em; }
-.marked figcaption { font-style: italic; }
-.marked aside p { margin: .2em 0; }
-@media print {
-  :root { --paper: #fff; --text: #000; --ink: #1f3a5f; --heat: #2b6cb0; --pen: #b3261e;
-    --rule: #bbb; --soft: #f3f5f8; --faint: #444; }
-  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  body { max-width: none; padding: 0; font-size: 10pt; }
-  .contents { display: none; }
-  .display, .scroll, pre, main p, h1, h2, h3 { overflow: visible; }
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; font-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+_HERE = Path(__file__).parent
+#: The fonts by their files: what they are called, and for which letters they stand.
+_FONTS = {
+    "math": '"Page Math"',
+    "text": '"Page Text"; font-weight: 400 700',
+    "italic": '"Page Text"; font-style: italic',
 }
-"""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+@cache
+def style() -> str:
+    """The style of every page, with the fonts inside."""
+    faces = []
+    for name, face in _FONTS.items():
+        font = b64encode((_HERE / "fonts" / f"{name}.woff2").read_bytes()).decode()
+        source = f'url("data:font/woff2;base64,{font}") format("woff2")'
+        faces.append(f"@font-face {{ font-family: {face}; src: {source}; }}\n")
+    return "".join(faces) + (_HERE / "page.css").read_text("utf-8")
 
 
 def document(sheet: b.Sheet) -> str:
@@ -112,7 +54,8 @@ def document(sheet: b.Sheet) -> str:
     """
     title = (sheet.title,) if isinstance(sheet.title, str) else sheet.title
     named = list(_named(sheet.blocks))
-    body = "\n".join(_block(block, name) for name, block in named)
+    hints = _Hints()
+    body = "\n".join(_folded(named, hints))
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -123,13 +66,14 @@ def document(sheet: b.Sheet) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="generator" content="symattn">',
             f"<title>{html_text(_words(title) or sheet.name)}</title>",
-            f"<style>{_STYLE}</style>",
+            f"<style>\n{style()}{hints.style()}</style>",
             "</head>",
             "<body>",
             f"<header><h1>{_line(title)}</h1><p>{_line(sheet.subtitle)}</p></header>",
             f"{_contents(named)}<main>",
             body,
             "</main>",
+            hints.shown(),
             "</body>",
             "</html>",
             "",
@@ -176,6 +120,56 @@ def _contents(named: list[tuple[str, b.Block]]) -> str:
     )
 
 
+def _folded(named: list[tuple[str, b.Block]], hints: _Hints) -> Iterator[str]:
+    """The blocks, below each heading in a part that folds."""
+    levels: list[int] = []
+    for name, block in named:
+        if not isinstance(block, b.Heading):
+            yield _block(block, hints)
+            continue
+        while levels and levels[-1] >= block.level:
+            levels.pop()
+            yield "</details>"
+        levels.append(block.level)
+        tag = f"h{block.level + 1}"
+        heading = f'<{tag} id="{name}">{_line(block.text)}</{tag}>'
+        yield f'<details class="part" open><summary>{heading}</summary>'
+    yield from ["</details>"] * len(levels)
+
+
+class _Hints:
+    """What a page tells of its figures: each hint once, shown by style while the
+    pointer or the focus is on a cell that it describes."""
+
+    def __init__(self) -> None:
+        self.names: dict[b.Hint, str] = {}
+
+    def cells(
+        self, hints: tuple[tuple[b.Hint, ...], ...], cells: tuple[tuple[str, ...], ...]
+    ) -> Iterable[Iterable[str]]:
+        """For each cell the attributes that join it with its hint."""
+        return (map(self._cell, row) for row in hints) if hints else ([""] * len(x) for x in cells)
+
+    def _cell(self, hint: b.Hint) -> str:
+        name = self.names.setdefault(hint, f"h{len(self.names) + 1}")
+        return f' tabindex="0" aria-describedby="{name}"'
+
+    def style(self) -> str:
+        """By which rules the hints are shown: the pointer goes before the focus."""
+        rules = ""
+        for body, state in (("body", "hover"), ("body:not(:has(td:hover))", "focus")):
+            cases = (f"&:has([aria-describedby={x}]:{state})>#{x}" for x in self.names.values())
+            rules += f"{body} {{ {', '.join(cases)} {{ display: block; }} }}\n"
+        return rules if self.names else ""
+
+    def shown(self) -> str:
+        """All hints."""
+        return "\n".join(
+            f'<div class="hint" role="tooltip" id="{name}">{_lines(hint.lines)}</div>'
+            for hint, name in self.names.items()
+        )
+
+
 def _line(line: b.Line) -> str:
     shown = []
     for piece in line:
@@ -186,75 +180,93 @@ def _line(line: b.Line) -> str:
                 shown.append(f"<code>{html_text(text)}</code>")
             case b.Strong(text):
                 shown.append(f"<strong>{html_text(text)}</strong>")
+            case b.Link(text, to):
+                shown.append(f'<a href="#{html_attribute(to)}">{html_text(text)}</a>')
+            case b.Target(text, place):
+                shown.append(f'<span id="{html_attribute(place)}">{html_text(text)}</span>')
             case _:
                 shown.append(html_text(piece))
     return "".join(shown)
 
 
-def _block(block: b.Block, name: str) -> str:
+def _block(block: b.Block, hints: _Hints) -> str:
     match block:
-        case b.Heading(text, level):
-            return f'<h{level + 1} id="{name}">{_line(text)}</h{level + 1}>'
-        case b.Paragraph(text):
+        case b.Heading(text) | b.Paragraph(text):
             return f"<p>{_line(text)}</p>"
         case b.Equations(lines, columns):
             return _equations(lines, columns)
         case b.Matrices(items):
-            shown = "".join(f'<div class="display">{_matrix(item)}</div>' for item in items)
+            shown = "".join(f'<div class="display">{_matrix(item, hints)}</div>' for item in items)
             return f'<div class="beside">{shown}</div>'
         case b.Table():
             return _table(block)
         case b.HeatMaps(items):
-            return f'<div class="beside">{"".join(map(_heat_map, items))}</div>'
+            shown = "".join(_heat_map(item, hints) for item in items)
+            return f'<div class="beside">{shown}</div>'
         case b.Marked(where, matrix, notes):
+            shown = f'<div class="display">{_matrix(matrix, hints)}</div>'
             said = "".join(f"<p>{_line(note)}</p>" for note in notes)
             return (
                 f'<figure class="marked"><div><figcaption>{html_text(where)}</figcaption>'
-                f'<div class="display">{_matrix(matrix)}</div></div><aside>{said}</aside></figure>'
+                f"{shown}</div><aside>{said}</aside></figure>"
             )
         case b.Listing(lines):
             return f"<pre>{chr(10).join(map(html_text, lines))}</pre>"
 
 
 def _equations(lines: tuple[tuple[str, str, str], ...], columns: int) -> str:
+    return f'<div class="display">{_lines(lines, columns)}</div>'
+
+
+def _lines(lines: tuple[tuple[str, str, str], ...], columns: int = 1) -> str:
     """Equations aligned at their relations; what continues a line is set in."""
     cells = [_equation(*line) for line in lines]
     rows = [
         [cell for equation in cells[k : k + columns] for cell in equation]
         for k in range(0, len(cells), columns)
     ]
-    shown = table(rows, "equations")
-    return f'<div class="display"><math display="block">{shown}</math></div>'
+    return f'<math display="block">{table(rows, "equations")}</math>'
 
 
 def _equation(left: str, relation: str, right: str) -> list[str]:
-    indent = "" if relation else '<mspace width="1em"></mspace>'
+    indent = "" if relation else '<mspace width="1em"/>'
     return [elements(left), elements(relation), indent + elements(right)]
 
 
-def _matrix(matrix: b.Matrix) -> str:
-    """A matrix in brackets, which are the borders of two cells as high as it."""
-    before = elements(matrix.before)
+# -- matrices ----------------------------------------------------------------------
+
+
+def _matrix(matrix: b.Matrix, hints: _Hints) -> str:
+    """A matrix as a table; its brackets are the borders of two cells as high as it."""
     if not matrix.cells:
-        return f'<math display="block">{before}</math>'
+        return mathml(matrix.before, display=True)
     count = len(matrix.cells)
     tall = any(r"\frac" in cell for row in matrix.cells for cell in row)
     rows = ""
-    for place, (label, row) in enumerate(
-        zip_longest(matrix.row_labels, matrix.cells, fillvalue="")
-    ):
-        shown = "".join(f"<mtd>{elements(cell)}</mtd>" for cell in row)
+    labels = matrix.row_labels or ("",) * count
+    cells = hints.cells(matrix.hints, matrix.cells)
+    for place, (label, row, told) in enumerate(zip(labels, matrix.cells, cells, strict=True)):
+        figures = zip(row, told, strict=True)
+        shown = "".join(f"<td{said}>{_figure(cell, tall)}</td>" for cell, said in figures)
         left, right = (
-            f'<mtd class="bracket {side}" rowspan="{count}"></mtd>' if not place else ""
+            f'<td class="bracket {side}" rowspan="{count}" aria-hidden="true"></td>'
+            if not place
+            else ""
             for side in ("left", "right")
         )
-        beside = f'<mtd class="label"><mtext>{html_text(label)}</mtext></mtd>'
-        rows += f"<mtr>{beside if matrix.row_labels else ''}{left}{shown}{right}</mtr>"
-    kind = 'matrix tall" displaystyle="true' if tall else "matrix"
-    return (
-        f'<math display="block"><mrow>{before}<mspace width="0.2em"></mspace>'
-        f'<mtable class="{kind}">{rows}</mtable></mrow></math>'
-    )
+        head = f'<th scope="row">{html_text(label)}</th>' if matrix.row_labels else ""
+        rows += f"<tr>{head}{left}{shown}{right}</tr>"
+    kind = ' class="tall"' if tall else ""
+    before = mathml(matrix.before, display=True) if matrix.before else ""
+    return f'<div class="matrix">{before}<table{kind}>{rows}</table></div>'
+
+
+def _figure(latex: str, tall: bool = False) -> str:
+    """A cell's mathematics; ``tall`` where fractions stand in it as in a display."""
+    if not latex:
+        return ""
+    style = ' displaystyle="true"' if tall else ""
+    return f"<math{style}>{elements(latex)}</math>"
 
 
 # -- tables and heat maps --------------------------------------------------------
@@ -286,15 +298,16 @@ def _row(row: tuple[b.Line, ...], kinds: list[str]) -> str:
 
 
 #: From this shade on, in percent, figures are white.
-_DARK = 56
+_DARK = 72
 
 
-def _heat_map(heat: b.HeatMap) -> str:
+def _heat_map(heat: b.HeatMap, hints: _Hints) -> str:
     head = "".join(f'<th scope="col">{html_text(label)}</th>' for label in heat.columns)
     rows = ""
-    for label, shades, figures in zip(heat.rows, heat.shades, heat.figures, strict=True):
-        cells = "".join(map(_cell, shades, figures))
-        rows += f'<tr><th scope="row" class="r">{html_text(label)}</th>{cells}</tr>\n'
+    told = hints.cells(heat.hints, heat.figures)
+    for label, *row in zip(heat.rows, heat.shades, heat.figures, told, strict=True):
+        cells = "".join(map(_cell, *row))
+        rows += f'<tr><th scope="row">{html_text(label)}</th>{cells}</tr>\n'
     title = f"<figcaption>{_line(heat.title)}</figcaption>" if heat.title else ""
     return (
         f'<figure class="heat"><div class="scroll"><table><thead><tr><td></td>{head}</tr></thead>'
@@ -302,8 +315,7 @@ def _heat_map(heat: b.HeatMap) -> str:
     )
 
 
-def _cell(shade: float, figure: str) -> str:
+def _cell(shade: float, figure: str, told: str) -> str:
     percent = round(100 * min(max(shade, 0.0), 1.0))
     dark = ' class="dark"' if percent >= _DARK else ""
-    shown = mathml(figure.strip("$")) if figure else ""
-    return f'<td{dark} style="--shade: {percent}">{shown}</td>'
+    return f'<td{dark} style="--shade: {percent}"{told}>{_figure(figure.strip("$"))}</td>'

@@ -153,6 +153,8 @@ def _line(line: b.Line, room: float = TEXT) -> str:
                 shown.append(_typed(text))
             case b.Strong(text):
                 shown.append(rf"\textbf{{{escape(text)}}}")
+            case b.Link(text) | b.Target(text):
+                shown.append(escape(text))
             case _:
                 shown.append(escape(piece))
     return "".join(shown)

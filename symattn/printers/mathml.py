@@ -17,6 +17,8 @@ _LOOKS: dict[n.Role, str] = {
     "opening": ' stretchy="false"',
     "closing": ' stretchy="false"',
 }
+#: What brackets grow with.
+_TALL = ("<mfrac", "<msqrt", "<munder", "<mover", "<mtable", "minsize")
 
 
 def mathml(latex: str, display: bool = False) -> str:
@@ -83,7 +85,7 @@ def _node(node: n.Node) -> str:
         case n.Limits(text):
             return _limits(text)
         case n.Space(width):
-            return f'<mspace width="{width / 18:.2g}em"></mspace>'
+            return f'<mspace width="{width / 18:.2g}em"/>'
         case n.Group(parts):
             return f"<mrow>{_row(parts)}</mrow>"
         case n.Fraction(above, below):
@@ -93,11 +95,14 @@ def _node(node: n.Node) -> str:
         case n.Indexed():
             return _indexed(node)
         case n.Fenced(opening, inner, closing):
+            inside = _row(inner)
+            # Beside what may grow browsers keep room for its largest size.
+            grows = "" if any(tag in inside for tag in _TALL) else ' stretchy="false"'
             fences = [
-                f'<mo form="{form}">{html_text(fence)}</mo>' if fence else ""
+                f'<mo form="{form}"{grows}>{html_text(fence)}</mo>' if fence else ""
                 for fence, form in ((opening, "prefix"), (closing, "postfix"))
             ]
-            return f"<mrow>{fences[0]}{_row(inner)}{fences[1]}</mrow>"
+            return f"<mrow>{fences[0]}{inside}{fences[1]}</mrow>"
         case n.Big(text):
             return f'<mo minsize="1.8em">{html_text(text)}</mo>'
         case n.Marked(look, inner):

@@ -214,7 +214,8 @@ def _proof(derivation: Derivation) -> b.Table:
         for one in derivation.lines:
             if one.said.part == part:
                 shown = _cell(one, shapes, column / _EM - _SPARE)
-                rows.append(((str(one.number),), shown, _reason(one, derivation)))
+                number = b.Target(str(one.number), _place(one.number))
+                rows.append(((number,), shown, _reason(one, derivation)))
     align = f"rP{{{column}mm}}P{{{_BOTH - column}mm}}"
     return b.Table(((), ("line",), ("because",)), tuple(rows), align)
 
@@ -224,8 +225,8 @@ def _height(proof: b.Table) -> float:
     *_, column = re.findall(r"P\{(\d+)mm\}", proof.align)
     total = 0.0
     for row in proof.rows:
-        words = "".join(one if isinstance(one, str) else "x" * round(2 * width(one.latex))
-                        for one in row[-1] if isinstance(one, str | b.Math))  # fmt: skip
+        words = "".join("x" * round(2 * width(one.latex)) if isinstance(one, b.Math) else
+                        one if isinstance(one, str) else one.text for one in row[-1])  # fmt: skip
         reason = 4.3 * (1 + len(words) // (0.5 * int(column)))
         shown = "".join(one.latex for one in row[min(1, len(row) - 1)] if isinstance(one, b.Math))
         tall = any(one in shown for one in (r"\frac", r"\sum", r"\lim"))
@@ -282,7 +283,7 @@ def _links(line: Line, derivation: Derivation) -> b.Line:
     if assumed:
         parts.append((_plural("assumption", assumed), " ", *_listed(assumed)))
     if numbers:
-        parts.append((_plural("line", numbers), f" {_ranges(sorted(numbers))}"))
+        parts.append((_plural("line", numbers), " ", *_ranges(sorted(numbers))))
     parts += [_prose(one, shapes) for one in others]
     found: b.Line = ()
     for part in parts:
@@ -314,7 +315,7 @@ def _checks(derivation: Derivation) -> Iterator[b.Block]:
         numbers = _holding(where, derivation)
         if len(numbers) > 1:
             shown = _conditions([where], shapes)
-            yield b.Paragraph((f"Lines {_ranges(numbers)} hold where ", *shown, "."))
+            yield b.Paragraph(("Lines ", *_ranges(numbers), " hold where ", *shown, "."))
     tried = dict.fromkeys(
         ", ".join(f"{name} = {size}" for name, size in one.items())
         for line in derivation.lines
@@ -337,20 +338,28 @@ def _checks(derivation: Derivation) -> Iterator[b.Block]:
     )
 
 
-def _ranges(numbers: list[int]) -> str:
-    """Numbers in order, three or more neighbours as a range: ``1, 3 to 6 and 8``."""
+def _place(number: int) -> str:
+    """What links call a line."""
+    return f"line-{number}"
+
+
+def _ranges(numbers: list[int]) -> b.Line:
+    """Numbers of lines in order as links, three or more neighbours as a range:
+    ``1, 3 to 6 and 8``."""
     runs: list[list[int]] = []
     for one in numbers:
         if runs and one == runs[-1][-1] + 1:
             runs[-1].append(one)
         else:
             runs.append([one])
-    found = [
-        part
-        for run in runs
-        for part in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))
-    ]
-    return " and ".join(filter(None, (", ".join(found[:-1]), found[-1])))
+    found: list[b.Line] = []
+    for run in runs:
+        first, *rest = (b.Link(str(one), _place(one)) for one in run)
+        found += [(first, " to ", rest[-1])] if len(run) > 2 else [(first,), *((x,) for x in rest)]
+    joined: b.Line = found[0]
+    for place, piece in enumerate(found[1:], 2):
+        joined = (*joined, " and " if place == len(found) else ", ", *piece)
+    return joined
 
 
 def _prose(words: str, shapes: Shapes) -> b.Line:

@@ -201,34 +201,36 @@ class Presentation:
         number = fmpq(0) if isinstance(value, Hidden) else value.rational()
         return number is not None and _decimal_places(number, self.places) is not None
 
-    def decimal(self, node: Node, i: int, j: int) -> f.Formula:
-        """An entry correctly rounded to the sheet's places."""
+    def decimal(self, node: Node, i: int, j: int, places: int | None = None) -> f.Formula:
+        """An entry correctly rounded to the sheet's places, or to so many."""
         quantity = self.quantity(node)
         if quantity.is_hidden(i, j):
             return f.MINUS_INFINITY
         real = Entry(quantity, i, j)
         if real.has_symbols:
-            return linear_form((s, self.rounded(x)) for s, x in real.coefficients())
-        return self.rounded(real)
+            return linear_form((s, self.rounded(x, places)) for s, x in real.coefficients())
+        return self.rounded(real, places)
 
-    def approximate(self, node: Node, i: int, j: int) -> f.Formula | None:
-        """The rounded entry, or None where the closed form shows it already."""
+    def approximate(
+        self, node: Node, i: int, j: int, places: int | None = None
+    ) -> f.Formula | None:
+        """The entry rounded as by :meth:`decimal`, or None where the closed form shows it."""
         value = self.quantity(node).entry(i, j)
         if isinstance(value, Hidden):
             return None
         number = value.rational()
-        if number is not None and _decimal_places(number, self.places) is not None:
+        if number is not None and _decimal_places(number, places or self.places) is not None:
             return None
-        return self.decimal(node, i, j)
+        return self.decimal(node, i, j, places)
 
-    def rounded(self, real: rounding.Real) -> f.Formula:
-        """A number to the sheet's places, or with a power of ten where those
-        would show it as zero; zero itself is ``0``."""
+    def rounded(self, real: rounding.Real, places: int | None = None) -> f.Formula:
+        """A number to the sheet's places, or to so many, or with a power of ten
+        where those would show it as zero; zero itself is ``0``."""
         near = real.ball(FIRST)
         plain = None
         try:
             if not abs(near) > _LARGE:
-                number = rounding.decimal(real, self.places, self.rounding)
+                number = rounding.decimal(real, places or self.places, self.rounding)
                 plain = f.decimal(number)
                 known = number or not near.contains(0)
                 zero = Verdict.REFUTED if known else real.value.is_zero(QUICK)

@@ -16,6 +16,7 @@ from symattn.programs.axes import Axes
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
+from symattn.sheets.hints import hints
 from symattn.sheets.presentation import NARROW, Presentation
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution
@@ -211,7 +212,8 @@ class Steps:
             name = rf"({name})_{{0\text{{--}}{count - 1},\,\cdot}}"
         labels = self.tokens(node, 0)[:count]
         relation = "=" if exact else r"\approx"
-        return [b.Matrix(f"{name} {relation}", cells, labels if exact else ())]
+        told = hints(self.shown, node, count)
+        return [b.Matrix(f"{name} {relation}", cells, labels if exact else (), told)]
 
     def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
         """The tokens, if that axis runs over them as the output's rows do."""
@@ -251,7 +253,8 @@ class Steps:
             self.tokens(like or node, axis) or tuple(map(str, range(count)))
             for axis, count in enumerate((rows, columns))
         ]
-        return b.HeatMap(title, shades, figures, sides[0][:24], sides[1])
+        told = hints(shown, node, len(shades))
+        return b.HeatMap(title, shades, figures, sides[0][:24], sides[1], told)
 
 
 def _elided(lines: list[str]) -> list[str]:

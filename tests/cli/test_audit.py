@@ -865,7 +865,7 @@ def test_the_red_pen_in_html(paper, tmp_path, symattn) -> None:
         assert printed is not None
         assert correct is not None
         struck = rf'<mrow class="struck">{number(printed)}</mrow>'
-        beside = rf'<mspace [^>]*></mspace><mrow class="correct">{number(correct)}<'
+        beside = rf'<mspace [^>]*/><mrow class="correct">{number(correct)}<'
         assert re.search(struck + beside, page)
 
 

@@ -1,0 +1,51 @@
+"""What is told of a figure where a reader asks for it: where it comes from, its closed form,
+more of its digits."""
+
+from __future__ import annotations
+
+from symattn import formulas as f
+from symattn.printers import blocks as b
+from symattn.printers.layout import broken, width
+from symattn.programs.nodes import Node
+from symattn.sheets.presentation import NARROW, Presentation
+
+#: Decimal places of a figure that is asked for.
+PLACES = 12
+
+#: Room of a line in em, and of a closed form.
+_ROOM, _CLOSED = 34.0, 2 * NARROW
+
+
+def hints(shown: Presentation, node: Node, count: int) -> tuple[tuple[b.Hint, ...], ...]:
+    """The hints of the first rows of a quantity; none where there is nothing to tell."""
+    if node.op == "given" and shown.is_plain(node):
+        return ()
+    return tuple(tuple(hint(shown, node, i, j) for j in range(node.grid[1])) for i in range(count))
+
+
+def hint(shown: Presentation, node: Node, i: int, j: int) -> b.Hint:
+    """The hint of an entry.
+
+    >>> from symattn.solution.solution import solve
+    >>> solution = solve("cat-sat-mat")
+    >>> weights = solution.program.quantities["A"]
+    >>> hint(Presentation(solution, 4), weights, 0, 1).lines[1:]
+    (('', '=', '\\\\frac{1}{Z_{0}}'), ('', '\\\\approx', '0.186323723226'))
+    """
+    told: list[tuple[str, str]] = []
+    if node.op != "given" and not shown.quantity(node).is_hidden(i, j):
+        told.append(("=", _short(shown.substituted(node, i, j))))
+    exact = None if shown.large and not shown.is_plain(node) else shown.exact(node, i, j)
+    if exact is not None and width(closed := f.latex(exact)) <= _CLOSED:
+        told.append(("=", closed))
+    digits = shown.approximate(node, i, j, max(PLACES, shown.places))
+    if digits is not None:
+        told.append((r"\approx", _short(digits)))
+    name = f.latex(shown.entry_name(node, i, j))
+    return b.Equations(tuple((name if one is told[0] else "", *one) for one in dict.fromkeys(told)))
+
+
+def _short(formula: f.Formula) -> str:
+    """A formula on one line; of a longer sum the beginning."""
+    first, *more = broken(formula, _ROOM)
+    return rf"{first} + \cdots" if more else first
