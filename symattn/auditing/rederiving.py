@@ -25,23 +25,23 @@ def rederived(recipe: Recipe, node: Node, instead: Node) -> list[Node] | None:
     if node not in ancestors([output]):
         return None
     put = {node.serial: instead}
-    quantities = {name: _with(recipe.named[name], put) for name in program.quantities}
+    quantities = {name: replaced(recipe.named[name], put) for name in program.quantities}
     forward = Program(quantities, program.given, program.steps)
     backward = differentiate(forward, case.output)
     assert backward.upstream is not None
     upstream = {backward.upstream.serial: recipe.graph[program.upstream]}
     for name, gradient in backward.gradients.items():
-        old, new = recipe.named.get(gradient_name(name)), _with(gradient, upstream)
+        old, new = recipe.named.get(gradient_name(name)), replaced(gradient, upstream)
         while old is not None and old.op == "transpose":
             # What is printed stands in the graph without its transposes.
             (old,) = old.operands
             new = Node("transpose", (new,), new.grid[::-1])
         if old is not None:
             put[old.serial] = new
-    return [_with(place, put) for place, _, _ in recipe.places]
+    return [replaced(place, put) for place, _, _ in recipe.places]
 
 
-def _with(node: Node, put: Mapping[int, Node]) -> Node:
+def replaced(node: Node, put: Mapping[int, Node]) -> Node:
     """A node with others in the places of some that it is made of."""
     made: dict[int, Node] = dict(put)
     for part in ancestors([node], stop=lambda x: x.serial in made):

@@ -45,7 +45,7 @@ class Site:
 
     def steps(self) -> Made:
         """Edits of the whole step: another operation, or its values changed."""
-        yield from self._as_operation()
+        yield from self.operations()
         yield from self._as_values()
 
     def entries(self, open_: Flags) -> Made:
@@ -76,7 +76,8 @@ class Site:
 
     # -- another operation -------------------------------------------------------
 
-    def _as_operation(self) -> Made:
+    def operations(self) -> Made:
+        """Edits that are another operation in its place."""
         graph, node = self.recipe.graph, self.node
         x = node.operands
         match node.op:

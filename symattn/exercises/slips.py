@@ -1,0 +1,246 @@
+"""The usual mistakes of an exercise: the slips of the audit's catalogue, at the part
+where each is made, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from symattn import formulas as f
+from symattn.auditing.edits import Edit
+from symattn.auditing.model import Model, Recipe
+from symattn.auditing.rederiving import replaced
+from symattn.auditing.sites import Site
+from symattn.cases.case import Case, with_numbers
+from symattn.errors import SymattnError
+from symattn.exercises.draws import Draws
+from symattn.exercises.exercise import Exercise, Part
+from symattn.numbers import rounding
+from symattn.printers.blocks import Math
+from symattn.programs.display import formula
+from symattn.programs.nodes import Node
+from symattn.programs.program import ancestors
+from symattn.shapes import Nested, nested
+from symattn.solution.quantity import Entry
+from symattn.solution.solution import Solution
+
+#: The kinds of the catalogue that people make by hand, and how each is said; those
+#: of a scale are said by the operation that it stands in.
+USUAL: Mapping[str, str] = {
+    "scale-dropped": "Without the division by {term}",
+    "scale-not-rooted": "With {term} itself in place of its square root",
+    "mask-forgotten": "Without the mask",
+    "mask-after": "With the mask after the softmax in place of before it",
+    "mask-as-zero": "With 0 for a masked score in place of minus infinity",
+    "mask-transposed": "With the mask the wrong way round",
+    "softmax-columns": "With the softmax down the columns",
+    "not-normalised": "Without the division by the sums of the exponentials",
+    "transposed": "With {term} transposed",
+    "product-swapped": "With the factors of the product swapped",
+    "term-dropped": "Without the term {term}",
+    "term-sign": "With the wrong sign of {term}",
+}
+_FACTOR_DROPPED, _NOT_TRANSPOSED = "Without the factor {term}", "With {term} not transposed"
+
+#: A figure is visibly another from so many units of its last place on.
+VISIBLE = 5
+
+#: Numbers that stand for any: no slip goes unseen because of their values.
+_ANY = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Slip:
+    """A mistake in one step: what it is, the part where its figures are asked for first,
+    and the nodes that this and other parts are with it, by quantity.
+
+    ``sentence`` is the beginning of an English one with its ``term``.
+    """
+
+    kind: str
+    part: str
+    sentence: str
+    term: Math
+    nodes: Mapping[str, Node]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What a slip makes of an entry: (i, j) of the grid of a part."""
+
+    part: Part
+    i: int
+    j: int
+    right: Decimal
+    wrong: Decimal
+
+
+def catalogue(exercise: Exercise) -> tuple[Slip, ...]:
+    """The usual slips that the parts of an exercise show, whatever its numbers are;
+    of those that always give the same the first.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> [(slip.kind, slip.part) for slip in catalogue(exercise(load("cat-sat-mat")))][:2]
+    [('scale-dropped', 'T'), ('scale-not-rooted', 'T')]
+    """
+    if exercise.is_proof:
+        return ()
+    case = exercise.case
+    solution = Solution(_any_numbers(case))
+    recipe = Recipe(solution, [])
+    model = Model(recipe)
+    named = case.program.named
+    targets = {part.quantity: recipe.graph[named[part.quantity]] for part in exercise.parts}
+    found: list[Slip] = []
+    covered: dict[int, str] = {}
+    for name, target in targets.items():
+        for node in ancestors([target]):
+            covered.setdefault(node.serial, name)
+    seen: set[tuple[str, bytes]] = set()
+    for name, target in targets.items():
+        for node in (x for x in ancestors([target]) if covered[x.serial] == name):
+            for edit in _edits(Site(recipe, model, node, in_use=False)):
+                put = {node.serial: edit.instead}
+                nodes = {
+                    other: made
+                    for other, of in targets.items()
+                    if (made := replaced(of, put)) is not of  # type: ignore[arg-type]
+                }
+                if name not in nodes:
+                    continue
+                values = model[nodes[name]]
+                key = name, np.round(values, 6).tobytes()
+                if key in seen or np.array_equal(values, model[target], equal_nan=True):
+                    continue
+                seen.add(key)
+                found.append(Slip(edit.kind, name, *_said(recipe, edit), nodes))
+    return tuple(found)
+
+
+def _any_numbers(case: Case) -> Case:
+    """The case with numbers that have nothing in common."""
+    draws = Draws(_ANY)
+
+    def drawn(node: Node) -> Nested[Fraction]:
+        numbers = draws.below(1000, node.grid).tolist()
+        return nested(node.shape, [[Fraction(100 + x, 500) for x in row] for row in numbers])
+
+    masks = mask_names(case)
+    given = {
+        name: drawn(node)
+        for name, node in case.program.quantities.items()
+        if name in case.given and node.shape and name not in masks
+    }
+    return with_numbers(case, given, drawn(case.program.quantities[case.output]))
+
+
+def mask_names(case: Case) -> set[str]:
+    """What is given as a mask, and used as nothing else."""
+    program = case.program
+    steps = ancestors(program.quantities[name] for name in program.steps)
+    masks = {node.operands[1].serial for node in steps if node.op == "hide"}
+    others = {
+        x.serial
+        for node in steps
+        for place, x in enumerate(node.operands)
+        if not (node.op == "hide" and place == 1)
+    }
+    return {name for name in program.given if program.quantities[name].serial in masks - others}
+
+
+def _edits(site: Site) -> Iterator[Edit]:
+    """The usual edits of a step: of a sum, each of its terms left out."""
+    for edit in site.operations():
+        if edit.kind not in USUAL:
+            continue
+        if site.node.op == "add" and (edit.kind == "term-sign" or _is_sum(edit)):
+            continue
+        yield edit
+
+
+def _is_sum(edit: Edit) -> bool:
+    """Whether what an edit of a sum leaves out is a sum itself."""
+    return any(x.op == "add" and x is not edit.instead for x in edit.node.operands)
+
+
+def _said(recipe: Recipe, edit: Edit) -> tuple[str, Math]:
+    """How an edit is said, and the term that it speaks of."""
+    sentence = USUAL[edit.kind]
+    if edit.kind == "scale-dropped" and edit.node.op == "multiply":
+        sentence = _FACTOR_DROPPED
+    # The last word of an edit is the text of an operand, or of what that turns.
+    near = [x for operand in edit.node.operands for x in (*operand.operands, operand)]
+    term = {recipe.text(node): node for node in near}.get(edit.words[-1], edit.node)
+    if edit.kind == "transposed" and term not in edit.node.operands:
+        sentence = _NOT_TRANSPOSED
+    return sentence, Math(f.latex(recipe.names.get(term.serial) or formula(term, recipe.names)))
+
+
+def mistakes(
+    exercise: Exercise, slips: Sequence[Slip]
+) -> Iterator[tuple[Slip, tuple[Mistake, ...]]]:
+    """The slips that show in the figures of an exercise, each with the first entry of its
+    own part that is visibly another, and of the weights below.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> made = exercise(load("cat-sat-mat"))
+    >>> for slip, shown in mistakes(made, catalogue(made)):
+    ...     if slip.kind == "scale-dropped":
+    ...         print(*((one.part.quantity, str(one.wrong)) for one in shown))
+    ('T', '2.0000') ('A', '0.6652')
+    """
+    parts = {part.quantity: part for part in exercise.parts}
+    for slip in slips:
+        own = mistake(exercise, slip, parts[slip.part])
+        if own is None:
+            continue
+        below = next(
+            (
+                part
+                for part in exercise.parts
+                if part is not own.part
+                and part.quantity in slip.nodes
+                and exercise.case.program.named[part.quantity].op == "softmax"
+            ),
+            None,
+        )
+        follows = mistake(exercise, slip, below) if below else None
+        yield slip, (own, *((follows,) if follows else ()))
+
+
+def mistake(exercise: Exercise, slip: Slip, part: Part) -> Mistake | None:
+    """The first entry of a part that a slip makes visibly another, if any."""
+    quantity = exercise.solution.quantity(slip.nodes[part.quantity])
+    mode = exercise.case.rounding
+    for i, row in enumerate(exercise.right(part)):
+        for j, right in enumerate(row):
+            try:
+                hidden = quantity.is_hidden(i, j)
+                wrong = (
+                    Decimal("-Infinity")
+                    if hidden
+                    else rounding.decimal(Entry(quantity, i, j), part.places, mode)
+                )
+            except SymattnError:
+                # With the slip the entry is not defined: a row, or a column, masked whole.
+                continue
+            if is_visible(right, wrong, part.places):
+                return Mistake(part, i, j, right, wrong)
+    return None
+
+
+def is_visible(right: Decimal, wrong: Decimal, places: int) -> bool:
+    """Whether two figures are told apart at a glance.
+
+    >>> is_visible(Decimal("0.5065"), Decimal("0.6652"), 4)
+    True
+    """
+    if right.is_infinite() or wrong.is_infinite():
+        return right != wrong
+    return abs(right - wrong) >= VISIBLE * Decimal(1).scaleb(-places)

@@ -1,0 +1,392 @@
+"""Variants of an exercise: the same steps with other numbers, found by search.
+
+Candidates are drawn and judged in floats, many at once, a little too kindly;
+those that pass are solved, and judged again by the floats nearest to the exact
+values. These are the same on every machine, and so are the variants of a seed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.cases.case import Case, with_numbers
+from symattn.errors import Malformed, SymattnError
+from symattn.exercises.draws import Draws, Integers
+from symattn.exercises.exercise import Exercise, Part, exercise
+from symattn.exercises.slips import VISIBLE, Slip, catalogue, mask_names
+from symattn.programs.floats import Floats, Matrix
+from symattn.programs.nodes import Node
+from symattn.programs.program import ancestors
+from symattn.programs.running import Run
+from symattn.shapes import nested
+from symattn.solution.solution import Solution
+
+Flags = npt.NDArray[np.bool_]
+
+#: Versions of one exercise at most, and candidates that are judged at once and at most.
+MOST = 999
+_AT_ONCE, _CANDIDATES = 256, 1_000_000
+#: So often a matrix of a candidate is drawn until its rows are distinct.
+_TRIES = 8
+
+#: Figures that are asked for have no larger size.
+_SIZE = 60
+#: A weight has at least this size, or so many units of the last place, and the weights of a
+#: row differ by so much.
+_WEIGHT, _UNITS, _SPREAD = 0.01, 20, 0.05
+#: Scores that differ by less are equal.
+_EQUAL = 1e-6
+#: No figure is so near, in units of its last place, to where rounding would be in doubt.
+_TIE = 0.01
+#: What floats may be off by, in comparison with what they are.
+_OFF = 1e-9
+
+#: How entries are drawn: from the first to the second, and how many in ten are not 0.
+_STYLES = (
+    (0, 1, 10), (0, 1, 5), (0, 2, 10), (0, 2, 6), (-1, 1, 10), (-1, 1, 5), (-1, 2, 8),
+    (-1, 2, 4), (1, 2, 4), (-2, 2, 10), (-2, 2, 4), (0, 1, 3), (-3, 3, 8), (0, 3, 6),
+)  # fmt: skip
+
+#: Why a candidate is passed over, and what helps.
+REASONS: Mapping[str, str] = {
+    "a figure is too large": "draw smaller numbers (--largest 1)",
+    "a weight is nearly 0, or the weights of a row nearly alike":
+        "draw smaller numbers (--largest 1), or ask for more --places",
+    "two scores of a row are equal": "let them be equal (--ties)",
+    "a part has no figure but 0": "ask for other parts",
+    "a figure is too near to a tie of rounding": "ask for other --places",
+    "a usual mistake would not show": "ask for more --places, or for more of the steps",
+    "it has come before": "ask for fewer versions, or draw larger numbers (--largest 4)",
+}  # fmt: skip
+_LARGE, _WEIGHTS, _TIES, _ZERO, _DIGITS, _SLIPS, _AGAIN = REASONS
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What numbers may be like: the largest that is given, and whether scores of
+    a row may be equal."""
+
+    largest: int = 3
+    ties: bool = False
+
+
+def variants(
+    case: Case,
+    count: int,
+    seed: int = 0,
+    level: str = "",
+    places: int | None = None,
+    wanted: Wanted | None = None,
+) -> Iterator[Exercise]:
+    """The first ``count`` versions of a case as an exercise, with numbers of their own.
+
+    Steps, shapes, tokens and given scalars stay; at level masked a mask that is
+    given changes too, and symbols upstream become numbers. The versions of a seed
+    are the same on every machine, and however many are asked for.
+
+    Raises :class:`Malformed` where there is nothing to draw, and where the search
+    ends without as many: why, and what helps.
+
+    >>> from symattn.cases.library import load
+    >>> first, second = variants(load("cat-sat-mat"), 2, seed=7)
+    >>> first.name, first.case.raw["X"] == second.case.raw["X"]
+    ('cat-sat-mat-01', False)
+    """
+    if not 1 <= count <= MOST:
+        raise Malformed(f"expected 1 to {MOST} versions, found {count}")
+    base = exercise(_with_numbers_upstream(case), level, places)
+    if base.is_proof:
+        raise Malformed("level proof asks for derivations, which have no numbers to draw")
+    yield from _Search(base, seed, wanted or Wanted()).versions(count)
+
+
+def _with_numbers_upstream(case: Case) -> Case:
+    """The case with numbers for the symbols of its upstream gradient, to be drawn anew."""
+    if not case.symbols:
+        return case
+    node = case.program.quantities[case.output]
+    pattern = _pattern(case).astype(int).tolist()
+    return with_numbers(case, {}, nested(node.shape, pattern))
+
+
+def _pattern(case: Case) -> Flags:
+    """Which entries of the upstream gradient are not 0."""
+    return np.array([[str(entry) != "0" for entry in row] for row in case.upstream])
+
+
+class _Search:
+    """Looks for numbers of one exercise."""
+
+    def __init__(self, base: Exercise, seed: int, wanted: Wanted) -> None:
+        self.base = base
+        self.seed = seed
+        self.wanted = wanted
+        self.slips = catalogue(base)
+        program = base.case.program
+        self._nodes = {part.quantity: program.named[part.quantity] for part in base.parts}
+        slipped = [node for slip in self.slips for node in slip.nodes.values()]
+        used = ancestors([*self._nodes.values()])
+        self._softmaxes = [node for node in used if node.op == "softmax"]
+        scores = [node.operands[0] for node in self._softmaxes]
+        self._judged = {
+            node.serial: node
+            for node in (*self._nodes.values(), *slipped, *self._softmaxes, *scores)
+        }
+        self._masks = mask_names(base.case) if base.level == "masked" else set()
+        every = mask_names(base.case)
+        serials = {node.serial for node in used}
+        self._drawn = [
+            name
+            for name in program.given
+            if program.quantities[name].shape
+            and program.quantities[name].serial in serials
+            and (name in self._masks or name not in every)
+        ]
+        upstream = program.upstream
+        self._upstream = (
+            upstream
+            if upstream is not None
+            and upstream.serial in serials
+            and base.case.raw_upstream is not None
+            else None
+        )
+        if not self._drawn:
+            raise Malformed(f"{base.case.name} has no matrix given to draw numbers for")
+        self._styles = [
+            (max(low, -wanted.largest), min(high, wanted.largest), dense)
+            for low, high, dense in _STYLES
+        ]
+        self._failed: Counter[str] = Counter()
+
+    def versions(self, count: int) -> Iterator[Exercise]:
+        """So many versions."""
+        draws = Draws(self.seed)
+        seen: set[object] = set()
+        found = 0
+        for _ in range(_CANDIDATES // _AT_ONCE):
+            drawn = self._draw(draws)
+            for k in np.flatnonzero(self._pass(drawn)):
+                made = self._exercise({name: rows[k] for name, rows in drawn.items()}, found + 1)
+                if made is None:
+                    continue
+                answers = tuple(made.right(part) for part in made.parts)
+                if answers in seen:
+                    self._failed[_AGAIN] += 1
+                    continue
+                seen.add(answers)
+                found += 1
+                yield made
+                if found == count:
+                    return
+        raise Malformed(self._given_up(found, count))
+
+    def _given_up(self, found: int, count: int) -> str:
+        (reason, often), *_ = self._failed.most_common(1)
+        return (
+            f"{self.base.case.name}: {found or 'none'} of {count} versions found among "
+            f"{_CANDIDATES} draws; of most ({often}) {reason}: {REASONS[reason]}"
+        )
+
+    # -- candidates ------------------------------------------------------------------
+
+    def _draw(self, draws: Draws) -> dict[str, Integers]:
+        """Numbers for many candidates, by name; those of the upstream gradient by ''."""
+        program = self.base.case.program
+        drawn = {
+            name: self._mask(draws, program.quantities[name].grid)
+            if name in self._masks
+            else self._matrix(draws, program.quantities[name].grid)
+            for name in self._drawn
+        }
+        if self._upstream is not None:
+            shape = (_AT_ONCE, *self._upstream.grid)
+            size = 1 + draws.below(min(2, self.wanted.largest), shape)
+            sign = 1 - 2 * draws.below(2, shape)
+            drawn[""] = np.where(_pattern(self.base.case), size * sign, 0)
+        return drawn
+
+    def _matrix(self, draws: Draws, grid: tuple[int, int]) -> Integers:
+        """Matrices without two equal rows, or one of zeros."""
+        shape = (_AT_ONCE, _TRIES, *grid)
+        styles = np.array(self._styles)[draws.below(len(_STYLES), shape[:2])]
+        low, high, dense = styles[..., None, None].transpose(2, 0, 1, 3, 4)
+        # The remainder is nowhere near uniform in theory, and quite so for ranges this small.
+        values = low + draws.below(1 << 20, shape) % (high - low + 1)
+        values = np.where(draws.below(10, shape) < dense, values, 0)
+        good = values.any(axis=-1).all(axis=-1) & _distinct(values)
+        if grid[1] <= 2 * grid[0]:
+            good &= values.any(axis=-2).all(axis=-1)
+        return _first(values, good)
+
+    def _mask(self, draws: Draws, grid: tuple[int, int]) -> Integers:
+        """Masks: up to a query's own key, without the last keys, or any; half of the
+        queries or more keep several keys."""
+        rows, columns = grid
+        shape = (_AT_ONCE, _TRIES, rows, columns)
+        kind = draws.below(4, shape[:2])[..., None, None]
+        place = np.arange(columns)
+        own = (np.arange(rows) + max(columns - rows, 0))[:, None]
+        last = columns - 1 - draws.below(max(columns - 1, 1), shape[:2])[..., None, None]
+        free = draws.below(10, shape) < 6
+        keep = np.where(kind == 0, place <= own, np.where(kind == 1, place < last, free))
+        kept = keep.sum(axis=-1)
+        good = kept.all(-1) & (kept < columns).any(-1) & (2 * (kept > 1).sum(-1) >= rows)
+        return _first(keep.astype(np.int64), good)
+
+    # -- judgement -------------------------------------------------------------------
+
+    def _pass(self, drawn: Mapping[str, Integers]) -> Flags:
+        """Which candidates may be pleasant."""
+        good = np.ones(_AT_ONCE, bool)
+        for name, rows in drawn.items():
+            good &= rows.any(axis=(-1, -2)) | (name == "")
+        if not good.any():
+            return good
+        program = self.base.case.program
+        kept_ones = np.flatnonzero(good)
+        inputs = {
+            (
+                program.upstream if not name else program.quantities[name]
+            ).serial:  # type: ignore[union-attr]
+            rows[kept_ones].astype(float)
+            for name, rows in drawn.items()
+        }
+        run: Run[Matrix] = Run(Floats(), lambda node: self._leaf(inputs, node))
+        values = {serial: run[node] for serial, node in self._judged.items()}
+        good[kept_ones] = self._judge(values, len(kept_ones), _OFF)
+        return good
+
+    def _leaf(self, inputs: Mapping[int, Matrix], node: Node) -> Matrix | None:
+        if node.serial in inputs:
+            return inputs[node.serial]
+        return self._fixed.get(node.serial) if node.op == "given" else None
+
+    @cached_property
+    def _fixed(self) -> dict[int, Matrix]:
+        """What is given and not drawn, in floats."""
+        program = self.base.case.program
+        inputs = [program.quantities[name] for name in program.given]
+        inputs += [program.upstream] if program.upstream is not None else []
+        solution = self.base.solution
+        return {
+            node.serial: solution.quantity(node).nearest().reshape(node.grid) for node in inputs
+        }
+
+    def _exercise(self, numbers: Mapping[str, Integers], version: int) -> Exercise | None:
+        """The version with these numbers, if the exact values are pleasant too."""
+        case = self.base.case
+        upstream = case.raw_upstream
+        if self._upstream is not None:
+            upstream = nested(self._upstream.shape, numbers[""].tolist())
+        given = {
+            name: nested(case.program.quantities[name].shape, numbers[name].tolist())
+            for name in self._drawn
+        }
+        made = replace(
+            self.base, case=with_numbers(case, given, upstream), seed=self.seed, version=version
+        )
+        values: dict[int, Matrix] = {}
+        for serial, node in self._judged.items():
+            try:
+                values[serial] = _nearest(made.solution, node)
+            except SymattnError:
+                if any(node is x for x in (*self._nodes.values(), *self._softmaxes)):
+                    return None
+                # With a slip the step may not be defined: a row masked whole.
+                values[serial] = np.full((1, *node.grid), np.nan)
+        return made if self._judge(values, 1, 0.0).all() else None
+
+    def _judge(self, values: Mapping[int, Matrix], count: int, off: float) -> Flags:
+        """Which of many candidates are pleasant, all comparisons ``off`` by so much."""
+        good = np.ones(count, bool)
+        with np.errstate(all="ignore"):
+            for reason, passed in self._criteria(values, off):
+                self._failed[reason] += int((good & ~passed).sum())
+                good &= passed
+        return good
+
+    def _criteria(self, values: Mapping[int, Matrix], off: float) -> Iterator[tuple[str, Flags]]:
+        for node in self._softmaxes:
+            scores, weights = values[node.operands[0].serial], values[node.serial]
+            kept = np.broadcast_to(scores > -np.inf, weights.shape)
+            yield _WEIGHTS, _are_telling(weights, kept, self._least, off)
+            if not self.wanted.ties:
+                yield _TIES, _have_no_ties(scores, off)
+        for part in self.base.parts:
+            figures = values[self._nodes[part.quantity].serial]
+            size = np.where(np.isfinite(figures), np.abs(figures), 0)
+            yield _LARGE, _every(size <= _SIZE * (1 + off))
+            units = size * 10.0**part.places
+            yield _ZERO, _any(units >= VISIBLE * (1 - off))
+            if part.places <= 8:
+                beside = np.abs(units - np.floor(units) - 0.5)
+                yield _DIGITS, _every(beside >= _TIE - off * (1 + units))
+        for slip in self.slips:
+            part = self._part(slip)
+            right = values[self._nodes[slip.part].serial]
+            wrong = values[slip.nodes[slip.part].serial]
+            apart = np.where(right == wrong, 0.0, np.abs(right - wrong))
+            limit = (VISIBLE + 1) * 10.0**-part.places
+            slack = off * (1 + np.where(np.isfinite(right), np.abs(right), 0))
+            seen = np.isnan(apart) | (apart >= limit - slack)
+            yield _SLIPS, _any(seen)
+
+    @cached_property
+    def _least(self) -> float:
+        """The least that a weight is."""
+        places = min(part.places for part in self.base.parts)
+        return max(_WEIGHT, _UNITS * 10.0**-places)
+
+    def _part(self, slip: Slip) -> Part:
+        return next(part for part in self.base.parts if part.quantity == slip.part)
+
+
+def _nearest(solution: Solution, node: Node) -> Matrix:
+    """The floats nearest to the entries of a node, as those of one candidate."""
+    found: Matrix = np.asarray(solution.quantity(node).nearest(), dtype=float)
+    return found.reshape(1, *node.grid)
+
+
+def _every(flags: Flags) -> Flags:
+    """Of every candidate whether all its entries have it."""
+    return np.asarray(flags.all(axis=(-1, -2)))
+
+
+def _any(flags: Flags) -> Flags:
+    """Of every candidate whether any of its entries has it."""
+    return np.asarray(flags.any(axis=(-1, -2)))
+
+
+def _distinct(rows: Integers) -> Flags:
+    """Whether no two rows are the same."""
+    same = (rows[..., :, None, :] == rows[..., None, :, :]).all(-1)
+    return np.asarray(same.sum(axis=(-1, -2)) == rows.shape[-2])
+
+
+def _first(values: Integers, good: Flags) -> Integers:
+    """Of the tries of every candidate the first that is good; zeros where none is."""
+    place = good.argmax(axis=1)
+    chosen = values[np.arange(len(values)), place]
+    found = np.asarray(good.any(axis=1))
+    return np.where(found[:, None, None], chosen, 0)
+
+
+def _are_telling(weights: Matrix, kept: Flags, least: float, off: float) -> Flags:
+    """Whether no weight is nearly 0, and no row nearly alike, but for rows of one key."""
+    enough = _every(~kept | (weights >= least - off))
+    high = np.where(kept, weights, 0.0).max(-1)
+    low = np.where(kept, weights, 1.0).min(-1)
+    apart = (high - low >= _SPREAD - off) | (kept.sum(axis=-1) == 1)
+    return np.asarray(enough & apart.all(-1))
+
+
+def _have_no_ties(scores: Matrix, off: float) -> Flags:
+    steps = np.diff(np.sort(scores, axis=-1), axis=-1)
+    # Between two masked scores there is no step.
+    return _every(~(steps < _EQUAL - off))
