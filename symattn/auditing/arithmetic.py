@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from symattn.auditing.figures import Cause, Figure
 from symattn.auditing.standard import is_truncated
+from symattn.languages.language import Sentence, joined
 from symattn.verdicts import Verdict
 
 
@@ -32,7 +33,7 @@ def explained(figures: Sequence[Figure], known: Mapping[Figure, Cause]) -> dict[
         chain, quantity = (of.get(_place(figure)) for of in (chains, quantities))
         if chain and quantity:
             more = _gives(chain) if figure is quantity else _is(quantity)
-            why = replace(why, reason=f"{why.reason}; {more}")
+            why = replace(why, reason=joined((why.reason, more), "; "))
         causes[figure] = why
     return causes
 
@@ -45,20 +46,20 @@ def _place(figure: Figure) -> tuple[int, tuple[int, ...]]:
 def _cause(figure: Figure, first: Figure) -> Cause:
     """Why numbers do not come to a figure; ``first`` is where those are wrong first."""
     if figure is not first and figure.rounds_from(first.number):
-        reason = f"repeats {first.label} = {first.text} ({first.claim.where})"
+        reason = Sentence("repeats {figure}", figure=first.told)
         return Cause("carried", reason, (first,))
     if figure.printed and is_truncated(figure.entry, figure.printed):
-        return Cause("truncated", "cut off behind the last place instead of rounded")
+        return Cause("truncated", Sentence("cut off behind the last place instead of rounded"))
     return Cause("root", _gives(figure))
 
 
-def _gives(chain: Figure) -> str:
-    return f"the arithmetic as printed gives {_right(chain)}"
+def _gives(chain: Figure) -> Sentence:
+    return Sentence("the arithmetic as printed gives {figure}", figure=_right(chain))
 
 
-def _is(quantity: Figure) -> str:
-    return f"{quantity.label} is {_right(quantity)}"
+def _is(quantity: Figure) -> Sentence:
+    return Sentence("{quantity} is {figure}", quantity=quantity.label, figure=_right(quantity))
 
 
 def _right(figure: Figure) -> str:
-    return figure.correct or "undecided"
+    return figure.correct or Sentence("undecided")

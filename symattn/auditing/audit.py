@@ -16,6 +16,7 @@ from symattn.auditing.standard import Standard, is_truncated, places_of
 from symattn.auditing.statements import Decider
 from symattn.cases.case import Case, Claim, Unchecked
 from symattn.errors import Fault, Malformed
+from symattn.languages.language import Sentence
 from symattn.numbers.balls import FIRST, precision
 from symattn.shapes import keys
 from symattn.solution.quantity import Entry
@@ -173,9 +174,9 @@ def _habit(figures: list[Figure]) -> str:
     missed = [figure for figure in figures if figure.cause]
     causes = {figure.cause for figure in missed}
     if len(missed) > 2 and causes == {"rounded-inputs"}:
-        return "every miss is explained by computing on with rounded figures"
+        return Sentence("every miss is explained by computing on with rounded figures")
     if len(missed) > 2 and "truncated" in causes and all(map(_may_be_cut, figures)):
-        return "every miss is explained by figures being cut off instead of rounded"
+        return Sentence("every miss is explained by figures being cut off instead of rounded")
     return ""
 
 

@@ -18,6 +18,7 @@ from symattn.auditing.prints import Computed, Prints, Recomputation
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import is_truncated
 from symattn.auditing.terms import Term, number
+from symattn.languages.language import Sentence, joined
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
@@ -111,22 +112,23 @@ class Causes:
         """The cause of a refuted figure; ``known`` are those of earlier ones."""
         # Saying a wrong figure again is no new slip, however it came about.
         if (earlier := self._said_before(figure)) is not None:
-            return Cause("carried", f"repeats {named([earlier])}", (earlier,))
+            return Cause("carried", Sentence("repeats {figure}", figure=earlier.told), (earlier,))
         ways = list(self._ways(figure))
         if figure.printed and figure.off is not None and is_truncated(figure.entry, figure.printed):
             # Nor is it one to come out from what is wrong for another reason.
             carrying = [way for way in ways if self._is_carried(figure, way, known)]
             if carrying:
                 return _carried(min(carrying, key=lambda way: len(way.wrong)))
-            reason = "cut off behind the last place instead of rounded"
+            reason = Sentence("cut off behind the last place instead of rounded")
             if used := next((way.used for way in ways if figure.rounds_from(way.value)), None):
-                reason += f"; it also comes out from {named(used)}"
+                also = Sentence("it also comes out from {figures}", figures=named(used))
+                reason = joined((reason, also), "; ")
             return Cause("truncated", reason)
         for fits in (_rounds, _is_cut, self._is_near):
             giving = [way for way in ways if fits(figure, way)]
             if giving:
                 return _carried(min(giving, key=lambda way: len(way.wrong)))
-        return Cause("root", "wrong in itself")
+        return Cause("root", Sentence("wrong in itself"))
 
     def carried_from_later(self, figure: Figure, known: Known) -> Cause:
         """The cause of a figure that seemed a root: it may carry what is wrong further down,
@@ -272,13 +274,18 @@ def _is_cut(figure: Figure, way: _Way) -> bool:
 def _carried(way: _Way) -> Cause:
     """The cause of a figure that comes out in that way."""
     if way.wrong:
-        return Cause("carried", f"carries {named(way.wrong)}", tuple(way.wrong))
-    reason = f"comes out from figures that were rounded before: {named(way.used)}"
+        reason = Sentence("carries {figures}", figures=named(way.wrong))
+        return Cause("carried", reason, tuple(way.wrong))
+    reason = Sentence(
+        "comes out from figures that were rounded before: {figures}", figures=named(way.used)
+    )
     return Cause("rounded-inputs", reason, tuple(way.used))
 
 
 def named(figures: Sequence[Figure]) -> str:
     """Figures named once each, shortened."""
-    names = list(dict.fromkeys(f"{f.label} = {f.text} ({f.claim.where})" for f in figures))
-    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-    return ", ".join(names[:4]) + more
+    names = list(dict.fromkeys(figure.told for figure in figures))
+    shown = ", ".join(names[:4])
+    if len(names) <= 4:
+        return shown
+    return Sentence("{figures} and {count} more", figures=shown, count=len(names) - 4)

@@ -8,60 +8,72 @@ by shortest data description, 1978).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 
+from symattn.languages.language import Sentence
 from symattn.programs.floats import Matrix
 from symattn.programs.nodes import Node
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of edit: its price in bits, and its phrase; ``{}`` are words of the search."""
+    """A kind of edit: its price in bits, and its phrase, with letters for words of the search."""
 
     price: float
     phrase: str
 
 
 KINDS: Mapping[str, Kind] = {
-    "scale-dropped": Kind(3.5, "{} without the {} {}"),
-    "rounded": Kind(4.0, "{} rounded to {} before it was used"),
-    "mask-forgotten": Kind(4.5, "{} without the mask"),
-    "mask-after": Kind(5.0, "{} masked after the softmax, and not before it"),
-    "mask-as-zero": Kind(5.0, "the masked scores of {} taken as 0, not as minus infinity"),
-    "mask-transposed": Kind(6.0, "{} with the mask the wrong way round"),
-    "scale-not-rooted": Kind(4.5, "{} with {} itself in place of its square root"),
-    "scaled-twice": Kind(5.5, "{} with the {} {} twice"),
-    "other-scale": Kind(5.5, "{} with {} in place of {}"),
-    "softmax-columns": Kind(4.5, "{} with the softmax down the columns"),
-    "softmax-all": Kind(6.5, "{} with the softmax over all entries at once"),
-    "not-normalised": Kind(4.5, "{} without the division by the sums of the exponentials"),
-    "transposed": Kind(4.5, "{} with {} and its transpose mixed up"),
-    "result-transposed": Kind(5.5, "{} transposed"),
-    "product-swapped": Kind(5.5, "{} with the factors of the product swapped"),
-    "operand-ignored": Kind(5.5, "{} taken to be {}"),
-    "other-quantity": Kind(5.5, "{} taken to be {}"),
-    "other-matrix": Kind(5.0, "{} with {} in place of {}"),
-    "term-dropped": Kind(4.5, "{} without the term {}"),
-    "term-sign": Kind(5.5, "{} with the wrong sign of {}"),
-    "product-dropped": Kind(5.5, "{} without the part {} of its sum"),
-    "product-sign": Kind(6.5, "{} with the wrong sign of {} in its sum"),
-    "sign-flipped": Kind(6.0, "{} with the wrong sign"),
-    "row-reused": Kind(5.0, "{} with row {} used for row {}, counted from 0"),
-    "column-reused": Kind(5.5, "{} with column {} used for column {}, counted from 0"),
-    "rows-swapped": Kind(5.5, "{} with rows {} and {} swapped, counted from 0"),
-    "columns-swapped": Kind(7.0, "{} with columns {} and {} swapped, counted from 0"),
-    "entry-reused": Kind(4.5, "{} used in place of {}"),
-    "entry-of-column": Kind(7.0, "{} used in place of {}"),
-    "entries-swapped": Kind(6.0, "{} and {} swapped"),
-    "mirrored": Kind(6.0, "{} with its {} triangle mirrored"),
-    "heads-exchanged": Kind(6.0, "{} with its parts {} and {} exchanged, counted from 0"),
-    "off-by-one": Kind(6.0, "{} divided by {} in place of {}"),
-    "other-base": Kind(6.0, "{} to base {}"),
-    "held-in": Kind(7.0, "{} held in {}"),
-    "wrong-number": Kind(5.0, "{} in place of {} for {}"),
+    "scale-dropped": Kind(3.5, "{a} without the {b} {c}"),
+    "rounded": Kind(4.0, "{a} rounded to {b} before it was used"),
+    "mask-forgotten": Kind(4.5, "{a} without the mask"),
+    "mask-after": Kind(5.0, "{a} masked after the softmax, and not before it"),
+    "mask-as-zero": Kind(5.0, "the masked scores of {a} taken as 0, not as minus infinity"),
+    "mask-transposed": Kind(6.0, "{a} with the mask the wrong way round"),
+    "scale-not-rooted": Kind(4.5, "{a} with {b} itself in place of its square root"),
+    "scaled-twice": Kind(5.5, "{a} with the {b} {c} twice"),
+    "other-scale": Kind(5.5, "{a} with {b} in place of {c}"),
+    "softmax-columns": Kind(4.5, "{a} with the softmax down the columns"),
+    "softmax-all": Kind(6.5, "{a} with the softmax over all entries at once"),
+    "not-normalised": Kind(4.5, "{a} without the division by the sums of the exponentials"),
+    "transposed": Kind(4.5, "{a} with {b} and its transpose mixed up"),
+    "result-transposed": Kind(5.5, "{a} transposed"),
+    "product-swapped": Kind(5.5, "{a} with the factors of the product swapped"),
+    "operand-ignored": Kind(5.5, "{a} taken to be {b}"),
+    "other-quantity": Kind(5.5, "{a} taken to be {b}"),
+    "other-matrix": Kind(5.0, "{a} with {b} in place of {c}"),
+    "term-dropped": Kind(4.5, "{a} without the term {b}"),
+    "term-sign": Kind(5.5, "{a} with the wrong sign of {b}"),
+    "product-dropped": Kind(5.5, "{a} without the part {b} of its sum"),
+    "product-sign": Kind(6.5, "{a} with the wrong sign of {b} in its sum"),
+    "sign-flipped": Kind(6.0, "{a} with the wrong sign"),
+    "row-reused": Kind(5.0, "{a} with row {b} used for row {c}, counted from 0"),
+    "column-reused": Kind(5.5, "{a} with column {b} used for column {c}, counted from 0"),
+    "rows-swapped": Kind(5.5, "{a} with rows {b} and {c} swapped, counted from 0"),
+    "columns-swapped": Kind(7.0, "{a} with columns {b} and {c} swapped, counted from 0"),
+    "entry-reused": Kind(4.5, "{a} used in place of {b}"),
+    "entry-of-column": Kind(7.0, "{a} used in place of {b}"),
+    "entries-swapped": Kind(6.0, "{a} and {b} swapped"),
+    "mirrored": Kind(6.0, "{a} with its {b} triangle mirrored"),
+    "heads-exchanged": Kind(6.0, "{a} with its parts {b} and {c} exchanged, counted from 0"),
+    "off-by-one": Kind(6.0, "{a} divided by {b} in place of {c}"),
+    "other-base": Kind(6.0, "{a} to base {b}"),
+    "held-in": Kind(7.0, "{a} held in {b}"),
+    "wrong-number": Kind(5.0, "{a} in place of {b} for {c}"),
 }
 """All kinds, by name; the names are stable."""
+
+
+def phrase(kind: str, words: Sequence[str]) -> Sentence:
+    """An edit of that kind in words.
+
+    >>> phrase("other-scale", ["T", "sqrt(3)", "sqrt(d_k)"])
+    'T with sqrt(3) in place of sqrt(d_k)'
+    """
+    return Sentence(KINDS[kind].phrase, **dict(zip(ascii_lowercase, words, strict=False)))
+
 
 Base = Callable[[Node], Node]
 """A node in exact numbers, as it is without the edit."""
@@ -83,9 +95,9 @@ class Edit:
     instead: Node | None = None
 
     @property
-    def phrase(self) -> str:
+    def phrase(self) -> Sentence:
         """The edit in words."""
-        return KINDS[self.kind].phrase.format(*self.words)
+        return phrase(self.kind, self.words)
 
     @property
     def price(self) -> float:

@@ -168,6 +168,11 @@ class Figure:
         return syntax.entry_text(self.claim.of, self.claim.tree, self.at)
 
     @property
+    def told(self) -> str:
+        """The figure as reasons name it: ``A[0][2] = 0.31 (3.4)``."""
+        return f"{self.label} = {self.text} ({self.claim.where})"
+
+    @property
     def text(self) -> str:
         """The figure as printed."""
         return MINUS_INFINITY if self.printed is None else self.printed.text

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from symattn.auditing.causes import named
 from symattn.auditing.figures import Cause, Figure, Slip
 from symattn.auditing.model import Flags, Recipe
 from symattn.auditing.pen import pen_slips
 from symattn.auditing.search import Found, Search
+from symattn.languages.language import Sentence, joined
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
 #: What is said of a root that no slip explains.
-NO_CAUSE = "wrong in itself: no cause found"
-_LAST_DIGIT = "off by one unit in the last place"
-_CUT_SHORT = "; the search for a cause was cut short"
+NO_CAUSE = Sentence("wrong in itself: no cause found")
+_LAST_DIGIT = Sentence("off by one unit in the last place")
+_CUT_SHORT = Sentence("the search for a cause was cut short")
 
 
 class Slips:
@@ -84,22 +84,29 @@ class Slips:
     def _those(self, flags: Flags) -> tuple[Figure, ...]:
         return tuple(self._figures[int(k)] for k in np.flatnonzero(flags))
 
-    def _sentence(self, found: Found) -> str:
+    def _sentence(self, found: Found) -> Sentence:
         """The slip with what it explains and what contradicts it."""
         one = found.hypothesis
-        count, changed = int(found.explains.sum()), found.changed
+        count, slip = int(found.explains.sum()), one.edit.phrase
+        contradicted = _contradicted(int(found.breaks.sum()))
         if one.edit.kind == "wrong-number":
-            start = f"{_figures(count)} {_follow(count)} from one wrong number, {one.edit.phrase}"
-            start += ". Where it comes from is unknown"
+            return Sentence(
+                "{figures}, {slip}. Where it comes from is unknown; {contradicted}.",
+                figures=_follow_from_a_number(count), slip=slip, contradicted=contradicted,
+            )  # fmt: skip
+        if one.in_use:
+            node = self._recipe.text(one.edit.node)
+            slip = Sentence(
+                "{slip}, though {step} is printed as it should be", slip=slip, step=node
+            )
+        if step := self._step(found):
+            figures = _follow_after(step, count, found.changed)
         else:
-            step = self._step(found)
-            which = f"all {changed}" if count == changed else f"{count} of the {changed}"
-            which = f"{which} wrong figures" if changed > 1 else "the wrong figure"
-            start = f"{which} {_follow(count)} from {one.edit.phrase}"
-            start = f"from {step} on, {start}" if step else start
-            if one.in_use:
-                start += f", though {self._recipe.text(one.edit.node)} is printed as it should be"
-        return f"{start[0].upper()}{start[1:]}; {_contradicted(int(found.breaks.sum()))}."
+            figures = _follow(count, found.changed)
+        return Sentence(
+            "{figures} {slip}; {contradicted}.",
+            figures=figures, slip=slip, contradicted=contradicted,
+        )  # fmt: skip
 
     def _step(self, found: Found) -> str:
         """The first step from which on figures are wrong, by its name."""
@@ -119,7 +126,7 @@ class Slips:
             if cause.kind == "carried":
                 self._causes[figure] = Cause("carried", cause.reason, cause.because, slip)
             else:
-                reason = f"follows from the same slip as {named([first])}"
+                reason = Sentence("follows from the same slip as {figure}", figure=first.told)
                 self._causes[figure] = Cause("carried", reason, (first,), slip)
 
     def _unexplained(self, figure: Figure) -> Cause:
@@ -127,7 +134,8 @@ class Slips:
         near = (*self._search.nearest(self._at[figure]), *pen)
         if figure.off in (1, -1):
             return Cause("last-digit", _LAST_DIGIT, candidates=near)
-        reason = NO_CAUSE + _CUT_SHORT * (not self._search.is_whole)
+        whole = self._search.is_whole
+        reason = NO_CAUSE if whole else joined((NO_CAUSE, _CUT_SHORT), "; ")
         return Cause("root", reason, candidates=near)
 
 
@@ -136,15 +144,47 @@ def _says_nothing(cause: Cause) -> bool:
     return cause.kind in ("carried", "truncated", "rounded-inputs")
 
 
-def _figures(count: int) -> str:
-    return "one wrong figure" if count == 1 else f"{count} wrong figures"
+def _follow_from_a_number(count: int) -> Sentence:
+    if count == 1:
+        return Sentence("One wrong figure follows from one wrong number")
+    return Sentence("{count} wrong figures follow from one wrong number", count=count)
 
 
-def _follow(count: int) -> str:
-    return "follows" if count == 1 else "follow"
+def _follow(count: int, changed: int) -> Sentence:
+    """What follows from a slip: so many of the wrong figures that it changes."""
+    if changed == 1:
+        return Sentence("The wrong figure follows from")
+    if count == changed:
+        return Sentence("All {count} wrong figures follow from", count=count)
+    if count == 1:
+        return Sentence("1 of the {changed} wrong figures follows from", changed=changed)
+    return Sentence(
+        "{count} of the {changed} wrong figures follow from", count=count, changed=changed
+    )
 
 
-def _contradicted(count: int) -> str:
+def _follow_after(step: str, count: int, changed: int) -> Sentence:
+    """The same where figures are wrong from a step on."""
+    if changed == 1:
+        return Sentence("From {step} on, the wrong figure follows from", step=step)
+    if count == changed:
+        return Sentence(
+            "From {step} on, all {count} wrong figures follow from", step=step, count=count
+        )
+    if count == 1:
+        return Sentence(
+            "From {step} on, 1 of the {changed} wrong figures follows from",
+            step=step, changed=changed,
+        )  # fmt: skip
+    return Sentence(
+        "From {step} on, {count} of the {changed} wrong figures follow from",
+        step=step, count=count, changed=changed,
+    )  # fmt: skip
+
+
+def _contradicted(count: int) -> Sentence:
     if not count:
-        return "no right figure contradicts it"
-    return "1 right figure contradicts it" if count == 1 else f"{count} right figures contradict it"
+        return Sentence("no right figure contradicts it")
+    if count == 1:
+        return Sentence("1 right figure contradicts it")
+    return Sentence("{count} right figures contradict it", count=count)

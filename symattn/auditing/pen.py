@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn.auditing.figures import Figure
+from symattn.languages.language import Sentence
 
 
-def pen_slips(figure: Figure) -> Iterator[str]:
+def pen_slips(figure: Figure) -> Iterator[Sentence]:
     """Ways to write a wrong figure in place of the right one, in words.
 
     One of them is never a cause that can be named: too many figures could have
@@ -20,18 +21,18 @@ def pen_slips(figure: Figure) -> Iterator[str]:
     if not correct:
         return
     if printed == -correct:
-        yield "the sign is wrong"
+        yield Sentence("the sign is wrong")
     if any(_is_shifted(printed, correct, shift) for shift in (10, 100, 1000)):
-        yield "the decimal point is misplaced"
+        yield Sentence("the decimal point is misplaced")
     if (printed < 0) == (correct < 0):
         a, b = str(abs(printed)), str(abs(correct))
         width = max(len(a), len(b))
         a, b = a.zfill(width), b.zfill(width)
         swapped = (b[:k] + b[k + 1] + b[k] + b[k + 2 :] for k in range(width - 1))
         if a != b and a in swapped:
-            yield "two neighbouring digits are swapped"
+            yield Sentence("two neighbouring digits are swapped")
         elif sum(x != y for x, y in zip(a, b, strict=True)) == 1:
-            yield "one digit is another"
+            yield Sentence("one digit is another")
 
 
 def _is_shifted(printed: int, correct: int, shift: int) -> bool:

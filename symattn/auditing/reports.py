@@ -14,6 +14,7 @@ from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Slip, Statement
 from symattn.auditing.naming import NO_CAUSE
 from symattn.escaping import markdown, markdown_code, markdown_start
+from symattn.languages.language import Sentence, joined
 from symattn.shapes import keys
 from symattn.verdicts import Verdict
 
@@ -31,20 +32,35 @@ RULES = {
 }
 
 
-def summary_line(audit: Audit) -> str:
+def summary_line(audit: Audit) -> Sentence:
     """The counts in one sentence."""
-    counts = audit.summary
-    parts = [_counted(counts["figures"], "figure")]
-    if counts["statements"]:
-        parts.append(_counted(counts["statements"], "statement"))
-    holds = counts["holds"]
-    coarse = f" ({counts['coarse']} coarse)" if counts["coarse"] else ""
-    tail = [f"{holds} hold{'s' if holds == 1 else ''}{coarse}", f"{counts['refuted']} refuted"]
-    if counts["undecided"]:
-        tail.append(f"{counts['undecided']} undecided")
-    tail.append(_counted(counts["roots"], "root"))
-    line = f"{' and '.join(parts)}: {', '.join(tail)}"
-    return line + (f"; {counts['unchecked']} not checked" if counts["unchecked"] else "")
+    count = audit.summary
+    judged = [_figures(count["figures"])]
+    if one := count["statements"]:
+        many = Sentence("{count} statements", count=one)
+        judged.append(Sentence("1 statement") if one == 1 else many)
+    holds = Sentence("{count} hold", count=count["holds"])
+    if count["holds"] == 1:
+        holds = Sentence("1 holds")
+    if count["coarse"]:
+        holds = Sentence("{holds} ({count} coarse)", holds=holds, count=count["coarse"])
+    tail = [holds, Sentence("{count} refuted", count=count["refuted"])]
+    if count["undecided"]:
+        tail.append(Sentence("{count} undecided", count=count["undecided"]))
+    roots = Sentence("{count} roots", count=count["roots"])
+    tail.append(Sentence("1 root") if count["roots"] == 1 else roots)
+    line = joined((_both(*judged), joined(tail)), ": ")
+    if not count["unchecked"]:
+        return line
+    return joined((line, Sentence("{count} not checked", count=count["unchecked"])), "; ")
+
+
+def _figures(count: int) -> Sentence:
+    return Sentence("1 figure") if count == 1 else Sentence("{count} figures", count=count)
+
+
+def _both(first: Sentence, *second: Sentence) -> Sentence:
+    return Sentence("{first} and {second}", first=first, second=second[0]) if second else first
 
 
 def _counted(count: int, noun: str) -> str:
@@ -121,7 +137,9 @@ def just_as_well(slip: Slip) -> str:
     """The slips that no figure tells from this one, in a sentence; '' where there is none."""
     if not slip.rivals:
         return ""
-    return f"Just as well: {'; '.join(slip.rivals)}. No figure tells them apart."
+    return Sentence(
+        "Just as well: {slips}. No figure tells them apart.", slips=joined(slip.rivals, "; ")
+    )
 
 
 def why(audit: Audit, figure: Figure) -> str:
@@ -129,10 +147,15 @@ def why(audit: Audit, figure: Figure) -> str:
     number = cause_number(audit, figure)
     if number is None:
         return figure.reason
-    cause = f"cause {number}"
-    if figure.explained and figure.reason.startswith(figure.explained.sentence):
-        return cause + figure.reason.removeprefix(figure.explained.sentence)
-    return f"{cause}; {figure.reason}"
+    cause = Sentence("cause {number}", number=number)
+    told = audit.causes[number - 1].sentence
+    match figure.reason:
+        case str(reason) if reason == told:
+            return cause
+        case Sentence(pieces={"part_0": first, **rest}) if first == told:
+            return joined((cause, *(part for part in rest.values() if isinstance(part, str))), "; ")
+        case reason:
+            return joined((cause, reason), "; ")
 
 
 def folded(audit: Audit, figures: Sequence[Figure], most: int = 6) -> str:

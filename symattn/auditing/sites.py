@@ -13,6 +13,7 @@ from symattn.auditing.edits import Base, Edit
 from symattn.auditing.exactly import table, with_entries
 from symattn.auditing.model import Flags, Model, Recipe
 from symattn.errors import Undecided
+from symattn.languages.language import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.reading import Hidden
 from symattn.numbers.rounding import FloatFormat
@@ -115,7 +116,7 @@ class Site:
 
     def _scales(self, x: Node, scale: Node) -> Made:
         graph, op = self.recipe.graph, self.node.op
-        word = "division by" if op == "divide" else "factor"
+        word = Sentence("division by") if op == "divide" else Sentence("factor")
         grid = self.node.grid
         yield from self._instead("scale-dropped", x, word, self._text(scale))
         twice = graph.node(op, [self.node, scale], grid)
@@ -239,7 +240,9 @@ class Site:
         for places in range(_PLACES + 1):
             value = np.round(made, places)
             if not _same(value, made):
-                said = f"{places} place{'s' if places != 1 else ''}" if places else "whole numbers"
+                said = Sentence("{places} places", places=places)
+                if places < 2:
+                    said = Sentence("1 place") if places else Sentence("whole numbers")
                 exact = partial(self._rounded, places)
                 yield Edit("rounded", (self.text, said), node, value, exact)
         for name in FORMATS:
@@ -252,8 +255,8 @@ class Site:
         if rows == columns > 1:
             yield self._moved("result-transposed", flat.T, self.text)
             low = np.where(np.tri(rows, dtype=bool), flat, flat.T)
-            yield self._moved("mirrored", low, self.text, "lower")
-            yield self._moved("mirrored", low.T, self.text, "upper")
+            yield self._moved("mirrored", low, self.text, Sentence("lower"))
+            yield self._moved("mirrored", low.T, self.text, Sentence("upper"))
         yield from self._lines(flat, "row")
         yield from self._lines(flat.T, "column")
 

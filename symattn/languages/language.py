@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -49,6 +49,16 @@ class Sentence(str):
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], Mapping[str, object]]:
         return (self.english,), self.pieces
+
+
+def joined(parts: Iterable[str], between: str = ", ") -> Sentence:
+    """Sentences one behind another, each of which is said again by itself.
+
+    >>> joined([Sentence("it repeats A"), Sentence("it is cut off")], "; ")
+    'it repeats A; it is cut off'
+    """
+    pieces = {f"part_{place}": part for place, part in enumerate(parts)}
+    return Sentence(between.join(f"{{{name}}}" for name in pieces), **pieces)
 
 
 class Language:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from string import ascii_lowercase
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from symattn.auditing.model import Model, Recipe
 from symattn.auditing.sites import Site
 from symattn.cases.case import make
 from symattn.errors import Malformed
+from symattn.languages.language import fields
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.program import ancestors
 from symattn.solution.quantity import Entry
@@ -110,5 +113,5 @@ def test_every_phrase_takes_its_words() -> None:
     for name in PROGRAMS:
         for _, edit in edits(name):
             assert edit.phrase.count("{") == 0
-            assert len(edit.words) == KINDS[edit.kind].phrase.count("{}")
+            assert sorted(fields(KINDS[edit.kind].phrase)) == [*ascii_lowercase[: len(edit.words)]]
             assert all(edit.words)

@@ -11,9 +11,11 @@ import pytest
 
 from symattn.auditing.audit import audit
 from symattn.auditing.edits import KINDS
+from symattn.auditing.edits import phrase as said
 from symattn.auditing.model import Model, Recipe
 from symattn.auditing.sites import Site
 from symattn.cases.case import make
+from symattn.languages.language import fields
 from symattn.solution.solution import Solution
 
 from . import planting
@@ -105,7 +107,7 @@ def test_every_kind_reads_well(kind) -> None:
     """Each kind is made somewhere in the recipe, and every phrase of it fits into a sentence:
     all words are filled in, blanks are single, and it ends without a stop."""
     assert SAID[kind] in phrases()[kind]
-    assert KINDS[kind].phrase.count("{}") >= 1
+    assert fields(KINDS[kind].phrase)
     for phrase in phrases()[kind]:
         assert re.fullmatch(r"(?! )(?:(?![{}]|  ).)*[^ .,;:]", phrase)
 
@@ -113,7 +115,7 @@ def test_every_kind_reads_well(kind) -> None:
 def test_a_wrong_number_reads_well() -> None:
     """It says where it came into use, and that nobody knows where it comes from."""
     words = ("-0.91", "-0.04", "V[0, 1]")
-    assert KINDS["wrong-number"].phrase.format(*words) == "-0.91 in place of -0.04 for V[0, 1]"
+    assert said("wrong-number", words) == "-0.91 in place of -0.04 for V[0, 1]"
     figures = planting.document(Random(0), "wrong-value").case
     (slip,) = audit(figures).causes
     assert re.fullmatch(
