@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from symattn import formulas as f
 from symattn.numbers.values import ONE, ZERO, Value
@@ -13,14 +14,18 @@ from symattn.programs.program import ancestors
 from symattn.sheets import definitions
 from symattn.sheets.presentation import indexed
 from symattn.sheets.steps import Steps
+from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
 
 #: Jacobians are shown up to this many keys.
 MAX_KEYS = 6
 
 
-def backward(steps: Steps) -> Iterator[b.Block]:
-    """The upstream gradient, the softmax Jacobians and every gradient asked for."""
+def backward(
+    steps: Steps, remarks: Mapping[str, Sequence[b.Block]] = MappingProxyType({})
+) -> Iterator[b.Block]:
+    """The upstream gradient, the softmax Jacobians and every gradient asked for, with
+    remarks behind the work on it."""
     output = steps.case.output
     shown_output = f.name_latex(output)
     yield b.Heading(("Backward",))
@@ -63,6 +68,7 @@ def backward(steps: Steps) -> Iterator[b.Block]:
         yield b.Heading((b.Math(steps.formula(steps.name(node), node)),), 2)
         yield from steps.definitions(definitions.of_gradient(steps.program, name, steps.named))
         yield from _gradient_work(steps, node)
+        yield from remarks.get(gradient_name(name), ())
 
 
 def _sum_of_outputs(node: Node, name: str) -> str:

@@ -7,7 +7,7 @@ and SymPy found; how to make the sheet again. Its settings say which of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +47,9 @@ def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
     solution = case if isinstance(case, Solution) else solve(case)
     case = solution.case
     wanted = settings(case.sheet, changes)
-    verification = _verified(solution)
+    verification = verified(solution)
     steps = Steps(solution, wanted)
-    blocks = [*_opening(steps), *_given(steps), *_forward(steps), *comparison(steps)]
+    blocks = [*_opening(steps), *given(steps), *_forward(steps, {}), *comparison(steps)]
     if wanted.backward:
         blocks += backward(steps)
     if wanted.audit and case.claims:
@@ -64,7 +64,17 @@ def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
     )
 
 
-def _verified(solution: Solution) -> Verification:
+def working(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator[b.Block]:
+    """All that a sheet works out, with remarks behind the work on a step or a gradient."""
+    yield from _opening(steps)
+    yield from given(steps)
+    yield from _forward(steps, remarks)
+    if steps.settings.backward:
+        yield from backward(steps, remarks)
+
+
+def verified(solution: Solution) -> Verification:
+    """The verification of a solution; :class:`Refuted` if it refutes a figure."""
     verification = verify(solution)
     if verification.verdict is Verdict.REFUTED:
         wrong = [
@@ -120,7 +130,8 @@ def _rounding(steps: Steps) -> str:
     return words[steps.case.rounding]
 
 
-def _given(steps: Steps) -> Iterator[b.Block]:
+def given(steps: Steps) -> Iterator[b.Block]:
+    """The given quantities."""
     yield b.Heading(steps.say("Given"))
     scalars = [n for n in steps.program.given if not steps.program.quantities[n].shape]
     matrices = [n for n in steps.program.given if n not in scalars]
@@ -141,7 +152,7 @@ def _given(steps: Steps) -> Iterator[b.Block]:
         yield b.Paragraph((*text[:-1], "."))
 
 
-def _forward(steps: Steps) -> Iterator[b.Block]:
+def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator[b.Block]:
     say = steps.say
     yield b.Heading(say("Forward"))
     copies: list[str] = []
@@ -150,20 +161,21 @@ def _forward(steps: Steps) -> Iterator[b.Block]:
         if node.op == "copy":
             copies.append(name)
             continue
-        yield from _copies(steps, copies)
+        yield from renamed(steps, copies)
         copies = []
-        role = _role(node, say)
+        named = role(node, say)
         formula = steps.formula(f.name_latex(name), node)
-        yield b.Heading((b.Math(formula), f" \N{EN DASH} {role}" if role else ""), 2)
+        yield b.Heading((b.Math(formula), f" \N{EN DASH} {named}" if named else ""), 2)
         if formula == f.name_latex(name):
             yield b.Paragraph(say("Computed as {step}.", step=b.Code(steps.case.steps[name])))
         row_sum = f.latex(steps.shown.row_label(node, "i")) if node.op == "softmax" else ""
         yield from steps.definitions(definitions.of_step(node, steps.named, row_sum))
         yield from steps.work(node)
-    yield from _copies(steps, copies)
+        yield from remarks.get(name, ())
+    yield from renamed(steps, copies)
 
 
-def _copies(steps: Steps, names: list[str]) -> Iterator[b.Block]:
+def renamed(steps: Steps, names: Sequence[str]) -> Iterator[b.Block]:
     """``Q = K = V = X``: steps that only rename."""
     sources: dict[str, list[str]] = {}
     for name in names:
@@ -179,7 +191,7 @@ def _copies(steps: Steps, names: list[str]) -> Iterator[b.Block]:
         )
 
 
-def _role(node: Node, say: Language) -> str:
+def role(node: Node, say: Language) -> str:
     """What a step is called in the field, where its form tells."""
     match node.op, node.operands:
         case "softmax", _:

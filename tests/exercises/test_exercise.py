@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn.cases import library
@@ -173,6 +173,7 @@ def test_unknown_derivations(tmp_path: Path) -> None:
     assert [part.quantity for part in made.parts] == ["masking"]
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(library.names()), st.sampled_from(LEVELS[:3]), st.integers(0, 6))
 def test_right_answers_are_rounded_correctly(name: str, level: str, places: int) -> None:
     """Every right answer is within half a unit of its last place, decided in exact numbers,

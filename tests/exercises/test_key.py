@@ -40,7 +40,9 @@ def said(case: Case) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.sampled_from(library.names()), st.sampled_from(LEVELS))
 def test_what_is_written_is_read_back(read: Read, name: str, level: str) -> None:
     """A key holds all of an exercise, and writing it again gives the same file."""
@@ -55,7 +57,9 @@ def test_what_is_written_is_read_back(read: Read, name: str, level: str) -> None
     assert key([found]) == text
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.text(max_size=30))
 def test_hostile_titles_and_tokens(read: Read, text: str) -> None:
     """What a case says is only text in the key."""
