@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
 from math import gcd, lcm
 
-from symattn.errors import Malformed
+from symattn.errors import Malformed, SymattnError
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.slips import Slip, catalogue, is_visible
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers import rounding
-from symattn.solution.quantity import Entry
+from symattn.solution.quantity import Entry, Quantity
 
 #: Digits of the exact value beyond the places that are asked for: what is near enough
 #: to it is then near enough to what is in the question.
 _MORE = 3
 
+#: What a blank gives, in percent, for a slip that is made there, and for what comes of one
+#: that was made before.
+_SLIP, _CARRIED = 50, 100
+
+#: So many usual mistakes a blank knows at most.
+_MISTAKES = 5
+
+#: A number of fewer digits may be anything: that it comes of a slip is not certain.
+_TELLING = 3
+
 #: What would end an answer's feedback, or be read as something else in it.
 _SPECIAL = {c: f"&#{ord(c)};" for c in '}#~/"\\{'}
 
 
-def cloze(exercise: Exercise, say: Language = ENGLISH) -> str:
+@dataclass(frozen=True)
+class _Mistake:
+    """A wrong number, what it gives in percent, and what is said of it."""
+
+    number: Decimal
+    share: int
+    said: str
+
+
+def cloze(exercise: Exercise, say: Language = ENGLISH, slips: Sequence[Slip] | None = None) -> str:
     """The question of an exercise, as an element of Moodle's XML (see
     :func:`~symattn.exercises.quiz.quiz`).
 
     A blank takes what is within the tolerance of its part; the blanks of a part
     together weigh what its points are among those of all. A masked score is no blank.
+    ``slips`` are the usual ones that blanks know: those of the catalogue, which all
+    versions have in common, unless given.
+
     Raises :class:`Malformed` for proofs, and for numbers that hold symbols.
 
     >>> from symattn.exercises.exercise import exercise
@@ -35,7 +60,7 @@ def cloze(exercise: Exercise, say: Language = ENGLISH) -> str:
     >>> "{6:NUMERICAL:=0.50648" in made
     True
     """
-    return quiz.question("cloze", _Question(exercise, say).elements())
+    return quiz.question("cloze", _Question(exercise, say, slips).elements())
 
 
 def escaped(html: str) -> str:
@@ -62,7 +87,7 @@ def weights(blanks: Mapping[str, int], points: Mapping[str, int]) -> dict[str, i
 
 
 class _Question:
-    def __init__(self, exercise: Exercise, say: Language) -> None:
+    def __init__(self, exercise: Exercise, say: Language, slips: Sequence[Slip] | None) -> None:
         if exercise.is_proof:
             raise Malformed("a proof has no figures: Moodle's questions are of the other levels")
         self.exercise = exercise
@@ -72,6 +97,14 @@ class _Question:
         blanks = {part.quantity: len([*self._blanks(part)]) for part in exercise.parts}
         points = {part.quantity: part.points for part in exercise.parts}
         self.weights = weights(blanks, points)
+        self._slips = catalogue(exercise) if slips is None else slips
+        self._figures = {part.quantity: self._wrong(part) for part in exercise.parts}
+        #: The part whose blanks show a slip first.
+        self._made_in: dict[Slip, str] = {}
+        for part in exercise.parts:
+            for slip, figures in self._figures[part.quantity].items():
+                if any(self._is_wrong(part, *place, figures[place]) for place in figures):
+                    self._made_in.setdefault(slip, part.quantity)
 
     def elements(self) -> Iterator[str]:
         """The elements of the question."""
@@ -123,14 +156,64 @@ class _Question:
         weight = self.weights[part.quantity]
         near = self._decimal(part, i, j, part.places + _MORE)
         tolerance = _digits(Decimal(1).scaleb(-part.places))
-        return f"{{{weight}:NUMERICAL:={_digits(near)}:{tolerance}}}"
+        wrong = (
+            f"~%{one.share}%{_digits(one.number)}:{tolerance}#{escaped(one.said)}"
+            for one in self._at(part, i, j, near)
+        )
+        return f"{{{weight}:NUMERICAL:={_digits(near)}:{tolerance}{''.join(wrong)}}}"
+
+    def _at(self, part: Part, i: int, j: int, right: Decimal) -> Iterator[_Mistake]:
+        """The usual mistakes in an entry that are told apart from what is right and from
+        each other."""
+        taken = [right]
+        known = self._figures[part.quantity].items()
+        for slip, figures in sorted(known, key=lambda one: self._is_carried(one[0], part)):
+            number = figures.get((i, j))
+            if number is None or not all(is_visible(x, number, part.places) for x in taken):
+                continue
+            said = [self.say.text(slip.sentence, term=slip.word) + "?"]
+            share = _SLIP
+            if self._is_carried(slip, part):
+                share = _CARRIED
+                said.append(self.say.text("This follows from it."))
+                if len(f"{number:.{part.places}f}".replace(".", "").strip("-0")) < _TELLING:
+                    continue
+            taken.append(number)
+            yield _Mistake(number, share, quiz.words(" ".join(said)))
+            if len(taken) > _MISTAKES:
+                return
+
+    def _is_carried(self, slip: Slip, part: Part) -> bool:
+        return self._made_in.get(slip) != part.quantity
+
+    def _is_wrong(self, part: Part, i: int, j: int, number: Decimal) -> bool:
+        return is_visible(self._decimal(part, i, j, part.places + _MORE), number, part.places)
+
+    def _wrong(self, part: Part) -> dict[Slip, dict[tuple[int, int], Decimal]]:
+        """What each slip makes of the blanks of a part."""
+        found = {}
+        for slip in self._slips:
+            if part.quantity not in slip.nodes:
+                continue
+            quantity = self.exercise.solution.quantity(slip.nodes[part.quantity])
+            # With a slip a step may not be defined: a row of scores is masked whole.
+            with suppress(SymattnError):
+                found[slip] = {
+                    (i, j): self._decimal(part, i, j, part.places + _MORE, quantity)
+                    for i, j in self._blanks(part)
+                    if not quantity.is_hidden(i, j)
+                }
+        return found
 
     def _right(self, part: Part, i: int, j: int) -> str:
         right = self._decimal(part, i, j, part.places)
         return format(right, "f").replace("-", "&minus;")
 
-    def _decimal(self, part: Part, i: int, j: int, places: int) -> Decimal:
-        entry = Entry(self.quantities[part.quantity], i, j)
+    def _decimal(
+        self, part: Part, i: int, j: int, places: int, quantity: Quantity | None = None
+    ) -> Decimal:
+        """An entry of a part rounded, or of what stands for it."""
+        entry = Entry(quantity or self.quantities[part.quantity], i, j)
         return rounding.decimal(entry, places, self.exercise.case.rounding)
 
 

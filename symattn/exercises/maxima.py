@@ -79,8 +79,6 @@ HELPERS: Mapping[str, str] = {
 _HELPER = re.compile(r"\bsa_\w+")
 _ATOM = re.compile(r"\w+")
 _CALL = re.compile(r"\w+\(.*\)")
-#: What a case's names are in code: those of Maxima and of STACK start otherwise.
-GIVEN = "v_{}"
 
 
 def helpers(code: Iterable[str]) -> list[str]:

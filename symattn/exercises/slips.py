@@ -58,13 +58,15 @@ class Slip:
     """A mistake in one step: what it is, the part where its figures are asked for first,
     and the nodes that this and other parts are with it, by quantity.
 
-    ``sentence`` is the beginning of an English one with its ``term``.
+    ``sentence`` is the beginning of an English one with its ``term``, which is
+    ``word`` as plain text.
     """
 
     kind: str
     part: str
     sentence: str
     term: Math
+    word: str
     nodes: Mapping[str, Node]
 
 
@@ -168,8 +170,8 @@ def _is_sum(edit: Edit) -> bool:
     return any(x.op == "add" and x is not edit.instead for x in edit.node.operands)
 
 
-def _said(recipe: Recipe, edit: Edit) -> tuple[str, Math]:
-    """How an edit is said, and the term that it speaks of."""
+def _said(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
+    """How an edit is said, and the term that it speaks of, also as text."""
     sentence = USUAL[edit.kind]
     if edit.kind == "scale-dropped" and edit.node.op == "multiply":
         sentence = _FACTOR_DROPPED
@@ -178,7 +180,8 @@ def _said(recipe: Recipe, edit: Edit) -> tuple[str, Math]:
     term = {recipe.text(node): node for node in near}.get(edit.words[-1], edit.node)
     if edit.kind == "transposed" and term not in edit.node.operands:
         sentence = _NOT_TRANSPOSED
-    return sentence, Math(f.latex(recipe.names.get(term.serial) or formula(term, recipe.names)))
+    shown = recipe.names.get(term.serial) or formula(term, recipe.names)
+    return sentence, Math(f.latex(shown)), f.text(shown)
 
 
 def mistakes(

@@ -2,44 +2,68 @@
 
 The versions of an exercise are the variants of one question: its code holds the
 given numbers of all, and the seed chooses. Each part has a tree of its own: an
-answer is right, or follows from the student's own earlier answers. The code that
-computes a part is one function of those it is computed from, so the truth, what
-follows from an answer and the question's tests are all made by it.
+answer is right, or follows from the student's own earlier answers, or is what a
+usual slip makes of the given numbers. The code that computes a part is one
+function of those that it is computed from, so that the truth, what follows from
+an answer and the question's tests are all made by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
-import numpy as np
-
-from symattn.cases.case import Rows
 from symattn.errors import Malformed
 from symattn.escaping import html_text
 from symattn.exercises import maxima, quiz
+from symattn.exercises.chain import Chain
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.slips import Slip
+from symattn.exercises.trial import Answers, Outcome, Trial, nonsense
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import read_entry
-from symattn.programs.floats import Floats, Matrix
+from symattn.printers import blocks as b
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
-from symattn.programs.running import Run
 
-#: The score of an answer that follows from wrong ones.
-METHOD = 0.5
+#: The scores of an answer that follows from wrong ones, and of one with a usual slip.
+METHOD, SLIP = 1.0, 0.5
 #: What is taken off for each wrong try, where a quiz allows several.
 _PENALTY = 0.1
+#: Letters that fit into a blank.
 _BOX = 8
-
 #: The STACK that has what the questions use, by the number of its version.
-_STACK = "2023010400"
+_STACK = 2023010400
+
+#: The question's tests: the letter of their answers in its code, and what they are.
+_TESTS: Mapping[Answers, tuple[str, str]] = {
+    "right": ("a", "The right answers."),
+    "carried": ("e", "A slip in one part, carried on."),
+    "nonsense": ("g", "Nonsense."),
+    "slips": ("u", "A usual slip in each part."),
+}
+_SETTINGS: Mapping[str, object] = {
+    "questionsimplify": 1,
+    "assumepositive": 0,
+    "assumereal": 0,
+    "decimals": ".",
+    "scientificnotation": "*10",
+    "multiplicationsign": "dot",
+    "sqrtsign": 1,
+    "complexno": "i",
+    "inversetrig": "cos-1",
+    "logicsymbol": "lang",
+    "matrixparens": "[",
+    "variantsselectionseed": "",
+}
 
 
-def stack(exercises: Sequence[Exercise], say: Language = ENGLISH) -> str:
+def stack(
+    exercises: Sequence[Exercise], say: Language = ENGLISH, slips: Sequence[Slip] | None = None
+) -> str:
     """The question of an exercise, its versions as variants, as an element of
     Moodle's XML (see :func:`~symattn.exercises.quiz.quiz`).
 
+    ``slips`` are the usual ones that it knows: those of the catalogue unless given.
     Raises :class:`Malformed` for proofs, for operations that have no Maxima code
     and where the versions are no variants of each other.
 
@@ -49,171 +73,128 @@ def stack(exercises: Sequence[Exercise], say: Language = ENGLISH) -> str:
     >>> "f_3(s_2) := sa_softmax(s_2)" in made
     True
     """
-    return quiz.question("stack", _Question(exercises, say).elements())
+    return quiz.question("stack", _Question(Chain(exercises, slips), say).elements())
 
 
 class _Question:
-    def __init__(self, exercises: Sequence[Exercise], say: Language) -> None:
-        self.exercises = exercises
-        self.first = first = exercises[0]
+    def __init__(self, chain: Chain, say: Language) -> None:
+        self.chain = chain
+        self.first = chain.first
         self.say = say
-        _check(exercises)
-        self.text = quiz.Text(first, say)
-        self.nodes = {k: first.case.program.named[x.quantity] for k, x in self.parts}
-        self.givens = {maxima.GIVEN.format(_plain(name)): name for name, _ in self.text.given()}
-        # Each part after those that it may be computed from.
-        self.order = sorted(self.nodes, key=lambda k: self.nodes[k].serial)
-
-    @property
-    def parts(self) -> list[tuple[int, Part]]:
-        """The parts, counted from 1."""
-        return list(enumerate(self.first.parts, 1))
-
-    @cached_property
-    def sources(self) -> dict[int, list[int]]:
-        """The parts that each is computed from, with none in between."""
-        asked = {node.serial: k for k, node in self.nodes.items()}
-        found: dict[int, list[int]] = {}
-        for k, node in self.nodes.items():
-
-            def stop(x: Node, own: Node = node) -> bool:
-                return x is not own and x.serial in asked
-
-            # What stops the walk is not among what it gives.
-            inside = ancestors([node], stop)
-            found[k] = sorted({asked[x.serial] for y in inside for x in y.operands if stop(x)})
-        return found
+        self.text = quiz.Text(chain.first, say)
 
     # -- code ----------------------------------------------------------------------
 
     def variables(self) -> str:
         """The code of the question: given numbers, functions, right answers."""
-        given = [*self._given()]
-        functions = [self._function(k) for k in self.order]
-        answers = [*self._answers()]
-        tests = [*self._tests()]
-        called = maxima.helpers([*functions, *answers, *tests, *self._checks()])
-        lines = [*given, *called, *functions, *answers, *tests]
-        return ";\n".join(lines) + ";"
+        functions = [*self._functions()]
+        rest = [*self._answers(), *self._tests()]
+        checks = [x for k in self.chain.parts for x in (*self._following(k), *self._nodes(k))]
+        called = maxima.helpers([*functions, *rest, *checks])
+        return _code([*self._given(), *called, *functions, *rest])
 
     def _given(self) -> Iterator[str]:
-        count = len(self.exercises)
-        yield f"sa_variant: mod(stack_seed - 1, {count}) + 1"
-        for variable, name in self.givens.items():
-            said = (maxima.matrix(_rows(one, name)) for one in self.exercises)
-            yield f"{variable}: {_of_variant(said)}"
+        yield f"sa_variant: mod(stack_seed - 1, {len(self.chain.exercises)}) + 1"
+        for name, node in self.text.given():
+            rows = (one.case.given.get(name, one.case.upstream) for one in self.chain.exercises)
+            yield f"{_variable(node)}: {_of_variant(map(maxima.matrix, rows))}"
 
-    def _function(self, k: int) -> str:
-        known = {
-            node.serial: variable
-            for variable, node in zip(
-                self.givens, (node for _, node in self.text.given()), strict=True
-            )
-        }
-        known |= {self.nodes[j].serial: f"s_{j}" for j in self.sources[k]}
-        parameters = [f"s_{j}" for j in self.sources[k]]
-        try:
-            return maxima.function(f"f_{k}", self.nodes[k], known, parameters)
-        except Malformed as error:
-            where = self.first.parts[k - 1].quantity
-            raise Malformed(fault.inside(where) for fault in error.faults) from None
+    def _functions(self) -> Iterator[str]:
+        """What each part is (``f``), by those it is computed from, and what usual slips make
+        of it (``z``), by the given numbers."""
+        given = {node.serial: _variable(node) for _, node in self.text.given()}
+        for k in self.chain.order:
+            part = self.chain.parts[k]
+            answers = {self.chain.nodes[j].serial: f"s_{j}" for j in self.chain.sources[k]}
+            try:
+                yield maxima.function(
+                    f"f_{k}", self.chain.nodes[k], given | answers, [*answers.values()]
+                )
+            except Malformed as error:
+                raise Malformed(fault.inside(part.quantity) for fault in error.faults) from None
+            for place, slip in enumerate(self.chain.slips[k]):
+                node = slip.nodes[part.quantity]
+                known = {x.serial: _variable(x) for x in ancestors([node]) if x.op == "given"}
+                yield maxima.function(f"z_{k}_{place}", node, known, [])
 
     def _call(self, k: int, argument: Callable[[int], str]) -> str:
-        return f"f_{k}({', '.join(map(argument, self.sources[k]))})"
+        return f"f_{k}({', '.join(map(argument, self.chain.sources[k]))})"
 
     def _answers(self) -> Iterator[str]:
         """The truth (``r``), and what a student writes of it (``ta``)."""
-        for k in self.order:
+        for k in self.chain.order:
             yield f"r_{k}: {self._call(k, 'r_{}'.format)}"
-        for k, part in self.parts:
+        for k, part in self.chain.parts.items():
             yield f"ta_{k}: sa_rounded(r_{k}, {part.places})"
 
     def _tests(self) -> Iterator[str]:
-        """A slip in the first part that others are computed from (``e``), carried
-        on; and nonsense (``g``)."""
-        for k in self.order:
-            places = self.first.parts[k - 1].places
-            if k == self.slipped:
-                yield f"e_{k}: sa_moved(r_{k}, 1, {places})"
-            else:
-                yield f"e_{k}: sa_rounded({self._call(k, 'e_{}'.format)}, {places})"
-        for k, part in self.parts:
-            yield f"g_{k}: sa_moved(r_{k}, {_nonsense(k)}, {part.places})"
+        """The answers of the question's tests, but for the right ones."""
+        for k in self.chain.order:
+            places = self.chain.parts[k].places
+            carried = f"sa_rounded({self._call(k, 'e_{}'.format)}, {places})"
+            slipped = f"z_{k}_0()" if self.chain.slips[k] else f"r_{k}"
+            yield f"e_{k}: {f'sa_moved(r_{k}, 1, {places})' if k == self.chain.head else carried}"
+            yield f"g_{k}: sa_moved(r_{k}, {nonsense(k)}, {places})"
+            yield f"u_{k}: sa_rounded({slipped}, {places})"
 
-    @cached_property
-    def slipped(self) -> int:
-        """The part that the slip of the tests is in."""
-        used = {j for sources in self.sources.values() for j in sources}
-        return next((k for k in self.order if k in used), self.order[0])
-
-    def _checks(self) -> Iterator[str]:
-        for k, _ in self.parts:
-            yield from self.following(k)
-            yield self.test(k, f"r_{k}")
-
-    def following(self, k: int) -> list[str]:
-        """The code of what follows for a part (``c``) from the student's answers."""
+    def _following(self, k: int) -> list[str]:
+        """The code of what follows for a part (``c``) from the student's answers; what they
+        left empty follows too."""
+        if not self.chain.sources[k]:
+            return []
         needed = {k}
-        for j in reversed(self.order):
+        for j in reversed(self.chain.order):
             if j in needed:
-                needed |= set(self.sources[j])
-        used = {i for j in needed for i in self.sources[j]}
+                needed |= set(self.chain.sources[j])
 
         def answered(j: int) -> str:
             return f"sa_filled(ans{j}, c_{j})"
 
-        return [f"c_{j}: {self._call(j, answered)}" for j in self.order if j in used | {k}]
+        return [f"c_{j}: {self._call(j, answered)}" for j in self.chain.order if j in needed]
 
-    def test(self, k: int, truth: str) -> str:
-        """The code of whether an answer is that."""
-        tolerance = self.first.parts[k - 1].tolerance
-        return f"sa_close(ans{k}, {truth}, {tolerance})"
+    def _nodes(self, k: int) -> list[str]:
+        """The code that the nodes of a part's tree test, one after the other."""
+        truths = [f"r_{k}", *([f"c_{k}"] if self.chain.sources[k] else [])]
+        truths += [f"z_{k}_{place}()" for place, _ in enumerate(self.chain.slips[k])]
+        tolerance = self.chain.parts[k].tolerance
+        return [f"sa_close(ans{k}, {truth}, {tolerance})" for truth in truths]
 
     # -- elements ------------------------------------------------------------------
 
     def elements(self) -> Iterator[str]:
         """The elements of the question, as STACK's importer reads them."""
+        say = self.say.text
         yield quiz.plain("name", quiz.title(self.first, version=False))
         yield quiz.rich("questiontext", self._questiontext())
         yield quiz.rich("generalfeedback", self._generalfeedback())
         yield quiz.element("defaultgrade", self.first.points)
         yield quiz.element("penalty", _PENALTY)
         yield from ("<hidden>0</hidden>", "<idnumber></idnumber>")
-        yield quiz.plain("stackversion", _STACK)
+        yield quiz.plain("stackversion", str(_STACK))
         yield quiz.code("questionvariables", self.variables())
         yield quiz.rich("specificfeedback", "")
         # Variants are told apart by their notes.
         yield quiz.rich("questionnote", "{@sa_variant@}")
         yield quiz.rich("questiondescription", "")
-        for name in ("prtcorrect", "prtpartiallycorrect", "prtincorrect"):
-            yield quiz.rich(name, f"<p>{quiz.words(self._verdict(name))}</p>")
-        for name, value in _SETTINGS.items():
-            yield quiz.element(name, value)
-        for k, _ in self.parts:
-            yield self._input(k)
-        for k, part in self.parts:
-            yield self._tree(k, part)
-        for seed in range(1, len(self.exercises) + 1):
+        yield quiz.rich("prtcorrect", quiz.paragraph((say("Right."),)))
+        yield quiz.rich("prtpartiallycorrect", quiz.paragraph((say("Partly right."),)))
+        yield quiz.rich("prtincorrect", quiz.paragraph((say("Not right."),)))
+        yield from (quiz.element(name, value) for name, value in _SETTINGS.items())
+        yield from map(self._input, self.chain.parts)
+        yield from map(self._tree, self.chain.parts)
+        for seed, _ in enumerate(self.chain.exercises, 1):
             yield quiz.element("deployedseed", seed)
         yield from self._questiontests()
 
-    def _verdict(self, name: str) -> str:
-        return {
-            "prtcorrect": self.say.text("Right."),
-            "prtpartiallycorrect": self.say.text("Partly right."),
-            "prtincorrect": self.say.text("Not right."),
-        }[name]
-
     def _questiontext(self) -> str:
-        program = self.first.case.program
-        tables = (
-            rf"\({html_text(quiz.letter(name))} = {{@sa_shown({variable})@}}\)"
-            for variable, name in self.givens.items()
+        given = (
+            rf"\({html_text(quiz.letter(name))} = {{@sa_shown({_variable(node)})@}}\)"
+            for name, node in self.text.given()
         )
-        shown = self.text.opening(" &ensp; ".join(tables))
-        for k, part in self.parts:
+        shown = self.text.opening(" &ensp; ".join(given))
+        for k, part in self.chain.parts.items():
             shown.append(self.text.task(k, part))
-            if program.named[part.quantity].grid != (1, 1) and self._is_masked(part):
+            if self._is_masked(part):
                 shown.append(quiz.paragraph(self.say("A masked score is -inf.")))
             shown.append(f"<p>[[input:ans{k}]]</p><div>[[validation:ans{k}]]</div>")
             shown.append(f"<div>[[feedback:prt{k}]]</div>")
@@ -227,15 +208,15 @@ class _Question:
     def _generalfeedback(self) -> str:
         shown = (
             rf"<p>\({html_text(quiz.letter(part.quantity))} \approx {{@ta_{k}@}}\)</p>"
-            for k, part in self.parts
+            for k, part in self.chain.parts.items()
         )
         return "\n".join([quiz.paragraph(self.say("The right answers:")), *shown])
 
     def _input(self, k: int) -> str:
-        matrix = self.nodes[k].grid != (1, 1)
+        single = self.chain.nodes[k].grid == (1, 1)
         fields: Mapping[str, object] = {
             "name": f"ans{k}",
-            "type": "matrix" if matrix else "numerical",
+            "type": "numerical" if single else "matrix",
             "tans": f"ta_{k}",
             "boxsize": _BOX,
             "strictsyntax": 1,
@@ -252,158 +233,113 @@ class _Question:
             # A part that is left empty keeps no other from being marked.
             "options": "allowempty",
         }
-        inside = "\n".join(quiz.element(name, value) for name, value in fields.items())
-        return f"<input>\n{inside}\n</input>"
+        return _element("input", _elements(fields))
 
-    def _tree(self, k: int, part: Part) -> str:
-        """The tree of a part: right, else following, else wrong."""
-        follows = bool(self.sources[k])
-        inside = [
-            quiz.element("name", f"prt{k}"),
-            quiz.element("value", part.points),
-            quiz.element("autosimplify", 1),
-            quiz.element("feedbackstyle", 1),
-            quiz.code("feedbackvariables", ";\n".join([*self.following(k), ""]) if follows else ""),
-            self._node(k, 0, f"r_{k}", 1, 1 if follows else -1, ""),
+    def _tree(self, k: int) -> str:
+        """The tree of a part: right, else following, else a usual slip, else wrong."""
+        said: list[tuple[float, b.Line]] = [(1, ())]
+        if self.chain.sources[k]:
+            follows = self.say("This follows from your earlier answers, which are not all right.")
+            said.append((METHOD, follows))
+        for slip in self.chain.slips[k]:
+            line: b.Line = self.say(slip.sentence, term=slip.term)
+            said.append((SLIP, (*line, "?")))
+        tests = self._nodes(k)
+        nodes = [
+            self._node(k, place, test, score, -1 if test is tests[-1] else place + 1, line)
+            for place, (test, (score, line)) in enumerate(zip(tests, said, strict=True))
         ]
-        if follows:
-            said = self.say(
-                "It follows from your earlier answers, which are not all right: points for "
-                "the method."
-            )
-            inside.append(self._node(k, 1, f"c_{k}", METHOD, -1, quiz.paragraph(said)))
-        return "\n".join(["<prt>", *inside, "</prt>"])
+        fields: Mapping[str, object] = {
+            "name": f"prt{k}",
+            "value": self.chain.parts[k].points,
+            "autosimplify": 1,
+            "feedbackstyle": 1,
+        }
+        code = quiz.code("feedbackvariables", _code(self._following(k)))
+        return _element("prt", [*_elements(fields), code, *nodes])
 
-    def _node(self, k: int, place: int, truth: str, score: float, otherwise: int, said: str) -> str:
-        """A node that compares the answer: with its score if it fits, else on to another."""
+    def _node(
+        self, k: int, place: int, test: str, score: float, otherwise: int, said: b.Line
+    ) -> str:
+        """A node that tests an answer: with its score if it holds, else on to another."""
         fields: Mapping[str, object] = {
             "name": place,
             "description": "",
             "answertest": "AlgEquiv",
-            "sans": self.test(k, truth),
+            "sans": test,
             "tans": "true",
             "testoptions": "",
             "quiet": 1,
         }
-        inside = [quiz.element(name, value) for name, value in fields.items()]
-        for branch, points, penalty, then, feedback in (
-            ("true", score, 0 if score == 1 else _PENALTY, -1, said),
-            ("false", 0, _PENALTY, otherwise, ""),
+        feedback = quiz.paragraph(said) if said else ""
+        inside = [*_elements(fields)]
+        for branch, points, then, shown in (
+            ("true", score, -1, feedback),
+            ("false", 0, otherwise, ""),
         ):
-            inside += [
-                quiz.element(f"{branch}scoremode", "="),
-                quiz.element(f"{branch}score", points),
-                quiz.element(f"{branch}penalty", penalty),
-                quiz.element(f"{branch}nextnode", then),
-                quiz.element(f"{branch}answernote", _note(k, place, branch == "true")),
-                quiz.rich(f"{branch}feedback", feedback),
-            ]
-        return "\n".join(["<node>", *inside, "</node>"])
+            values = {
+                "scoremode": "=",
+                "score": f"{points:g}",
+                "penalty": _penalty(points),
+                "nextnode": then,
+                "answernote": _note(k, place, branch == "true"),
+            }
+            inside += _elements({f"{branch}{name}": value for name, value in values.items()})
+            inside.append(quiz.rich(f"{branch}feedback", shown))
+        return _element("node", inside)
 
     # -- question tests --------------------------------------------------------------
 
     def _questiontests(self) -> Iterator[str]:
-        told = {
-            "ta": "The right answers.",
-            "e": "A slip, carried on.",
-            "g": "Nonsense.",
-        }
-        for case, (letter, description) in enumerate(told.items(), 1):
-            inside = [quiz.element("testcase", case), quiz.element("description", description)]
-            for k, _ in self.parts:
-                value = quiz.element("value", f"{letter}_{k}")
-                if letter == "ta":
-                    # The digits are symattn's own: Maxima's are held against them.
-                    value = quiz.element("value", self._right(k))
-                inside.append(f"<testinput><name>ans{k}</name>{value}</testinput>")
-            outcomes = [_Trial(self, one).outcomes(letter) for one in self.exercises]
-            for k, _ in self.parts:
+        trials = [Trial(self.chain, one) for one in self.chain.exercises]
+        for case, (answers, (letter, description)) in enumerate(_TESTS.items(), 1):
+            inside = [*_elements({"testcase": case, "description": description})]
+            for k in self.chain.parts:
+                # The right digits are symattn's own: Maxima's are held against them.
+                value = self._right(k) if answers == "right" else f"{letter}_{k}"
+                inside.append(_element("testinput", _elements({"name": f"ans{k}", "value": value})))
+            outcomes = [trial.outcomes(answers) for trial in trials]
+            for k in self.chain.parts:
                 found = {outcome[k] for outcome in outcomes}
+                # A test is the same for all variants: it says what they have in common.
                 if len(found) == 1:
                     inside.append(self._expected(k, *found))
-            yield "\n".join(["<qtest>", *inside, "</qtest>"])
+            yield _element("qtest", inside)
 
     def _right(self, k: int) -> str:
-        part = self.first.parts[k - 1]
+        part = self.chain.parts[k]
         rows = (
             [[read_entry(answer) for answer in row] for row in one.right(part)]
-            for one in self.exercises
+            for one in self.chain.exercises
         )
         return _of_variant(map(maxima.matrix, rows))
 
-    def _expected(self, k: int, outcome: str) -> str:
-        score = {"right": 1, "follows": METHOD, "wrong": 0}[outcome]
-        place = 0 if outcome == "right" or not self.sources[k] else 1
-        fields: Mapping[str, object] = {
-            "name": f"prt{k}",
-            "expectedscore": score,
-            "expectedpenalty": 0 if score == 1 else _PENALTY,
-            "expectedanswernote": _note(k, place, outcome != "wrong"),
+    def _expected(self, k: int, outcome: Outcome) -> str:
+        slips = 1 + bool(self.chain.sources[k])
+        if isinstance(outcome, int):
+            score, place = SLIP, slips + outcome
+        else:
+            last = slips + len(self.chain.slips[k]) - 1
+            score, place = {"right": (1, 0), "follows": (METHOD, 1), "wrong": (0, last)}[outcome]
+        values: Mapping[str, object] = {
+            "score": f"{score:g}",
+            "penalty": _penalty(score),
+            "answernote": _note(k, place, outcome != "wrong"),
         }
-        inside = "".join(quiz.element(name, value) for name, value in fields.items())
-        return f"<expected>{inside}</expected>"
+        fields = {f"expected{name}": value for name, value in values.items()}
+        return _element("expected", _elements({"name": f"prt{k}", **fields}))
 
 
-class _Trial:
-    """The answers of the question's tests to one version, in floats, and what the trees
-    make of them."""
+def _elements(fields: Mapping[str, object]) -> Iterator[str]:
+    return (quiz.element(name, value) for name, value in fields.items())
 
-    def __init__(self, question: _Question, exercise: Exercise) -> None:
-        self.question = question
-        self.exercise = exercise
-        program = exercise.case.program
-        self.nodes = {k: program.named[part.quantity] for k, part in question.parts}
-        self.given = {
-            node.serial: _floats(_rows(exercise, name))
-            for name, node in quiz.Text(exercise, question.say).given()
-        }
-        self.right = self._chain(lambda k, made: made)
 
-    def _chain(self, change: Callable[[int, Matrix], Matrix]) -> dict[int, Matrix]:
-        """The parts one after the other, each from those before as they were changed."""
-        found: dict[int, Matrix] = {}
-        for k in self.question.order:
-            found[k] = change(k, self.made(k, found))
-        return found
+def _element(name: str, inside: Iterable[str]) -> str:
+    return "\n".join([f"<{name}>", *inside, f"</{name}>"])
 
-    def made(self, k: int, known: Mapping[int, Matrix]) -> Matrix:
-        """What a part is when it is computed from these."""
-        held = self.given | {self.nodes[j].serial: known[j] for j in self.question.sources[k]}
-        node = self.nodes[k]
-        run = Run(Floats(), lambda x: held.get(x.serial))
-        return run[node] if node.op == "given" else run.work(node)
 
-    def outcomes(self, letter: str) -> dict[int, str]:
-        """What the tree of each part says of the answers of a test."""
-        answers = {"ta": self._truth, "e": self._slip, "g": self._nonsense}[letter]()
-        return {k: self._outcome(k, answers) for k, _ in self.question.parts}
-
-    def _truth(self) -> dict[int, Matrix]:
-        return {k: self._rounded(k, value) for k, value in self.right.items()}
-
-    def _slip(self) -> dict[int, Matrix]:
-        slipped = self.question.slipped
-
-        def change(k: int, made: Matrix) -> Matrix:
-            return self._rounded(k, _moved(made, 1) if k == slipped else made)
-
-        return self._chain(change)
-
-    def _nonsense(self) -> dict[int, Matrix]:
-        return {k: self._rounded(k, _moved(value, _nonsense(k))) for k, value in self.right.items()}
-
-    def _rounded(self, k: int, value: Matrix) -> Matrix:
-        made: Matrix = np.round(value, self.exercise.parts[k - 1].places)
-        return made
-
-    def _outcome(self, k: int, answers: Mapping[int, Matrix]) -> str:
-        tolerance = float(self.exercise.parts[k - 1].tolerance)
-        if _is_close(answers[k], self.right[k], tolerance):
-            return "right"
-        follows = self.question.sources[k] and _is_close(
-            answers[k], self.made(k, answers), tolerance
-        )
-        return "follows" if follows else "wrong"
+def _code(statements: Iterable[str]) -> str:
+    return "".join(f"{statement};\n" for statement in statements)
 
 
 def _of_variant(code: Iterable[str]) -> str:
@@ -412,65 +348,15 @@ def _of_variant(code: Iterable[str]) -> str:
     return said[0] if len(set(said)) == 1 else f"[{', '.join(said)}][sa_variant]"
 
 
-def _nonsense(k: int) -> int:
-    return 50 + 13 * k
+def _variable(node: Node) -> str:
+    """What something given is called in code: the names of Maxima and of STACK start
+    otherwise."""
+    return f"v_{node.extra}"
 
 
-def _moved(value: Matrix, by: int) -> Matrix:
-    rows, columns = value.shape
-    made: Matrix = value + by * (np.arange(1, rows + 1)[:, None] + 2 * np.arange(1, columns + 1))
-    return made
-
-
-def _is_close(answer: Matrix, truth: Matrix, tolerance: float) -> bool:
-    with np.errstate(invalid="ignore"):
-        near = (answer == truth) | (np.abs(answer - truth) <= tolerance)
-    return bool(near.all())
-
-
-def _floats(rows: Rows) -> Matrix:
-    return np.array([[float(x.ball(64)) if hasattr(x, "ball") else -np.inf for x in row]
-                     for row in rows])  # fmt: skip
-
-
-def _rows(exercise: Exercise, name: str) -> Rows:
-    given = exercise.case.given
-    return given.get(name, exercise.case.upstream)
-
-
-def _plain(name: str) -> str:
-    """A name of what is given: that of a gradient is none in Maxima."""
-    return name.replace("dL/d", "upstream_")
+def _penalty(score: float) -> float:
+    return 0 if score == 1 else _PENALTY
 
 
 def _note(k: int, place: int, is_true: bool) -> str:
     return f"prt{k}-{place + 1}-{'T' if is_true else 'F'}"
-
-
-def _check(exercises: Sequence[Exercise]) -> None:
-    first = exercises[0]
-    if first.is_proof:
-        raise Malformed("a proof has no figures: STACK questions are made of the other levels")
-    for one in exercises[1:]:
-        same = one.case.steps == first.case.steps and one.parts == first.parts
-        if not same or one.case.program.shapes() != first.case.program.shapes():
-            raise Malformed(
-                f"version {one.version} has other steps, parts or shapes than version "
-                f"{first.version}: the variants of a question differ in their numbers only"
-            )
-
-
-_SETTINGS: Mapping[str, object] = {
-    "questionsimplify": 1,
-    "assumepositive": 0,
-    "assumereal": 0,
-    "decimals": ".",
-    "scientificnotation": "*10",
-    "multiplicationsign": "dot",
-    "sqrtsign": 1,
-    "complexno": "i",
-    "inversetrig": "cos-1",
-    "logicsymbol": "lang",
-    "matrixparens": "[",
-    "variantsselectionseed": "",
-}

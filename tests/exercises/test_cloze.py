@@ -187,3 +187,53 @@ def test_closed_forms_and_single_numbers():
     assert r"<p>\(d_{k} = \) \(\sqrt{2}\)</p>" in shown
     _, shown = element(exercise(with_numbers(case, {**case.raw, "d_k": "0.25"})))
     assert r"<p>\(d_{k} = \) 0.25</p>" in shown
+
+
+# -- usual mistakes ------------------------------------------------------------------------
+
+
+def answers_of(made):
+    """The answers of each blank, by the quantity and the place of its entry."""
+    _, shown = element(made)
+    waiting = iter(blanks(shown))
+    found = {}
+    for part in made.parts:
+        quantity = made.solution[part.quantity]
+        rows, columns = quantity.grid
+        places = ((i, j) for i in range(rows) for j in range(columns))
+        for i, j in places:
+            if not quantity.is_hidden(i, j):
+                found[part.quantity, i, j] = next(waiting).answers
+    return found
+
+
+def test_the_forgotten_scale():
+    """It is known where it is made, for half the points, and in the weights and the output
+    that come of it, for all."""
+    found = answers_of(exercise(library.load("cat-sat-mat")))
+    wrong = {("T", 0, 0): "2", ("A", 0, 0): "0.6652410", ("Y", 0, 2): "0.6652410"}
+    for (name, i, j), number in wrong.items():
+        [one] = [x for x in found[name, i, j] if x.number == Decimal(number)]
+        assert one.feedback.startswith("Without the division by sqrt(d_k)?")
+        assert one.share == (Fraction(1, 2) if name == "T" else 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mistakes_are_told_apart(name):
+    """No wrong number is near to what is right, or to another of the same blank; what is
+    said of it is plain; and one that gives all the points is no round number."""
+    for (quantity, _, _), [right, *wrong] in answers_of(backward(name)).items():
+        assert right.feedback == ""
+        numbers = [right.number, *(answer.number for answer in wrong)]
+        near = [abs(x - y) for k, x in enumerate(numbers) for y in numbers[:k]]
+        assert all(distance >= 4 * right.tolerance for distance in near), quantity
+        for answer in wrong:
+            assert re.match(r"With(out)? [^<{}\\]+\?", answer.feedback)
+            assert answer.share < 1 or len(str(answer.number).replace(".", "").strip("-0")) > 2
+
+
+def test_a_mask_that_is_forgotten():
+    """Masked scores are no blanks, so it shows in the weights first, and is their slip."""
+    found = answers_of(exercise(library.load("cat-sat-mat-causal")))
+    [one] = [x for x in found["A", 0, 1] if x.feedback.startswith("Without the mask?")]
+    assert one.share == Fraction(1, 2)

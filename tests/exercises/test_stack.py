@@ -64,16 +64,21 @@ def test_right_answers():
 @needs_maxima
 @pytest.mark.parametrize("name", ["cat-sat-mat-padding", "length-4-causal", "the-fox-jumps"])
 def test_the_questions_own_tests(name):
-    """Right answers get all, a slip that is carried on the points for the method, and
-    nonsense nothing; and so the question's tests say."""
+    """Right answers get all, nonsense nothing, what follows from a slip all but for the part
+    that the slip is in, and a usual slip is known; and so the question's tests say."""
     one = question(backward(name))
     [results] = marked([(one, 1, [script for script, _ in one.tests()])])
     assert results == [expected for _, expected in one.tests()]
-    right, slipped, nonsense = results
-    assert {result.score for result in right.values()} == {1}
-    assert {result.score for result in nonsense.values()} == {0}
-    assert min(result.score for result in slipped.values()) == 0
-    assert any(re.fullmatch(r"prt\d+-2-T", result.note) for result in slipped.values())
+    right, carried, nonsense, slips = (
+        {name: result.score for name, result in result.items()} for result in results
+    )
+    assert {*right.values()} == {1}
+    assert {*nonsense.values()} == {0}
+    assert sorted(carried.values())[:2] == [0, 1]
+    follows = [result.note for result in results[1].values()]
+    assert sum(re.fullmatch(r"prt\d+-2-T", note) is not None for note in follows) > 2
+    assert 0.5 in slips.values()
+    assert {*slips.values()} <= {0.5, 1}
 
 
 @needs_maxima
@@ -124,13 +129,33 @@ def test_follow_through():
     truth = {f"ans{k}": f"ta_{k}" for k in range(1, 5)}
     scripts = [own, own | empty, own | late, truth | empty]
     [found] = marked([(question(made), 1, scripts)])
-    notes = [[result.note.removeprefix("prt") for result in one.values()] for one in found]
-    assert notes == [
-        ["1-1-F", "2-2-T", "3-2-T", "4-2-T"],
-        ["1-1-F", "2-2-F", "3-2-T", "4-2-T"],
-        ["1-1-F", "2-2-T", "3-2-F", "4-2-F"],
-        ["1-1-T", "2-2-F", "3-1-T", "4-1-T"],
+    right, follows, wrong = "1-T", "2-T", "F"
+    notes = [[re.sub(r"prt.-(\d-T|\d-F)", r"\1", x.note) for x in one.values()] for one in found]
+    assert [[note if note[-1] == "T" else wrong for note in one] for one in notes] == [
+        [wrong, follows, follows, follows],
+        [wrong, wrong, follows, follows],
+        [wrong, follows, wrong, wrong],
+        [right, wrong, right, right],
     ]
+
+
+@needs_maxima
+def test_usual_slips():
+    """Weights without the scale, and weights before they are divided by their sums, by NumPy:
+    the one is known where the scale is used, the other where weights are."""
+    made = exercise(library.load("cat-sat-mat"))
+    X = np.array(numbers(made, "X"), dtype=float)
+    powers = np.exp(X @ X.T / 2)
+    truth = {f"ans{k}": f"ta_{k}" for k in range(1, 5)}
+    scripts = [truth | {"ans2": typed(X @ X.T)}, truth | {"ans3": typed(powers)}]
+    one = question(made)
+    [[unscaled, unnormalised]] = marked([(one, 1, scripts)])
+    assert (unscaled["prt2"].score, unnormalised["prt3"].score) == (0.5, 0.5)
+    said = {
+        text(node, "trueanswernote"): text(node, "truefeedback/text") for _, node in one.nodes()
+    }
+    assert said[unscaled["prt2"].note] == r"<p>Without the division by \(\sqrt{d_{k}}\)?</p>"
+    assert "sums of the exponentials?" in said[unnormalised["prt3"].note]
 
 
 def typed(matrix):
