@@ -1,9 +1,10 @@
-r"""TeX engines: finding one, running it safely, reading what it says.
+r"""Engines that make PDFs, TeX's and Typst: finding one, running it safely, reading what it says.
 
 An engine runs in an empty folder of its own, without shell escape, with a
 time limit, and may read and write files below that folder only. A worker looks
 after it: with whatever ends the worker, or the command that asked for it, the
-engine ends too, and its folder goes.
+engine ends too, and its folder goes. Typst is a library, which runs in the
+worker itself.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from symattn import workers
@@ -25,9 +27,12 @@ TIME_LIMIT = 120.0
 #: Widest overfull box, in points, that nobody sees.
 MAX_OVERFULL = 1.0
 
+#: The engine that is a library, and how its documents begin.
+TYPST, TYPST_DOCUMENT = "typst", "// Typst"
+
 INSTALL = (
     "on Debian or Ubuntu: apt-get install texlive-latex-recommended texlive-pictures lmodern"
-    " (and texlive-luatex for letters beyond Latin)"
+    " (and texlive-luatex for letters beyond Latin); or, without TeX: pip install symattn[pdf]"
 )
 
 _OVERFULL = re.compile(r"Overfull \\[hv]box \(([0-9.]+)pt too (?:wide|high)\)[^\n]*")
@@ -50,16 +55,21 @@ def wanted_engine(tex: str) -> str:
     'lualatex'
     """
     first = tex.partition("\n")[0]
+    if first == TYPST_DOCUMENT:
+        return TYPST
     return "lualatex" if first.endswith("lualatex") else "pdflatex"
 
 
 def find_engine(tex: str) -> str | None:
     """The path of the engine for a document, or None if it isn't installed."""
-    return shutil.which(wanted_engine(tex))
+    engine = wanted_engine(tex)
+    if engine == TYPST:
+        return engine if find_spec(engine) else None
+    return shutil.which(engine)
 
 
 def typeset(tex: str, limit: float = TIME_LIMIT) -> Document:
-    """The PDF of a LaTeX document.
+    """The PDF of a document in LaTeX, or in Typst's notation.
 
     Raises :class:`EngineFailure` when the engine is missing, fails, makes no
     whole PDF, or takes longer than ``limit`` seconds.
@@ -105,6 +115,8 @@ def _typeset(client: workers.Client, engine: str, tex: str) -> Document:
     # One folder for each document: nothing of the last is left in it.
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
+    if name == TYPST:
+        return _compiled(folder, tex)
     (folder / "sheet.tex").write_text(tex, encoding="utf-8")
     log = _run(client, engine)
     # Tables settle their widths in a second run.
@@ -117,6 +129,34 @@ def _typeset(client: workers.Client, engine: str, tex: str) -> Document:
     if not pdf.startswith(b"%PDF-") or b"%%EOF" not in pdf[-1024:]:
         raise EngineFailure(f"{name} made a broken PDF: {_first_error(log)}")
     return Document(pdf, complaints(log))
+
+
+#: What Typst says, under a standard of PDFs that wants all letters shown, of those that aren't.
+_UNSHOWN = re.compile(r"^error: .*the text `\"(.*)\"` could not be displayed", re.MULTILINE)
+
+
+def _compiled(folder: Path, text: str) -> Document:
+    """The PDF of a Typst document. The fonts of the system, which differ, are only asked for
+    letters that Typst's own lack."""
+    import typst
+
+    missing: list[str] = []
+    for own_fonts, whole in ((True, True), (False, True), (False, False)):
+        compiler = typst.Compiler(text.encode(), root=folder, ignore_system_fonts=own_fonts)
+        try:
+            pdf, warnings = compiler.compile_with_warnings(
+                pdf_standards="a-2b" if whole else None, timestamp=0
+            )
+        except typst.TypstError as error:
+            missing = _UNSHOWN.findall(error.diagnostic)
+            if not (missing and whole):
+                raise EngineFailure(f"{TYPST} failed: {error.message[:300]}") from None
+            continue
+        assert isinstance(pdf, bytes)
+        said = [f"no font has the letters {found}" for found in missing if not whole]
+        said += [warning.message for warning in warnings]
+        return Document(pdf, tuple(dict.fromkeys(said)))
+    raise AssertionError("the last compilation ends in a document or a failure")
 
 
 def _run(client: workers.Client, engine: str) -> str:

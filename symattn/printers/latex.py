@@ -305,7 +305,7 @@ def _row(row: tuple[b.Line, ...], table: b.Table) -> str:
 
 def _rooms(align: str) -> list[float]:
     """How wide each column may get, in em."""
-    return [mm / EM if mm else TEXT for _, mm in columns(align)]
+    return [column.width / EM or TEXT for column in columns(align)]
 
 
 def _row_start(row: str) -> str:

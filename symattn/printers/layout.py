@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from symattn import formulas as f
 from symattn.printers import blocks as b
@@ -294,14 +295,23 @@ def _columns(matrix: b.Matrix, start: int, stop: int) -> b.Matrix:
     return b.Matrix(rf"{name}_{{\cdot,\,{which}}} {relation}{factor}", cells, matrix.row_labels)
 
 
-_COLUMN = re.compile(r"@\{(?:[^{}]|\{[^{}]*\})*\}|P\{(\d+)mm\}|([lcr])")
+class Column(NamedTuple):
+    """A column of a table: its side, its width in mm, 0 for that of its cells, and the air
+    before it in mm."""
+
+    side: str
+    width: float
+    gap: float
 
 
-def columns(align: str) -> list[tuple[str, float]]:
-    """The columns of a table: how each is aligned, and its width in mm, 0 for its own.
+_COLUMN = re.compile(r"(?:@\{(?:\\hspace\{(\d+)mm\})?\})?(?:P\{(\d+)mm\}|([lcr]))")
 
-    >>> columns("lrP{40mm}")
-    [('l', 0.0), ('r', 0.0), ('l', 40.0)]
+
+def columns(align: str) -> list[Column]:
+    r"""The columns of a table.
+
+    >>> columns(r"l@{\hspace{12mm}}P{40mm}")
+    [Column(side='l', width=0.0, gap=0.0), Column(side='l', width=40.0, gap=12.0)]
     """
-    found = _COLUMN.finditer(align)
-    return [(m[2] or "l", float(m[1] or 0)) for m in found if m[1] or m[2]]
+    found = _COLUMN.findall(align)
+    return [Column(side or "l", float(width or 0), float(gap or 0)) for gap, width, side in found]

@@ -1,0 +1,371 @@
+r"""Sheets as Typst documents, for a PDF without TeX.
+
+Letters of mathematics, signs and layout are Typst's; all text of a sheet
+stands in strings, where nothing is a command. Its fonts are those that Typst
+brings along, which look as LaTeX's do.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import zip_longest
+from pathlib import Path
+
+from symattn.escaping import is_hidden
+from symattn.printers import blocks as b
+from symattn.printers import notation as n
+from symattn.printers.engine import TYPST_DOCUMENT
+from symattn.printers.layout import EM, TEXT, columns, cut, matrix_width, shortened, unbreakable
+from symattn.printers.layout import width as width_of
+
+#: How sheets look: the functions that are called here for each block.
+_STYLE = Path(__file__).with_name("sheet.typ").read_text("utf-8")
+
+#: What Typst calls a paper, and what of its width is left beside 166 mm of text.
+_PAPERS = {"a4": ("a4", 22), "letter": ("us-letter", 24.95)}
+
+
+def document(sheet: b.Sheet) -> str:
+    """The Typst document of a sheet.
+
+    >>> page = document(b.Sheet("x", "A < B", (), (b.Paragraph((b.Math("A"), " is")),)))
+    >>> page.splitlines()[-1]
+    '$A$#(" is")'
+    """
+    title = (sheet.title,) if isinstance(sheet.title, str) else sheet.title
+    body = "\n\n".join(
+        _before(block) if _introduces(block, after) else _block(block)
+        for block, after in zip_longest(sheet.blocks, sheet.blocks[1:])
+    )
+    words = "".join("" if isinstance(x, b.Math) else x if isinstance(x, str) else x.text
+                    for x in title)  # fmt: skip
+    name, side = _PAPERS[sheet.paper]
+    return (
+        f"{TYPST_DOCUMENT}\n#set document(title: {_string(words)})\n"
+        f'#set page(paper: "{name}", margin: (x: {side}mm, top: 20mm, bottom: 22mm), '
+        f'numbering: "1")\n#set text(lang: "{sheet.say.tag.partition("-")[0]}")\n{_STYLE}\n'
+        f"#title({_line(title)}, {_line(sheet.subtitle)})\n\n{body}\n"
+    )
+
+
+def _introduces(block: b.Block, after: b.Block | None) -> bool:
+    """Whether a paragraph belongs to the display below it."""
+    return isinstance(block, b.Paragraph) and not isinstance(after, b.Paragraph | b.Heading | None)
+
+
+def _before(block: b.Block) -> str:
+    return f"#before[{_block(block)}]"
+
+
+# -- text -----------------------------------------------------------------------
+
+#: Long words, such as addresses, may break after every so many letters.
+_LONG, _PART = re.compile(r"\S{17,}"), re.compile(r".{1,4}")
+
+
+def _string(text: str) -> str:
+    r"""Text as a string of Typst, on one line; what steers or hides text is left out.
+
+    >>> print(_string('a "b" #c\n\\d'))
+    "a \"b\" #c \\d"
+    """
+    plain = "".join(" " if c.isspace() else "" if is_hidden(c) else c for c in text)
+    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _text(text: str, style: str = "") -> str:
+    """Text as content, long words in parts that lines may end behind."""
+    parts, done = [], 0
+    for word in _LONG.finditer(text):
+        pieces = _PART.findall(word[0])
+        parts += [text[done : word.start()] + pieces[0], *pieces[1:-1]]
+        done = word.end() - len(pieces[-1])
+    parts.append(text[done:])
+    return "#h(0pt)".join(f"#{style}({_string(part)})" for part in parts)
+
+
+def _line(line: b.Line, room: float = TEXT) -> str:
+    """A line of text as content; formulas that nothing breaks get no wider than ``room`` em."""
+    return f"[{_inline(line, room)}]"
+
+
+def _inline(line: b.Line, room: float = TEXT) -> str:
+    shown = []
+    for piece in line:
+        match piece:
+            case b.Math(latex):
+                shown.append(_inner(latex, room))
+            case b.Code(text):
+                shown.append(_text(text, "raw"))
+            case b.Link(text) | b.Target(text):
+                shown.append(_text(text))
+            case b.Strong(text):
+                shown.append(_text(text, "strong"))
+            case _:
+                shown.append(_text(piece))
+    return "".join(shown)
+
+
+def _inner(latex: str, room: float) -> str:
+    """Mathematics inside a line."""
+    if unbreakable(latex) > room:
+        return _fit(latex, room)
+    if latex.startswith(_DISPLAY) and width_of(latex) <= room:
+        # In a box of its own it doesn't reach into the lines around it.
+        return f"#box($ {_formula(latex.removeprefix(_DISPLAY))} $)"
+    return _math(latex)
+
+
+_DISPLAY = r"\displaystyle "
+
+
+def _fit(latex: str, room: float) -> str:
+    return f"#fit({room * EM:.0f}mm, {_math(latex)})"
+
+
+#: Height of a page that nothing is lost of where what belongs together moves on, in mm.
+_PAGE = 170
+
+
+def _block(block: b.Block) -> str:
+    match block:
+        case b.Heading(text, level, room):
+            return f"#head({level}, {min(room, _PAGE):.0f}mm, {_line(text)})"
+        case b.Paragraph(text):
+            return _inline(text)
+        case b.Equations(lines, count):
+            return _equations(lines, count)
+        case b.Matrices(items):
+            pieces = [piece for item in items for piece in cut(item)]
+            return f"#beside({', '.join(map(_matrix, pieces))})"
+        case b.Table():
+            return _table(block)
+        case b.HeatMaps(items):
+            return _heat_maps(items)
+        case b.Marked(where, matrix, notes):
+            pieces = cut(matrix, 0.66 * TEXT)
+            said = "".join(f"{_line(note)}, " for note in notes)
+            return f"#marked({_line((where,))}, ({said}), {', '.join(map(_matrix, pieces))})"
+        case b.Listing(lines):
+            return f"#listing({', '.join(map(_string, lines))})"
+
+
+def _equations(lines: tuple[tuple[str, str, str], ...], count: int) -> str:
+    """Equations aligned at their relations, in several columns; what continues a line is set in."""
+    cells = [_equation(*line) for line in lines]
+    rows = [" & #h(1em) ".join(cells[k : k + count]) for k in range(0, len(cells), count)]
+    return "#equations($ " + " \\\n".join(rows) + " $)"
+
+
+def _equation(left: str, relation: str, right: str) -> str:
+    if not relation:
+        return f"{_formula(left)} & #h(1em) {_continued(n.read(right))}"
+    room = max(TEXT - width_of(left) - 1.5, 8.0)
+    shown = _formula(right) if width_of(right) <= room else _fit(right, room)
+    return f"{_formula(left)} & {_formula(relation)} {shown}"
+
+
+# -- mathematics ----------------------------------------------------------------
+
+
+_BRACKETS = '"["'
+
+
+def _math(latex: str) -> str:
+    return f"${_formula(latex)}$"
+
+
+def _formula(latex: str) -> str:
+    r"""A formula in Typst's notation.
+
+    >>> print(_formula(r"\frac{1}{x_{0}} + \mathrm{d}Q"))
+    frac(1, attach(x, b: 0)) +"d"Q
+    """
+    return _row(n.read(latex))
+
+
+def _row(row: n.Row) -> str:
+    shown, close = "", True
+    for node in row:
+        piece = _node(node)
+        # Beside text a blank would be seen.
+        text = piece.startswith(('"', "#"))
+        shown += piece if close or text else f" {piece}"
+        close = text
+    return shown
+
+
+def _body(row: n.Row) -> str:
+    """What a function of Typst is given, which isn't nothing."""
+    return _row(row) or '""'
+
+
+def _continued(row: n.Row) -> str:
+    """The rest of a sum on a new line: its sign has an operand above."""
+    if row and isinstance(row[0], n.Sign) and row[0].prefix:
+        return f'class("binary", {row[0].text}) {_row(row[1:])}'
+    return _row(row)
+
+
+def _node(node: n.Node) -> str:
+    match node:
+        case n.Number(text) | n.Letter(text):
+            return text
+        case n.Name(text) | n.Text(text):
+            return _string(text)
+        case n.Word(text):
+            return f"#word({_string(text)})"
+        case n.Cause(text):
+            return f"#cause({_string(text)})"
+        case n.Sign():
+            return _sign(node)
+        case n.Limits(text):
+            return text if text == "∑" else f"op({_string(text)}, limits: #true)"
+        case n.Space(width):
+            return f"#h({width / 18:.3g}em)"
+        case n.Group(parts):
+            return _row(parts)
+        case n.Fraction(above, below):
+            return f"frac({_body(above)}, {_body(below)})"
+        case n.Root(inner):
+            return f"sqrt({_body(inner)})"
+        case n.Indexed(base, below, above):
+            indices = f", b: {_row(below)}" if below else ""
+            indices += f", t: {_row(above)}" if above else ""
+            return f"attach({_body((base,))}{indices})"
+        case n.Fenced(opening, inner, closing):
+            return f"lr({_escaped(opening)} {_row(inner)} {_escaped(closing)})"
+        case n.Big(text):
+            return f"lr(size: #1.8em, {_escaped(text)})"
+        case n.Marked("bold", inner):
+            return f"upright(bold({_body(inner)}))"
+        case n.Marked("correct", inner):
+            return f"#correct({_figure(inner)})"
+        case n.Marked(look, inner):
+            return f"{look}({_body(inner)})"
+        case n.Styled(display, inner):
+            return f"{'display' if display else 'inline'}({_body(inner)})"
+        case n.Lines("cases", rows):
+            return _mat("#none", "left", [list(map(_row, row)) for row in rows], ".3em")
+        case n.Lines(_, rows):
+            shown = " \\ ".join(
+                " & ".join([_row(row[0]), *map(_continued, row[1:])]) for row in rows
+            )
+            return f"#lines($ {shown} $)"
+
+
+def _figure(row: n.Row) -> str:
+    """A figure as text, which is copied as such; else bold mathematics."""
+    if all(isinstance(node, n.Number | n.Sign) for node in row):
+        return _string("".join(node.text for node in row if isinstance(node, n.Number | n.Sign)))
+    return f"$upright(bold({_row(row)}))$"
+
+
+def _sign(sign: n.Sign) -> str:
+    if sign.role == "close by":
+        return f'class("normal", {_escaped(sign.text)})'
+    if sign.role in ("separator", "opening", "closing"):
+        return _escaped(sign.text)
+    return f'class("unary", {sign.text})' if sign.prefix else sign.text
+
+
+def _escaped(text: str) -> str:
+    """A sign that Typst reads as itself."""
+    return f"\\{text}" if text else ""
+
+
+def _mat(delimiter: str, align: str, rows: list[list[str]], gap: str) -> str:
+    # A semicolon right behind code would be taken for its end.
+    cells = " ; ".join(" , ".join(row) for row in rows)
+    return f"mat(delim: {delimiter}, align: #{align}, row-gap: #{gap}, column-gap: #1em, {cells})"
+
+
+def _matrix(matrix: b.Matrix) -> str:
+    """A matrix with its name and its labels."""
+    before = _formula(matrix.before)
+    if not matrix.cells:
+        return f"$ {before} $"
+    tall = any(r"\frac" in cell for row in matrix.cells for cell in row)
+    # Fractions and sums are centred; figures and short entries line up right.
+    align, gap = ("center", ".45em") if tall else ("right", ".3em")
+    style = "display({})" if tall else "{}"
+    cells = [[style.format(_formula(cell)) for cell in row] for row in matrix.cells]
+    labels = [
+        [f"#label({_string(shortened(label))})" + (f"#strut(${' '.join(row)}$)" if tall else "")]
+        for label, row in zip(matrix.row_labels, cells, strict=bool(matrix.row_labels))
+    ]
+    side = _mat("#none", "right", labels, gap) if labels else ""
+    shown = f"$ {before} {side} {_mat(_BRACKETS, align, cells, gap)} $"
+    return shown if matrix_width(matrix) <= TEXT else f"fit({TEXT * EM:.0f}mm, {shown})"
+
+
+# -- tables and heat maps ---------------------------------------------------------
+
+
+_SIDES = {"l": "left", "c": "center", "r": "right"}
+
+
+def _table(table: b.Table) -> str:
+    layout = columns(table.align)
+    # Beside the first and the last column there is no air.
+    air = [12] * len(layout)
+    air[0] -= 6
+    air[-1] -= 6
+    widths = "".join(
+        f"{column.width:g}mm + {pt}pt, " if column.width else "auto, "
+        for column, pt in zip(layout, air, strict=True)
+    )
+    align = "".join(f"{_SIDES[column.side]} + horizon, " for column in layout)
+    gaps = "".join(f"{column.gap:g}mm, " for column in layout[1:])
+    header = "".join(f"strong({_line(cell)}), " for cell in table.header)
+    rooms = [column.width / EM or 2 * TEXT / max(len(layout), 2) for column in layout]
+    rows = ",\n".join(_table_row(row, rooms) for row in table.rows)
+    return f"#rows(({widths}), ({align}), ({gaps}), ({header}),\n{rows})"
+
+
+def _table_row(row: tuple[b.Line, ...], rooms: list[float]) -> str:
+    if len(row) == 1 < len(rooms):
+        return f"group({len(rooms)}, {_line(row[0])})"
+    return ", ".join(_line(cell, room) for cell, room in zip(row, rooms, strict=True))
+
+
+#: Most columns that heat maps side by side have; room for the cells of one,
+#: and for a label, in mm.
+_BESIDE, _CELLS, _CELL_LABEL = 8, 125.0, 5.0
+
+
+def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
+    beside = sum(len(item.columns) for item in items) <= _BESIDE
+    between = "h(8mm)" if beside else "parbreak()"
+    return f"#heatmaps({between}, {', '.join(map(_heat_map, items))})"
+
+
+def _heat_map(heat: b.HeatMap) -> str:
+    count = len(heat.columns)
+    cell = 13.0 if count <= 6 else min(max(6.0, 80.0 / count), _CELLS / count)
+    # Where the cells are small, only some of them can have labels.
+    apart = math.ceil(_CELL_LABEL / cell)
+    style = "slanted" if max(map(len, heat.columns)) > 7 else "label"
+    above = "".join(f"{x}, " for x in _labels(heat.columns, apart, style))
+    rows = ",\n".join(
+        ", ".join([label, *(_shade(*one, cell) for one in zip(shades, figures, strict=True))])
+        for label, shades, figures in zip(
+            _labels(heat.rows, apart, "label"), heat.shades, heat.figures, strict=True
+        )
+    )
+    return f"heatmap({cell:g}mm, {_line(heat.title)}, ({above}),\n{rows})"
+
+
+def _labels(labels: tuple[str, ...], apart: int, style: str) -> list[str]:
+    """Labels of rows or columns, of so many only one."""
+    return [
+        "[]" if place % apart else f"{style}({_string(shortened(label))})"
+        for place, label in enumerate(labels)
+    ]
+
+
+def _shade(shade: float, figure: str, cell: float) -> str:
+    percent = round(100 * min(max(shade, 0.0), 1.0))
+    shown = f"fit({cell - 1:g}mm, {_math(figure.strip('$'))})" if figure else "[]"
+    return f"shade({percent}%, {shown})"
