@@ -16,7 +16,7 @@ from symattn.cli import options
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, one_document, paced, paper_and_language
-from symattn.cli.pages import page, typeset
+from symattn.cli.pages import FORMS, page, typeset
 from symattn.errors import EngineFailure
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
@@ -26,7 +26,7 @@ from symattn.workers import Asker
 if TYPE_CHECKING:
     from symattn.auditing.audit import Audit
 
-_FORMATS = ("text", "json", "github", "sarif", "errata", "html", "tex", "pdf")
+_FORMATS = ("text", "json", "github", "sarif", "errata", *FORMS)
 
 
 @click.command("audit")
@@ -77,7 +77,7 @@ def command(
       symattn audit length-4-causal --format pdf      the red-pen sheet
       symattn audit cat-sat-mat --format errata       a text for the author
     """
-    pages, folder = form in ("html", "tex", "pdf"), output or Path("audits")
+    pages, folder = form in FORMS, output or Path("audits")
     single = pages and len(cases) == 1 and output is not None and _is_file(output, form)
     if pages:
         one_document(output, len(cases), form)

@@ -15,7 +15,7 @@ from symattn.cli import options
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, bounded, one_document
-from symattn.cli.pages import page, write
+from symattn.cli.pages import FORMS, printed, write
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Asker, Limits
@@ -38,9 +38,8 @@ class Judged:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "html", "tex", "pdf", "json"]),
-    default="text",
-    show_default=True,
+    type=click.Choice(["text", *FORMS, "json"]),
+    help="Without it text, or with -o DIR pages, LaTeX, and PDF where a TeX engine is found.",
 )
 @click.option(
     "-o",
@@ -48,7 +47,7 @@ class Judged:
     type=click.Path(),
     callback=options.output,
     metavar="DIR",
-    help="Where files go: for html, tex and pdf 'derivations-out' unless given; "
+    help="Where files go: pages and PDFs into 'derivations-out' unless given; "
     "- is standard output.",
 )
 @click.option(
@@ -56,7 +55,7 @@ class Judged:
 )
 @bounded
 def command(
-    names: tuple[str, ...], form: str, output: Path | None, strict: bool, limits: Limits
+    names: tuple[str, ...], form: str | None, output: Path | None, strict: bool, limits: Limits
 ) -> None:
     """Derivations for any size, proved line by line: the bundled ones, and your own.
 
@@ -69,9 +68,12 @@ def command(
       symattn derive
       symattn derive softmax-jacobian
       symattn derive homework.toml
+      symattn derive -o out                   all of them as pages
       symattn derive attention-gradients --format pdf -o out
     """
-    if form in ("html", "tex", "pdf"):
+    if form is None and output in (None, STANDARD_OUTPUT):
+        form = "text"
+    if form is None or form in FORMS:
         one_document(output, len(names), form)
     elif output == STANDARD_OUTPUT:
         output = None
@@ -92,14 +94,14 @@ def command(
         for one in found:
             _emit(one.content + "\n", f"{one.name}.txt", output)
     else:
-        documents = {one.name: one.content for one in found}
+        documents = [one.content for one in found]
         if code := write(documents, output or Path("derivations-out"), form, strict):
             sys.exit(code)
     if not all(one.proved for one in found):
         sys.exit(CHECK_FAILED)
 
 
-def _judged(asker: Asker, wanted: Wanted, form: str) -> Judged:
+def _judged(asker: Asker, wanted: Wanted, form: str | None) -> Judged:
     """A derivation as a format has it."""
     from symattn.calculus import library
 
@@ -108,7 +110,7 @@ def _judged(asker: Asker, wanted: Wanted, form: str) -> Judged:
     return Judged(found.name, found.proved, _content(found, form))
 
 
-def _content(found: Derivation, form: str) -> Any:
+def _content(found: Derivation, form: str | None) -> Any:
     if form == "list":
         from symattn.calculus.printing import prose
 
@@ -119,7 +121,7 @@ def _content(found: Derivation, form: str) -> Any:
         return "\n".join(map(visible, found.to_text().split("\n")))
     from symattn.sheets.derivation import sheet
 
-    return page(sheet(found), form)
+    return printed(sheet(found), form)
 
 
 def _emit(text: str, name: str, output: Path | None) -> None:

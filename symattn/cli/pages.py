@@ -1,9 +1,13 @@
-"""Documents typeset and written."""
+"""Documents printed, typeset and written."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import re
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from html import unescape
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,22 +22,57 @@ from symattn.outputs import STANDARD_OUTPUT
 from symattn.printers.engine import Document, find_engine, typeset_all
 
 if TYPE_CHECKING:
+    from symattn.languages.language import Language
     from symattn.printers.blocks import Sheet
 
-#: Formats whose documents are written as they are printed, and what they are called.
-PLAIN = {"html": "HTML", "tex": "LaTeX"}
+#: The forms whose documents are text: what they are called, and the printer that has
+#: the ``document`` of a sheet. A PDF is made of LaTeX.
+PLAIN: Mapping[str, tuple[str, str]] = {
+    "html": ("HTML", "symattn.printers.html"),
+    "tex": ("LaTeX", "symattn.printers.latex"),
+}
+_NAMES = {form: name for form, (name, _) in PLAIN.items()} | {"pdf": "PDF"}
+#: The forms of documents that can be asked for.
+FORMS = tuple(_NAMES)
+#: What is written where no form is asked for, beside PDFs where there is an engine.
+_USUAL = ("html", "tex")
+
+#: The page that lists all others.
+_INDEX = "index"
+#: How pages of ours begin, within so many bytes.
+_TITLE = re.compile(r'<meta name="generator" content="symattn">\s*<title>(.*?)</title>')
+_HEAD = 4096
 
 #: Engines that run at once, where no more cases are worked on at once.
 _ENGINES = 2
 
 
-def page(sheet: Sheet, form: str | None) -> str:
-    """A sheet as HTML, or as the LaTeX of every other format."""
-    if form == "html":
-        from symattn.printers.html import document
-    else:
-        from symattn.printers.latex import document
-    return document(sheet)
+@dataclass(frozen=True)
+class Printed:
+    """A sheet as text in each form, and what a list of sheets shows of it."""
+
+    name: str
+    texts: Mapping[str, str]
+    card: str
+    say: Language
+
+
+def page(sheet: Sheet, form: str) -> str:
+    """A sheet as the text of a form, LaTeX for a PDF."""
+    _, printer = PLAIN["tex" if form == "pdf" else form]
+    text: str = import_module(printer).document(sheet)
+    return text
+
+
+def printed(sheet: Sheet, form: str | None) -> Printed:
+    """A sheet in the form that is asked for, or in the usual ones."""
+    forms = _USUAL if form is None else ("tex",) if form == "pdf" else (form,)
+    card = ""
+    if "html" in forms:
+        from symattn.printers import index
+
+        card = index.card(sheet)
+    return Printed(sheet.name, {one: page(sheet, one) for one in forms}, card, sheet.say)
 
 
 def typeset(
@@ -49,57 +88,115 @@ def typeset(
 
 
 def write(
-    documents: dict[str, str], output: Path, form: str | None, strict: bool, jobs: int = 1
+    sheets: Sequence[Printed], output: Path, form: str | None, strict: bool, jobs: int = 1
 ) -> int:
-    """Write documents by name, those in LaTeX with their PDFs; the exit code.
+    """Write sheets by their names, with PDFs of those in LaTeX and a page that lists
+    those in HTML; the exit code.
 
     Where a PDF can't be made, none stays beside the LaTeX: it would be an older one.
     """
     if output == STANDARD_OUTPUT:
-        return _print(documents, form, strict)
+        return _print(sheets, form, strict)
     outputs.prepare_folder(output)
-    suffix = "html" if form == "html" else "tex"
-    for name, text in documents.items():
-        outputs.write(output / f"{name}.{suffix}", text.encode())
-    count = f"{len(documents)} sheet{'s' if len(documents) != 1 else ''}"
-    if form in PLAIN:
-        click.echo(visible(f"{count} in {output}: {PLAIN[form]}"))
-        return 0
-    explicit = form == "pdf"
-    names = list(documents)
+    files = {sheet.name: [*sheet.texts] for sheet in sheets}
+    for sheet in sheets:
+        for suffix, text in sheet.texts.items():
+            outputs.write(output / f"{sheet.name}.{suffix}", text.encode())
+    code = 0
+    if form in (None, "pdf"):
+        code = _typeset(sheets, output, files, form == "pdf", strict, jobs)
+    whole = [one for one in _NAMES if all(one in made for made in files.values())]
+    *most, last = (_NAMES[one] for one in whole)
+    said = f"{', '.join(most)} and {last}" if most else last
+    count = f"{len(sheets)} sheet{'s' if len(sheets) != 1 else ''}"
+    start = _index(sheets, files, output) if "html" in whole else None
+    click.echo(visible(f"{count} in {output}: {said}" + (f"; open {start}" if start else "")))
+    return code
+
+
+def _typeset(
+    sheets: Sequence[Printed],
+    output: Path,
+    files: Mapping[str, list[str]],
+    explicit: bool,
+    strict: bool,
+    jobs: int,
+) -> int:
+    """Write the PDFs and note them among the files; the exit code. An engine that is
+    not there is told once, and no fault unless PDFs are all that was asked for."""
+    names = [sheet.name for sheet in sheets]
+    documents = [sheet.texts["tex"] for sheet in sheets]
+    missing: dict[str, list[str]] = {}
     messages: list[str] = []
     failed = complained = False
-    whole = 0
-    for index, made in typeset([*documents.values()], names, jobs):
-        path = output / f"{names[index]}.pdf"
+    for place, made in typeset(documents, names, jobs):
+        name, path = names[place], output / f"{names[place]}.pdf"
         if not isinstance(made, EngineFailure):
             outputs.write(path, made.pdf)
+            files[name].append("pdf")
             messages += [f"{path}: {complaint}" for complaint in made.complaints]
             complained |= bool(made.complaints)
-            whole += 1
             continue
-        missing = find_engine(documents[names[index]]) is None
-        messages.append(f"{output / names[index]}.tex: {made}" if missing else f"{path}: {made}")
-        if explicit or not missing:
+        absent = find_engine(documents[place]) is None
+        if absent:
+            missing.setdefault(str(made), []).append(name)
+        else:
+            messages.append(f"{path}: {made}")
+        if explicit or not absent:
             outputs.remove(path)
             failed = True
+    for message, without in missing.items():
+        of = "" if len(without) == len(names) else f" of {', '.join(sorted(without))}"
+        messages.append(f"no PDF{of}: {message}")
     for message in sorted(messages):
         click.echo(visible(f"symattn: {message}"), err=True)
-    both = "LaTeX and PDF" if whole == len(documents) else "LaTeX"
-    click.echo(visible(f"{count} in {output}: {both}"))
     return BAD_INPUT if failed else CHECK_FAILED if complained and strict else 0
 
 
-def _print(documents: dict[str, str], form: str | None, strict: bool) -> int:
+def _index(sheets: Sequence[Printed], files: Mapping[str, list[str]], output: Path) -> Path:
+    """Write the page that lists the sheets and what else of ours lies in the folder;
+    the page to open."""
+    from symattn.printers.index import index
+
+    path = output / f"{_INDEX}.html"
+    pages = {one: found for one in output.glob("*.html") if (found := _title(one)) is not None}
+    first = output / f"{sheets[0].name}.html"
+    if _INDEX in files or (path.exists() and path not in pages):
+        # It is a sheet, or somebody else's.
+        return first
+    cards = [
+        (sheet.card, [(f"{sheet.name}.{one}", _NAMES[one]) for one in files[sheet.name]])
+        for sheet in sheets
+    ]
+    others = [
+        (one.name, pages[one]) for one in sorted(pages) if one != path and one.stem not in files
+    ]
+    outputs.write(path, index(cards, others, sheets[0].say).encode())
+    return path if len(sheets) > 1 else first
+
+
+def _title(path: Path) -> str | None:
+    """The title of a page that a printer of ours made, nothing of other files."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD).decode("utf-8", "replace")
+    except OSError:
+        return None
+    found = _TITLE.search(head)
+    return unescape(found[1]) if found else None
+
+
+def _print(sheets: Sequence[Printed], form: str | None, strict: bool) -> int:
     """Write the one document to standard output."""
-    ((name, text),) = documents.items()
+    (sheet,) = sheets
+    (text,) = sheet.texts.values()
     if form in PLAIN:
         outputs.write(STANDARD_OUTPUT, text.encode())
         return 0
-    ((_, made),) = typeset([text], [name], 1)
+    ((_, made),) = typeset([text], [sheet.name], 1)
     if isinstance(made, EngineFailure):
         raise made
     outputs.write(STANDARD_OUTPUT, made.pdf)
     for complaint in made.complaints:
-        click.echo(visible(f"symattn: {name}: {complaint}"), err=True)
+        click.echo(visible(f"symattn: {sheet.name}: {complaint}"), err=True)
     return CHECK_FAILED if made.complaints and strict else 0

@@ -12,7 +12,7 @@ from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace, one_document, paced, sheet_settings
-from symattn.cli.pages import page, write
+from symattn.cli.pages import FORMS, Printed, printed, write
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Asker
 
@@ -32,9 +32,9 @@ from symattn.workers import Asker
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["html", "tex", "pdf"]),
-    help="A page for the browser, only LaTeX, or LaTeX and PDF. Without it, LaTeX, and PDF where "
-    "a TeX engine is found.",
+    type=click.Choice(FORMS),
+    help="Only pages for the browser, only LaTeX, or LaTeX and PDF. Without it, pages and LaTeX, "
+    "and PDF where a TeX engine is found.",
 )
 @sheet_settings
 @click.option(
@@ -49,7 +49,10 @@ def command(
     pace: Pace,
     settings: dict[str, object],
 ) -> None:
-    """Write worked-solution sheets: DIR/CASE.tex and DIR/CASE.pdf, or DIR/CASE.html.
+    """Write worked-solution sheets: DIR/CASE.html, DIR/CASE.tex and DIR/CASE.pdf.
+
+    Pages need nothing but a browser, and DIR/index.html lists them; PDFs need a
+    TeX engine.
 
     A sheet for students has every step worked, forward and backward. One for
     teachers also says where the document differs and how it is made again, one
@@ -63,7 +66,7 @@ def command(
       symattn sheet please-study-man --for author
       symattn sheet --for teacher --no-backward --paper letter
       symattn sheet cat-sat-mat --language de
-      symattn sheet --format html             pages that need nothing but a browser
+      symattn sheet --format html             only pages for the browser
       symattn sheet my/walkthrough.toml -o out --format tex
       symattn sheet cat-sat-mat --format pdf -o -     to standard output
     """
@@ -73,17 +76,15 @@ def command(
     made = case_arguments.of_each(cases, pace, _made, form, settings)
     if not made.done:
         made.tell()
-    code = write(dict(made.done), output, form, strict, pace.jobs)
+    code = write(made.done, output, form, strict, pace.jobs)
     made.tell()
     sys.exit(code)
 
 
-def _made(
-    asker: Asker, case: Wanted, form: str | None, settings: dict[str, object]
-) -> tuple[str, str]:
-    """The case's name and its sheet as a document."""
+def _made(asker: Asker, case: Wanted, form: str | None, settings: dict[str, object]) -> Printed:
+    """The case's sheet as documents."""
     from symattn.sheets.walkthrough import sheet
 
     with case_arguments.solved(asker, case) as solution:
         asker.stage("checking")
-        return solution.case.name, page(sheet(solution, **settings), form)
+        return printed(sheet(solution, **settings), form)

@@ -11,10 +11,12 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from symattn.escaping import html_attribute, html_text
+from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.printers.mathml import elements, mathml, table
 
@@ -52,28 +54,32 @@ def document(sheet: b.Sheet) -> str:
     >>> "<h1>A &lt; B</h1>" in page, "<p><math><mi>A</mi></math></p>" in page
     (True, True)
     """
-    title = (sheet.title,) if isinstance(sheet.title, str) else sheet.title
     named = list(_named(sheet.blocks))
     hints = _Hints()
     body = "\n".join(_folded(named, hints))
+    shown = f"{_contents(named, sheet.say)}<main>\n{body}\n</main>\n{hints.shown()}"
+    paper = f"@page {{ size: {sheet.paper}; }}\n"
+    head = f"<h1>{title(sheet)}</h1><p>{line(sheet.subtitle)}</p>"
+    return page(words(sheet), head, shown, sheet.say, hints.style() + paper)
+
+
+def page(name: str, head: str, body: str, say: Language, more: str = "") -> str:
+    """A page of that name: what stands at its head and below, and ``more`` style."""
     return "\n".join(
         [
             "<!DOCTYPE html>",
-            f'<html lang="{html_attribute(sheet.say.tag)}">',
+            f'<html lang="{html_attribute(say.tag)}">',
             "<head>",
             '<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{html_attribute(_POLICY)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="generator" content="symattn">',
-            f"<title>{html_text(_words(title) or sheet.name)}</title>",
-            f"<style>\n{style()}{hints.style()}</style>",
+            f"<title>{html_text(name)}</title>",
+            f"<style>\n{style()}{more}</style>",
             "</head>",
             "<body>",
-            f"<header><h1>{_line(title)}</h1><p>{_line(sheet.subtitle)}</p></header>",
-            f"{_contents(named)}<main>",
+            f"<header>{head}</header>",
             body,
-            "</main>",
-            hints.shown(),
             "</body>",
             "</html>",
             "",
@@ -81,10 +87,20 @@ def document(sheet: b.Sheet) -> str:
     )
 
 
-def _words(line: b.Line) -> str:
-    """A line without its mathematics."""
-    return "".join(x if isinstance(x, str) else "" if isinstance(x, b.Math) else x.text
-                   for x in line).strip()  # fmt: skip
+def title(sheet: b.Sheet) -> str:
+    """The title of a sheet as HTML."""
+    return line(_title(sheet))
+
+
+def words(sheet: b.Sheet) -> str:
+    """The title of a sheet in plain words, without its mathematics; its name if there are none."""
+    plain = (x if isinstance(x, str) else "" if isinstance(x, b.Math) else x.text
+             for x in _title(sheet))  # fmt: skip
+    return "".join(plain).strip() or sheet.name
+
+
+def _title(sheet: b.Sheet) -> b.Line:
+    return (sheet.title,) if isinstance(sheet.title, str) else sheet.title
 
 
 def _named(blocks: tuple[b.Block, ...]) -> Iterator[tuple[str, b.Block]]:
@@ -98,7 +114,7 @@ def _named(blocks: tuple[b.Block, ...]) -> Iterator[tuple[str, b.Block]]:
         yield name, block
 
 
-def _contents(named: list[tuple[str, b.Block]]) -> str:
+def _contents(named: list[tuple[str, b.Block]], say: Language) -> str:
     """A table of contents, folded, of a page with many headings."""
     headings = [(name, block) for name, block in named if isinstance(block, b.Heading)]
     if len(headings) < _LONG:
@@ -112,10 +128,11 @@ def _contents(named: list[tuple[str, b.Block]]) -> str:
         elif place:
             shown += "</li>"
         inside = nested
-        shown += f'<li><a href="#{name}">{_line(heading.text)}</a>'
+        shown += f'<li><a href="#{name}">{line(heading.text)}</a>'
     shown += "</li></ol></li>" if inside else "</li>"
+    name = html_text(say.text("Contents"))
     return (
-        '<nav aria-label="Contents"><details class="contents"><summary>Contents</summary>'
+        f'<nav aria-label="{name}"><details class="contents"><summary>{name}</summary>'
         f"<ol>{shown}</ol></details></nav>\n"
     )
 
@@ -132,7 +149,7 @@ def _folded(named: list[tuple[str, b.Block]], hints: _Hints) -> Iterator[str]:
             yield "</details>"
         levels.append(block.level)
         tag = f"h{block.level + 1}"
-        heading = f'<{tag} id="{name}">{_line(block.text)}</{tag}>'
+        heading = f'<{tag} id="{name}">{line(block.text)}</{tag}>'
         yield f'<details class="part" open><summary>{heading}</summary>'
     yield from ["</details>"] * len(levels)
 
@@ -170,9 +187,10 @@ class _Hints:
         )
 
 
-def _line(line: b.Line) -> str:
+def line(pieces: b.Line) -> str:
+    """A line of text."""
     shown = []
-    for piece in line:
+    for piece in pieces:
         match piece:
             case b.Math(latex):
                 shown.append(mathml(latex))
@@ -192,7 +210,7 @@ def _line(line: b.Line) -> str:
 def _block(block: b.Block, hints: _Hints) -> str:
     match block:
         case b.Heading(text) | b.Paragraph(text):
-            return f"<p>{_line(text)}</p>"
+            return f"<p>{line(text)}</p>"
         case b.Equations(lines, columns):
             return _equations(lines, columns)
         case b.Matrices(items):
@@ -205,7 +223,7 @@ def _block(block: b.Block, hints: _Hints) -> str:
             return f'<div class="beside">{shown}</div>'
         case b.Marked(where, matrix, notes):
             shown = f'<div class="display">{_matrix(matrix, hints)}</div>'
-            said = "".join(f"<p>{_line(note)}</p>" for note in notes)
+            said = "".join(f"<p>{line(note)}</p>" for note in notes)
             return (
                 f'<figure class="marked"><div><figcaption>{html_text(where)}</figcaption>'
                 f"{shown}</div><aside>{said}</aside></figure>"
@@ -279,7 +297,7 @@ def _table(table: b.Table) -> str:
     columns = _COLUMN.findall(_BETWEEN.sub("", table.align))
     kinds = ["l wide" if column[0] == "P" else column for column in columns]
     header = "".join(
-        f'<th scope="col" class="{kind}">{_line(cell)}</th>' if cell else "<td></td>"
+        f'<th scope="col" class="{kind}">{line(cell)}</th>' if cell else "<td></td>"
         for kind, cell in zip(kinds, table.header, strict=True)
     )
     rows = "".join(f"<tr>{_row(row, kinds)}</tr>\n" for row in table.rows)
@@ -291,14 +309,19 @@ def _table(table: b.Table) -> str:
 
 def _row(row: tuple[b.Line, ...], kinds: list[str]) -> str:
     if len(row) == 1 < len(kinds):
-        return f'<th scope="rowgroup" class="l" colspan="{len(kinds)}">{_line(row[0])}</th>'
+        return f'<th scope="rowgroup" class="l" colspan="{len(kinds)}">{line(row[0])}</th>'
     return "".join(
-        f'<td class="{kind}">{_line(cell)}</td>' for kind, cell in zip(kinds, row, strict=True)
+        f'<td class="{kind}">{line(cell)}</td>' for kind, cell in zip(kinds, row, strict=True)
     )
 
 
 #: From this shade on, in percent, figures are white.
 _DARK = 72
+
+
+def picture(heat: b.HeatMap) -> str:
+    """A heat map by itself."""
+    return _heat_map(replace(heat, hints=()), _Hints())
 
 
 def _heat_map(heat: b.HeatMap, hints: _Hints) -> str:
@@ -308,7 +331,7 @@ def _heat_map(heat: b.HeatMap, hints: _Hints) -> str:
     for label, *row in zip(heat.rows, heat.shades, heat.figures, told, strict=True):
         cells = "".join(map(_cell, *row))
         rows += f'<tr><th scope="row">{html_text(label)}</th>{cells}</tr>\n'
-    title = f"<figcaption>{_line(heat.title)}</figcaption>" if heat.title else ""
+    title = f"<figcaption>{line(heat.title)}</figcaption>" if heat.title else ""
     return (
         f'<figure class="heat"><div class="scroll"><table><thead><tr><td></td>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>{title}</figure>"

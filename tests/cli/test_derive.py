@@ -251,10 +251,22 @@ def test_html(tmp_path, symattn) -> None:
     """Pages for the browser, in ``derivations-out`` unless another folder is given."""
     names = ["masking", "pair-form"]
     done = symattn("derive", *names, "--format", "html")
-    assert (done.code, done.out) == (0, "2 sheets in derivations-out: HTML\n")
+    said = "2 sheets in derivations-out: HTML; open derivations-out/index.html\n"
+    assert (done.code, done.out) == (0, said)
     made = {path.name: path.read_text("utf-8") for path in (tmp_path / "derivations-out").iterdir()}
-    assert set(made) == {f"{n}.html" for n in names}
+    assert set(made) == {f"{n}.html" for n in [*names, "index"]}
     assert all(page.startswith("<!DOCTYPE html>\n") for page in made.values())
+
+
+def test_a_folder(engine, tmp_path, symattn) -> None:
+    """With a folder and no format there are pages, LaTeX and PDFs, as of sheets."""
+    engine()
+    done = symattn("derive", "masking", "-o", "out")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "1 sheet in out: HTML, LaTeX and PDF; open out/masking.html\n"
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "index.html", "masking.html", "masking.tex", "masking.pdf",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

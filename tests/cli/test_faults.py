@@ -123,15 +123,18 @@ def test_bad_use(words: list[str], said: str, symattn) -> None:
 
 
 def test_without_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, symattn) -> None:
-    """Without TeX the LaTeX is written and fine; asking for PDF is an error."""
+    """Without TeX pages and LaTeX are written and fine; asking for PDF is an error."""
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     done = symattn("sheet", "cat-sat-mat", "-o", "out")
-    assert (done.code, done.out) == (0, "1 sheet in out: LaTeX\n")
-    assert done.err.startswith("symattn: out/cat-sat-mat.tex: no pdflatex was found; on Debian")
+    said = "1 sheet in out: HTML and LaTeX; open out/cat-sat-mat.html\n"
+    assert (done.code, done.out) == (0, said)
+    assert done.err.startswith("symattn: no PDF: no pdflatex was found; on Debian")
     assert "apt-get install" in done.err
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["cat-sat-mat.tex"]
+    made = {path.name for path in (tmp_path / "out").iterdir()}
+    assert made == {"cat-sat-mat.html", "cat-sat-mat.tex", "index.html"}
     explicit = symattn("sheet", "cat-sat-mat", "-o", "out", "--format", "pdf")
-    assert (explicit.code, explicit.out, explicit.err) == (2, done.out, done.err)
+    assert (explicit.code, explicit.out) == (2, "1 sheet in out: LaTeX\n")
+    assert explicit.err == done.err
     audited = symattn("audit", "cat-sat-mat", "-o", "red.pdf", "--format", "pdf")
     assert (audited.code, audited.out) == (2, "")
     assert audited.err.startswith("symattn: no pdflatex was found; on Debian")

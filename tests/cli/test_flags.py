@@ -43,7 +43,7 @@ TESTS = {
     ("sheet", "--jobs"): test_limits.test_jobs,
     ("sheet", "--format html"): test_sheet.test_html,
     ("sheet", "--format tex"): test_sheet.test_only_latex,
-    ("sheet", "--format pdf"): test_sheet.test_latex_and_pdf,
+    ("sheet", "--format pdf"): test_sheet.test_all_forms,
     ("sheet", "--detail brief"): test_sheet.test_detail,
     ("sheet", "--detail full"): test_sheet.test_detail,
     ("sheet", "--places"): test_sheet.test_places,
@@ -201,7 +201,6 @@ def test_the_test_uses_the_word(command, word) -> None:
         ("show", "--format [text|latex|json]", "text"),
         ("verify", "--format [text|json]", "text"),
         ("audit", "--format [text|json|github|sarif|errata|html|tex|pdf]", "text"),
-        ("derive", "--format [text|html|tex|pdf|json]", "text"),
     ],
 )
 def test_the_help_names_defaults(command, flag, default, symattn) -> None:

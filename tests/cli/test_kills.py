@@ -57,14 +57,20 @@ def engine(run: Run, script: str) -> None:
     run.environment["PATH"] = os.pathsep.join([str(folder), os.environ["PATH"]])
 
 
+#: How files begin and end.
+WHOLE = {
+    ".pdf": (b"%PDF-", b"%%EOF"),
+    ".tex": (b"% !TeX", b"\\end{document}"),
+    ".html": (b"<!DOCTYPE html>", b"</html>"),
+}
+
+
 def assert_whole(folder: Path) -> None:
     """Every file is a sheet from its beginning to its end."""
     for path in folder.iterdir() if folder.exists() else ():
         content = path.read_bytes()
-        head, end = (
-            (b"%PDF-", b"%%EOF") if path.suffix == ".pdf" else (b"% !TeX", b"\\end{document}")
-        )
-        assert path.name in {f"{case}{suffix}" for case in CASES for suffix in (".tex", ".pdf")}
+        head, end = WHOLE[path.suffix]
+        assert path.stem in CASES or path.name == "index.html"
         assert content.startswith(head), path
         assert content.rstrip().endswith(end), path
 
@@ -99,7 +105,10 @@ def test_ended_at_any_moment(number: int, run: Run) -> None:
     assert_whole(out)
     code = process.returncode
     if code == 0:
-        assert (said, complained) == (b"2 sheets in out: LaTeX and PDF\n", b"")
+        assert (said, complained) == (
+            b"2 sheets in out: HTML, LaTeX and PDF; open out/index.html\n",
+            b"",
+        )
     elif whom == "command":
         assert code == (-how if how is signal.SIGKILL else 128 + how)
         assert complained == b""
@@ -156,7 +165,8 @@ def test_ended_while_an_engine_runs(whom: str, how: signal.Signals, stuck: Run) 
         expected = (-how if how is signal.SIGKILL else 128 + how, b"", b"")
     else:
         told = b"symattn: sheets/cat-sat-mat.pdf: pdflatex was killed\n"
-        expected = (2, b"1 sheet in sheets: LaTeX\n", told)
+        said = b"1 sheet in sheets: HTML and LaTeX; open sheets/cat-sat-mat.html\n"
+        expected = (2, said, told)
     assert (process.returncode, out, err) == expected
 
 

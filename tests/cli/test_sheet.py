@@ -19,13 +19,22 @@ def files(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("words", [[], ["--format", "pdf"]])
-def test_latex_and_pdf(words, engine, tmp_path, symattn) -> None:
-    """With an engine both are written, into ``sheets`` unless another folder is given."""
+ALL = "1 sheet in sheets: HTML, LaTeX and PDF; open sheets/cat-sat-mat.html\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "pages"),
+    [
+        ([], ALL, ["cat-sat-mat.html", "index.html"]),
+        (["--format", "pdf"], "1 sheet in sheets: LaTeX and PDF\n", []),
+    ],
+)
+def test_all_forms(words, said, pages, engine, tmp_path, symattn) -> None:
+    """With an engine PDFs are written too, into ``sheets`` unless another folder is given."""
     engine()
     done = symattn("sheet", "cat-sat-mat", *words)
-    assert (done.code, done.out, done.err) == (0, "1 sheet in sheets: LaTeX and PDF\n", "")
-    assert files(tmp_path / "sheets") == ["cat-sat-mat.pdf", "cat-sat-mat.tex"]
+    assert (done.code, done.out, done.err) == (0, said, "")
+    assert files(tmp_path / "sheets") == sorted(["cat-sat-mat.pdf", "cat-sat-mat.tex", *pages])
     assert (tmp_path / "sheets" / "cat-sat-mat.pdf").read_bytes() == b"%PDF-1.5\n%%EOF\n"
     tex = (tmp_path / "sheets" / "cat-sat-mat.tex").read_text("utf-8")
     assert tex.startswith("% !TeX program = pdflatex\n")
@@ -47,8 +56,9 @@ def test_html(engine, tmp_path, symattn) -> None:
     """``--format html`` writes pages, by no engine, and nothing else; one also to where asked."""
     engine(code=1, log="! never asked")
     done = symattn("sheet", "the-fox-jumps", "cat-sat-mat", "--format", "html", "-o", "a/b")
-    assert (done.code, done.out, done.err) == (0, "2 sheets in a/b: HTML\n", "")
-    assert files(tmp_path / "a" / "b") == ["cat-sat-mat.html", "the-fox-jumps.html"]
+    said = "2 sheets in a/b: HTML; open a/b/index.html\n"
+    assert (done.code, done.out, done.err) == (0, said, "")
+    assert files(tmp_path / "a" / "b") == ["cat-sat-mat.html", "index.html", "the-fox-jumps.html"]
     page = (tmp_path / "a" / "b" / "cat-sat-mat.html").read_text("utf-8")
     assert page.startswith("<!DOCTYPE html>\n")
     assert page.endswith("</html>\n")
@@ -73,7 +83,7 @@ def test_strict(log, engine, tmp_path, symattn) -> None:
     strict = symattn("sheet", "cat-sat-mat", "--strict")
     assert (strict.code, strict.err) == (1, done.err)
     # The page is there all the same, to look at.
-    assert strict.out == done.out == "1 sheet in sheets: LaTeX and PDF\n"
+    assert strict.out == done.out == ALL
     assert (tmp_path / "sheets" / "cat-sat-mat.pdf").read_bytes() == b"%PDF-1.5\n%%EOF\n"
 
 
@@ -89,7 +99,7 @@ def test_complaints_of_several_sheets(engine, symattn) -> None:
     engine(f"{OVERFULL}\n{MISSING}\n")
     done = symattn("sheet", "the-fox-jumps", "cat-sat-mat", "--strict")
     assert done.code == 1
-    assert done.out == "2 sheets in sheets: LaTeX and PDF\n"
+    assert done.out == "2 sheets in sheets: HTML, LaTeX and PDF; open sheets/index.html\n"
     assert done.err.splitlines() == [
         f"symattn: sheets/{case}.pdf: {complaint}"
         for case in ("cat-sat-mat", "the-fox-jumps")
@@ -102,11 +112,13 @@ def test_a_failing_engine(words, engine, tmp_path, symattn) -> None:
     """An engine that fails is bad input whatever was asked for; a complaint counts for less."""
     engine("! Undefined control sequence.\nl.7 \\foo\n", code=1)
     done = symattn("sheet", "cat-sat-mat", *words)
-    assert (done.code, done.out) == (2, "1 sheet in sheets: LaTeX\n")
+    said = "LaTeX" if "pdf" in words else "HTML and LaTeX; open sheets/cat-sat-mat.html"
+    assert (done.code, done.out) == (2, f"1 sheet in sheets: {said}\n")
     assert done.err == (
         "symattn: sheets/cat-sat-mat.pdf: pdflatex failed: Undefined control sequence. l.7 \\foo\n"
     )
-    assert files(tmp_path / "sheets") == ["cat-sat-mat.tex"]
+    assert not (tmp_path / "sheets" / "cat-sat-mat.pdf").exists()
+    assert (tmp_path / "sheets" / "cat-sat-mat.tex").exists()
 
 
 def test_an_engine_that_makes_nothing(engine, symattn) -> None:
@@ -134,11 +146,70 @@ def test_one_engine_of_two(only_pdflatex, tmp_path, symattn) -> None:
     (tmp_path / "\u732b.toml").write_text(f"title = '\u732b'\n{FORMULA}", "utf-8")
     words = ["sheet", "\u732b.toml", "cat-sat-mat", "-o", "out"]
     done = symattn(*words)
-    assert (done.code, done.out) == (0, "2 sheets in out: LaTeX\n")
-    assert done.err.startswith("symattn: out/\u732b.tex: no lualatex was found; on Debian")
-    assert files(tmp_path / "out") == ["cat-sat-mat.pdf", "cat-sat-mat.tex", "\u732b.tex"]
+    said = "2 sheets in out: HTML and LaTeX; open out/index.html\n"
+    assert (done.code, done.out) == (0, said)
+    assert done.err.startswith("symattn: no PDF of \u732b: no lualatex was found; on Debian")
+    assert [path.name for path in (tmp_path / "out").glob("*.pdf")] == ["cat-sat-mat.pdf"]
     explicit = symattn(*words, "--format", "pdf")
-    assert (explicit.code, explicit.out, explicit.err) == (2, done.out, done.err)
+    assert (explicit.code, explicit.out) == (2, "2 sheets in out: LaTeX\n")
+    assert explicit.err == done.err
+
+
+def test_without_an_engine(monkeypatch, tmp_path, symattn) -> None:
+    """Without an engine there are pages and LaTeX, and one line that says so, for all sheets."""
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    done = symattn("sheet", "the-fox-jumps", "cat-sat-mat")
+    said = "2 sheets in sheets: HTML and LaTeX; open sheets/index.html\n"
+    assert (done.code, done.out) == (0, said)
+    assert re.fullmatch(r"symattn: no PDF: no pdflatex was found; .*\n", done.err)
+    assert not [*(tmp_path / "sheets").glob("*.pdf")]
+    assert len(files(tmp_path / "sheets")) == 5
+
+
+# -- the list of pages ----------------------------------------------------------------------
+
+
+def links(page):
+    """Where the links of a page lead."""
+    return set(re.findall(r'href="([^"]*)"', page.read_text("utf-8")))
+
+
+def test_the_list_of_pages(engine, tmp_path, symattn) -> None:
+    """The list leads to every file that was made, and to the pages of earlier runs."""
+    engine()
+    symattn("sheet", "cat-sat-mat", "the-fox-jumps")
+    page = tmp_path / "sheets" / "index.html"
+    made = {f"{case}.{form}" for case in ("cat-sat-mat", "the-fox-jumps")
+            for form in ("html", "tex", "pdf")}  # fmt: skip
+    assert links(page) == made
+    symattn("sheet", "please-study-man", "--format", "html")
+    assert links(page) == {"please-study-man.html", "cat-sat-mat.html", "the-fox-jumps.html"}
+    assert ">Three nearly one-hot words through 4 x 3 projections</a>" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("text", ["mine", "<title>mine</title>", ""])
+def test_a_page_of_somebody_else(text, tmp_path, symattn) -> None:
+    """A list that is not ours stays as it is, and no other page is taken for ours."""
+    (tmp_path / "sheets").mkdir()
+    for name in ("index.html", "other.html"):
+        (tmp_path / "sheets" / name).write_text(text, "utf-8")
+    done = symattn("sheet", "cat-sat-mat", "the-fox-jumps", "--format", "html")
+    assert done.out == "2 sheets in sheets: HTML; open sheets/cat-sat-mat.html\n"
+    assert (tmp_path / "sheets" / "index.html").read_text("utf-8") == text
+    (tmp_path / "sheets" / "index.html").unlink()
+    symattn("sheet", "cat-sat-mat", "--format", "html")
+    assert links(tmp_path / "sheets" / "index.html") == {"cat-sat-mat.html", "the-fox-jumps.html"}
+
+
+def test_a_sheet_that_is_called_index(tmp_path, symattn) -> None:
+    """A case of the list's name has its own page, and odd names are addresses all the same."""
+    (tmp_path / "index.toml").write_text(FORMULA, "utf-8")
+    done = symattn("sheet", "index.toml", "--format", "html")
+    assert done.out == "1 sheet in sheets: HTML; open sheets/index.html\n"
+    assert "<h1>index</h1>" in (tmp_path / "sheets" / "index.html").read_text("utf-8")
+    (tmp_path / "a b&%.toml").write_text(FORMULA, "utf-8")
+    symattn("sheet", "a b&%.toml", "--format", "html", "-o", "odd")
+    assert links(tmp_path / "odd" / "index.html") == {"a%20b%26%25.html"}
 
 
 def test_detail(tmp_path, symattn) -> None:
@@ -179,7 +250,8 @@ def test_a_letter_that_no_font_has(tmp_path, symattn) -> None:
     """The real engine's log is understood: a missing letter is exit code 1, strictly."""
     (tmp_path / "rune.toml").write_text(f'title = "Rune \\u16A0"\n{FORMULA}', "utf-8")
     done = symattn("sheet", "rune.toml", "--strict")
-    assert (done.code, done.out) == (1, "1 sheet in sheets: LaTeX and PDF\n")
+    said = "1 sheet in sheets: HTML, LaTeX and PDF; open sheets/rune.html\n"
+    assert (done.code, done.out) == (1, said)
     assert done.err == "symattn: sheets/rune.pdf: no font has the letter \u16a0\n"
     assert (tmp_path / "sheets" / "rune.pdf").read_bytes().startswith(b"%PDF-")
 
