@@ -75,10 +75,10 @@ def _shows(exercise: Exercise, slip: Slip, part: Part) -> bool:
     """Whether a slip makes a part visibly another, and each of its entries a number."""
     try:
         # With a slip a step may not be defined: a row of scores is masked whole.
-        made = exercise.solution.quantity(slip.nodes[part.quantity]).rows
+        exercise.solution.quantity(slip.nodes[part.quantity]).decimal(part.places)
     except SymattnError:
         return False
-    return bool(made) and mistake(exercise, slip, part) is not None
+    return mistake(exercise, slip, part) is not None
 
 
 def _check(exercises: Sequence[Exercise]) -> None:

@@ -14,6 +14,7 @@ from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.slips import Slip, catalogue, is_visible
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers import rounding
+from symattn.printers import mathjax
 from symattn.solution.quantity import Entry, Quantity
 
 #: Digits of the exact value beyond the places that are asked for: what is near enough
@@ -117,13 +118,14 @@ class _Question:
     def _questiontext(self) -> str:
         shown = self.text.opening(self._given())
         for place, part in enumerate(self.exercise.parts, 1):
-            shown += [self.text.task(place, part), self._table(part, self._blank)]
+            blanks = self._table(part, self._blank, quiz.letter(part.quantity))
+            shown += [self.text.task(place, part), blanks]
         return "\n".join(shown)
 
     def _given(self) -> str:
         rows = self.exercise.case.given
         return "".join(
-            quiz.table(
+            quiz.matrix(
                 quiz.letter(name),
                 [[*map(quiz.exact, row)] for row in rows.get(name, self.exercise.case.upstream)],
                 self.text.labels(node),
@@ -132,11 +134,13 @@ class _Question:
         )
 
     def _generalfeedback(self) -> str:
-        shown = [quiz.paragraph(self.say("The right answers:"))]
-        shown += [self._table(part, self._right) for part in self.exercise.parts]
+        shown = [mathjax.paragraph(self.say("The right answers:"))]
+        shown += [
+            self._table(part, self._right, self.text.result(part)) for part in self.exercise.parts
+        ]
         return "\n".join(shown)
 
-    def _table(self, part: Part, cell: Callable[[Part, int, int], str]) -> str:
+    def _table(self, part: Part, cell: Callable[[Part, int, int], str], before: str) -> str:
         quantity = self.quantities[part.quantity]
         rows, columns = quantity.grid
         cells = [
@@ -144,7 +148,7 @@ class _Question:
             for i in range(rows)
         ]
         node = self.exercise.case.program.named[part.quantity]
-        return quiz.table(quiz.letter(part.quantity), cells, self.text.labels(node))
+        return quiz.matrix(before, cells, self.text.labels(node))
 
     def _blanks(self, part: Part) -> Iterator[tuple[int, int]]:
         quantity = self.quantities[part.quantity]
@@ -179,7 +183,7 @@ class _Question:
                 if len(f"{number:.{part.places}f}".replace(".", "").strip("-0")) < _TELLING:
                     continue
             taken.append(number)
-            yield _Mistake(number, share, quiz.words(" ".join(said)))
+            yield _Mistake(number, share, mathjax.words(" ".join(said)))
             if len(taken) > _MISTAKES:
                 return
 

@@ -15,6 +15,7 @@ from symattn.languages.language import Language
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
 from symattn.printers import blocks as b
+from symattn.printers.mathjax import math, paragraph, table
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names, symbol
 from symattn.programs.nodes import Node
@@ -23,19 +24,12 @@ from symattn.sheets.presentation import SHORT, rational_formula
 #: What a masked score is shown as.
 MASKED = "&minus;&infin;"
 
-#: Letters of text that Moodle, MathJax or STACK would read as the start of something.
-_LIVE = str.maketrans(
-    {
-        "{": "&#123;",
-        "}": "&#125;",
-        "[": "&#91;",
-        "\\": "<span>&#92;</span>",
-        "$": "<span>&#36;</span>",
-    }
-)
 _LONGEST_NAME = 200
-_TABLE = "border-left: 2px solid; border-right: 2px solid; border-radius: 4px"
-_CELL = "padding: .1em .5em; text-align: right"
+#: A table as a matrix between brackets.
+_MATRIX = (
+    "display: inline-table; margin: .5em 1.5em .5em 0; border-left: 2px solid; "
+    "border-right: 2px solid; border-radius: 4px"
+)
 
 
 # -- XML ---------------------------------------------------------------------------
@@ -103,22 +97,6 @@ def title(exercise: Exercise, version: bool) -> str:
 # -- HTML --------------------------------------------------------------------------
 
 
-def words(text: str) -> str:
-    r"""Text as HTML in which neither Moodle nor MathJax nor STACK finds anything.
-
-    >>> words("{1:NUMERICAL:=1} [[input:a]]")
-    '&#123;1:NUMERICAL:=1&#125; &#91;&#91;input:a]]'
-    >>> words(r"\(x\) < $y$")
-    '<span>&#92;</span>(x<span>&#92;</span>) &lt; <span>&#36;</span>y<span>&#36;</span>'
-    """
-    return html_text(text).translate(_LIVE)
-
-
-def math(latex: str) -> str:
-    """A formula inside a line."""
-    return rf"\({html_text(latex)}\)"
-
-
 def letter(quantity: str) -> str:
     r"""A quantity or gradient as LaTeX.
 
@@ -128,34 +106,12 @@ def letter(quantity: str) -> str:
     return f.latex(symbol(quantity))
 
 
-def paragraph(line: b.Line) -> str:
-    """A line of text with mathematics in it."""
-    shown = (
-        math(x.latex)
-        if isinstance(x, b.Math)
-        else f"<strong>{words(x.text)}</strong>"
-        if isinstance(x, b.Strong)
-        else words(x if isinstance(x, str) else x.text)
-        for x in line
-    )
-    return f"<p>{''.join(shown)}</p>"
-
-
-def table(name: str, cells: Sequence[Sequence[str]], labels: Sequence[str] = ()) -> str:
+def matrix(name: str, cells: Sequence[Sequence[str]], labels: Sequence[str] = ()) -> str:
     """A matrix of cells of HTML between brackets, its name (LaTeX) above it; each
     row may have a label. A single cell is a line."""
     if [len(row) for row in cells] == [1]:
         return f"<p>{math(f'{name} = ')} {cells[0][0]}</p>"
-    rows = ""
-    for i, row in enumerate(cells):
-        label = f'<th scope="row" style="{_CELL}">{words(labels[i])}</th>' if labels else ""
-        shown = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in row)
-        rows += f"<tr>{label}{shown}</tr>"
-    return (
-        f'<table style="display: inline-table; margin: .5em 1.5em .5em 0; {_TABLE}">'
-        f'<caption style="white-space: nowrap">{math(name)}</caption>'
-        f"<tbody>{rows}</tbody></table>"
-    )
+    return table(cells, labels, math(name), _MATRIX)
 
 
 def exact(value: Value | Hidden) -> str:
@@ -225,7 +181,7 @@ class Text:
 
     def formula(self, node: Node) -> str:
         """What a node computes, as LaTeX."""
-        return f.latex(formula(node, self._named))
+        return f.slashed(formula(node, self._named))
 
     def task(self, place: int, part: Part) -> str:
         """What a part asks for."""
@@ -244,6 +200,11 @@ class Text:
             "1 point" if part.points == 1 else "{points} points", points=part.points
         )
         return paragraph((b.Strong(f"{place}. "), *line, f" ({points})"))
+
+    def result(self, part: Part) -> str:
+        """What stands before the right answers of a part, as LaTeX."""
+        name = letter(part.quantity)
+        return rf"{name} = {self.formula(self.case.program.named[part.quantity])} \approx"
 
     def labels(self, node: Node) -> tuple[str, ...]:
         """The tokens, if the rows of a node run over them as the output's rows do."""

@@ -22,6 +22,7 @@ from symattn.exercises.trial import Answers, Outcome, Trial, nonsense
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import read_entry
 from symattn.printers import blocks as b
+from symattn.printers import mathjax
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 
@@ -176,9 +177,9 @@ class _Question:
         # Variants are told apart by their notes.
         yield quiz.rich("questionnote", "{@sa_variant@}")
         yield quiz.rich("questiondescription", "")
-        yield quiz.rich("prtcorrect", quiz.paragraph((say("Right."),)))
-        yield quiz.rich("prtpartiallycorrect", quiz.paragraph((say("Partly right."),)))
-        yield quiz.rich("prtincorrect", quiz.paragraph((say("Not right."),)))
+        yield quiz.rich("prtcorrect", mathjax.paragraph((say("Right."),)))
+        yield quiz.rich("prtpartiallycorrect", mathjax.paragraph((say("Partly right."),)))
+        yield quiz.rich("prtincorrect", mathjax.paragraph((say("Not right."),)))
         yield from (quiz.element(name, value) for name, value in _SETTINGS.items())
         yield from map(self._input, self.chain.parts)
         yield from map(self._tree, self.chain.parts)
@@ -195,7 +196,7 @@ class _Question:
         for k, part in self.chain.parts.items():
             shown.append(self.text.task(k, part))
             if self._is_masked(part):
-                shown.append(quiz.paragraph(self.say("A masked score is -inf.")))
+                shown.append(mathjax.paragraph(self.say("A masked score is -inf.")))
             shown.append(f"<p>[[input:ans{k}]]</p><div>[[validation:ans{k}]]</div>")
             shown.append(f"<div>[[feedback:prt{k}]]</div>")
         return "\n".join(shown)
@@ -207,10 +208,10 @@ class _Question:
 
     def _generalfeedback(self) -> str:
         shown = (
-            rf"<p>\({html_text(quiz.letter(part.quantity))} \approx {{@ta_{k}@}}\)</p>"
+            rf"<p>\({html_text(self.text.result(part))} {{@ta_{k}@}}\)</p>"
             for k, part in self.chain.parts.items()
         )
-        return "\n".join([quiz.paragraph(self.say("The right answers:")), *shown])
+        return "\n".join([mathjax.paragraph(self.say("The right answers:")), *shown])
 
     def _input(self, k: int) -> str:
         single = self.chain.nodes[k].grid == (1, 1)
@@ -271,7 +272,7 @@ class _Question:
             "testoptions": "",
             "quiet": 1,
         }
-        feedback = quiz.paragraph(said) if said else ""
+        feedback = mathjax.paragraph(said) if said else ""
         inside = [*_elements(fields)]
         for branch, points, then, shown in (
             ("true", score, -1, feedback),

@@ -20,9 +20,11 @@ from symattn.errors import Malformed
 from symattn.exercises.cloze import cloze, escaped, weights
 from symattn.exercises.exercise import exercise
 from symattn.exercises.quiz import quiz
+from symattn.exercises.stack import stack
 from symattn.numbers.balls import FIRST
 from symattn.solution.quantity import Entry
 
+from ..hostile import TEXT, steering
 from ..strategies import many
 from .stack_trees import text
 from .test_stack import backward
@@ -172,6 +174,15 @@ def test_hostile_titles_and_tokens():
     assert len(blanks(shown)) == len(blanks(text(plain, "questiontext/text")))
     assert shown.count(r"\(") == text(plain, "questiontext/text").count(r"\(")
     assert not re.search(r"<script|\$\$|\{#", shown)
+
+
+def test_text_that_steers():
+    """Nothing of it gets through, and the file stays XML."""
+    case = replace(library.load("cat-sat-mat"), title=TEXT, tokens=(TEXT, "b", "c"), name=TEXT)
+    for make in (cloze, lambda made: stack([made])):
+        whole = quiz(TEXT, [make(exercise(case))])
+        assert not steering(whole)
+        assert len(ET.fromstring(whole).findall("question")) == 2
 
 
 def test_what_is_no_question():
