@@ -59,7 +59,7 @@ def test_blocks():
     """Each kind of block by what it is on a platform."""
     line = ("a ", b.Math("x"), b.Code(" c "), b.Strong("s"), b.Link("l", "p"), b.Target("t", "p"))
     heat = b.HeatMap(("A",), ((0.5,),), (("$0.5$",),), ("r",), ("c",))
-    blocks = [
+    blocks: list[b.Block] = [
         b.Heading(line),
         b.Equations((("a", "=", "b"), ("", "=", "c")), columns=2),
         b.Matrices((b.Matrix("A =", (("1", "2"), ("3", "4"))), b.Matrix("d = 4", ()))),
