@@ -87,17 +87,25 @@ def of_each(
     names = [Path(case).stem if case.endswith(".toml") else case for case in cases]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise Malformed(f"two cases are called {', '.join(twice)}: name one at a time")
-    answers = _answers(cases, pace, act, (*arguments, *named.values()))
+    jobs: list[workers.Job] = [
+        (act, (Wanted(case, pace.allow_outside), *arguments, *named.values())) for case in cases
+    ]
+    return of_jobs(cases, jobs, pace)
+
+
+def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Results[Any]:
+    """What jobs of these names give, within limits; see :func:`of_each`."""
+    answers = _answers(names, jobs, pace)
     messages, done = [], []
-    for case, answer in zip(cases, answers, strict=True):
+    for name, answer in zip(names, answers, strict=True):
         if isinstance(answer, Malformed):
             messages.append(answer)
         elif isinstance(answer, Undecided):
-            messages.append(Malformed(str(answer), case))
+            messages.append(Malformed(str(answer), name))
         elif isinstance(answer, RecursionError):
-            messages.append(Malformed("nested deeper than can be computed", case))
+            messages.append(Malformed("nested deeper than can be computed", name))
         elif isinstance(answer, Ended):
-            messages.append(Malformed(_ended(answer, pace.limits), case))
+            messages.append(Malformed(_ended(answer, pace.limits), name))
         elif isinstance(answer, Exception):
             raise answer
         else:
@@ -108,15 +116,10 @@ def of_each(
     return Results(done, messages)
 
 
-def _answers(
-    cases: Sequence[str], pace: Pace, act: Callable[..., Any], arguments: tuple[Any, ...]
-) -> list[Any]:
-    """What ``act`` gave for every case, or the exception that it ended with."""
-    answers: list[Any] = [None] * len(cases)
-    jobs: list[workers.Job] = [
-        (act, (Wanted(case, pace.allow_outside), *arguments)) for case in cases
-    ]
-    progress = Progress(cases)
+def _answers(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> list[Any]:
+    """What every job gave, or the exception that it ended with."""
+    answers: list[Any] = [None] * len(jobs)
+    progress = Progress(names)
     try:
         for index, answer in _worked(jobs, pace, progress):
             answers[index] = answer
@@ -126,7 +129,7 @@ def _answers(
 
 
 def _worked(
-    jobs: list[workers.Job], pace: Pace, progress: Progress
+    jobs: Sequence[workers.Job], pace: Pace, progress: Progress
 ) -> Generator[tuple[int, Any], None, None]:
     if pace.limits != Limits():
         with closing(workers.results(jobs, pace.limits, pace.jobs, progress)) as made:

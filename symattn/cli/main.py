@@ -32,6 +32,7 @@ _COMMANDS: Mapping[str, str] = {
     "verify": "symattn.cli.verify",
     "audit": "symattn.cli.audit",
     "derive": "symattn.cli.derive",
+    "exercise": "symattn.cli.exercise",
     "new": "symattn.cli.new",
 }
 
@@ -98,6 +99,7 @@ def _group() -> None:
       symattn verify                          every figure against NumPy
       symattn audit please-study-man          which printed figures are wrong, and why
       symattn derive softmax-jacobian         a derivation for any size, line by line
+      symattn exercise cat-sat-mat --versions 9    questions, solutions and a key
       symattn new post.toml                   a walkthrough file to start from
     """
 

@@ -106,9 +106,14 @@ def read_key(path: Path) -> tuple[Exercise, ...]:
     Raises :class:`Malformed` with every fault of the file, each with its line.
     """
     try:
-        file = parsed(path, content(path, "the file", *_KIND))
+        return read(path, content(path, "the file", *_KIND))
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
+
+
+def read(path: Path, held: bytes) -> tuple[Exercise, ...]:
+    """The exercises of what a key file at ``path`` holds; see :func:`read_key`."""
+    file = parsed(path, held)
     faults = Faults()
     try:
         return _read(file.document, faults)

@@ -54,12 +54,13 @@ def sheet(derivation: Derivation) -> b.Sheet:
     """
     draft = derivation.draft
     title = draft.title or derivation.name.replace("-", " ").capitalize()
-    statement = _prose(draft.statement, draft.shapes)
+    said = _prose(draft.statement, draft.shapes)
     blocks = tuple(_blocks(derivation))
-    return b.Sheet(derivation.name, _prose(title, draft.shapes), statement, blocks)
+    return b.Sheet(derivation.name, _prose(title, draft.shapes), said, blocks)
 
 
-def _blocks(derivation: Derivation) -> Iterator[b.Block]:
+def statement(derivation: Derivation) -> Iterator[b.Block]:
+    """What a derivation shows, and all that its formulas mean."""
     draft, shapes = derivation.draft, derivation.draft.shapes
     if draft.conclusions:
         yield from _beside([one.text for one in derivation.conclusions], shapes)
@@ -75,6 +76,10 @@ def _blocks(derivation: Derivation) -> Iterator[b.Block]:
         yield b.Paragraph(("Definitions:",))
         yield from _beside([f"{one.key} == {one.text}" for one in draft.definitions], shapes)
     yield from _signs(derivation)
+
+
+def _blocks(derivation: Derivation) -> Iterator[b.Block]:
+    yield from statement(derivation)
     proof = _proof(derivation)
     yield b.Heading(("Proof",), room=_height(proof) + _CHECKS)
     yield proof

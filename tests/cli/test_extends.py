@@ -55,6 +55,12 @@ def test_drawing_what_is_outside(inner, symattn) -> None:
     assert symattn("draw", "inner/case.toml", "--allow-outside").code == 0
 
 
+def test_exercises_of_what_is_outside(inner, symattn) -> None:
+    """Refused, and read when it is allowed."""
+    refused(symattn("exercise", "inner/case.toml"))
+    assert symattn("exercise", "inner/case.toml", "--allow-outside").code == 0
+
+
 def test_showing_what_is_outside(inner, symattn) -> None:
     """Refused, and read when it is allowed."""
     refused(symattn("show", "inner/case.toml", "A"))
@@ -74,6 +80,7 @@ def test_starting_from_what_is_outside(inner, symattn) -> None:
         ["verify", "inner/case.toml"],
         ["sheet", "inner/case.toml", "--format", "tex"],
         ["draw", "inner/case.toml"],
+        ["exercise", "inner/case.toml"],
         ["show", "inner/case.toml", "A"],
         ["new", "mine.toml", "--from", "inner/case.toml"],
     ],

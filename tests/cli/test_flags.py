@@ -17,6 +17,7 @@ from . import (
     test_audit,
     test_derive,
     test_draw,
+    test_exercise,
     test_extends,
     test_faults,
     test_limits,
@@ -122,6 +123,30 @@ TESTS = {
     ("show", "--allow-outside"): test_extends.test_showing_what_is_outside,
     ("verify", "--allow-outside"): test_extends.test_verifying_what_is_outside,
     ("audit", "--allow-outside"): test_extends.test_auditing_what_is_outside,
+    ("exercise", "CASE"): test_exercise.test_a_question,
+    ("exercise", "-o"): test_exercise.test_versions_with_solutions,
+    ("exercise", "--output"): test_exercise.test_versions_with_solutions,
+    ("exercise", "--level forward"): test_exercise.test_levels,
+    ("exercise", "--level masked"): test_exercise.test_levels,
+    ("exercise", "--level backward"): test_exercise.test_levels,
+    ("exercise", "--level proof"): test_exercise.test_levels,
+    ("exercise", "--solutions"): test_exercise.test_versions_with_solutions,
+    ("exercise", "--versions"): test_exercise.test_versions_with_solutions,
+    ("exercise", "--seed"): test_exercise.test_another_seed,
+    ("exercise", "--largest"): test_exercise.test_places_and_numbers,
+    ("exercise", "--ties"): test_exercise.test_places_and_numbers,
+    ("exercise", "--places"): test_exercise.test_places_and_numbers,
+    ("exercise", "--format html"): test_exercise.test_standard_output,
+    ("exercise", "--format tex"): test_exercise.test_standard_output,
+    ("exercise", "--format pdf"): test_exercise.test_a_pdf,
+    ("exercise", "--paper letter"): test_exercise.test_language_and_paper,
+    ("exercise", "--language"): test_exercise.test_language_and_paper,
+    ("exercise", "--strict"): test_exercise.test_a_pdf,
+    ("exercise", "--jobs"): test_exercise.test_places_and_numbers,
+    ("exercise", "--paper a4"): test_exercise.test_language_and_paper,
+    ("exercise", "--max-seconds"): test_limits.test_max_seconds,
+    ("exercise", "--max-memory"): test_limits.test_max_memory,
+    ("exercise", "--allow-outside"): test_extends.test_exercises_of_what_is_outside,
     ("new", "FILE"): test_new.test_the_example_is_right,
     ("new", "--from"): test_new.test_from_a_bundled_case,
     ("new", "--max-seconds"): test_limits.test_max_seconds,
@@ -142,6 +167,8 @@ ENDS = {
     ("audit", 2): test_audit.test_a_failing_engine,
     ("derive", 1): test_derive.test_every_line_has_a_status,
     ("derive", 2): test_faults.test_bad_use,
+    ("exercise", 1): test_exercise.test_a_pdf,
+    ("exercise", 2): test_exercise.test_bad_use,
     ("new", 2): test_new.test_nothing_is_overwritten,
 }
 
@@ -201,6 +228,8 @@ def test_the_test_uses_the_word(command, word) -> None:
         ("show", "--format [text|latex|json]", "text"),
         ("verify", "--format [text|json]", "text"),
         ("audit", "--format [text|json|github|sarif|errata|html|tex|pdf]", "text"),
+        ("exercise", "-o, --output DIR", "exercises"),
+        ("exercise", "--format [html|tex|pdf]", "html"),
     ],
 )
 def test_the_help_names_defaults(command, flag, default, symattn) -> None:
@@ -218,7 +247,7 @@ def test_every_exit_code_has_a_test() -> None:
     assert epilog == "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input."
     # What a help says of 1 is there; the others can't fail a check.
     failing = {name for name, command in held.items() if ends_with_one(command)}
-    assert failing == {"sheet", "verify", "audit", "derive"}
+    assert failing == {"sheet", "verify", "audit", "derive", "exercise"}
     assert set(ENDS) == {(name, 2) for name in held} | {(name, 1) for name in failing}
 
 

@@ -29,7 +29,7 @@ def words(command: str, case: str) -> list[str]:
     return [command, case, *(["A"] if command == "show" else [])]
 
 
-@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "new"])
+@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new"])
 def test_max_seconds(command: str, run: Run) -> None:
     """Work that is not done in time ends with exit code 2, one line, and no file."""
     code, out, err = run.ended(*words(command, "slow.toml"), "--max-seconds", "1.5")
@@ -39,7 +39,7 @@ def test_max_seconds(command: str, run: Run) -> None:
 
 
 @pytest.mark.parametrize("case", ["large", "hoard"])
-@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "new"])
+@pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new"])
 def test_max_memory(command: str, case: str, run: Run) -> None:
     """Work that needs more memory ends so too, whether Python or a library gets none."""
     code, out, err = run.ended(*words(command, f"{case}.toml"), "--max-memory", "400")

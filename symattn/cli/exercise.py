@@ -1,0 +1,201 @@
+"""``symattn exercise``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symattn import outputs
+from symattn.cases.asked import LEVELS, MOST_PLACES
+from symattn.cli import cases as case_arguments
+from symattn.cli import options
+from symattn.cli.cases import Wanted
+from symattn.cli.options import Pace, one_document, paced, paper_and_language
+from symattn.cli.pages import FORMS, Printed, printed, write
+from symattn.errors import Malformed
+from symattn.outputs import STANDARD_OUTPUT
+from symattn.workers import Asker, Job
+
+if TYPE_CHECKING:
+    from symattn.exercises.exercise import Exercise
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks for: the case as it is, or so many ``versions`` of it."""
+
+    level: str
+    places: int | None
+    versions: int | None
+    seed: int
+    largest: int
+    ties: bool
+
+
+@dataclass(frozen=True)
+class Made:
+    """The key of all versions, that of each with its name, and what is said of their sheets."""
+
+    key: str
+    versions: tuple[tuple[str, str], ...]
+    settings: dict[str, Any]
+
+
+@click.command("exercise")
+@click.argument("case", metavar="CASE")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    callback=options.output,
+    default="exercises",
+    show_default=True,
+    metavar="DIR",
+    help="Where the exercises go.",
+)
+@click.option(
+    "--level",
+    type=click.Choice(LEVELS),
+    help="Every step; the same under a mask; the gradients too; or proofs for any size. Without "
+    "it the one that the file says, else forward.",
+)
+@click.option("--solutions", is_flag=True, help="Write the solutions too, with usual mistakes.")
+@click.option(
+    "--versions",
+    type=click.IntRange(1, 999),
+    metavar="N",
+    help="Make so many versions, each with numbers of its own.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, (1 << 64) - 1),
+    default=0,
+    show_default=True,
+    help="Which numbers are drawn: a seed gives the same everywhere.",
+)
+@click.option(
+    "--largest",
+    type=click.IntRange(1, 99),
+    default=3,
+    show_default=True,
+    help="The largest number that is drawn.",
+)
+@click.option("--ties", is_flag=True, help="Let scores of a row be equal.")
+@click.option(
+    "--places",
+    type=click.IntRange(0, MOST_PLACES),
+    help="Decimal places of the answers; those of the file, else 4, if unsaid.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    default="html",
+    show_default=True,
+    help="Pages for the browser, only LaTeX, or LaTeX and PDF.",
+)
+@paper_and_language
+@click.option(
+    "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
+)
+@paced
+def command(
+    case: str,
+    output: Path,
+    level: str | None,
+    solutions: bool,
+    versions: int | None,
+    seed: int,
+    largest: int,
+    ties: bool,
+    places: int | None,
+    form: str,
+    paper: str | None,
+    language: str | None,
+    strict: bool,
+    pace: Pace,
+) -> None:
+    """Make an exercise of a walkthrough: questions with blanks, and the key to mark them by.
+
+    What is asked for, and for how many points, is said in the [exercise] table of
+    the file; without one it is every step that computes something. --versions
+    draws other numbers for each student: small whole ones, without ties, with
+    weights that are neither 0.0000 nor alike, and such that every usual mistake
+    shows. DIR/key.toml has the numbers and right answers of all versions, and DIR/index.html
+    lists the pages.
+
+    \b
+      symattn exercise cat-sat-mat                    DIR/cat-sat-mat.html
+      symattn exercise cat-sat-mat --solutions        and DIR/cat-sat-mat-solution.html
+      symattn exercise cat-sat-mat --versions 30 --seed 7 --solutions
+      symattn exercise the-fox-jumps --level backward --versions 5
+      symattn exercise length-4-causal --format pdf --language de
+      symattn exercise my/walkthrough.toml --level proof -o -     to standard output
+    """
+    one_document(output, 1 if not solutions and versions in (None, 1) else 2, form)
+    if output != STANDARD_OUTPUT:
+        outputs.check_folder(output)
+    asked = Asked(level or "", places, versions, seed, largest, ties)
+    said = {"paper": paper, "language": language}
+    (made,) = case_arguments.of_each([case], pace, _made, asked).whole()
+    settings = {**made.settings, **{name: x for name, x in said.items() if x is not None}}
+    names = [name for name, _ in made.versions]
+    jobs: list[Job] = [(_documents, (text, settings, form, solutions)) for _, text in made.versions]
+    pages = case_arguments.of_jobs(names, jobs, pace)
+    documents = [one for found in pages.done for one in found]
+    code = write(documents, output, form, strict, pace.jobs)
+    if output != STANDARD_OUTPUT:
+        from symattn.exercises.key import FILE
+
+        outputs.write(output / FILE, made.key.encode())
+        click.echo(f"the key: {output / FILE}")
+    pages.tell()
+    sys.exit(code)
+
+
+def _made(asker: Asker, case: Wanted, asked: Asked) -> Made:
+    """The versions of a case as an exercise, as their keys."""
+    from symattn.exercises.exercise import exercise
+    from symattn.exercises.key import key
+    from symattn.exercises.variants import Wanted as Numbers
+    from symattn.exercises.variants import variants
+
+    asker.stage("reading")
+    read = case.load()
+    found: list[Exercise] = []
+    try:
+        if asked.versions is None:
+            found.append(exercise(read, asked.level, asked.places))
+        else:
+            numbers = Numbers(asked.largest, asked.ties)
+            for one in variants(
+                read, asked.versions, asked.seed, asked.level, asked.places, numbers
+            ):
+                found.append(one)
+                asker.stage(f"searching, {len(found)} of {asked.versions} found")
+        text = key(found)
+    except Malformed as error:
+        raise Malformed(error.faults, error.source or str(read.path), error.more) from None
+    versions = tuple((one.name, key([one])) for one in found)
+    return Made(text, versions, dict(read.sheet))
+
+
+def _documents(
+    asker: Asker, text: str, settings: dict[str, Any], form: str, solutions: bool
+) -> list[Printed]:
+    """The documents of one version: its question, and its solution."""
+    from symattn.exercises import questions
+    from symattn.exercises.key import FILE, read
+    from symattn.exercises.slips import catalogue
+
+    asker.stage("computing")
+    (exercise,) = read(Path(FILE), text.encode())
+    sheets = [questions.question(exercise, **settings)]
+    if solutions:
+        asker.stage("checking")
+        sheets.append(questions.solution(exercise, catalogue(exercise), **settings))
+    return [printed(sheet, form) for sheet in sheets]

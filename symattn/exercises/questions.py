@@ -1,0 +1,280 @@
+"""An exercise as sheets: the question with blanks, and its solution with the usual mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+from symattn import formulas as f
+from symattn.cases.settings import Settings, settings
+from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.slips import Mistake, Slip, mistakes
+from symattn.languages.language import Language
+from symattn.printers import blocks as b
+from symattn.programs.display import symbol
+from symattn.shapes import keys
+from symattn.sheets import definitions
+from symattn.sheets.presentation import indexed
+from symattn.sheets.steps import Steps
+from symattn.sheets.walkthrough import given, renamed, role, verified, working
+
+#: A blank for one figure, in a row with room for a hand.
+BLANK = r"\vphantom{\frac{0}{0}}\text{\_\_\_\_\_\_}"
+#: A line to write on: for a name, and for what is counted.
+_LONG, _SHORT = "_" * 24, "_" * 6
+
+
+def question(exercise: Exercise, **changes: Any) -> b.Sheet:
+    """The question: what is given, what is to be computed, and blanks for every figure.
+
+    ``changes`` are ``language`` and ``paper`` of
+    :class:`~symattn.cases.settings.Settings`, over the case's ``[sheet]``.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> made = question(exercise(load("cat-sat-mat")))
+    >>> made.name, made.title
+    ('cat-sat-mat', 'Three tiny vectors, no projections')
+    """
+    wanted = _settings(exercise, changes)
+    say = wanted.say
+    blocks: list[b.Block] = [_name_line(exercise, say)]
+    if exercise.is_proof:
+        blocks += _derivations(exercise, say)
+    else:
+        steps = Steps(exercise.solution, wanted)
+        blocks += [*given(steps), *_steps(steps), *_loss(exercise, steps)]
+        blocks += _blanks(exercise, steps)
+    return _sheet(exercise, exercise.name, exercise.title, blocks, wanted)
+
+
+def solution(exercise: Exercise, slips: Sequence[Slip] = (), **changes: Any) -> b.Sheet:
+    """The solution: points, every step worked, and behind it what its usual mistakes give.
+
+    ``slips`` are those of :func:`~symattn.exercises.slips.catalogue`. Raises
+    :class:`~symattn.errors.Refuted` if the cross-check refutes a figure.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> solution(exercise(load("cat-sat-mat"))).name
+    'cat-sat-mat-solution'
+    """
+    wanted = _settings(exercise, changes)
+    say = wanted.say
+    blocks = [*_points(exercise, say)]
+    if exercise.is_proof:
+        blocks += _proved(exercise)
+    else:
+        verified(exercise.solution)
+        remarks: dict[str, list[b.Block]] = {}
+        for slip, shown in mistakes(exercise, slips):
+            remarks.setdefault(slip.part, []).append(b.Paragraph(_mistake(slip, shown, say)))
+        for listed in remarks.values():
+            listed.insert(0, b.Paragraph((b.Strong(say.text("Usual mistakes")),)))
+        blocks += working(Steps(exercise.solution, wanted), remarks)
+    title = say.text("{title}: solution", title=exercise.title)
+    return _sheet(exercise, f"{exercise.name}-solution", title, blocks, wanted)
+
+
+def _settings(exercise: Exercise, changes: dict[str, Any]) -> Settings:
+    places = max([part.places for part in exercise.parts if part.places] or [4])
+    said = {name: value for name, value in changes.items() if value is not None}
+    asked = {"backward": exercise.level == "backward", "places": places}
+    return settings(
+        exercise.case.sheet, {"audience": "teacher", "commands": False, **asked, **said}
+    )
+
+
+def _sheet(
+    exercise: Exercise, name: str, title: str, blocks: Sequence[b.Block], wanted: Settings
+) -> b.Sheet:
+    say, case = wanted.say, exercise.case
+    subtitle = ", ".join(case.tokens) if case.tokens else case.name
+    if exercise.version:
+        subtitle = say.text("Version {number}", number=exercise.version) + f": {subtitle}"
+    return b.Sheet(name, title, (subtitle,), tuple(blocks), say, wanted.paper)
+
+
+def letter(place: int) -> str:
+    """What the part at a place is called: a to z, then aa.
+
+    >>> letter(0), letter(25), letter(26)
+    ('a', 'z', 'aa')
+    """
+    above, last = divmod(place, 26)
+    return (letter(above - 1) if above else "") + chr(ord("a") + last)
+
+
+def _worth(part: Part, say: Language) -> str:
+    return say.text("1 point") if part.points == 1 else say.text("{n} points", n=part.points)
+
+
+# -- the question --------------------------------------------------------------------
+
+
+def _name_line(exercise: Exercise, say: Language) -> b.Block:
+    return b.Paragraph(
+        say(
+            "Name: {name} Points: {points} of {all}",
+            name=f"{_LONG}\N{EM SPACE}",
+            points=_SHORT,
+            all=str(exercise.points),
+        )
+    )
+
+
+def _steps(steps: Steps) -> Iterator[b.Block]:
+    """The formulas of all steps, in order, and what their functions are."""
+    say, program = steps.say, steps.program
+    yield b.Heading(say("Steps"))
+    copies = [name for name in program.steps if program.quantities[name].op == "copy"]
+    yield from renamed(steps, copies)
+    lines = []
+    defined: list[b.Block] = []
+    for name in program.steps:
+        node = program.quantities[name]
+        if name in copies:
+            continue
+        shown = f.name_latex(name)
+        whole = steps.formula(shown, node)
+        right = whole.removeprefix(f"{shown} = ")
+        text = steps.case.steps[name]
+        lines.append(
+            (shown, "=", right if whole != shown else f.latex(f.Symbol(text, _code(text))))
+        )
+        if node.op in ("softmax", "hide"):
+            row_sum = f.latex(steps.shown.row_label(node, "i")) if node.op == "softmax" else ""
+            defined += steps.definitions(definitions.of_step(node, steps.named, row_sum))
+    yield b.Equations(tuple(lines))
+    yield from defined
+
+
+def _code(text: str) -> str:
+    from symattn.printers.letters import escape
+
+    return rf"\text{{{escape(text)}}}"
+
+
+def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
+    """What is differentiated, where gradients are asked for."""
+    case, say = exercise.case, steps.say
+    gradients = [part for part in exercise.parts if part.quantity.startswith("dL/d")]
+    if not gradients:
+        return
+    output = f.name_latex(case.output)
+    written = say(
+        "Write {short} for {long}.", short=b.Math(r"\mathrm{d}X"),
+        long=b.Math(r"\partial L/\partial X"),
+    )  # fmt: skip
+    if case.raw_upstream is None:
+        node = case.program.quantities[case.output]
+        at = ("", "i", "i,j")[len(node.shape)]
+        total = rf"L = \sum_{{{at}}} {indexed(output, at)}" if at else f"L = {output}"
+        yield b.Paragraph((*written, " ", *say("The loss is {loss}.", loss=b.Math(total))))
+        return
+    said = say("The gradient of the loss in {output} is given:", output=b.Math(output))
+    yield b.Paragraph((*written, " ", *said))
+    upstream = case.program.gradients[case.output]
+    yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{output}", exact=True)))
+
+
+def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
+    """Every part: what it asks for, its points, and a blank for each of its figures."""
+    say = steps.say
+    yield b.Heading(say("Compute"))
+    places = {part.places for part in exercise.parts}
+    said: b.Line = say(
+        "Give every figure to {places} decimal places; whole numbers may stay as they are. "
+        "Compute with more places than you write down.",
+        places=" / ".join(map(str, sorted(places))),
+    )
+    if any(exercise.case.program.named[part.quantity].op == "hide" for part in exercise.parts):
+        said = (*said, " ", *say("A masked score is {hidden}.", hidden=b.Math(r"-\infty")))
+    yield b.Paragraph(said)
+    for place, part in enumerate(exercise.parts):
+        node = exercise.case.program.named[part.quantity]
+        name = f.latex(symbol(part.quantity))
+        told = role(node, say) if part.quantity in exercise.case.steps else ""
+        named = f" \N{EN DASH} {told}" if told else ""
+        size = b.Math(r" \times ".join(map(str, node.shape))) if node.shape else ""
+        title: b.Line = (
+            f"({letter(place)}) ", b.Math(name), named, ", " if size else "", size,
+            f" ({_worth(part, say)})",
+        )  # fmt: skip
+        rows, columns = node.grid
+        yield b.Heading(title, 2, room=12.0 + 7.0 * rows)
+        if not node.shape:
+            yield b.Matrices((b.Matrix(f"{name} = {BLANK}", ()),))
+            continue
+        labels = steps.tokens(node, 0)
+        yield b.Matrices((b.Matrix(f"{name} =", ((BLANK,) * columns,) * rows, labels),))
+
+
+def _derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
+    """What is to be shown, for any size."""
+    from symattn.calculus import library
+    from symattn.sheets.derivation import sheet, statement
+
+    yield b.Paragraph(say("Prove each for any size, and give the reason of every line."))
+    for place, part in enumerate(exercise.parts):
+        found = library.derivation(part.quantity)
+        head = sheet(found)
+        title = head.title if isinstance(head.title, tuple) else (head.title,)
+        yield b.Heading((f"({letter(place)}) ", *title, f" ({_worth(part, say)})"))
+        yield b.Paragraph(head.subtitle)
+        yield from map(_lower, statement(found))
+
+
+def _lower(block: b.Block) -> b.Block:
+    """A block with headings a level lower."""
+    return b.Heading(block.text, 2, block.room) if isinstance(block, b.Heading) else block
+
+
+# -- the solution --------------------------------------------------------------------
+
+
+def _points(exercise: Exercise, say: Language) -> Iterator[b.Block]:
+    """The points of every part."""
+    rows: list[tuple[b.Line, ...]] = []
+    for place, part in enumerate(exercise.parts):
+        shown = part.quantity if exercise.is_proof else b.Math(f.latex(symbol(part.quantity)))
+        rows.append(((f"({letter(place)})",), (shown,), (str(part.points),)))
+    rows.append(((), (b.Strong(say.text("all")),), (b.Strong(str(exercise.points)),)))
+    yield b.Heading(say("Points"))
+    yield b.Table((say("part"), say("quantity"), say("points")), tuple(rows), "llr")
+
+
+def _mistake(slip: Slip, shown: Sequence[Mistake], say: Language) -> b.Line:
+    """``Without the division by sqrt(d_k): T[0, 0] = 2.0000, not 1.0000; then A[0, 0] ...``"""
+    line: list[Any] = [*say(slip.sentence, term=slip.term)]
+    for place, one in enumerate(shown):
+        line += [": " if not place else "; ", *(() if not place else say("then"))]
+        line += [" "] if place else []
+        line += say(
+            "{wrong} in place of {right}",
+            wrong=b.Math(f"{_entry(slip, one)} = {_figure(one.wrong)}"),
+            right=b.Math(_figure(one.right)),
+        )
+    return (*line, ".")
+
+
+def _entry(slip: Slip, one: Mistake) -> str:
+    at = ",".join(map(str, keys(slip.nodes[one.part.quantity].shape, one.i, one.j)))
+    return indexed(f.latex(symbol(one.part.quantity)), at)
+
+
+def _figure(figure: Decimal) -> str:
+    return r"-\infty" if figure.is_infinite() else f"{figure:f}"
+
+
+def _proved(exercise: Exercise) -> Iterator[b.Block]:
+    from symattn.calculus import library
+    from symattn.sheets.derivation import sheet
+
+    for place, part in enumerate(exercise.parts):
+        made = sheet(library.derivation(part.quantity))
+        title = made.title if isinstance(made.title, tuple) else (made.title,)
+        yield b.Heading((f"({letter(place)}) ", *title))
+        yield b.Paragraph(made.subtitle)
+        yield from map(_lower, made.blocks)

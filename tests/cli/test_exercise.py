@@ -1,0 +1,157 @@
+"""``symattn exercise``: what it writes where, for which numbers, and how it ends."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from symattn.exercises.key import read_key
+
+GIVEN = "[given]\nX = [[1, 2], [3, 4]]\n"
+STEPS = "[steps]\nS = 'X @ X.T'\nA = 'softmax(S)'\n"
+
+
+def files(folder):
+    """The names of the exercises and their key in a folder, sorted."""
+    return sorted(path.name for path in folder.iterdir() if path.name != "index.html")
+
+
+def test_a_question(tmp_path, symattn) -> None:
+    """Without more words: the case as it is, as a page, and its key."""
+    done = symattn("exercise", "cat-sat-mat")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith("the key: exercises/key.toml\n")
+    assert files(tmp_path / "exercises") == ["cat-sat-mat.html", "key.toml"]
+    page = (tmp_path / "exercises" / "cat-sat-mat.html").read_text("utf-8")
+    assert page.count("______") >= 39
+    (one,) = read_key(tmp_path / "exercises" / "key.toml")
+    assert (one.version, one.points) == (0, 8)
+
+
+def test_versions_with_solutions(tmp_path, symattn) -> None:
+    """Each version has a question and a solution; the same again, byte for byte."""
+    words = ["cat-sat-mat", "--versions", "2", "--seed", "7", "--solutions"]
+    assert symattn("exercise", *words, "-o", "a").code == 0
+    assert symattn("exercise", *words, "--output", "b").code == 0
+    names = [f"cat-sat-mat-0{k}{x}.html" for k in (1, 2) for x in ("-solution", "")]
+    assert files(tmp_path / "a") == [*names, "key.toml"]
+    for name in (*names, "key.toml"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert len({(tmp_path / "a" / name).read_bytes() for name in names}) == 4
+    assert [one.name for one in read_key(tmp_path / "a" / "key.toml")] == [
+        "cat-sat-mat-01", "cat-sat-mat-02",
+    ]  # fmt: skip
+
+
+def test_another_seed(tmp_path, symattn) -> None:
+    """Another seed gives other numbers."""
+    for seed in ("1", "2"):
+        symattn("exercise", "cat-sat-mat", "--versions", "1", "--seed", seed, "-o", seed)
+    one, other = (read_key(tmp_path / seed / "key.toml")[0] for seed in ("1", "2"))
+    assert one.case.given != other.case.given
+
+
+@pytest.mark.parametrize(
+    ("words", "quantities"),
+    [
+        (["--level", "forward"], {"S", "T", "A", "Y"}),
+        (["--level", "masked"], {"S", "T", "M", "A", "Y"}),
+        (["--level", "backward"], {"S", "dL/dT", "dL/dX"}),
+        (["--level", "proof"], {"softmax-jacobian"}),
+    ],
+)
+def test_levels(words, quantities, tmp_path, symattn) -> None:
+    """--level chooses what is asked for."""
+    assert symattn("exercise", "cat-sat-mat", *words).code == 0
+    (one,) = read_key(tmp_path / "exercises" / "key.toml")
+    assert quantities <= {part.quantity for part in one.parts}
+    assert one.level == words[1]
+
+
+def test_places_and_numbers(tmp_path, symattn) -> None:
+    """--places are those of the answers, --largest bounds what is drawn, --ties permits them."""
+    done = symattn("exercise", "cat-sat-mat", "--places", "2", "--largest", "1", "--ties",
+                   "--versions", "3", "--jobs", "1")  # fmt: skip
+    assert done.code == 0
+    for one in read_key(tmp_path / "exercises" / "key.toml"):
+        assert {part.places for part in one.parts} == {2}
+        assert {abs(int(str(x))) for row in one.case.given["X"] for x in row} <= {0, 1}
+    held = tomllib.loads((tmp_path / "exercises" / "key.toml").read_text())
+    assert {len(str(x).partition(".")[2]) for x in held["versions"][0]["answers"]["A"][0]} <= {1, 2}
+
+
+@pytest.mark.parametrize("form", ["html", "tex"])
+def test_standard_output(form, symattn) -> None:
+    """One question may go to standard output, in a form that is text, and nothing else."""
+    words = {"html": ["--format", "html"], "tex": ["--format", "tex"]}[form]
+    done = symattn("exercise", "cat-sat-mat", *words, "-o", "-", "--paper", "letter")
+    assert (done.code, done.err) == (0, "")
+    begins = {"html": "<!DOCTYPE html>\n", "tex": "% !TeX program = pdflatex\n"}[form]
+    assert done.out.startswith(begins)
+    assert "key" not in done.out[-200:]
+
+
+def test_a_pdf(engine, tmp_path, symattn) -> None:
+    """--format pdf writes LaTeX and PDF; an engine's complaint is told, with --strict by 1."""
+    engine(r"Overfull \hbox (33.3pt too wide) in paragraph at lines 7--8")
+    done = symattn("exercise", "cat-sat-mat", "--format", "pdf")
+    assert done.code == 0
+    assert files(tmp_path / "exercises") == ["cat-sat-mat.pdf", "cat-sat-mat.tex", "key.toml"]
+    assert "Overfull" in done.err
+    strict = symattn("exercise", "cat-sat-mat", "--format", "pdf", "--strict")
+    assert (strict.code, strict.err) == (1, done.err)
+
+
+def test_language_and_paper(tmp_path, symattn) -> None:
+    """Its words are in the language, and the page of the size, that are asked for."""
+    done = symattn("exercise", "cat-sat-mat", "--language", "de", "--paper", "letter",
+                   "--format", "tex")  # fmt: skip
+    assert done.code == 0
+    tex = (tmp_path / "exercises" / "cat-sat-mat.tex").read_text("utf-8")
+    assert "paper=letter" in tex
+    done = symattn("exercise", "cat-sat-mat", "--paper", "a4", "--format", "tex", "-o", "-")
+    assert "paper=a4" in done.out
+    assert symattn("exercise", "cat-sat-mat", "--language", "xx").code == 2
+
+
+def test_what_the_file_says(tmp_path, symattn) -> None:
+    """[exercise] and [sheet] of the file hold, and flags count for more."""
+    table = "[exercise]\ntitle = 'Sheet 3'\nask = ['A']\nplaces = 3\n[sheet]\npaper = 'letter'\n"
+    (tmp_path / "two.toml").write_text(GIVEN + STEPS + table)
+    assert symattn("exercise", "two.toml", "--format", "tex").code == 0
+    tex = (tmp_path / "exercises" / "two.tex").read_text("utf-8")
+    assert "Sheet 3" in tex
+    assert "paper=letter" in tex
+    (one,) = read_key(tmp_path / "exercises" / "key.toml")
+    assert [(part.quantity, part.places) for part in one.parts] == [("A", 3)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["length-4-causal", "--level", "backward"], "give numbers in [loss] upstream"),
+        (["cat-sat-mat", "--level", "proof", "--versions", "2"], "no numbers to draw"),
+        (["nowhere"], "nowhere"),
+        (["cat-sat-mat", "--versions", "2", "-o", "-"], "-o - is for one document"),
+        (["cat-sat-mat", "--solutions", "-o", "-"], "-o - is for one document"),
+        (["cat-sat-mat", "--versions", "0"], "range 1<=x<=999"),
+        (["cat-sat-mat", "--level", "hard"], "'hard' is not one of"),
+    ],
+)
+def test_bad_use(words, said, tmp_path, symattn) -> None:
+    """What can't be done is told in a message, and nothing is written."""
+    done = symattn("exercise", *words)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert not (tmp_path / "exercises").exists()
+
+
+def test_a_search_in_vain(tmp_path, symattn, monkeypatch) -> None:
+    """Where too few versions are found, it is told why and what helps."""
+    monkeypatch.setattr("symattn.exercises.variants._CANDIDATES", 512)
+    (tmp_path / "two.toml").write_text(GIVEN + "[steps]\nS = 'X @ X.T * 1000'\n")
+    done = symattn("exercise", "two.toml", "--versions", "5")
+    assert done.code == 2
+    assert "none of 5 versions found among 512 draws" in done.err
+    assert "a figure is too large: draw smaller numbers (--largest 1)" in done.err
