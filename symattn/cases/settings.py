@@ -18,6 +18,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 #: The parts that can be left out, each with those whom it is for unless they are asked.
 PARTS: Mapping[str, tuple[str, ...]] = {
+    "drawing": ("student", "teacher", "author"),
     "backward": ("student", "teacher", "author"),
     "jacobian": ("student", "teacher", "author"),
     "crosscheck": ("author",),
@@ -33,7 +34,8 @@ MOST_PLACES = 30
 class Settings:
     """What a sheet has in it. Made by :func:`settings`, which checks it.
 
-    ``audience`` is whom it is for. The parts: ``backward`` the gradients and, in
+    ``audience`` is whom it is for. The parts: ``drawing`` the flow
+    of the steps, on pages for the browser; ``backward`` the gradients and, in
     these, ``jacobian`` the softmax Jacobians; ``crosscheck`` how NumPy and SymPy
     confirm every quantity; ``audit`` where the document differs; ``commands``
     how the sheet is made again, and where a rule is proved. ``places`` are the
@@ -44,6 +46,7 @@ class Settings:
     audience: str = "student"
     detail: str = "brief"
     places: int = 4
+    drawing: bool = True
     backward: bool = True
     jacobian: bool = True
     crosscheck: bool = False

@@ -43,9 +43,19 @@ from symattn.workers import Asker
     help="Decimal places of the figures; without it as many as show two digits of the largest "
     "of each matrix.",
 )
+@click.option(
+    "--language",
+    metavar="CODE",
+    help="What its words are in: en, de, or a language file (.toml); that of its sheets if unsaid.",
+)
 @paced
 def command(
-    cases: tuple[str, ...], output: Path, what: str, places: int | None, pace: Pace
+    cases: tuple[str, ...],
+    output: Path,
+    what: str,
+    places: int | None,
+    language: str | None,
+    pace: Pace,
 ) -> None:
     """Draw the attention pattern and the flow of cases as SVG: DIR/CASE.svg.
 
@@ -66,7 +76,7 @@ def command(
         outputs.check(output)
     else:
         outputs.check_folder(output)
-    made = case_arguments.of_each(cases, pace, _made, what, places)
+    made = case_arguments.of_each(cases, pace, _made, what, places, language)
     if not made.done:
         made.tell()
     if is_file:
@@ -81,10 +91,12 @@ def command(
     made.tell()
 
 
-def _made(asker: Asker, case: Wanted, what: str, places: int | None) -> tuple[str, str]:
+def _made(
+    asker: Asker, case: Wanted, what: str, places: int | None, language: str | None
+) -> tuple[str, str]:
     """The case's name and its drawing."""
     from symattn.drawing.picture import draw
 
     with case_arguments.solved(asker, case) as solution:
         asker.stage("drawing")
-        return solution.case.name, draw(solution, what, places)
+        return solution.case.name, draw(solution, what, places, language)

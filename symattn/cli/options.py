@@ -81,6 +81,7 @@ def limited(command: Callable[..., None]) -> Callable[..., None]:
 
 #: What each part of a sheet is, for its flags.
 _PARTS = {
+    "drawing": "The flow of the steps, on pages for the browser.",
     "backward": "The gradients.",
     "jacobian": "The softmax Jacobians, in the gradients.",
     "crosscheck": "How far NumPy is off, and which of SymPy's formulas were used.",

@@ -121,12 +121,16 @@ class HeatMap:
         if not self.has_figures:
             return
         width, height = self.cell
+        figures = {"text": "", "on-heat": ""}
         for left, top, i, j in self._corners(x, y):
             cell = self._cells.rows[i][j]
             if cell.figure:
                 paint = "on-heat" if abs(cell.shade) >= _DARK else "text"
                 middle = left + width / 2, top + height / 2 + 0.35 * self._size
-                yield words(*middle, cell.figure, paint, font_size=self._size, text_anchor="middle")
+                figures[paint] += words(*middle, cell.figure, "")
+        for paint, shown in figures.items():
+            if shown:
+                yield element("g", paint, shown, font_size=self._size, text_anchor="middle")
 
     def _sides(self, x: float, y: float) -> Iterator[str]:
         width, height = self.cell

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from symattn.cases.case import Case
+from symattn.cases.settings import settings
 from symattn.drawing.cells import Cells
 from symattn.drawing.flow import Flow
 from symattn.drawing.legend import legend
 from symattn.drawing.pattern import Attention, attentions, pattern
 from symattn.drawing.svg import Panel, drawing, stacked
 from symattn.errors import Malformed, expected
-from symattn.languages.language import ENGLISH, Language
+from symattn.languages.language import Language
 from symattn.shapes import show
 from symattn.solution.solution import Solution, solve
 
@@ -32,7 +33,7 @@ def draw(
     case: str | Path | Case | Solution,
     what: str = "all",
     places: int | None = None,
-    say: Language = ENGLISH,
+    language: str | None = None,
 ) -> str:
     """A case as SVG, one file that loads nothing: for a browser, a page or a slide.
 
@@ -40,8 +41,9 @@ def draw(
     steps as a graph, a heat map each), ``gradients`` (the flow with the gradient
     of every value beside it) or ``all`` (the pattern above the flow with its
     gradients). Figures have 0 to 6 ``places``, correctly rounded; without, as many
-    as show two digits of the largest of each quantity. Raises :class:`Malformed`
-    for other values, and where a pattern is asked for and there is no softmax.
+    as show two digits of the largest of each quantity. ``language`` is that of the
+    case's sheets unless told. Raises :class:`Malformed` for other values, and where
+    a pattern is asked for and there is no softmax.
 
     >>> draw("cat-sat-mat", "pattern").startswith("<svg ")
     True
@@ -51,6 +53,7 @@ def draw(
     if places is not None and not 0 <= places <= _MOST_PLACES:
         raise Malformed(f"expected 0 to {_MOST_PLACES} places in a drawing, found {places}")
     solution = case if isinstance(case, Solution) else solve(case)
+    say = settings(solution.case.sheet, {"language": language} if language else {}).say
     found = attentions(solution, places) if what in ("pattern", "all") else []
     if what == "pattern" and not found:
         raise Malformed("no step is a softmax, so nothing attends: draw the flow")
@@ -67,7 +70,7 @@ def draw(
     room = max(_LEGEND, *(panel.width for panel in panels))
     panels.append(legend(drawn, say, room))
     title = f"{solution.case.title or solution.case.name}: {_called(what, say)}"
-    return drawing(stacked(panels), title, " ".join(told), say.name)
+    return drawing(stacked(panels), title, " ".join(told), say.tag)
 
 
 def _called(what: str, say: Language) -> str:

@@ -15,17 +15,17 @@ from symattn.escaping import html_attribute, html_text
 
 #: What paints an element: the attribute, its colour on paper, and on a dark screen.
 PAINTS = {
-    "paper": ("fill", "#ffffff", "#15181d"),
-    "soft": ("fill", "#f3f5f8", "#1f242c"),
+    "paper": ("fill", "#ffffff", "#16191e"),
+    "soft": ("fill", "#f3f5f8", "#20252d"),
     "text": ("fill", "#1b1b1b", "#e4e6ea"),
     "ink": ("fill", "#1f3a5f", "#a9c7ee"),
     "faint": ("fill", "#5c6470", "#9aa3b0"),
-    "heat": ("fill", "#2b6cb0", "#3f86d6"),
+    "heat": ("fill", "#2b6cb0", "#2f6fb5"),
     "pen": ("fill", "#b3261e", "#e0584e"),
     "symbolic": ("fill", "#1f3a5f", "#4f6f9c"),
     "on-heat": ("fill", "#ffffff", "#ffffff"),
     "on-pen": ("fill", "#b3261e", "#ff8a80"),
-    "rule-line": ("stroke", "#c9ced6", "#3a4150"),
+    "rule-line": ("stroke", "#d4d9e0", "#363d49"),
     "ink-line": ("stroke", "#1f3a5f", "#a9c7ee"),
     "heat-line": ("stroke", "#2b6cb0", "#3f86d6"),
     "pen-line": ("stroke", "#b3261e", "#ff8a80"),
@@ -117,6 +117,8 @@ class Panel:
 
 #: Room around a drawing, and between its panels.
 MARGIN, BETWEEN = 16.0, 28.0
+#: Wider drawings would be too small to read on the smallest screens: pages let them scroll.
+_WIDE = 480.0
 
 
 def stacked(panels: Iterable[Panel]) -> Panel:
@@ -139,9 +141,10 @@ def drawing(panel: Panel, title: str, description: str, language: str) -> str:
     """
     width, height = panel.width + 2 * MARGIN, panel.height + 2 * MARGIN
     size = f'width="{number(width)}" height="{number(height)}"'
+    kind = "drawing wide" if width > _WIDE else "drawing"
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" role="img" {size} '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" {size} '
             f'viewBox="0 0 {number(width)} {number(height)}" lang="{html_attribute(language)}" '
             f'font-family="{html_attribute(FONTS)}" font-size="12">',
             f"<title>{html_text(title)}</title>",

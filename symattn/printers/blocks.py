@@ -157,7 +157,14 @@ class Marked:
     notes: tuple[Line, ...]
 
 
-Block = Heading | Paragraph | Equations | Matrices | Table | HeatMaps | Listing | Marked
+@dataclass(frozen=True)
+class Picture:
+    """A drawing as SVG, which tells in words what is in it; what can't show one leaves it out."""
+
+    svg: str
+
+
+Block = Heading | Paragraph | Equations | Matrices | Table | HeatMaps | Listing | Marked | Picture
 
 
 @dataclass(frozen=True)

@@ -228,6 +228,8 @@ def _block(block: b.Block, hints: _Hints) -> str:
                 f'<figure class="marked"><div><figcaption>{html_text(where)}</figcaption>'
                 f"{shown}</div><aside>{said}</aside></figure>"
             )
+        case b.Picture(svg):
+            return f'<figure class="picture">{svg.strip()}</figure>'
         case b.Listing(lines):
             return f"<pre>{chr(10).join(map(html_text, lines))}</pre>"
 

@@ -126,6 +126,7 @@ def document(sheet: b.Sheet) -> str:
 def _joined(blocks: tuple[b.Block, ...]) -> str:
     """The blocks; a display belongs to the paragraph above it."""
     shown = ""
+    blocks = tuple(block for block in blocks if not isinstance(block, b.Picture))
     for place, block in enumerate(blocks):
         display = isinstance(block, b.Equations | b.Matrices)
         if place:
@@ -188,6 +189,8 @@ def _block(block: b.Block) -> str:
             return _heat_maps(items)
         case b.Marked():
             return _marked(block)
+        case b.Picture():
+            return ""
         case b.Listing(lines):
             shown = r"\\".join(map(_typed, lines))
             return rf"\begin{{quote}}{shown}\end{{quote}}"

@@ -119,6 +119,9 @@ def _block(block: b.Block) -> str:
         case b.Marked(where, matrix, notes):
             shown = _display(_matrix(matrix))
             return "\n".join([paragraph((where,)), shown, *map(paragraph, notes)])
+        case b.Picture():
+            # Platforms take the style out of drawings, or the drawings whole.
+            return ""
 
 
 def _display(latex: str) -> str:

@@ -34,9 +34,10 @@ def document(sheet: b.Sheet) -> str:
     '$A$#(" is")'
     """
     title = (sheet.title,) if isinstance(sheet.title, str) else sheet.title
+    blocks = [block for block in sheet.blocks if not isinstance(block, b.Picture)]
     body = "\n\n".join(
         _before(block) if _introduces(block, after) else _block(block)
-        for block, after in zip_longest(sheet.blocks, sheet.blocks[1:])
+        for block, after in zip_longest(blocks, blocks[1:])
     )
     words = "".join("" if isinstance(x, b.Math) else x if isinstance(x, str) else x.text
                     for x in title)  # fmt: skip
@@ -147,6 +148,8 @@ def _block(block: b.Block) -> str:
             pieces = cut(matrix, 0.66 * TEXT)
             said = "".join(f"{_line(note)}, " for note in notes)
             return f"#marked({_line((where,))}, ({said}), {', '.join(map(_matrix, pieces))})"
+        case b.Picture():
+            return ""
         case b.Listing(lines):
             return f"#listing({', '.join(map(_string, lines))})"
 

@@ -15,6 +15,7 @@ from symattn import formulas as f
 from symattn.auditing.audit import audit
 from symattn.cases.case import Case
 from symattn.cases.settings import settings
+from symattn.drawing.picture import draw
 from symattn.errors import Refuted
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
@@ -49,7 +50,10 @@ def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
     wanted = settings(case.sheet, changes)
     verification = verified(solution)
     steps = Steps(solution, wanted)
-    blocks = [*_opening(steps), *given(steps), *_forward(steps, {}), *comparison(steps)]
+    blocks = [*_opening(steps)]
+    if wanted.drawing:
+        blocks.append(b.Picture(draw(solution, "flow", language=wanted.language)))
+    blocks += [*given(steps), *_forward(steps, {}), *comparison(steps)]
     if wanted.backward:
         blocks += backward(steps)
     if wanted.audit and case.claims:

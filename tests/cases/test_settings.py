@@ -52,7 +52,8 @@ def test_what_is_beyond_a_table(table, flags) -> None:
 
 def test_whom_the_parts_are_for() -> None:
     """Students get the mathematics; teachers also the document and commands; authors all."""
-    assert [part for part, whom in PARTS.items() if "student" in whom] == ["backward", "jacobian"]
+    of_students = [part for part, whom in PARTS.items() if "student" in whom]
+    assert of_students == ["drawing", "backward", "jacobian"]
     assert [part for part, whom in PARTS.items() if "teacher" not in whom] == ["crosscheck"]
     assert all("author" in whom for whom in PARTS.values())
 

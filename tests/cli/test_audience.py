@@ -23,6 +23,7 @@ printed = 0.9
 """
 #: What a page has where it has a part, and only there.
 SIGNS = {
+    "drawing": '<svg xmlns="http://www.w3.org/2000/svg" class="drawing',
     "backward": ">Backward<",
     "jacobian": "the softmax Jacobian<",
     "crosscheck": ">Cross-check<",
@@ -48,8 +49,8 @@ def parts(symattn, tmp_path):
 def test_whom_a_sheet_is_for(audience, parts, symattn) -> None:
     """Students get no table of ulps, no errors of the document and no commands, also unasked."""
     wanted = {
-        "student": {"backward", "jacobian"},
-        "teacher": {"backward", "jacobian", "audit", "commands"},
+        "student": {"drawing", "backward", "jacobian"},
+        "teacher": {"drawing", "backward", "jacobian", "audit", "commands"},
         "author": set(PARTS),
     }
     assert parts("--for", audience) == wanted[audience]
@@ -60,6 +61,7 @@ def test_whom_a_sheet_is_for(audience, parts, symattn) -> None:
 @pytest.mark.parametrize(
     ("flag", "part"),
     [
+        ("--drawing", "drawing"), ("--no-drawing", "drawing"),
         ("--backward", "backward"), ("--no-backward", "backward"),
         ("--jacobian", "jacobian"), ("--no-jacobian", "jacobian"),
         ("--crosscheck", "crosscheck"), ("--no-crosscheck", "crosscheck"),
@@ -84,9 +86,9 @@ def test_flags_over_the_table(tmp_path, parts, symattn) -> None:
     table = '[sheet]\naudience = "author"\njacobian = false\ncommands = false\nplaces = 3\n'
     parts()
     path.write_text(FORMULA + table, "utf-8")
-    assert parts() == {"backward", "crosscheck", "audit"}
-    assert parts("--for", "teacher") == {"backward", "audit"}
-    assert parts("--commands", "--no-audit") == {"backward", "crosscheck", "commands"}
+    assert parts() == {"drawing", "backward", "crosscheck", "audit"}
+    assert parts("--for", "teacher") == {"drawing", "backward", "audit"}
+    assert parts("--commands", "--no-audit") == {"drawing", "backward", "crosscheck", "commands"}
     page = symattn("sheet", "x.toml", "--format", "html", "-o", "-", "--places", "7").out
     assert "rounded to 7 decimal places" in page
 

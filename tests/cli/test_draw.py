@@ -52,6 +52,14 @@ def test_places(symattn) -> None:
     assert ">0.51<" not in done.out
 
 
+def test_language(symattn) -> None:
+    """The words of a drawing are in the language that is asked for."""
+    words = ["draw", "cat-sat-mat-causal", "--what", "pattern", "-o", "-"]
+    assert ' lang="de" ' in symattn(*words, "--language", "de").out
+    assert ' lang="en" ' in symattn(*words).out
+    assert symattn(*words, "--language", "xx").code == 2
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -71,6 +71,7 @@ TESTS = {
     ("draw", "--what flow"): test_draw.test_one_file,
     ("draw", "--what gradients"): test_draw.test_one_file,
     ("draw", "--places"): test_draw.test_places,
+    ("draw", "--language"): test_draw.test_language,
     ("draw", "--max-seconds"): test_limits.test_max_seconds,
     ("draw", "--max-memory"): test_limits.test_max_memory,
     ("draw", "--jobs"): test_limits.test_jobs,

@@ -6,6 +6,7 @@ import random
 import re
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -20,7 +21,6 @@ from symattn.drawing.pattern import attentions
 from symattn.drawing.picture import WHAT, draw
 from symattn.drawing.svg import PAINTS
 from symattn.errors import Malformed
-from symattn.languages.language import Language
 from symattn.numbers import rounding
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution, solve
@@ -94,11 +94,20 @@ def test_a_drawing_is_a_picture_and_nothing_else(name, what, solved) -> None:
     (title,), (description,) = root.iter(f"{SVG}title"), root.iter(f"{SVG}desc")
     assert (title.text or "").startswith(solution.case.title)
     assert description.text
-    for found in root.iter():
-        if paint := found.get("class"):
-            assert paint == "drawing" or found.get(PAINTS[paint][0]) == PAINTS[paint][1]
-        elif found.tag.removeprefix(SVG) in ("rect", "path", "polygon", "text"):
-            raise AssertionError("no paint")
+    assert unpainted(root) == []
+
+
+def unpainted(found: ElementTree.Element, painted: bool = False) -> list[str]:
+    """What neither has a paint nor stands in a group that has one; every paint is
+    there as a plain attribute too."""
+    paint = found.get("class", "")
+    if paint in PAINTS:
+        attribute, light, _ = PAINTS[paint]
+        assert found.get(attribute) == light
+    painted = painted or paint in PAINTS
+    shape = found.tag.removeprefix(SVG) in ("rect", "path", "polygon", "text")
+    bare = [ElementTree.tostring(found, "unicode")] if shape and not painted else []
+    return bare + [x for inner in found for x in unpainted(inner, painted)]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -338,9 +347,22 @@ def test_the_face_of_the_package() -> None:
     assert symattn.draw("cat-sat-mat") == symattn.draw(case) == symattn.draw(symattn.solve(case))
 
 
-def test_other_languages(solved) -> None:
-    """What a drawing says itself is said in the language that is asked for."""
-    german = Language("de", {"queries": "Anfragen", "masked": "verdeckt"})
-    svg = draw(solved("cat-sat-mat-causal"), "pattern", say=german)
-    assert {"Anfragen", "verdeckt"} <= set(texts(read(svg)))
-    assert read(svg).get("lang") == "de"
+def test_other_languages(tmp_path) -> None:
+    """What a drawing says itself is said in the language that is asked for, or else in
+    that of the case's sheets."""
+    (tmp_path / "fr.toml").write_text('queries = "requêtes"\nmasked = "masqué"\n', "utf-8")
+    path = tmp_path / "case.toml"
+    path.write_text('extends = "cat-sat-mat-causal"\n[sheet]\nlanguage = "fr.toml"\n', "utf-8")
+    for svg in (
+        draw(path, "pattern"),
+        draw("cat-sat-mat-causal", "pattern", language=str(tmp_path / "fr.toml")),
+    ):
+        assert {"requêtes", "masqué"} <= set(texts(read(svg)))
+        assert read(svg).get("lang") == "fr"
+    assert {"queries", "masked"} <= set(texts(read(draw(path, "pattern", language="en"))))
+
+
+def test_the_picture_of_the_readme(solved) -> None:
+    """It is what `symattn draw length-4-causal --what gradients` makes."""
+    picture = Path(__file__).parents[2] / ".github" / "drawing.svg"
+    assert picture.read_text("utf-8") == draw(solved("length-4-causal"), "gradients")

@@ -102,6 +102,8 @@ def strings(block: Any) -> Iterator[str]:
     elif isinstance(block, tuple):
         for one in block:
             yield from strings(one)
+    elif isinstance(block, b.Picture):
+        yield from Reader(block.svg).texts
     elif is_dataclass(block):
         for field in fields(block):
             if field.name not in ("align", "hints", "to", "name"):
