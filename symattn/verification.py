@@ -117,6 +117,18 @@ class Verification:
         """The same for SymPy."""
         return _by_reason((check.symbolic_doubt, check.quantity) for check in self.checks)
 
+    def _repr_html_(self) -> str:
+        from symattn.printers import notebook
+
+        header = ("quantity", "ulp", "scaled", "NumPy", "SymPy")
+        rows = [
+            (check.quantity, *check.texts, str(check.verdict), str(check.symbolic))
+            for check in self.checks
+        ]
+        doubts = {**self.doubts, **self.symbolic_doubts}
+        note = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in doubts.items())
+        return notebook.summary(self.case, str(self.verdict), header, rows, note)
+
 
 def _by_reason(doubts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}

@@ -47,6 +47,24 @@ class Audit:
         counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
         return f"<Audit of {self.case.name[:60]!r}: {counts}>"
 
+    def _repr_html_(self) -> str:
+        from symattn.printers import notebook
+
+        rows: list[tuple[str, str, str, str, str]] = [
+            (one.claim.where, one.label, one.text, one.correct, one.cause)
+            for one in self.figures
+            if one.verdict is Verdict.REFUTED
+        ]
+        rows += [
+            (one.claim.where, one.claim.text, "", "", "statement")
+            for one in self.statements
+            if one.verdict is Verdict.REFUTED
+        ]
+        counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
+        header = ("where", "quantity", "printed", "correct", "cause")
+        title, whole = self.case.title or self.case.name, notebook.beginning(len(rows), 0)
+        return notebook.summary(title, counts, header, rows[: notebook.MOST], whole)
+
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
         """What the document says that no claim can say."""

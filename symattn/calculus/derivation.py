@@ -80,11 +80,7 @@ class Line:
     def told(self, shapes: Mapping[str, int]) -> list[str]:
         """The line in Unicode, with its reason, and what is to be said of it."""
         flag = "" if self.proved else f"  {self.status.upper()}"
-        try:
-            shown = text(self.said.line, shapes)
-        except Malformed:
-            shown = self.said.line
-        found = [f"  {self.number:>3}. {shown}{flag}"]
+        found = [f"  {self.number:>3}. {_shown(self.said.line, shapes)}{flag}"]
         notes = [prose(self.said.because, shapes)]
         notes += [f"where {', '.join(self.where)}"] if self.where else []
         notes += [str(self.counterexample)] if self.counterexample else []
@@ -175,6 +171,24 @@ class Derivation:
         found += ["", f"Checked: {self.summary()}"]
         return "\n".join(found)
 
+    def _repr_html_(self) -> str:
+        from symattn.printers import notebook
+
+        shapes = self.draft.shapes
+        rows = [
+            (
+                str(one.number),
+                _shown(one.said.line, shapes),
+                one.status,
+                prose(one.said.because, shapes),
+            )
+            for one in self.lines
+        ]
+        header = ("", "line", "status", "because")
+        faults = "; ".join(map(str, self.faults))
+        title = prose(self.draft.title, shapes) or self.name
+        return notebook.summary(title, self.summary(), header, rows, faults)
+
     def to_dict(self) -> dict[str, Any]:
         """The derivation as plain data."""
         return {
@@ -187,6 +201,14 @@ class Derivation:
             "faults": [str(fault) for fault in self.faults],
             "lines": [line.to_dict() for line in self.lines],
         }
+
+
+def _shown(line: str, shapes: Mapping[str, int]) -> str:
+    """A line in Unicode, as it is written where it can't be read."""
+    try:
+        return text(line, shapes)
+    except Malformed:
+        return line
 
 
 def judged(name: str, draft: Draft, library: Library = lambda _: None) -> Derivation:

@@ -52,8 +52,11 @@ class Attention:
         case = with_upstream(self.solution.case, upstream)
         return Gradients(Solution(case, forward=self.solution))
 
-    def _repr_latex_(self) -> str:
+    def _repr_latex_(self) -> str | None:
         return self.output._repr_latex_()
+
+    def _repr_html_(self) -> str:
+        return self.output._repr_html_()
 
 
 class Gradients:

@@ -25,12 +25,17 @@ from symattn.verdicts import Verdict
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from symattn.printers.notebook import Cell
+
 #: What stands in the brackets of ``A[0, 1:]``.
 Key = SupportsIndex | slice
 
 T = TypeVar("T")
 
 _MINUS_INFINITY = Decimal("-Infinity")
+
+#: Places of the figures in notebooks; of how many entries those show the closed forms.
+_PLACES, _FEW_FORMS = 4, 64
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,9 @@ class Quantity:
     ``balls`` the enclosures of all entries, row by row, or None where only
     the exact values tell (and None for a masked score). ``letters`` are the
     symbols that its entries may be linear forms in, ``coefficient`` gives the
-    quantity of what stands before one (None: alone).
+    quantity of what stands before one (None: alone). ``labels`` are those of the
+    rows and of the columns of the grid, empty where they have none; the output
+    of a softmax ``is_weights``.
 
     >>> from symattn.solution.solution import solve
     >>> A = solve("cat-sat-mat")["A"]
@@ -109,6 +116,8 @@ class Quantity:
         rounding: RoundingMode = "half-even",
         letters: Sequence[str] = (),
         coefficient: Callable[[str | None], Quantity] | None = None,
+        labels: tuple[Sequence[str], Sequence[str]] = ((), ()),
+        is_weights: bool = False,
     ) -> None:
         self.name = name
         self.shape = shape
@@ -117,6 +126,8 @@ class Quantity:
         self.rounding = rounding
         self.letters = tuple(letters)
         self._coefficient = coefficient
+        self.labels = labels
+        self.is_weights = is_weights
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -180,7 +191,21 @@ class Quantity:
         def coefficient(symbol: str | None) -> Quantity:
             return cast(Quantity, self.coefficient(symbol or "1")[key])
 
-        return Quantity(name, shape, entry, balls, self.rounding, self.letters, coefficient)
+        labels = tuple(
+            [names[k] for k in places] if names else ()
+            for names, places in zip(self.labels, (rows, columns), strict=True)
+        )
+        return Quantity(
+            name,
+            shape,
+            entry,
+            balls,
+            self.rounding,
+            self.letters,
+            coefficient,
+            cast("tuple[Sequence[str], Sequence[str]]", labels),
+            self.is_weights,
+        )
 
     def __len__(self) -> int:
         if not self.shape:
@@ -363,8 +388,40 @@ class Quantity:
         ]
         return f.latex_matrix(cells) if self.shape else cells[0][0]
 
-    def _repr_latex_(self) -> str:
+    def _repr_latex_(self) -> str | None:
+        rows, columns = self.grid
+        if rows * columns > _FEW_FORMS or not all(value.is_closed for value in self.values()):
+            return None
         return f"$\\displaystyle {self.latex()}$"
+
+    def _repr_html_(self) -> str:
+        from symattn.printers import notebook
+
+        rows, columns = self.grid
+        across = notebook.shown(columns)
+        cells = [[self._cell(i, j) for j in across] for i in notebook.shown(rows)]
+        of_rows, of_columns = (names[: notebook.MOST] for names in self.labels)
+        whole = notebook.beginning(rows, columns)
+        return notebook.table(self.name, show(self.shape), of_columns, cells, of_rows, whole)
+
+    def _cell(self, i: int, j: int) -> Cell:
+        """An entry as notebooks show it: rounded, its closed form where that is short."""
+        from symattn.printers.notebook import Cell
+
+        if self.is_hidden(i, j):
+            return Cell("-∞")
+        entry = Entry(self, i, j)
+        try:
+            found = _decimal(entry, _PLACES, self.rounding)
+        except (Malformed, Undecided):
+            return Cell("(no digits)")
+        rows, columns = self.grid
+        few = rows * columns <= _FEW_FORMS
+        return Cell(
+            found if isinstance(found, str) else format(found, "f"),
+            float(entry.ball(FIRST).mid()) if self.is_weights else 0.0,
+            str(entry.value) if few and entry.value.is_closed else "",
+        )
 
     def __repr__(self) -> str:
         return f"<{self.name}: {show(self.shape)}>"

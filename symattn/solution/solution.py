@@ -17,11 +17,13 @@ from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
 from symattn.programs import enclosures, entrywise
+from symattn.programs.axes import Axes
 from symattn.programs.enclosures import Enclosure
 from symattn.programs.entrywise import Grid
 from symattn.programs.nodes import LINEAR, Node, Op
 from symattn.programs.program import ancestors
 from symattn.programs.running import Run
+from symattn.shapes import show
 from symattn.solution.quantity import Quantity
 from symattn.syntax import gradient_name
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 #: Above this many bits one entry's closed form is enclosed instead of the
 #: whole program.
 _WHOLE = 4 * FIRST
+#: Most quantities that a notebook lists.
+_MOST_NAMED = 60
 
 
 class Runs:
@@ -138,6 +142,18 @@ class Solution:
     def __repr__(self) -> str:
         return f"<Solution of {self.case.name[:60]!r}: {', '.join(self.program.steps)}>"
 
+    def _repr_html_(self) -> str:
+        from symattn.printers import notebook
+
+        said = {name: self.case.steps.get(name, "given") for name in self}
+        said |= {name: "gradient" for name in self.program.named if name not in said}
+        rows = [
+            (name, text, show(self[name].shape)) for name, text in list(said.items())[:_MOST_NAMED]
+        ]
+        note = f"The first {_MOST_NAMED} of {len(said)}." if len(said) > _MOST_NAMED else ""
+        title = self.case.title or self.case.name
+        return notebook.summary(title, "", ("quantity", "what it is", "shape"), rows, note)
+
     def _name(self, expression: str, node: Node) -> str:
         """What a quantity is called: ``dL/dQ``, however the gradient was asked for."""
         named = self.program.named
@@ -191,6 +207,7 @@ class Solution:
             rounding=self.case.rounding,
             letters=self.case.symbols,
             coefficient=coefficient if degree == 1 else None,
+            labels=self._labels(node),
         )
 
     def _of(self, runs: Runs, node: Node, name: str) -> Quantity:
@@ -206,7 +223,31 @@ class Solution:
                 flat[place] = None
             return flat
 
-        return Quantity(name, node.shape, runs.entries(node), balls, self.case.rounding)
+        return Quantity(
+            name,
+            node.shape,
+            runs.entries(node),
+            balls,
+            self.case.rounding,
+            labels=self._labels(node),
+            is_weights=node.op == "softmax",
+        )
+
+    def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
+        """The tokens, if that axis of a node (0 rows, 1 columns) runs over them as the
+        output's rows do; else none."""
+        tokens = self.case.tokens
+        output = self.program.quantities[self.case.output]
+        if node.grid[axis] != len(tokens) or not self._axes.same(node, axis, output, 0):
+            return ()
+        return tokens
+
+    @cached_property
+    def _axes(self) -> Axes:
+        return Axes(self.program)
+
+    def _labels(self, node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return self.tokens(node, 0), self.tokens(node, 1)
 
     def _part(self, symbol: str | None) -> Runs:
         """The runs with the coefficients of a symbol as upstream gradient: the
