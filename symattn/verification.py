@@ -23,6 +23,7 @@ from flint import arb
 from symattn.cases.case import Case
 from symattn.crosscheck.recomputation import PLAIN, Figures, Gradient, Loss, recompute
 from symattn.errors import Malformed, NoClosedForm, Undecided
+from symattn.languages.sentence import Sentence
 from symattn.limits import DERIVED
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rounding import Real
@@ -184,7 +185,7 @@ def _with_symbolic(check: Check, solution: Solution) -> Check:
         except (Malformed, NoClosedForm, Undecided) as error:
             doubt = str(error)
     if verdict is Verdict.UNDECIDED:
-        doubt = doubt or "the closed forms can't be told apart"
+        doubt = doubt or Sentence("the closed forms can't be told apart")
     return replace(check, symbolic=verdict, symbolic_doubt=doubt)
 
 
@@ -207,14 +208,14 @@ def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]]) -> Check:
         for i, j, bound, floats in _entries(quantity, figures):
             count += 1
             if math.isinf(bound):
-                doubts.append("64-bit floats can't tell")
+                doubts.append(Sentence("64-bit floats can't tell"))
                 continue
             if quantity.is_hidden(i, j):
                 ulp = scaled = 0.0 if floats[0][0] == -math.inf else math.inf
             else:
                 measured = _measured(Entry(quantity, i, j), bound, floats)
                 if measured is None:
-                    doubts.append("the exact value can't be enclosed closely enough")
+                    doubts.append(Sentence("the exact value can't be enclosed closely enough"))
                     continue
                 ulp, scaled = measured
             largest = max(largest, ulp)

@@ -16,7 +16,7 @@ from symattn.auditing.standard import Standard, is_truncated, places_of
 from symattn.auditing.statements import Decider
 from symattn.cases.case import Case, Claim, Unchecked
 from symattn.errors import Fault, Malformed
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST, precision
 from symattn.shapes import keys
 from symattn.solution.quantity import Entry

@@ -18,7 +18,7 @@ from symattn.auditing.prints import Computed, Prints, Recomputation
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import is_truncated
 from symattn.auditing.terms import Term, number
-from symattn.languages.language import Sentence, joined
+from symattn.languages.sentence import Sentence, joined
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value

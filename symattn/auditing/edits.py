@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.programs.floats import Matrix
 from symattn.programs.nodes import Node
 

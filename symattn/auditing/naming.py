@@ -10,7 +10,7 @@ from symattn.auditing.figures import Cause, Figure, Slip
 from symattn.auditing.model import Flags, Recipe
 from symattn.auditing.pen import pen_slips
 from symattn.auditing.search import Found, Search
-from symattn.languages.language import Sentence, joined
+from symattn.languages.sentence import Sentence, joined
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 

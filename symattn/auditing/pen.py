@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn.auditing.figures import Figure
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 
 
 def pen_slips(figure: Figure) -> Iterator[Sentence]:

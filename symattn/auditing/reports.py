@@ -14,7 +14,7 @@ from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Slip, Statement
 from symattn.auditing.naming import NO_CAUSE
 from symattn.escaping import markdown, markdown_code, markdown_start
-from symattn.languages.language import Sentence, joined
+from symattn.languages.sentence import Sentence, joined
 from symattn.shapes import keys
 from symattn.verdicts import Verdict
 

@@ -13,7 +13,7 @@ from symattn.auditing.edits import Base, Edit
 from symattn.auditing.exactly import table, with_entries
 from symattn.auditing.model import Flags, Model, Recipe
 from symattn.errors import Undecided
-from symattn.languages.language import Sentence
+from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.reading import Hidden
 from symattn.numbers.rounding import FloatFormat

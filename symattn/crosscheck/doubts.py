@@ -8,21 +8,22 @@ from fractions import Fraction
 
 from symattn.crosscheck.passes import Rows, Tracks, run
 from symattn.crosscheck.tape import Line, Tape
+from symattn.languages.sentence import Sentence
 
 #: What can't be told where an operation has no float for a result.
 _NO_FLOAT = {
-    "quotient": "a divisor can't be told from 0",
-    "scaled_score": "a divisor can't be told from 0",
-    "logarithm": "the number under a logarithm can't be told from 0",
-    "square_root": "the number under a root can't be told from a negative one",
-    "mask": "whether the mask holds 0 or 1 can't be told",
+    "quotient": Sentence("a divisor can't be told from 0"),
+    "scaled_score": Sentence("a divisor can't be told from 0"),
+    "logarithm": Sentence("the number under a logarithm can't be told from 0"),
+    "square_root": Sentence("the number under a root can't be told from a negative one"),
+    "mask": Sentence("whether the mask holds 0 or 1 can't be told"),
 }
 _RATIONAL = frozenset(
     {"copy", "spread", "selection", "transpose", "concat", "rowsum", "colsum", "total"}
     | {"addition", "subtraction", "times", "quotient", "negation", "product", "score"}
 )
-_OVERFLOW = "a number is beyond the range of 64-bit floats"
-_NEARLY = "the mask holds 0 or 1 only up to rounding"
+_OVERFLOW = Sentence("a number is beyond the range of 64-bit floats")
+_NEARLY = Sentence("the mask holds 0 or 1 only up to rounding")
 
 
 class Doubts:
@@ -59,8 +60,13 @@ class Doubts:
             return ""
         name = _name(self._tape.lines[output])
         if slopeless:
-            return f"{name}, the loss's output, holds -inf, which has no slope"
-        way = f"on the way back from {name} a divisor can't be told from 0, or {_OVERFLOW}"
+            return Sentence(
+                "{output}, the loss's output, holds -inf, which has no slope", output=name
+            )
+        way = Sentence(
+            "on the way back from {output} a divisor can't be told from 0, or {overflow}",
+            output=name, overflow=_OVERFLOW,
+        )  # fmt: skip
         return self._first(self._tape.uses(output)) or way
 
     def _first(self, places: Iterable[int]) -> str:
@@ -102,7 +108,7 @@ def _reason(line: Line, rows: Tracks) -> str:
 
 
 def _said(line: Line, what: str) -> str:
-    return f"in {_name(line)} {what}"
+    return Sentence("in {quantity} {what}", quantity=_name(line), what=what)
 
 
 def _name(line: Line) -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 from symattn.errors import Fault, Faults, Malformed, expected
+from symattn.languages.sentence import Sentence
 from symattn.tables.entries import kind
 from symattn.tables.file import content, parsed
 
@@ -29,38 +30,6 @@ _TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 LANGUAGE_FILE = ("language file", "see symattn/languages/de.toml for one")
 
 
-class Sentence(str):
-    """An English sentence that knows what it was made of, so that a language can say it again.
-
-    Everywhere else it is the text that it is in English.
-
-    >>> Sentence("carries {figures}", figures="A[0][1] = 0.5")
-    'carries A[0][1] = 0.5'
-    """
-
-    english: str
-    pieces: Mapping[str, object]
-
-    def __new__(cls, english: str, **pieces: object) -> Sentence:
-        """The sentence with what is filled in."""
-        made = super().__new__(cls, english.format_map(pieces))
-        made.english, made.pieces = english, pieces
-        return made
-
-    def __getnewargs_ex__(self) -> tuple[tuple[str], Mapping[str, object]]:
-        return (self.english,), self.pieces
-
-
-def joined(parts: Iterable[str], between: str = ", ") -> Sentence:
-    """Sentences one behind another, each of which is said again by itself.
-
-    >>> joined([Sentence("it repeats A"), Sentence("it is cut off")], "; ")
-    'it repeats A; it is cut off'
-    """
-    pieces = {f"part_{place}": part for place, part in enumerate(parts)}
-    return Sentence(between.join(f"{{{name}}}" for name in pieces), **pieces)
-
-
 class Language:
     """Says sentences in one language; ``name`` is its code, such as ``de``.
 
@@ -69,6 +38,8 @@ class Language:
     'Zeilen 2 bis 5'
     >>> german("{size} rows", size=b"any piece")
     (b'any piece', ' rows')
+    >>> german("rows {all}", all=(1, 2))
+    ('rows ', 1, 2)
     """
 
     def __init__(self, name: str, sentences: Mapping[str, str]) -> None:
@@ -84,9 +55,14 @@ class Language:
         """
         return self.name if _TAG.fullmatch(self.name) else "und"
 
-    def __call__(self, sentence: str, **pieces: Piece) -> tuple[str | Piece, ...]:
-        """The sentence with pieces of any kind where they are named in it."""
-        return tuple(self._filled(sentence, pieces))
+    def __call__(
+        self, sentence: str, **pieces: Piece | tuple[Piece, ...]
+    ) -> tuple[str | Piece, ...]:
+        """The sentence with pieces of any kind, or several in a row, where they are named in it."""
+        found: list[str | Piece] = []
+        for piece in self._filled(sentence, pieces):
+            found += piece if isinstance(piece, tuple) else (piece,)
+        return tuple(found)
 
     def text(self, sentence: str, **values: object) -> str:
         """The sentence with values as text."""

@@ -32,7 +32,12 @@ def checks(steps: Steps, verification: Verification) -> Iterator[b.Block]:
     yield _table(verification, say)
     for doubt, quantities in verification.doubts.items():
         yield b.Paragraph(
-            (b.Strong(say.text("Left open by floats:")), " ", *listed(quantities), f": {doubt}.")
+            (
+                b.Strong(say.text("Left open by floats:")),
+                " ",
+                *listed(quantities),
+                f": {say.again(doubt)}.",
+            )
         )
     yield from substitution(steps, verification)
 

@@ -8,6 +8,7 @@ from symattn import formulas as f
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import compare
 from symattn.printers import blocks as b
+from symattn.printers.letters import escape
 from symattn.sheets.presentation import Presentation, indexed
 from symattn.sheets.steps import Steps
 from symattn.solution.solution import solve
@@ -28,7 +29,8 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
     ]
     if not shared:
         return
-    yield b.Heading(("Compared with ", b.Code(steps.case.extends)))
+    say = steps.say
+    yield b.Heading(say("Compared with {base}", base=b.Code(steps.case.extends)))
     other = Presentation(base, steps.places)
     rows: list[tuple[b.Line, ...]] = []
     changed = []
@@ -36,7 +38,7 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
         ours, was = steps.solution[name], base[name]
         same = ours.equals(was)
         if same is Verdict.HOLDS:
-            rows.append(((b.Math(f.name_latex(name)),), ("equal, exactly",)))
+            rows.append(((b.Math(f.name_latex(name)),), say("equal, exactly")))
             continue
         changed.append(name)
         count = sum(
@@ -47,15 +49,18 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
             for a, c in zip(left, right, strict=True)
         )
         entries = len(ours.rows) * len(ours.rows[0])
-        rows.append(((b.Math(f.name_latex(name)),), (f"{count} of {entries} entries differ",)))
-    yield b.Table((("quantity",), ("against the base case",)), tuple(rows), "ll")
+        differ = say("{count} of {entries} entries differ", count=str(count), entries=str(entries))
+        rows.append(((b.Math(f.name_latex(name)),), differ))
+    yield b.Table((say("quantity"), say("against the base case")), tuple(rows), "ll")
     for name in changed:
         node, old = steps.program.quantities[name], base.program.quantities[name]
         if node.op == "softmax" and old.op == "softmax":
+            shown = b.Math(f.name_latex(name))
+            then, now = say("{name}, base case", name=shown), say("{name}, here", name=shown)
             yield b.HeatMaps(
                 (
-                    steps.heat_map(other, old, (b.Math(f.name_latex(name)), ", base case"), node),
-                    steps.heat_map(steps.shown, node, (b.Math(f.name_latex(name)), ", here")),
+                    steps.heat_map(other, old, then, node),
+                    steps.heat_map(steps.shown, node, now),
                 )
             )
     if steps.case.output in changed:
@@ -66,7 +71,8 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
             tuple(f.latex(other.decimal(old, i, j)) for j in range(old.grid[1]))
             for i in range(steps.rows_shown(old))
         )
-        there, here = (indexed(name, rf"\text{{{side}}}") for side in ("base", "here"))
+        sides = say.text("base"), say.text("here")
+        there, here = (indexed(name, rf"\text{{{escape(side)}}}") for side in sides)
         yield b.Matrices(
             (
                 b.Matrix(rf"{there} \approx", before),

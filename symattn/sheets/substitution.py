@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import prod
 
 from symattn import formulas as f
+from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import symbol
 from symattn.programs.program import ancestors
@@ -22,28 +23,36 @@ MOST_NAMED = 20
 def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:
     """How SymPy derived each gradient that is asked for, what was put into it,
     and what SymPy leaves open."""
-    solution = steps.solution
+    solution, say = steps.solution, steps.say
     equal = [c.quantity for c in verification.checks if c.symbolic is Verdict.HOLDS]
+    count = len(verification.checks)
     if equal:
-        every = "all" if len(equal) == len(verification.checks) else f"{len(equal)} of"
+        every = say.text("all {count}", count=count)
+        if len(equal) < count:
+            every = say.text("{equal} of {count}", equal=len(equal), count=count)
         yield b.Paragraph(
             (
-                "SymPy derived every quantity as a formula in stages, differentiating one stage "
-                "at a time, and put the exact given values in. What came out is equal to the "
-                f"closed form, in every entry, for {every} {len(verification.checks)} quantities.",
-                *_softmax(solution),
+                *say(
+                    "SymPy derived every quantity as a formula in stages, differentiating one "
+                    "stage at a time, and put the exact given values in. What came out is equal "
+                    "to the closed form, in every entry, for {every} quantities.",
+                    every=every,
+                ),
+                *_softmax(solution, say),
             )
         )
     for name in map(gradient_name, solution.case.wrt):
         if name in equal:
-            yield b.Paragraph(tuple(_gradient(solution, name)))
+            yield b.Paragraph(_gradient(solution, name, say))
     for doubt, quantities in verification.symbolic_doubts.items():
-        every_one = len(quantities) == len(verification.checks)
-        named = ("every quantity",) if every_one else listed(quantities)
-        yield b.Paragraph((b.Strong("Left open by SymPy: "), *named, f": {doubt}."))
+        every_one = len(quantities) == count
+        named = say("every quantity") if every_one else tuple(listed(quantities))
+        yield b.Paragraph(
+            (b.Strong(say.text("Left open by SymPy:")), " ", *named, f": {say.again(doubt)}.")
+        )
 
 
-def _softmax(solution: Solution) -> tuple[str | b.Math, ...]:
+def _softmax(solution: Solution, say: Language) -> b.Line:
     """What the stages of a softmax are called, if there is one."""
     # Loads SymPy, which is there by now.
     from symattn.solution.stages import POWERS, SUMS
@@ -53,29 +62,37 @@ def _softmax(solution: Solution) -> tuple[str | b.Math, ...]:
         return ()
     if {POWERS, SUMS} & program.quantities.keys():
         return ()
-    powers, sums = b.Math(POWERS), b.Math(SUMS)
-    return (" The exponentials of a softmax are ", powers, ", their sums over rows ", sums, ".")
+    said: b.Line = say(
+        "The exponentials of a softmax are {powers}, their sums over rows {sums}.",
+        powers=b.Math(POWERS),
+        sums=b.Math(SUMS),
+    )
+    return (" ", *said)
 
 
-def _gradient(solution: Solution, name: str) -> Iterator[str | b.Math]:
+def _gradient(solution: Solution, name: str, say: Language) -> b.Line:
     """``dQ: SymPy's formula, in the stages ..., with the values of ... put in; ...``."""
     formula = solution.symbolic[name]
     stages = [stage for stage in formula.stages if stage != name]
-    yield from (b.Math(f.latex(symbol(name))), ": SymPy's formula")
+    way: b.Line = ()
     if len(stages) > MOST_NAMED:
-        yield f", in {len(stages)} stages"
+        way = say(", in {count} stages", count=str(len(stages)))
     elif stages:
-        yield ", in the stages "
-        yield from listed(stages)
+        way = say(", in the stages {names}", names=tuple(listed(stages)))
+    put: b.Line = say(", without letters")
     if formula.given:
-        yield ", with the values of "
-        yield from listed(formula.given)
-        yield " put in"
-    else:
-        yield ", without letters"
+        put = say(", with the values of {names} put in", names=tuple(listed(formula.given)))
     entries = prod(solution[name].grid)
-    every = f"all {entries} entries" if entries > 1 else "its entry"
-    yield f"; equal to the closed form in {every}."
+    every = say("its entry")
+    if entries > 1:
+        every = say("all {count} entries", count=str(entries))
+    return say(
+        "{gradient}: SymPy's formula{way}{put}; equal to the closed form in {every}.",
+        gradient=b.Math(f.latex(symbol(name))),
+        way=way,
+        put=put,
+        every=every,
+    )
 
 
 def listed(names: Iterable[str]) -> Iterator[str | b.Math]:
