@@ -88,7 +88,8 @@ def letters(text: str) -> str:
 def test_every_word_and_figure_is_there(kind: str) -> None:
     """All words of the blocks are on the pages, and every digit and decimal as often."""
     for name, pdf in printed(kind).items():
-        found = blocks(kind, name).blocks
+        # Paper leaves drawings out.
+        found = tuple(x for x in blocks(kind, name).blocks if not isinstance(x, b.Picture))
         text = text_of(pdf)
         said = [letters(piece) for piece in words(found) if len(letters(piece)) != 1]
         assert [piece for piece in said if piece not in letters(text)] == []
