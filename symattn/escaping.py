@@ -63,6 +63,16 @@ def _json_code(c: str) -> str:
     return json.dumps(c)[1:-1] if ord(c) != 0x7F else r"\u007f"
 
 
+def spreadsheet(text: str) -> str:
+    """Text as a cell of a table in CSV: no spreadsheet takes it for a formula.
+
+    >>> spreadsheet("=1+1"), spreadsheet("Ada")
+    ("'=1+1", 'Ada')
+    """
+    plain = visible(text)
+    return f"'{plain}" if plain.lstrip().startswith(("=", "+", "-", "@")) else plain
+
+
 def annotation(text: str) -> str:
     r"""The message of a GitHub annotation.
 

@@ -16,7 +16,12 @@ import pytest
 import symattn
 from symattn.auditing import reports
 from symattn.auditing.figures import CauseKind
+from symattn.cases import library
 from symattn.cases.settings import settings
+from symattn.exercises.exercise import exercise
+from symattn.exercises.key import key as key_of
+from symattn.exercises.marking.judging import OUTCOMES
+from symattn.exercises.marking.points import DEFAULT
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -50,6 +55,7 @@ SAID = {
     "show length-4-causal": r"dL/dQ\[3, 0\].*\*g1 .*\*g2 .*\*g3 .*\*g4",
     "verify cat-sat-mat": "cat-sat-mat  holds  87 of 87",
     "audit please-study-man": "308 hold, 55 refuted, [0-9] roots",
+    "mark answers.csv": r"1  T without the division by sqrt\(d_k\)",
     "new post.toml": "now try .symattn audit post.toml.",
     "derive softmax-jacobian": "J = diag\\(A\\) − A Aᵀ",
 }
@@ -63,6 +69,10 @@ def test_commands(command: str, tmp_path: Path) -> None:
     assert words[0] == "symattn"
     if words[1] == "sheet" and "--format" not in words:
         words += ["--format", "tex"]
+    if words[1] == "mark":
+        (table_of_answers,) = blocks("csv")
+        (tmp_path / "answers.csv").write_text(table_of_answers, "utf-8")
+        (tmp_path / "key.toml").write_text(key_of([exercise(library.load("cat-sat-mat"))]), "utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "symattn", *words[1:]],
         cwd=tmp_path,
@@ -144,6 +154,13 @@ def test_members_are_there(head: str, item: object) -> None:
         named = next(row for row in rows if ".figures" in row[0])
         assert len(code(named[1])) == 9
         assert all(hasattr(figure, name) for name in code(named[1]))
+
+
+def test_all_that_an_answer_may_be() -> None:
+    """The table of marking names every outcome, in order, and the scheme by default."""
+    assert [name for row in table("an answer is | when") for name in code(row[0])] == [*OUTCOMES]
+    text = README.read_text("utf-8")
+    assert all(f'`{name} = "{of}"`' in text for name, of in DEFAULT.table.items())
 
 
 def keys_of(head: str) -> set[str]:

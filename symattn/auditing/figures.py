@@ -30,6 +30,7 @@ CauseKind = Literal["truncated", "rounded-inputs", "carried", "root", "last-digi
 class Slip:
     """One slip behind several wrong figures, weighed against chance in bits.
 
+    ``phrase`` is the slip alone, ``sentence`` with what it explains.
     ``reproduces`` are the wrong figures that it gives, ``follows`` those that
     carry nothing but these, ``breaks`` right ones that contradict it;
     ``coverage`` is the part that it explains of the wrong figures that it
@@ -44,6 +45,7 @@ class Slip:
     follows: tuple[Figure, ...] = ()
     breaks: tuple[Figure, ...] = ()
     rivals: tuple[str, ...] = ()
+    phrase: str = ""
 
     @property
     def explains(self) -> tuple[Figure, ...]:

@@ -164,6 +164,10 @@ class Model:
                 self._take(part)
         return self._used[node.serial]
 
+    def has_printed(self, node: Node) -> bool:
+        """Whether printed figures stand for entries of a node."""
+        return node.serial in self._fixed
+
     def made(self, node: Node) -> Matrix:
         """What a node's operation makes of what is used of its operands."""
         self[node]

@@ -9,7 +9,7 @@ import numpy as np
 from symattn.auditing.figures import Cause, Figure, Slip
 from symattn.auditing.model import Flags, Recipe
 from symattn.auditing.pen import pen_slips
-from symattn.auditing.search import Found, Search
+from symattn.auditing.search import DOCUMENT, Found, Gate, Search
 from symattn.languages.sentence import Sentence, joined
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
@@ -28,7 +28,11 @@ class Slips:
     """
 
     def __init__(
-        self, solution: Solution, figures: Sequence[Figure], causes: dict[Figure, Cause]
+        self,
+        solution: Solution,
+        figures: Sequence[Figure],
+        causes: dict[Figure, Cause],
+        gate: Gate = DOCUMENT,
     ) -> None:
         self._figures = figures
         self._at = {figure: place for place, figure in enumerate(figures)}
@@ -41,7 +45,7 @@ class Slips:
             if cause.kind == "carried"
         }
         cuts = any(cause.kind == "truncated" for cause in causes.values())
-        self._search = Search(self._recipe, free, origins, cuts)
+        self._search = Search(self._recipe, free, origins, cuts, gate)
         self.named = tuple(self._slip(found) for found in self._search.causes())
         self.tried = sum(self._search.tried.values())
         for slip in self.named:
@@ -79,6 +83,7 @@ class Slips:
             rivals=tuple(
                 dict.fromkeys(self._search.phrase(one.hypothesis) for one in found.rivals)
             ),
+            phrase=found.hypothesis.edit.phrase,
         )
 
     def _those(self, flags: Flags) -> tuple[Figure, ...]:

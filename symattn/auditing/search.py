@@ -33,9 +33,9 @@ from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 from symattn.programs.running import Run
 
-#: A cause is named from so many bits on, if it gives such a part of the wrong figures that it
-#: changes, and breaks no more right ones than such a part of these.
-BITS, COVERAGE, BROKEN = 7.0, 0.6, 0.1
+#: A cause is named if it gives such a part of the wrong figures that it changes, and breaks no
+#: more right ones than such a part of these.
+COVERAGE, BROKEN = 0.6, 0.1
 #: So many bits it must be ahead of any other for the same figures.
 AHEAD = 2.0
 #: What a right figure costs that is broken, and a wrong one that is changed to no avail.
@@ -54,6 +54,19 @@ _REDERIVED = 40
 _FEWEST, _ALL = 3, 17
 #: An edit may divide by zero: what comes of it is no number, and gives no figure.
 _QUIET = np.errstate(all="ignore")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What rules chance out: a cause is named from so many ``bits`` on, and a wrong figure
+    says ``least`` bits, be it as short a number as it may."""
+
+    bits: float
+    least: float = 0.0
+
+
+#: For documents.
+DOCUMENT = Gate(7.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +119,11 @@ class Found:
             self.breaks, other.breaks
         )
 
-    @property
-    def is_named(self) -> bool:
+    def passes(self, gate: Gate) -> bool:
         """Whether chance is ruled out, and any other cause."""
         few = self.breaks.sum() <= BROKEN * self.changed
         alone = all(self.is_like(other) for other in self.rivals)
-        return bool(self.bits >= BITS and self.coverage >= COVERAGE and few and alone)
+        return bool(self.bits >= gate.bits and self.coverage >= COVERAGE and few and alone)
 
 
 class Search:
@@ -127,10 +139,12 @@ class Search:
         free: Sequence[bool],
         origins: Mapping[int, Sequence[int]],
         cuts: bool = False,
+        gate: Gate = DOCUMENT,
     ) -> None:
         exact = Model(recipe)
         self.recipe = recipe
-        self.weights = Weights(exact, free, origins, cuts)
+        self.gate = gate
+        self.weights = Weights(exact, free, origins, cuts, gate.least)
         self.tried: dict[str, int] = defaultdict(int)
         self.hypotheses: list[Hypothesis] = []
         self._seen: set[bytes] = set()
@@ -342,10 +356,10 @@ class Search:
         left = self.weights.bits > 0
         for _ in range(_CAUSES):
             found = next(iter(self.best(left)), None)
-            if found is None or not found.is_named:
+            if found is None or not found.passes(self.gate):
                 return
             found = self._confirmed(found, left)
-            if not found.is_named:
+            if not found.passes(self.gate):
                 return
             yield found
             left &= ~found.explains

@@ -60,6 +60,10 @@ class Site:
         """Another operation in its place."""
         if node.grid != self.node.grid or node is self.node:
             return
+        # What is printed of the step itself is what is to be explained.
+        is_printed = not self.in_use and self.model.has_printed(self.node)
+        if is_printed and self.recipe.depends(node, self.node):
+            return
         value = self.model[node]
         if not _same(value, self.values):
             said = self.text, *words
@@ -152,7 +156,7 @@ class Site:
     def _sizes(self, own: float) -> list[int]:
         """The sizes that a scale may have been taken from."""
         found = {size for node in self.recipe.named.values() for size in node.grid}
-        near = {round(own) - 1, round(own) + 1} if own == round(own) else set()
+        near = {round(own) - 1, round(own) + 1} if own.is_integer() else set()
         return sorted(size for size in found | near if size > 1)
 
     def _softmaxes(self, powers: Node) -> Made:

@@ -95,19 +95,11 @@ def of_each(
 
 def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Results[Any]:
     """What jobs of these names give, within limits; see :func:`of_each`."""
-    answers = _answers(names, jobs, pace)
+    answers = worked(names, jobs, pace)
     messages, done = [], []
     for name, answer in zip(names, answers, strict=True):
-        if isinstance(answer, Malformed):
-            messages.append(answer)
-        elif isinstance(answer, Undecided):
-            messages.append(Malformed(str(answer), name))
-        elif isinstance(answer, RecursionError):
-            messages.append(Malformed("nested deeper than can be computed", name))
-        elif isinstance(answer, Ended):
-            messages.append(Malformed(_ended(answer, pace.limits), name))
-        elif isinstance(answer, Exception):
-            raise answer
+        if (message := failure(answer, name, pace.limits)) is not None:
+            messages.append(message)
         else:
             done.append(answer)
     stopped = sum(isinstance(answer, Ended) for answer in answers)
@@ -116,8 +108,9 @@ def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Re
     return Results(done, messages)
 
 
-def _answers(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> list[Any]:
-    """What every job gave, or the exception that it ended with."""
+def worked(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> list[Any]:
+    """What every job gave, or the exception that it ended with; ``names`` are what a
+    terminal is shown of them."""
     answers: list[Any] = [None] * len(jobs)
     progress = Progress(names)
     try:
@@ -126,6 +119,24 @@ def _answers(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> l
     finally:
         progress.clear()
     return answers
+
+
+def failure(answer: object, name: str, limits: Limits) -> Malformed | None:
+    """What is told of a job that gave nothing; None of one that gave something.
+
+    Raises what is no fault of the input.
+    """
+    if isinstance(answer, Malformed):
+        return answer
+    if isinstance(answer, Undecided):
+        return Malformed(str(answer), name)
+    if isinstance(answer, RecursionError):
+        return Malformed("nested deeper than can be computed", name)
+    if isinstance(answer, Ended):
+        return Malformed(_ended(answer, limits), name)
+    if isinstance(answer, Exception):
+        raise answer
+    return None
 
 
 def _worked(

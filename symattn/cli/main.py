@@ -33,6 +33,7 @@ _COMMANDS: Mapping[str, str] = {
     "audit": "symattn.cli.audit",
     "derive": "symattn.cli.derive",
     "exercise": "symattn.cli.exercise",
+    "mark": "symattn.cli.mark",
     "new": "symattn.cli.new",
 }
 
@@ -100,6 +101,7 @@ def _group() -> None:
       symattn audit please-study-man          which printed figures are wrong, and why
       symattn derive softmax-jacobian         a derivation for any size, line by line
       symattn exercise cat-sat-mat --versions 9    questions, solutions and a key
+      symattn mark answers.csv --key key.toml      what students answered, with points
       symattn new post.toml                   a walkthrough file to start from
     """
 

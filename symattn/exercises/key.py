@@ -16,6 +16,7 @@ from symattn.cases.asked import LEVELS, MOST_PLACES, MOST_POINTS
 from symattn.cases.case import Case, make, with_numbers
 from symattn.errors import Fault, Faults, Malformed, expected, short
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.marking.points import DEFAULT
 from symattn.shapes import nested, show
 from symattn.tables.entries import kind, misfits, table, unknown
 from symattn.tables.file import content, parsed
@@ -31,7 +32,7 @@ _KEYS: Mapping[str, type] = {
     **dict.fromkeys(("name", "title", "level", "rounding"), str),
     "seed": int,
     **dict.fromkeys(("tokens", "parts", "versions"), list),
-    **dict.fromkeys(("steps", "loss"), dict),
+    **dict.fromkeys(("steps", "loss", "scheme"), dict),
 }
 _PART_KEYS: Mapping[str, type] = {"quantity": str, "points": int, "places": int, "shape": list}
 _VERSION_KEYS: Mapping[str, type] = {
@@ -82,6 +83,9 @@ def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
             yield f"shape = {written(first.shape(part))}"
     for one in exercises:
         yield from _version(one)
+    if not first.is_proof:
+        yield from ("", "# What an answer gets of its points that is not right: change it here.")
+        yield from ("[scheme]", *(f"{name} = {text(of)}" for name, of in DEFAULT.table.items()))
     yield ""
 
 

@@ -74,11 +74,12 @@ def test_help(word, symattn) -> None:
     done = symattn(word)
     assert done.code == 0
     commands = done.out.partition("Commands:\n")[2].partition("\n\n")[0]
-    assert [line.split()[0] for line in commands.splitlines()] == [
-        "list", "sheet", "draw", "show", "verify", "audit", "derive", "new",
+    names = [line.split()[0] for line in commands.splitlines()]
+    assert names == [
+        "list", "sheet", "draw", "show", "verify", "audit", "derive", "exercise", "mark", "new",
     ]  # fmt: skip
     assert "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input." in done.out
-    for command in ("list", "sheet", "draw", "show", "verify", "audit", "derive", "new"):
+    for command in names:
         shown = symattn(command, word)
         assert shown.code == 0
         assert shown.out.startswith(f"Usage: symattn {command} ")

@@ -124,7 +124,7 @@ def test_every_fault_with_its_line(read: Read, old: str, new: str, faults: list[
 
 def test_versions_fit_the_first(read: Read) -> None:
     """Versions have numbers of their own, and the same names and shapes."""
-    second = KEY[KEY.index("[[versions]]") :].replace("d_k = 4\n", "", 1)
+    second = KEY[KEY.index("[[versions]]") : KEY.index("[scheme]")].replace("d_k = 4\n", "", 1)
     with pytest.raises(Malformed) as caught:
         read(KEY + second)
     assert "two versions have the number 0" in str(caught.value)

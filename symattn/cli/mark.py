@@ -1,0 +1,257 @@
+"""``symattn mark``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from symattn import outputs
+from symattn.cli import cases as case_arguments
+from symattn.cli import options
+from symattn.cli.options import Pace, bounded
+from symattn.cli.pages import page
+from symattn.errors import Fault, Faults, Malformed
+from symattn.escaping import json_text, visible
+from symattn.outputs import STANDARD_OUTPUT
+from symattn.workers import Asker, Job, Limits
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from symattn.exercises.exercise import Exercise
+    from symattn.exercises.marking.judging import Examiner
+    from symattn.exercises.marking.points import Scheme
+    from symattn.exercises.marking.scripts import Script
+    from symattn.exercises.marking.tables import Row
+
+
+@click.command("mark")
+@click.argument("answers", type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    metavar="KEY",
+    help="The key that symattn exercise wrote; without it, key.toml beside the answers.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    callback=options.output,
+    metavar="DIR",
+    help="Write each student's feedback as a page and as text, and marks.csv, to DIR.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "csv", "json"]),
+    default="text",
+    show_default=True,
+    help="The table on standard output.",
+)
+@click.option(
+    "--language",
+    default="en",
+    show_default=True,
+    metavar="CODE",
+    help="Of the feedback: a language that comes with symattn, or a language file.",
+)
+@bounded
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    envvar="SYMATTN_JOBS",
+    metavar="N",
+    help="Work on so many students at once.",
+)
+def command(
+    answers: Path,
+    key: Path | None,
+    output: Path | None,
+    form: str,
+    language: str,
+    limits: Limits,
+    jobs: int,
+) -> None:
+    """Mark what students answered, with points for what follows from an earlier slip.
+
+    An answer is right (correctly rounded, or within a unit of its last place),
+    rounded too early, follows (what comes of the student's own earlier answers,
+    computed again), a slip that can be named, or wrong. A slip costs points once.
+
+    ANSWERS is a table with one answer in a row, rows and columns counted from 0,
+    or one student in a row and a column for each blank:
+
+    \b
+      student,version,quantity,row,column,answer
+      Ada,3,S,0,1,0.7071
+    \b
+      student;version;S[0,0];S[0,1]
+      Ada;3;1;0,7071
+
+    or a .toml or .json file: [answers.Ada] with version = 3, S = [["1", "0.7071"]].
+    Fractions, closed forms such as 1/(1 + exp(1)), and -inf are answers too. What
+    cannot be read is told with its place, and costs nobody else anything.
+
+    What an answer gets that is not right is in the key's [scheme]; by default
+    early = "3/4", follows = 1, slip = "1/2", wrong = 0 of its points.
+
+    \b
+      symattn mark answers.csv --key exercise/key.toml
+      symattn mark answers.csv --key exercise/key.toml -o feedback
+      symattn mark answers.toml --format json
+    """
+    from symattn.exercises.key import FILE, read_key
+    from symattn.exercises.marking import tables
+    from symattn.exercises.marking.reading import read_answers, scheme_of
+    from symattn.languages.language import language as of_name
+
+    if output == STANDARD_OUTPUT:
+        raise Malformed("-o is a folder here; the table goes to standard output without it")
+    if output is not None:
+        outputs.check_folder(output)
+    of_name(language)
+    key = answers.parent / FILE if key is None else key
+    exercises = read_key(key)
+    if exercises[0].is_proof:
+        raise Malformed("its parts are proofs, which have no figures to mark", str(key))
+    found = read_answers(answers, exercises)
+    if not found.scripts:
+        found.faults.raise_all(str(answers))
+        raise Malformed("nobody answers anything in it", str(answers))
+    scheme = found.scheme or scheme_of(key)
+    marked, failed = _all_marked(key, found.scripts, scheme, language, Pace(limits, jobs))
+    rows = [one.row for one in marked]
+    names = tables.file_names([one.student for one in rows])
+    files = [f"{name}.html" if output else "" for name in names]
+    if output is not None:
+        _write(output, marked, names, tables.csv_text(rows, files))
+    not_marked = [*found.refused, *failed]
+    if form == "json":
+        click.echo(json_text(tables.as_dict(rows, not_marked)))
+    elif form == "csv":
+        click.echo(tables.csv_text(rows, files), nl=False)
+    else:
+        case_arguments.echo(
+            case_arguments.printed(lambda out: _report(rows, not_marked, output, out), True)
+        )
+    faults = Faults(found.faults)
+    faults.more += found.faults.more
+    for student, error in failed.items():
+        faults += [Fault(student, fault.message) for fault in error.faults]
+    faults.raise_all(str(answers))
+
+
+class _Marked(NamedTuple):
+    """A student's row of the table, and the feedback as a page and as text."""
+
+    row: Row
+    html: str
+    text: str
+
+
+def _all_marked(
+    key: Path, scripts: Sequence[Script], scheme: Scheme, language: str, pace: Pace
+) -> tuple[list[_Marked], dict[str, Malformed]]:
+    """What became of each script, and why nothing did."""
+    jobs: list[Job] = [(_marked, (key, script, scheme, language)) for script in scripts]
+    given = case_arguments.worked([script.student for script in scripts], jobs, pace)
+    marked: list[_Marked] = []
+    failed: dict[str, Malformed] = {}
+    for script, answer in zip(scripts, given, strict=True):
+        message = case_arguments.failure(answer, script.student, pace.limits)
+        if message is not None:
+            failed[script.student] = message
+        else:
+            marked.append(answer)
+    return marked, failed
+
+
+def _marked(asker: Asker, key: Path, script: Script, scheme: Scheme, language: str) -> _Marked:
+    from symattn.exercises.marking import tables
+    from symattn.exercises.marking.feedback import Feedback
+    from symattn.languages.language import language as of_name
+
+    asker.stage("computing")
+    examiner = _examiner(key, script.version)
+    asker.stage("marking")
+    judged = examiner.judged(script)
+    feedback = Feedback(judged, examiner.exercise, scheme, of_name(language))
+    asker.stage("writing")
+    return _Marked(tables.row(feedback), page(feedback.sheet("feedback"), "html"), feedback.text())
+
+
+@lru_cache(maxsize=4)
+def _exercises(key: Path) -> dict[int, Exercise]:
+    from symattn.exercises.key import read_key
+
+    return {exercise.version: exercise for exercise in read_key(key)}
+
+
+@lru_cache(maxsize=64)
+def _examiner(key: Path, version: int) -> Examiner:
+    from symattn.exercises.marking.judging import Examiner
+
+    return Examiner(_exercises(key)[version])
+
+
+def _write(folder: Path, marked: Sequence[_Marked], names: Sequence[str], table: str) -> None:
+    from symattn.exercises.marking.tables import FILE
+
+    outputs.prepare_folder(folder)
+    for one, name in zip(marked, names, strict=True):
+        outputs.write(folder / f"{name}.html", one.html.encode())
+        outputs.write(folder / f"{name}.txt", one.text.encode())
+    outputs.write(folder / FILE, table.encode())
+
+
+def _report(
+    rows: Sequence[Row], not_marked: Sequence[str], output: Path | None, out: Console
+) -> None:
+    """Print the table, and the slips of all together."""
+    from symattn.cli.cases import shown
+    from symattn.cli.columns import Table, wrapped
+    from symattn.exercises.marking import tables
+    from symattn.exercises.marking.points import shown as points
+
+    if rows:
+        parts = [*rows[0].parts]
+        headings = ["student", "version", "points", "of", *parts, "slips"]
+        styles = ["", "dim", "green", "dim", *("" for _ in parts), ""]
+        cells = [
+            [
+                visible(one.student),
+                str(one.version or ""),
+                points(one.points),
+                str(one.most),
+                *(points(one.parts[part]) for part in parts),
+                visible("; ".join(one.slips)),
+            ]
+            for one in rows
+        ]
+        table = Table(headings, styles, range(1, 4 + len(parts)))
+        middle = tuple(range(4, 4 + len(parts)))
+        left_out = [(), middle] if rows[0].version else [(1,), (1, *middle)]
+        fits = (table.fitted(cells, out.width, some, 30) for some in left_out)
+        widths = next(filter(None, fits), None) or table.shrunk(cells, out.width, left_out[-1])
+        table.head(out, widths)
+        for row in cells:
+            table.row(out, widths, row, False)
+        mean = sum((one.points for one in rows), Fraction(0)) / len(rows)
+        students = f"{len(rows)} student{'s' if len(rows) != 1 else ''}"
+        out.print()
+        out.print(shown(f"{students}, {points(mean)} of {rows[0].most} points on average"))
+    for slip, count in tables.common(rows):
+        for k, line in enumerate(wrapped(visible(slip), out.width - 6)):
+            out.print(shown(f"{count if k == 0 else '':>4}  {line}"), soft_wrap=True)
+    for student in not_marked:
+        out.print(shown(f"not marked: {student}", style="red"), soft_wrap=True)
+    if output is not None and rows:
+        out.print(shown(f"feedback and {tables.FILE} in {output}"), soft_wrap=True)

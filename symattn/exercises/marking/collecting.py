@@ -1,0 +1,210 @@
+"""Collecting what students answered, wherever it stands, and what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from symattn import syntax
+from symattn.errors import Fault, Faults, Malformed, alike, short
+from symattn.exercises.exercise import Exercise
+from symattn.exercises.marking.points import Scheme
+from symattn.exercises.marking.scripts import Answer, Blank, Script, read_answer
+from symattn.shapes import Shape, show
+from symattn.syntax import gradient_name
+from symattn.tables.entries import kind
+
+#: Longest name of a student.
+_NAME = 200
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a file says: the scripts, in their order; ``faults`` are all that could not
+    be used, ``refused`` the students whose scripts can't be marked for them; ``scheme``
+    is the file's own, if it has one."""
+
+    scripts: tuple[Script, ...]
+    faults: Faults
+    refused: tuple[str, ...] = ()
+    scheme: Scheme | None = None
+
+
+@dataclass
+class _Draft:
+    """A script while it is read; ``version`` is None until it is known, ``line`` is that
+    where it begins."""
+
+    line: int = 0
+    version: int | None = None
+    answers: dict[Blank, Answer] = field(default_factory=dict)
+    unread: dict[Blank, str] = field(default_factory=dict)
+
+
+class Collector:
+    """Takes up answers, wherever they stand; what is wrong with them becomes a fault."""
+
+    def __init__(self, exercises: Mapping[int, Exercise]) -> None:
+        self._exercises = exercises
+        self._drafts: dict[str, _Draft] = {}
+        self._refused: dict[str, None] = {}
+        self._blanks: dict[str, Blank | Malformed] = {}
+        self.faults = Faults()
+        self.scheme: Scheme | None = None
+        # All versions ask for the same.
+        self._asked = next(iter(exercises.values()))
+        self._names = {part.quantity: self._asked.shape(part) for part in self._asked.parts}
+
+    def answers(self) -> Answers:
+        """All that was read."""
+        scripts = []
+        for name, draft in self._drafts.items():
+            if name in self._refused:
+                continue
+            if draft.version is None:
+                self._refused[name] = None
+                said = f"expected the version that {name} answers, one of "
+                self.faults.append(Fault("", said + _listed(self._exercises), draft.line))
+                continue
+            scripts.append(Script(name, draft.version, draft.answers, draft.unread))
+        return Answers(tuple(scripts), self.faults, tuple(self._refused), self.scheme)
+
+    def student(self, raw: object) -> str:
+        """A student's name. Raises :class:`Malformed` where it is none."""
+        if not isinstance(raw, str):
+            raise Malformed(f"expected a student's name, found {kind(raw)}")
+        name = unicodedata.normalize("NFC", " ".join(raw.split()))
+        if not name:
+            raise Malformed("expected a student's name, found nothing")
+        if len(name) > _NAME:
+            raise Malformed(f"a name of {len(name)} letters; at most {_NAME} are read")
+        return name
+
+    def begin(self, student: str, version: object, line: int = 0) -> bool:
+        """A student answers a version, if that is told; whether the answers are of any use.
+
+        Raises :class:`Malformed` where that is none, or not the one of earlier answers.
+        """
+        if student in self._refused:
+            return False
+        draft = self._drafts.setdefault(student, _Draft(line=line))
+        try:
+            number = self._version(version)
+            if draft.version not in (None, number) and number is not None:
+                raise Malformed(f"{student} answers version {draft.version}, found {number}")
+            draft.version = number if draft.version is None else draft.version
+        except Malformed:
+            self._refused[student] = None
+            raise
+        return True
+
+    def _version(self, raw: object) -> int | None:
+        text = str(raw if raw is not None else "").strip()
+        if not text:
+            return next(iter(self._exercises)) if len(self._exercises) == 1 else None
+        found = re.fullmatch(r"0*([0-9]{1,9})", text)
+        if found is None or int(found[1]) not in self._exercises:
+            wanted = _listed(self._exercises)
+            raise Malformed(f"expected a version, one of {wanted}, found {short(text)!r}")
+        return int(found[1])
+
+    def blank(self, label: str) -> Blank:
+        """The blank of ``S[0, 1]``. Raises :class:`Malformed` where there is none."""
+        if label not in self._blanks:
+            try:
+                self._blanks[label] = self._blank_of(label)
+            except Malformed as error:
+                self._blanks[label] = error
+        found = self._blanks[label]
+        if isinstance(found, Malformed):
+            raise found
+        return found
+
+    def _blank_of(self, label: str) -> Blank:
+        tree = _parsed(label)
+        indices: tuple[object, ...] = ()
+        while isinstance(tree, syntax.Indexed):
+            indices = (*tree.keys, *indices)
+            tree = tree.operand
+        name = self.quantity(_written(tree, label))
+        return self.at(name, indices)
+
+    def quantity(self, text: str) -> str:
+        """What is asked for, by its name. Raises :class:`Malformed` for anything else."""
+        text = text.strip()
+        if text in self._names:
+            return text
+        if text[:1] == "d" and gradient_name(text[1:]) in self._names:
+            return gradient_name(text[1:])
+        known = ", ".join(self._names)
+        if text in self._asked.case.program.named:
+            raise Malformed(f"{text} is not asked for: expected one of {known}")
+        hint = alike(text, self._names)
+        raise Malformed(f"unknown name {short(text)!r}: {hint or f'expected one of {known}'}")
+
+    def at(self, name: str, indices: Sequence[object]) -> Blank:
+        """The blank of a quantity at its indices, counted from 0."""
+        shape = self._names[name]
+        if len(indices) != len(shape):
+            wanted = ("no index", "one index", "a row and a column")[len(shape)]
+            raise Malformed(f"{name} is {show(shape)}: expected {wanted}, found {len(indices)}")
+        for word, index, length in zip(_words(shape), indices, shape, strict=True):
+            if not isinstance(index, int) or not 0 <= index < length:
+                said = f"expected a {word} from 0 to {length - 1}, found {short(str(index))}"
+                raise Malformed(f"{name} is {show(shape)}: {said}")
+        i, j = (0, 0, *indices)[-2:]
+        assert isinstance(i, int)
+        assert isinstance(j, int)
+        return Blank(name, i, j)
+
+    def take(self, student: str, blank: Blank, text: str, comma: bool = False) -> None:
+        """Take up an answer; nothing is a blank.
+
+        Raises :class:`Malformed` for a second answer to one blank, and for what is no
+        number, which is kept as it is.
+        """
+        text = text.strip()
+        if not text:
+            return
+        draft = self._drafts[student]
+        if blank in draft.answers or blank in draft.unread:
+            raise Malformed(f"{student} answers this a second time")
+        try:
+            draft.answers[blank] = read_answer(text, comma)
+        except Malformed:
+            draft.unread[blank] = text
+            raise
+
+    def shape(self, name: str) -> Shape:
+        """The shape of what is asked for."""
+        return self._names[name]
+
+
+def _parsed(label: str) -> syntax.Tree:
+    try:
+        return syntax.parse(label)
+    except Malformed:
+        raise Malformed(f"expected a blank such as S[0, 1], found {short(label)!r}") from None
+
+
+def _written(tree: syntax.Tree, label: str) -> str:
+    match tree:
+        case syntax.Name(name):
+            return name
+        case syntax.Gradient(name):
+            return gradient_name(name)
+    raise Malformed(f"expected a blank such as S[0, 1], found {short(label)!r}")
+
+
+def _words(shape: Shape) -> tuple[str, ...]:
+    return ("row", "column") if len(shape) == 2 else ("column",)[: len(shape)]
+
+
+def _listed(known: Iterable[int]) -> str:
+    """Versions as a message lists them: ``1 to 30``."""
+    numbers = sorted(known)
+    if len(numbers) > 3 and numbers == [*range(numbers[0], numbers[-1] + 1)]:
+        return f"{numbers[0]} to {numbers[-1]}"
+    return ", ".join(map(str, numbers[:40])) + (", ..." if len(numbers) > 40 else "")

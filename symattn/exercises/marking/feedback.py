@@ -1,0 +1,233 @@
+"""Feedback: what a student is told, as a page and as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+
+from symattn import formulas as f
+from symattn.auditing.figures import Slip
+from symattn.errors import short
+from symattn.escaping import visible
+from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.marking.judging import Judged, Mark
+from symattn.exercises.marking.points import DEFAULT, Scheme, most, shown
+from symattn.languages.language import ENGLISH, Language
+from symattn.printers import blocks as b
+from symattn.printers.letters import escape
+from symattn.programs.display import symbol
+
+#: Letters of an answer that are shown.
+_LETTERS = 24
+
+_PEN = {
+    "the sign is wrong": "Only its sign is wrong.",
+    "the decimal point is misplaced": "Only its decimal point is misplaced.",
+    "two neighbouring digits are swapped": "Two of its digits are swapped.",
+    "one digit is another": "All its digits but one are right.",
+}
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What is said of one script."""
+
+    judged: Judged
+    exercise: Exercise
+    scheme: Scheme = DEFAULT
+    say: Language = ENGLISH
+
+    # -- as a page, and as text --------------------------------------------------------
+
+    def sheet(self, name: str) -> b.Sheet:
+        """The page of a student; ``name`` is what its file is called."""
+        blocks: list[b.Block] = [b.Paragraph(line) for line in self._summary()]
+        blocks.append(self._table())
+        for part, marks in self.judged.parts:
+            if all(mark.outcome == "right" for mark in marks):
+                continue
+            blocks.append(b.Heading(self._head(part, marks)))
+            before = f"{f.latex(symbol(part.quantity))} ="
+            rows = [list(row) for _, row in groupby(marks, key=lambda mark: mark.blank.i)]
+            cells = tuple(tuple(map(_struck, row)) for row in rows)
+            blocks.append(b.Matrices((b.Matrix(before, cells),)))
+            blocks += map(b.Paragraph, self._notes(part, marks))
+        return b.Sheet(name, self.exercise.title, (self._who(),), tuple(blocks), say=self.say)
+
+    def text(self) -> str:
+        """The same as plain text."""
+        lines = [self.exercise.title, self._who(), ""]
+        lines += map(_plain, self._summary())
+        for part, marks in self.judged.parts:
+            lines += ["", _plain(self._head(part, marks))]
+            rows = [list(row) for _, row in groupby(marks, key=lambda mark: mark.blank.i)]
+            cells = [[_beside(mark) for mark in row] for row in rows]
+            widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+            lines += [
+                "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+                for row in cells
+            ]
+            lines += ["  " + _plain(note) for note in self._notes(part, marks)]
+        return "".join(f"{visible(line)}\n" for line in lines)
+
+    # -- what is said ------------------------------------------------------------------
+
+    @property
+    def points(self) -> Fraction:
+        """The points of the script."""
+        return self.scheme.of(self.judged)
+
+    def _who(self) -> str:
+        script = self.judged.script
+        pieces = {
+            "student": script.student,
+            "points": shown(self.points),
+            "most": most(self.judged),
+        }
+        if not script.version:
+            return self.say.text("{student}: {points} of {most} points", **pieces)
+        return self.say.text(
+            "{student}, version {version}: {points} of {most} points",
+            version=script.version,
+            **pieces,
+        )
+
+    def _head(self, part: Part, marks: Sequence[Mark]) -> b.Line:
+        return self.say(
+            "{quantity}: {points} of {most} points",
+            quantity=b.Code(part.quantity),
+            points=shown(self.scheme.of_part(part, tuple(marks))),
+            most=str(part.points),
+        )
+
+    def _summary(self) -> Iterator[b.Line]:
+        say, judged = self.say, self.judged
+        marks = [*judged.marks]
+        right = judged.count("right")
+        if right == len(marks):
+            yield say("All {count} answers are right: well done!", count=str(right))
+            return
+        yield say("{right} of {count} answers are right.", right=str(right), count=str(len(marks)))
+        if blank := judged.count("blank"):
+            yield say("Left blank: {count}.", count=str(blank))
+        yield from self._slips()
+        following = dict.fromkeys(
+            mark.blank.quantity for mark in marks if mark.outcome == "follows"
+        )
+        if following:
+            yield say(
+                "What follows in {quantities} is right by your own numbers, and has its points "
+                "for the method.",
+                quantities=", ".join(following),
+            )
+        if {mark.outcome for mark in marks} == {"right", "early"}:
+            yield say("Nothing is wrong but the rounding: keep more places on the way.")
+
+    def _slips(self) -> Iterator[b.Line]:
+        """The first answer that is wrong in itself, and every slip that has a name."""
+        wrong = [mark for mark in self.judged.marks if mark.outcome in ("slip", "wrong")]
+        seen: set[Slip] = set()
+        for place, mark in enumerate(wrong):
+            if mark.slip is None and place == 0:
+                yield self.say(
+                    "The first slip is in {label}: {answer} should be {correct}.",
+                    label=b.Code(mark.label),
+                    answer=short(mark.text, _LETTERS),
+                    correct=mark.correct,
+                )
+            elif mark.slip is not None and mark.slip not in seen:
+                seen.add(mark.slip)
+                what, of = self.say.again(mark.slip.phrase), b.Code(mark.blank.quantity)
+                if place == 0:
+                    yield self.say(
+                        "The first slip is in {quantity}: {slip}.", quantity=of, slip=what
+                    )
+                else:
+                    yield self.say("Another is in {quantity}: {slip}.", quantity=of, slip=what)
+
+    def _table(self) -> b.Table:
+        say = self.say
+        rows: list[tuple[b.Line, ...]] = []
+        for part, marks in self.judged.parts:
+            right = sum(mark.outcome == "right" for mark in marks)
+            points = self.scheme.of_part(part, marks)
+            of = say("{right} of {count}", right=str(right), count=str(len(marks)))
+            full = say("{points} of {most}", points=shown(points), most=str(part.points))
+            rows.append(((b.Math(f.latex(symbol(part.quantity))),), of, full))
+        header = (say("question"), say("right answers"), say("points"))
+        return b.Table(header, tuple(rows), "lrr")
+
+    def _notes(self, part: Part, marks: Sequence[Mark]) -> Iterator[b.Line]:
+        """What is said of the answers of a part, each thing once."""
+        yield from dict.fromkeys(note for mark in marks for note in self._note(part, mark))
+        wrong = [mark.label for mark in marks if mark.outcome == "wrong" and not mark.but]
+        if wrong:
+            yield self.say("Wrong in itself: {labels}.", labels=b.Code(", ".join(wrong)))
+
+    def _note(self, part: Part, mark: Mark) -> Iterator[b.Line]:
+        say = self.say
+        match mark.outcome:
+            case "early" if mark.fewer:
+                yield say(
+                    "Right as far as it goes, but {places} places were asked for.",
+                    places=str(part.places),
+                )
+            case "early" if mark.slip is not None:
+                yield say("Rounded too early: {slip}.", slip=say.again(mark.slip.phrase))
+            case "early":
+                yield say("Rounded too early: keep more places until the end.")
+            case "follows" if mark.because:
+                names = dict.fromkeys(blank.quantity for blank in mark.because)
+                yield say(
+                    "Follows from your {quantities}: the method is right.",
+                    quantities=", ".join(names),
+                )
+            case "follows":
+                yield say("Follows from the same slip: the method is right.")
+            case "slip":
+                assert mark.slip is not None
+                what = say.again(mark.slip.phrase)
+                yield (f"{what[0].upper()}{what[1:]}.",)
+                if mark.slip.rivals:
+                    yield say("Just as well: {slip}.", slip=say.again(mark.slip.rivals[0]))
+            case "wrong" if mark.but:
+                label = b.Code(mark.label)
+                yield (label, ": ", *say(_PEN[mark.but]))
+            case "unread":
+                yield say("{label}: what is written is no number.", label=b.Code(mark.label))
+
+
+def _plain(line: b.Line) -> str:
+    return "".join(
+        x if isinstance(x, str) else x.latex if isinstance(x, b.Math) else x.text for x in line
+    )
+
+
+def _beside(mark: Mark) -> str:
+    """An answer in plain text, with the right one in brackets where it is another."""
+    written = short(mark.text, _LETTERS) or "_"
+    return written if mark.outcome == "right" else f"{written} [{mark.correct}]"
+
+
+def _struck(mark: Mark) -> str:
+    r"""An answer in LaTeX: the right one beside it, and what is wrong in itself struck through."""
+    right = rf"\correct{{{_number(mark.correct)}}}"
+    match mark.outcome:
+        case "right":
+            return _number(mark.text)
+        case "blank":
+            return right
+        case "early" | "follows":
+            return rf"{_number(mark.text)}\;{right}"
+    return rf"\struck{{{_number(mark.text)}}}\;{right}"
+
+
+def _number(text: str) -> str:
+    if text in ("-inf", "−inf", "-∞", "−∞"):
+        return r"-\infty"
+    plain = text.replace("−", "-")
+    if plain and set(plain) <= set("0123456789.-+"):
+        return plain
+    return rf"\text{{{escape(short(text, _LETTERS))}}}"

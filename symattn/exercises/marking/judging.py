@@ -1,0 +1,396 @@
+"""Judging: what each answer of a student is, and why.
+
+An answer is right within the tolerance of its part. Of the others the first that
+fits is said: rounded too early (right, but to fewer places than asked; or what
+comes of right numbers that were rounded on the way), following (what comes of
+the student's own earlier answers, some of them wrong), a slip that the audit can
+name, wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, get_args
+
+from flint import arb, fmpq
+
+from symattn import syntax
+from symattn.auditing.figures import Cause, Figure, Slip
+from symattn.auditing.naming import Slips
+from symattn.auditing.pen import pen_slips
+from symattn.auditing.recipes import Recipes
+from symattn.auditing.search import Gate
+from symattn.auditing.standard import Judgement, Standard, correct_count, is_truncated
+from symattn.cases.case import Claim
+from symattn.errors import Undecided
+from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.marking.following import Following
+from symattn.exercises.marking.scripts import Blank, Script
+from symattn.numbers import rounding
+from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.printed import MINUS_INFINITY, Printed
+from symattn.shapes import keys
+from symattn.solution.quantity import Entry
+from symattn.verdicts import Verdict
+
+#: What an answer may be. ``unread`` is no number, ``blank`` is none at all.
+Outcome = Literal["right", "early", "follows", "slip", "wrong", "unread", "blank"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+#: An answer is given to as many places as are asked for: a whole number in place of such a
+#: one is no accident, as it may be in a document.
+_GATE = Gate(bits=4.0, least=3.0)
+#: So many units may rounding every step move a result that is still said to be just rounded.
+_FEW = 20
+#: Slips that are nothing but roundings.
+_ROUNDINGS = ("rounded", "held-in")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One answer, judged; ``correct`` is the right one.
+
+    ``fewer``: it is right, but to fewer places than asked. ``because`` are the wrong
+    answers that one which ``follows`` was computed from; ``slip`` is the one that
+    explains it; ``but`` says how a wrong one differs from the right one, if that may
+    be a miswriting.
+    """
+
+    blank: Blank
+    label: str
+    text: str
+    outcome: Outcome
+    correct: str
+    fewer: bool = False
+    because: tuple[Blank, ...] = ()
+    slip: Slip | None = None
+    but: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A script with what each of its answers is, part by part and row by row."""
+
+    script: Script
+    parts: tuple[tuple[Part, tuple[Mark, ...]], ...]
+
+    @property
+    def marks(self) -> Iterator[Mark]:
+        """The marks of all parts."""
+        return (mark for _, marks in self.parts for mark in marks)
+
+    @cached_property
+    def slips(self) -> tuple[Slip, ...]:
+        """The slips that were named, in the order of the answers."""
+        return tuple(dict.fromkeys(mark.slip for mark in self.marks if mark.slip is not None))
+
+    def count(self, outcome: Outcome) -> int:
+        """How many answers are that."""
+        return sum(mark.outcome == outcome for mark in self.marks)
+
+
+class Examiner:
+    """Judges the scripts of one version of an exercise.
+
+    >>> from symattn.exercises.marking.scripts import read_answer
+    >>> from symattn.cases.library import load
+    >>> asked = Exercise(load("cat-sat-mat"), "forward", (Part("S", 2), Part("T", 1)))
+    >>> script = Script("Ada", 0, {Blank("S", 0, 1): read_answer("4"),
+    ...                            Blank("T", 0, 1): read_answer("2.00")})
+    >>> [(mark.label, mark.outcome) for mark in Examiner(asked).judged(script).marks if mark.text]
+    [('S[0, 1]', 'wrong'), ('T[0, 1]', 'follows')]
+    """
+
+    def __init__(self, exercise: Exercise) -> None:
+        self.exercise = exercise
+        self.solution = exercise.solution
+        self.nodes = self.solution.program.named
+        self.recipes = Recipes(self.solution)
+        #: The parts, each after those that it is computed from.
+        self.in_order = sorted(exercise.parts, key=lambda part: self.nodes[part.quantity].serial)
+        self._asked = {self.nodes[part.quantity].serial: part.quantity for part in self.in_order}
+        self._sources: dict[Blank, tuple[Blank, ...]] = {}
+        # Every step rounded to the places that are asked for, as a careful student does.
+        self._rounded = Following(self.solution, max(part.places for part in self.in_order))
+
+    def judged(self, script: Script) -> Judged:
+        """What every answer of a script is."""
+        found = _Judging(self, script).marks()
+        parts = tuple(
+            (part, tuple(found[blank] for blank in self.blanks(part)))
+            for part in self.exercise.parts
+        )
+        return Judged(script, parts)
+
+    def blanks(self, part: Part) -> Iterator[Blank]:
+        """The blanks of a part, row by row."""
+        rows, columns = self.nodes[part.quantity].grid
+        return (Blank(part.quantity, i, j) for i in range(rows) for j in range(columns))
+
+    def entry(self, blank: Blank) -> Entry:
+        """The exact answer."""
+        return Entry(self.solution[blank.quantity], blank.i, blank.j)
+
+    def at(self, blank: Blank) -> tuple[int, ...]:
+        """The indices of a blank in the shape of its quantity."""
+        return keys(self.nodes[blank.quantity].shape, blank.i, blank.j)
+
+    @cached_property
+    def rounded(self) -> dict[str, list[list[arb | None]]]:
+        """Of each part all that a careful student may have got."""
+        return {part.quantity: self._rounded.made(part.quantity) for part in self.in_order}
+
+    def sources(self, blank: Blank) -> tuple[Blank, ...]:
+        """The blanks that an entry is computed from, with no other blank in between."""
+        if blank not in self._sources:
+            found: dict[Blank, None] = {}
+            for definition in self.recipes.definitions(*blank):
+                for term in definition.inside():
+                    if term.op == "entry":
+                        name, i, j = term.parts
+                        asked = self._asked.get(self.nodes[name].serial)
+                        below = Blank(asked or name, i, j)
+                        found |= dict.fromkeys([below] if asked else self.sources(below))
+            self._sources[blank] = tuple(found)
+        return self._sources[blank]
+
+
+class _Judging:
+    """One script being judged, one part after the other."""
+
+    def __init__(self, examiner: Examiner, script: Script) -> None:
+        self._examiner = examiner
+        self._script = script
+        self._figures: dict[Blank, Figure] = {}
+        self._causes: dict[Figure, Cause] = {}
+        self._outcomes: dict[Blank, Outcome] = {}
+        self._fewer: set[Blank] = set()
+        self._slips: dict[Blank, Slip] = {}
+        # On from all answers, as they stand and as they may have been before they were
+        # rounded; and on from those only that are right as far as they go.
+        self._own, self._sound = Following(examiner.solution), Following(examiner.solution)
+        places = max(part.places for part in examiner.in_order)
+        self._loose = Following(examiner.solution, places)
+
+    def marks(self) -> dict[Blank, Mark]:
+        """The mark of every blank."""
+        for part in self._examiner.in_order:
+            self._judge(part)
+        if "wrong" in self._outcomes.values():
+            self._name_slips()
+        return {
+            blank: self._mark(part, blank)
+            for part in self._examiner.in_order
+            for blank in self._examiner.blanks(part)
+        }
+
+    def _judge(self, part: Part) -> None:
+        name = part.quantity
+        node = self._examiner.nodes[name]
+        claim = Claim(name, name, syntax.parse(name), node)
+        tracks = (self._sound, self._own, self._loose)
+        sound, own, loose = (track.made(name) for track in tracks)
+        ways = _Ways(sound, own, loose, self._examiner.rounded[name])
+        for blank in self._examiner.blanks(part):
+            if blank not in self._script.answers:
+                unread = blank in self._script.unread
+                self._outcomes[blank] = "unread" if unread else "blank"
+                continue
+            entry = self._examiner.entry(blank)
+            printed = _taken(self._script.answers[blank].printed, part)
+            outcome, fewer = self._outcome(part, blank, entry, printed, ways)
+            holds = outcome == "right" or fewer
+            figure = self._figures[blank] = Figure(
+                order=len(self._figures),
+                claim=claim,
+                at=self._examiner.at(blank),
+                printed=printed,
+                entry=entry,
+                node=node,
+                term=self._examiner.recipes.at(node, blank.i, blank.j),
+                judgement=_judgement(entry, printed, holds),
+            )
+            self._outcomes[blank] = outcome
+            if fewer:
+                self._fewer.add(blank)
+            elif outcome == "early":
+                self._causes[figure] = Cause("rounded-inputs", "")
+            elif outcome == "follows":
+                because = tuple(self._figures[one] for one in self._wrong_sources(blank))
+                self._causes[figure] = Cause("carried", "", because)
+            elif outcome == "wrong":
+                self._causes[figure] = Cause("root", "")
+        self._put(part)
+
+    def _outcome(
+        self, part: Part, blank: Blank, entry: Entry, printed: Printed | None, ways: _Ways
+    ) -> tuple[Outcome, bool]:
+        """What an answer is, but for slips; and whether it only has too few places."""
+        _, i, j = blank
+        if printed is None or entry.is_hidden:
+            if printed is None and entry.is_hidden:
+                return "right", False
+            own = printed is None and ways.own[i][j] is None
+            return ("follows" if own else "wrong"), False
+        tolerance = fmpq(part.tolerance.numerator, part.tolerance.denominator)
+        standard = Standard(self._examiner.exercise.case.rounding, tolerance)
+        # Who can't be refuted is right.
+        if standard.verdict(entry, printed) is not Verdict.REFUTED:
+            return "right", False
+        tells = printed.unit <= _half(part)
+        if tells and _is_short(entry, printed):
+            return "early", True
+        with precision(FIRST):
+            reach = arb(max(tolerance, printed.unit / 2) if tells else tolerance)
+            near = _Near(arb(printed.value), reach, entry.ball(FIRST))
+            if near.comes_of(ways.sound[i][j]) or near.is_in(ways.rounded[i][j]):
+                return "early", False
+            if near.comes_of(ways.own[i][j]) or near.tells(ways.loose[i][j]):
+                return "follows", False
+        return "wrong", False
+
+    def _put(self, part: Part) -> None:
+        """Let the answers stand in what is computed on."""
+        own: dict[tuple[int, int], arb | None] = {}
+        loose: dict[tuple[int, int], arb | None] = {}
+        sound: dict[tuple[int, int], arb | None] = {}
+        for blank in self._examiner.blanks(part):
+            figure = self._figures.get(blank)
+            if figure is None:
+                continue
+            place = (blank.i, blank.j)
+            number = None if figure.printed is None else figure.number
+            own[place] = number
+            loose[place] = figure.rounded if figure.printed and figure.printed.value else number
+            if self._outcomes[blank] in ("right", "early"):
+                sound[place] = number
+        tracks = ((self._own, own), (self._loose, loose), (self._sound, sound))
+        for track, written in tracks:
+            track.put(part.quantity, written)
+
+    def _wrong_sources(self, blank: Blank) -> Iterator[Blank]:
+        """The wrong answers that one was computed from."""
+        wrong = ("follows", "slip", "wrong")
+        return (x for x in self._examiner.sources(blank) if self._outcomes.get(x) in wrong)
+
+    def _name_slips(self) -> None:
+        """Ask the audit for the slips behind what is wrong in itself.
+
+        A slip counts once, where it shows first: what it makes of later quantities follows.
+        """
+        figures = [*self._figures.values()]
+        wrong = {blank for blank, outcome in self._outcomes.items() if outcome == "wrong"}
+        for slip in Slips(self._examiner.solution, figures, self._causes, _GATE).named:
+            blanks = {figure: blank for blank, figure in self._figures.items()}
+            those = [blanks[figure] for figure in slip.explains if blanks[figure] in wrong]
+            for blank in those:
+                self._slips[blank] = slip
+                if slip.kind in _ROUNDINGS:
+                    self._outcomes[blank] = "early"
+                else:
+                    first = blank.quantity == those[0].quantity
+                    self._outcomes[blank] = "slip" if first else "follows"
+
+    def _mark(self, part: Part, blank: Blank) -> Mark:
+        examiner, outcome = self._examiner, self._outcomes[blank]
+        figure, answer = self._figures.get(blank), self._script.answers.get(blank)
+        text = answer.text if answer else self._script.unread.get(blank, "")
+        because = tuple(self._wrong_sources(blank)) if outcome == "follows" else ()
+        pen = pen_slips(figure) if figure and outcome == "wrong" else iter(())
+        return Mark(
+            blank=blank,
+            label=syntax.entry_text(
+                blank.quantity, syntax.parse(blank.quantity), examiner.at(blank)
+            ),
+            text=text,
+            outcome=outcome,
+            correct=_correct(examiner.entry(blank), part, examiner.exercise.case.rounding),
+            fewer=blank in self._fewer,
+            because=because,
+            slip=self._slips.get(blank),
+            but=next(pen, ""),
+        )
+
+
+class _Ways(NamedTuple):
+    """What a step makes of sound answers, of the student's own, of these as they may have
+    been before they were rounded, and of right numbers each rounded as was asked."""
+
+    sound: Sequence[Sequence[arb | None]]
+    own: Sequence[Sequence[arb | None]]
+    loose: Sequence[Sequence[arb | None]]
+    rounded: Sequence[Sequence[arb | None]]
+
+
+class _Near:
+    """Whether a wrong answer is what is computed in some way."""
+
+    def __init__(self, number: arb, reach: arb, truth: arb) -> None:
+        self._number = number
+        self._reach = reach
+        self._off = abs(number - truth)
+
+    def comes_of(self, made: arb | None) -> bool:
+        """Whether the answer is that number, as far as it is rounded."""
+        if made is None or not made.is_finite():
+            return False
+        return not abs(self._number - made) > self._reach
+
+    def is_in(self, made: arb | None) -> bool:
+        """Whether the answer is one of those numbers, which are rounded already, and are few."""
+        if made is None or made.rad() > self._reach * _FEW:
+            return False
+        return bool(made.contains(self._number))
+
+    def tells(self, made: arb | None) -> bool:
+        """Whether the answer is one of those numbers, which are few enough to tell them from
+        the right one."""
+        if not self.comes_of(made):
+            return False
+        assert made is not None
+        return bool(abs(self._number - made.mid()) < self._off) and bool(made.rad() * 2 < self._off)
+
+
+def _taken(printed: Printed | None, part: Part) -> Printed | None:
+    """An answer as it is taken: one with less than half of the places that are asked for,
+    such as a whole number, is no rounding of anything, but meant exactly. Zero says least."""
+    if printed is None or not printed.value or printed.unit <= _half(part):
+        return printed
+    unit = fmpq(1, 10**part.places)
+    digits = len(str(abs(int((printed.value / unit).p))))
+    return Printed(printed.text, printed.value, unit, digits, part.places, "")
+
+
+def _half(part: Part) -> fmpq:
+    """The unit of an answer with half of the places that are asked for."""
+    return fmpq(1, 10 ** -(-part.places // 2))
+
+
+def _is_short(entry: Entry, printed: Printed) -> bool:
+    """Whether an answer is right as far as it goes."""
+    rounds = Standard().verdict(entry, printed) is Verdict.HOLDS
+    return rounds or is_truncated(entry, printed)
+
+
+def _judgement(entry: Entry, printed: Printed | None, holds: bool) -> Judgement:
+    """The verdict of an answer as the audit has it."""
+    verdict = Verdict.HOLDS if holds else Verdict.REFUTED
+    if printed is None or entry.is_hidden:
+        return Judgement(verdict, "")
+    try:
+        off = printed.count - correct_count(entry, printed, "half-even")
+    except Undecided:
+        return Judgement(verdict, "")
+    return Judgement(verdict, "", off)
+
+
+def _correct(entry: Entry, part: Part, mode: rounding.RoundingMode) -> str:
+    """The right answer, '' where its last digit is not settled."""
+    if entry.is_hidden:
+        return MINUS_INFINITY
+    try:
+        return f"{rounding.decimal(entry, part.places, mode):f}"
+    except Undecided:
+        return ""

@@ -1,0 +1,202 @@
+"""Answers in nested tables and lists: TOML and JSON, each fault with its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from symattn.errors import Fault, Malformed, expected, short
+from symattn.exercises.marking.collecting import Collector
+from symattn.exercises.marking.points import read_scheme
+from symattn.exercises.marking.scripts import Blank
+from symattn.shapes import show
+from symattn.tables.entries import kind
+from symattn.tables.places import Key, Place
+
+#: The place of the value at a path; ``KeyError`` where there is none.
+Where = Callable[[tuple[Key, ...]], Place]
+
+
+class _Tree:
+    """Nested tables and lists, with the places of what is in them."""
+
+    def __init__(self, collector: Collector, place: Where) -> None:
+        self.collector = collector
+        self._place = place
+
+    def fault(self, where: tuple[Key, ...], message: str) -> None:
+        """Note a fault at a place."""
+        text = ""
+        for key in where:
+            text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else key
+        place = self._at(where)
+        at = f"column {place.column}, {text}" if place.line else text
+        self.collector.faults.append(Fault(at, message, place.line))
+
+    def _at(self, where: tuple[Key, ...]) -> Place:
+        try:
+            return self._place(where)
+        except KeyError:
+            return Place(0, 0)
+
+    def student(self, name: str, entry: object) -> None:
+        """The answers of a student."""
+        where: tuple[Key, ...] = ("answers", name)
+        if not isinstance(entry, Mapping):
+            return self.fault(where, f"expected a table, found {kind(entry)}")
+        try:
+            student = self.collector.student(name)
+            line = self._at(where).line
+            if not self.collector.begin(student, entry.get("version"), line):
+                return None
+        except Malformed as error:
+            at = (*where, "version") if "version" in entry else where
+            return self.fault(at, error.faults[0].message)
+        for key, value in entry.items():
+            if key != "version":
+                self._answers(student, (*where, key), key, value)
+        return None
+
+    def _answers(self, student: str, where: tuple[Key, ...], key: str, value: object) -> None:
+        try:
+            if "[" in key:
+                return self._answer(student, where, self.collector.blank(key), value)
+            name = self.collector.quantity(key)
+        except Malformed as error:
+            return self.fault(where, error.faults[0].message)
+        return self._nested(student, where, name, (), value)
+
+    def _nested(
+        self, student: str, where: tuple[Key, ...], name: str, indices: tuple[int, ...], value: Any
+    ) -> None:
+        """Answers nested in the shape of a quantity; what is too short is left blank."""
+        shape = self.collector.shape(name)
+        if len(indices) == len(shape):
+            return self._answer(student, where, self.collector.at(name, indices), value)
+        wanted = shape[len(indices)]
+        if not isinstance(value, list) or len(value) != wanted:
+            found = f"{len(value)}" if isinstance(value, list) else kind(value)
+            said = f"{name} is {show(shape)}: expected {wanted} {'rows' if wanted else ''}"
+            if len(indices) + 1 == len(shape):
+                said = f"{name} is {show(shape)}: expected {wanted} answers"
+            return self.fault(where, f'{said}, found {found}; a blank is ""')
+        for k, inner in enumerate(value):
+            self._nested(student, (*where, k), name, (*indices, k), inner)
+        return None
+
+    def _answer(self, student: str, where: tuple[Key, ...], blank: Blank, value: object) -> None:
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
+            return self.fault(where, f"expected an answer, found {kind(value)}")
+        text = f"{value:f}" if isinstance(value, Decimal) and value.is_finite() else str(value)
+        try:
+            self.collector.take(student, blank, text.replace("Infinity", "inf"))
+        except Malformed as error:
+            self.fault(where, error.faults[0].message)
+        return None
+
+
+def read_tree(document: Mapping[str, Any], collector: Collector, place: Where) -> None:
+    """Take up what tables by the students' names say; ``place`` tells where it stands."""
+    tree = _Tree(collector, place)
+    known = ("answers", "scheme")
+    for key in document:
+        if key not in known:
+            tree.fault((key,), f"unknown key {short(key, 40)!r}: {expected(key, known)}")
+    students = document.get("answers")
+    if not isinstance(students, Mapping) or not students:
+        found = "nothing" if not students else kind(students)
+        tree.fault(("answers",), f"expected a table of students, [answers.NAME], found {found}")
+        collector.faults.raise_all()
+    if "scheme" in document:
+        try:
+            collector.scheme = read_scheme(document["scheme"])
+        except Malformed as error:
+            for fault in error.faults:
+                tree.fault(("scheme", fault.where) if fault.where else ("scheme",), fault.message)
+            # By another scheme nobody is to be marked.
+            collector.faults.raise_all()
+    assert isinstance(students, Mapping)
+    for name, entry in students.items():
+        tree.student(name, entry)
+
+
+def parsed_json(text: str) -> Mapping[str, Any]:
+    """What a JSON text says, its numbers as they are written."""
+    twice: list[str] = []
+
+    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice.extend(key for key in found if keys.count(key) > 1)
+        return found
+
+    try:
+        document = json.loads(
+            text, object_pairs_hook=table, parse_float=str, parse_int=str,
+            parse_constant=lambda word: word.replace("Infinity", "inf"),
+        )  # fmt: skip
+    except json.JSONDecodeError as error:
+        said = f"not valid JSON: {error.msg} at column {error.colno}"
+        raise Malformed(Fault("", said, error.lineno)) from None
+    except RecursionError:
+        raise Malformed("not JSON that is read: nested too deep") from None
+    if twice:
+        raise Malformed([Fault(key, "the key is there twice") for key in twice])
+    if not isinstance(document, dict):
+        raise Malformed(f'expected {{"answers": {{...}}}}, found {kind(document)}')
+    return document
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
+
+
+class Positions:
+    """Where each value of a JSON text stands.
+
+    >>> Positions('{"a": [1,\\n  "x"]}').at(("a", 1))
+    Place(line=2, column=3)
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._found: dict[tuple[Key, ...], int] | None = None
+
+    def at(self, where: tuple[Key, ...]) -> Place:
+        """The place of a value. Raises ``KeyError`` where there is none."""
+        if self._found is None:
+            self._found = dict(self._walked())
+        start = self._found[where]
+        line = self._text.count("\n", 0, start) + 1
+        return Place(line, start - self._text.rfind("\n", 0, start))
+
+    def _walked(self) -> Iterator[tuple[tuple[Key, ...], int]]:
+        path: list[Key] = []
+        tables: list[bool] = []
+        is_key = False
+        for token in _TOKEN.finditer(self._text):
+            match token[0]:
+                case "{" | "[" as mark:
+                    yield tuple(path), token.start()
+                    is_key = mark == "{"
+                    tables.append(is_key)
+                    path.append("" if is_key else 0)
+                case "}" | "]":
+                    tables.pop()
+                    path.pop()
+                    is_key = False
+                case ",":
+                    is_key = tables[-1]
+                    if not is_key:
+                        path[-1] = int(path[-1]) + 1
+                case ":":
+                    is_key = False
+                case word if is_key:
+                    path[-1] = str(json.loads(word))
+                case _:
+                    yield tuple(path), token.start()
