@@ -17,6 +17,8 @@ _LOOKS: dict[n.Role, str] = {
     "opening": ' stretchy="false"',
     "closing": ' stretchy="false"',
 }
+#: What those are told of a look who do not see it.
+_ROLES = {"struck": ' role="deletion"', "correct": ' role="insertion"'}
 #: What brackets grow with.
 _TALL = ("<mfrac", "<msqrt", "<munder", "<mover", "<mtable", "minsize")
 
@@ -106,7 +108,7 @@ def _node(node: n.Node) -> str:
         case n.Big(text):
             return f'<mo minsize="1.8em">{html_text(text)}</mo>'
         case n.Marked(look, inner):
-            return f'<mrow class="{look}">{_row(inner)}</mrow>'
+            return f'<mrow class="{look}"{_ROLES.get(look, "")}>{_row(inner)}</mrow>'
         case n.Styled(display, inner):
             return f'<mstyle displaystyle="{str(display).lower()}">{_row(inner)}</mstyle>'
         case n.Lines(kind, rows):

@@ -864,8 +864,8 @@ def test_the_red_pen_in_html(paper, tmp_path, symattn) -> None:
     for printed, correct in wrong:
         assert printed is not None
         assert correct is not None
-        struck = rf'<mrow class="struck">{number(printed)}</mrow>'
-        beside = rf'<mspace [^>]*/><mrow class="correct">{number(correct)}<'
+        struck = rf'<mrow class="struck" role="deletion">{number(printed)}</mrow>'
+        beside = rf'<mspace [^>]*/><mrow class="correct" role="insertion">{number(correct)}<'
         assert re.search(struck + beside, page)
 
 

@@ -1,0 +1,166 @@
+"""Pages as a browser shows them: nothing runs over, no letter is missing, nothing is loaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape, unescape
+from pathlib import Path
+
+import pytest
+
+from symattn.languages.language import ENGLISH
+from symattn.printers.html import document, page
+from symattn.printers.index import card, index
+
+from ..browser import CHROMIUM, Browser, browser
+from .test_html import PAGES, blocks, inside
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here (Debian: chromium)")
+
+#: Widths of a telephone, a tablet and a screen.
+WIDTHS = (360, 800, 1400)
+KINDS = ("sheet", "audit", "derivation", "file")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """One browser for all pages."""
+    with browser() as made:
+        yield made
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    """A page on the disk."""
+    path = folder / f"{name}.html"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def assert_fits(chromium: Browser, name: str) -> None:
+    """The page that is open is as wide as the window, whose width it has."""
+    for width in WIDTHS:
+        chromium.resize(width)
+        shown = chromium.run(
+            "(({scrollWidth, clientWidth}) => [scrollWidth, clientWidth])(document.documentElement)"
+        )
+        assert shown[0] <= shown[1] <= width, (name, width, shown)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_runs_over(kind: str, chromium: Browser, tmp_path: Path) -> None:
+    """Every page fits at every width, with all its parts open, and loads nothing but itself."""
+    names = [name for one, name in PAGES if one == kind]
+    assert names
+    for name in names:
+        path = written(tmp_path, name, document(blocks(kind, name)))
+        chromium.open(path)
+        chromium.run("document.querySelectorAll('details').forEach(x => { x.open = true })")
+        assert_fits(chromium, name)
+        loaded = chromium.loaded()
+        assert loaded[0] == path.as_uri()
+        assert all(address.startswith("data:font/woff2;") for address in loaded[1:])
+
+
+def test_the_list_fits(chromium: Browser, tmp_path: Path) -> None:
+    """So does the list of all sheets."""
+    cards = [
+        (card(blocks("sheet", name)), [(f"{name}.html", "HTML"), (f"{name}.pdf", "PDF")])
+        for kind, name in PAGES
+        if kind == "sheet"
+    ]
+    chromium.open(written(tmp_path, "index", index(cards, [("a" * 90, "b" * 90)], ENGLISH)))
+    assert_fits(chromium, "index")
+
+
+TOKEN = re.compile(r"<(mi|mo|mn|mtext)\b([^>]*)>([^<]*)</\1>")
+
+
+def test_every_letter_is_in_the_fonts(chromium: Browser, tmp_path: Path) -> None:
+    """What stands in the mathematics and the words of any page is drawn with the fonts inside."""
+    tokens: set[tuple[str, str, str]] = set()
+    letters: set[str] = set()
+    for kind, name in PAGES:
+        text = document(blocks(kind, name))
+        text = text[text.index("<body>") :]
+        tokens.update(TOKEN.findall(text))
+        words = re.sub(r"<code>.*?</code>|<pre>.*?</pre>|<math.*?</math>", "", text, flags=re.S)
+        letters.update(unescape(re.sub(r"<[^>]*>", "", words)))
+    signs = "".join(f"<p><math><{t}{a}>{x}</{t}></math></p>" for t, a, x in sorted(tokens) if x)
+    plain = "".join(f"<p>{escape(x)}</p>" for x in sorted(letters) if not x.isspace())
+    chromium.open(written(tmp_path, "signs", page("signs", "", signs, ENGLISH)))
+    found = chromium.fonts("math > *")
+    assert len(found) == signs.count("<p>") > 100
+    wrong = [sign for sign, fonts in zip(re.findall("<p>.*?</p>", signs), found, strict=True)
+             if fonts != {"page"}]  # fmt: skip
+    assert wrong == []
+    chromium.open(written(tmp_path, "letters", page("letters", "", plain, ENGLISH)))
+    assert chromium.fonts("p") == [{"page"}] * plain.count("<p>")
+
+
+SHOWN = """[...document.querySelectorAll('.hint')]
+  .filter(hint => getComputedStyle(hint).display != 'none')
+  .map(hint => [hint.id, hint.getBoundingClientRect().toJSON()])"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_hints(width: int, chromium: Browser, tmp_path: Path) -> None:
+    """A figure that has the focus or the pointer, which goes before, shows its own hint,
+    inside the window and not over the figure; any other hint is hidden."""
+    chromium.resize(width)
+    chromium.open(written(tmp_path, "page", document(blocks("sheet", "cat-sat-mat"))))
+    chromium.point(0, 0)
+    assert chromium.run(SHOWN) == []
+    count = chromium.run("(cells = [...document.querySelectorAll('td[tabindex]')]).length")
+    assert count > 50
+    for place, other in ((0, 1), (count // 2, 0), (count - 1, 2)):
+        cell = chromium.run(
+            f"cells[{place}].focus({{preventScroll: true}}),"
+            f"cells[{place}].scrollIntoView({{block: 'center'}}),"
+            f"{{...cells[{place}].getBoundingClientRect().toJSON(),"
+            f" name: cells[{place}].getAttribute('aria-describedby')}}"
+        )
+        ((name, hint),) = chromium.run(SHOWN)
+        assert name == cell["name"]
+        assert hint["left"] >= 0
+        assert hint["right"] <= width
+        assert hint["bottom"] <= 900
+        assert hint["top"] >= cell["bottom"] - 1 or hint["bottom"] <= cell["top"] + 1
+        there = chromium.run(
+            f"cells[{other}].scrollIntoView({{block: 'center'}}),"
+            f"{{...cells[{other}].getBoundingClientRect().toJSON(),"
+            f" name: cells[{other}].getAttribute('aria-describedby')}}"
+        )
+        chromium.point((there["left"] + there["right"]) / 2, (there["top"] + there["bottom"]) / 2)
+        ((name, _),) = chromium.run(SHOWN)
+        assert name == there["name"]
+        chromium.point(0, 0)
+
+
+def test_parts_fold(chromium: Browser, tmp_path: Path) -> None:
+    """A part that is folded is not shown, and opens for a link into it; on paper all are open."""
+    chromium.resize(800)
+    chromium.open(written(tmp_path, "page", document(blocks("sheet", "length-4-causal"))))
+    height = "document.documentElement.scrollHeight"
+    whole = chromium.run(height)
+    chromium.run("document.querySelectorAll('main details').forEach(x => { x.open = false })")
+    folded = chromium.run(height)
+    assert folded < whole / 4
+    chromium.run("document.querySelector('nav details').open = true")
+    chromium.run("document.querySelector('nav ol ol a').click()")
+    assert chromium.run("document.querySelectorAll('main details[open]').length") == 1
+    chromium.ask("Emulation.setEmulatedMedia", media="print")
+    printed = chromium.run(height)
+    chromium.ask("Emulation.setEmulatedMedia", media="")
+    assert printed > whole / 3
+
+
+def test_struck_figures_are_told(chromium: Browser, tmp_path: Path) -> None:
+    """Who listens to a red-pen page hears which figures are struck, and which are put in."""
+    text = document(blocks("audit", "please-study-man"))
+    chromium.open(written(tmp_path, "page", text))
+    nodes = chromium.ask("Accessibility.getFullAXTree")["nodes"]
+    roles = [node["role"]["value"] for node in nodes if "role" in node]
+    struck = inside(text, "main").count('class="struck"')
+    assert roles.count("deletion") == struck > 50
+    assert roles.count("insertion") >= struck
