@@ -100,6 +100,17 @@ class Made:
 )
 @paper_and_language
 @click.option(
+    "--header",
+    metavar="TEXT|FILE",
+    help="Lines above each question, such as the course and the date: the text, or a .txt file.",
+)
+@click.option(
+    "--logo",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="An image above each: png or svg for pages, png or pdf for LaTeX.",
+)
+@click.option(
     "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
 )
 @paced
@@ -116,6 +127,8 @@ def command(
     form: str,
     paper: str | None,
     language: str | None,
+    header: str | None,
+    logo: Path | None,
     strict: bool,
     pace: Pace,
 ) -> None:
@@ -134,13 +147,19 @@ def command(
       symattn exercise cat-sat-mat --versions 30 --seed 7 --solutions
       symattn exercise the-fox-jumps --level backward --versions 5
       symattn exercise length-4-causal --format pdf --language de
+      symattn exercise cat-sat-mat --header "Deep Learning, sheet 3" --logo crest.png
       symattn exercise my/walkthrough.toml --level proof -o -     to standard output
     """
     one_document(output, 1 if not solutions and versions in (None, 1) else 2, form)
     if output != STANDARD_OUTPUT:
         outputs.check_folder(output)
     asked = Asked(level or "", places, versions, seed, largest, ties)
-    said = {"paper": paper, "language": language}
+    said: dict[str, Any] = {"paper": paper, "language": language}
+    if header is not None or logo is not None:
+        from symattn.exercises.letterhead import read_header, read_logo
+
+        said["header"] = read_header(header) if header is not None else None
+        said["logo"] = read_logo(logo, form) if logo is not None else None
     (made,) = case_arguments.of_each([case], pace, _made, asked).whole()
     settings = {**made.settings, **{name: x for name, x in said.items() if x is not None}}
     names = [name for name, _ in made.versions]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import unescape
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -49,12 +50,14 @@ _ENGINES = 2
 
 @dataclass(frozen=True)
 class Printed:
-    """A sheet as text in each form, and what a list of sheets shows of it."""
+    """A sheet as text in each form, what a list of sheets shows of it, and the files
+    that its LaTeX includes."""
 
     name: str
     texts: Mapping[str, str]
     card: str
     say: Language
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def page(sheet: Sheet, form: str) -> str:
@@ -72,16 +75,23 @@ def printed(sheet: Sheet, form: str | None) -> Printed:
         from symattn.printers import index
 
         card = index.card(sheet)
-    return Printed(sheet.name, {one: page(sheet, one) for one in forms}, card, sheet.say)
+    files = {sheet.logo.file: sheet.logo.data} if sheet.logo and "tex" in forms else {}
+    return Printed(sheet.name, {one: page(sheet, one) for one in forms}, card, sheet.say, files)
 
 
 def typeset(
-    documents: Sequence[str], names: Sequence[str], jobs: int
+    documents: Sequence[str],
+    names: Sequence[str],
+    jobs: int,
+    files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Generator[tuple[int, Document | EngineFailure], None, None]:
     """The index of every LaTeX document with its PDF, or why there is none, as they are made."""
     progress = Progress(names)
     try:
-        with closing(typeset_all(documents, at_once=max(jobs, _ENGINES), watcher=progress)) as made:
+        at_once = max(jobs, _ENGINES)
+        with closing(
+            typeset_all(documents, at_once=at_once, watcher=progress, files=files)
+        ) as made:
             yield from made
     finally:
         progress.clear()
@@ -102,6 +112,8 @@ def write(
     for sheet in sheets:
         for suffix, text in sheet.texts.items():
             outputs.write(output / f"{sheet.name}.{suffix}", text.encode())
+    for name, held in _included(sheets).items():
+        outputs.write(output / name, held)
     code = 0
     if form in (None, "pdf"):
         code = _typeset(sheets, output, files, form == "pdf", strict, jobs)
@@ -112,6 +124,11 @@ def write(
     start = _index(sheets, files, output) if "html" in whole else None
     click.echo(visible(f"{count} in {output}: {said}" + (f"; open {start}" if start else "")))
     return code
+
+
+def _included(sheets: Sequence[Printed]) -> dict[str, bytes]:
+    """The files that sheets include, by name."""
+    return {name: held for sheet in sheets for name, held in sheet.files.items()}
 
 
 def _typeset(
@@ -129,7 +146,7 @@ def _typeset(
     missing: dict[str, list[str]] = {}
     messages: list[str] = []
     failed = complained = False
-    for place, made in typeset(documents, names, jobs):
+    for place, made in typeset(documents, names, jobs, _included(sheets)):
         name, path = names[place], output / f"{names[place]}.pdf"
         if not isinstance(made, EngineFailure):
             outputs.write(path, made.pdf)
@@ -193,7 +210,7 @@ def _print(sheets: Sequence[Printed], form: str | None, strict: bool) -> int:
     if form in PLAIN:
         outputs.write(STANDARD_OUTPUT, text.encode())
         return 0
-    ((_, made),) = typeset([text], [sheet.name], 1)
+    ((_, made),) = typeset([text], [sheet.name], 1, sheet.files)
     if isinstance(made, EngineFailure):
         raise made
     outputs.write(STANDARD_OUTPUT, made.pdf)

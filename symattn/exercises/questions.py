@@ -25,11 +25,14 @@ BLANK = r"\vphantom{\frac{0}{0}}\text{\_\_\_\_\_\_}"
 _LONG, _SHORT = "_" * 24, "_" * 6
 
 
-def question(exercise: Exercise, **changes: Any) -> b.Sheet:
+def question(
+    exercise: Exercise, header: Sequence[str] = (), logo: b.Logo | None = None, **changes: Any
+) -> b.Sheet:
     """The question: what is given, what is to be computed, and blanks for every figure.
 
-    ``changes`` are ``language`` and ``paper`` of
-    :class:`~symattn.cases.settings.Settings`, over the case's ``[sheet]``.
+    ``header`` are lines above, such as the course and the date. ``changes`` are
+    ``language`` and ``paper`` of :class:`~symattn.cases.settings.Settings`, over
+    the case's ``[sheet]``.
 
     >>> from symattn.cases.library import load
     >>> from symattn.exercises.exercise import exercise
@@ -39,17 +42,23 @@ def question(exercise: Exercise, **changes: Any) -> b.Sheet:
     """
     wanted = _settings(exercise, changes)
     say = wanted.say
-    blocks: list[b.Block] = [_name_line(exercise, say)]
+    blocks: list[b.Block] = [*_lines(header), _name_line(exercise, say)]
     if exercise.is_proof:
         blocks += _derivations(exercise, say)
     else:
         steps = Steps(exercise.solution, wanted)
         blocks += [*given(steps), *_steps(steps), *_loss(exercise, steps)]
         blocks += _blanks(exercise, steps)
-    return _sheet(exercise, exercise.name, exercise.title, blocks, wanted)
+    return _sheet(exercise, exercise.name, exercise.title, blocks, wanted, logo)
 
 
-def solution(exercise: Exercise, slips: Sequence[Slip] = (), **changes: Any) -> b.Sheet:
+def solution(
+    exercise: Exercise,
+    slips: Sequence[Slip] = (),
+    header: Sequence[str] = (),
+    logo: b.Logo | None = None,
+    **changes: Any,
+) -> b.Sheet:
     """The solution: points, every step worked, and behind it what its usual mistakes give.
 
     ``slips`` are those of :func:`~symattn.exercises.slips.catalogue`. Raises
@@ -62,7 +71,7 @@ def solution(exercise: Exercise, slips: Sequence[Slip] = (), **changes: Any) -> 
     """
     wanted = _settings(exercise, changes)
     say = wanted.say
-    blocks = [*_points(exercise, say)]
+    blocks = [*_lines(header), *_points(exercise, say)]
     if exercise.is_proof:
         blocks += _proved(exercise)
     else:
@@ -74,7 +83,7 @@ def solution(exercise: Exercise, slips: Sequence[Slip] = (), **changes: Any) -> 
             listed.insert(0, b.Paragraph((b.Strong(say.text("Usual mistakes")),)))
         blocks += working(Steps(exercise.solution, wanted), remarks)
     title = say.text("{title}: solution", title=exercise.title)
-    return _sheet(exercise, f"{exercise.name}-solution", title, blocks, wanted)
+    return _sheet(exercise, f"{exercise.name}-solution", title, blocks, wanted, logo)
 
 
 def _settings(exercise: Exercise, changes: dict[str, Any]) -> Settings:
@@ -87,13 +96,22 @@ def _settings(exercise: Exercise, changes: dict[str, Any]) -> Settings:
 
 
 def _sheet(
-    exercise: Exercise, name: str, title: str, blocks: Sequence[b.Block], wanted: Settings
+    exercise: Exercise,
+    name: str,
+    title: str,
+    blocks: Sequence[b.Block],
+    wanted: Settings,
+    logo: b.Logo | None,
 ) -> b.Sheet:
     say, case = wanted.say, exercise.case
     subtitle = ", ".join(case.tokens) if case.tokens else case.name
     if exercise.version:
         subtitle = say.text("Version {number}", number=exercise.version) + f": {subtitle}"
-    return b.Sheet(name, title, (subtitle,), tuple(blocks), say, wanted.paper)
+    return b.Sheet(name, title, (subtitle,), tuple(blocks), say, wanted.paper, logo)
+
+
+def _lines(header: Sequence[str]) -> list[b.Block]:
+    return [b.Paragraph((text,)) for text in header]
 
 
 def letter(place: int) -> str:

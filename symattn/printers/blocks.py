@@ -168,6 +168,20 @@ Block = Heading | Paragraph | Equations | Matrices | Table | HeatMaps | Listing 
 
 
 @dataclass(frozen=True)
+class Logo:
+    """An image that stands above a sheet: its bytes, and their ``kind``: ``png``, for pages
+    also ``svg``, for LaTeX also ``pdf``."""
+
+    data: bytes
+    kind: str
+
+    @property
+    def file(self) -> str:
+        """What its file is called beside a LaTeX document."""
+        return f"symattn-logo.{self.kind}"
+
+
+@dataclass(frozen=True)
 class Sheet:
     """A document: its head and its blocks.
 
@@ -181,3 +195,4 @@ class Sheet:
     blocks: tuple[Block, ...]
     say: Language = ENGLISH
     paper: str = "a4"
+    logo: Logo | None = None

@@ -13,11 +13,12 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 
 from symattn import workers
 from symattn.errors import EngineFailure
@@ -86,14 +87,20 @@ def typeset_all(
     limit: float = TIME_LIMIT,
     at_once: int = 1,
     watcher: workers.Watcher | None = None,
+    files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Generator[tuple[int, Document | EngineFailure], None, None]:
-    """The index of every document with its PDF, or why there is none, as they are made."""
+    """The index of every document with its PDF, or why there is none, as they are made.
+
+    ``files`` are those that the documents include, by their names.
+    """
     engines = [find_engine(tex) for tex in documents]
     for index, tex in enumerate(documents):
         if engines[index] is None:
             yield index, EngineFailure(f"no {wanted_engine(tex)} was found; {INSTALL}")
     places = [index for index, engine in enumerate(engines) if engine is not None]
-    jobs: list[workers.Job] = [(_typeset, (engines[index], documents[index])) for index in places]
+    jobs: list[workers.Job] = [
+        (_typeset, (engines[index], documents[index], dict(files))) for index in places
+    ]
     limits = workers.Limits(limit)
     with closing(workers.results(jobs, limits, at_once, watcher, tidy=True)) as made:
         for number, answer in made:
@@ -108,7 +115,7 @@ def typeset_all(
             yield index, answer
 
 
-def _typeset(client: workers.Client, engine: str, tex: str) -> Document:
+def _typeset(client: workers.Client, engine: str, tex: str, files: dict[str, bytes]) -> Document:
     """What a worker does: its engine and all that this starts are ended with it."""
     client.stage("typesetting")
     folder, name = client.folder, Path(engine).name
@@ -117,6 +124,8 @@ def _typeset(client: workers.Client, engine: str, tex: str) -> Document:
     folder.mkdir(mode=0o700)
     if name == TYPST:
         return _compiled(folder, tex)
+    for included, held in files.items():
+        (folder / included).write_bytes(held)
     (folder / "sheet.tex").write_text(tex, encoding="utf-8")
     log = _run(client, engine)
     # Tables settle their widths in a second run.

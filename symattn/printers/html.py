@@ -24,7 +24,7 @@ from symattn.printers.mathml import elements, mathml, table
 _LONG = 8
 
 _POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; font-src data:; "
+    "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
 _HERE = Path(__file__).parent
@@ -60,7 +60,15 @@ def document(sheet: b.Sheet) -> str:
     shown = f"{_contents(named, sheet.say)}<main>\n{body}\n</main>\n{hints.shown()}"
     paper = f"@page {{ size: {sheet.paper}; }}\n"
     head = f"<h1>{title(sheet)}</h1><p>{line(sheet.subtitle)}</p>"
+    if sheet.logo is not None:
+        head = _image(sheet.logo) + head
     return page(words(sheet), head, shown, sheet.say, hints.style() + paper)
+
+
+def _image(logo: b.Logo) -> str:
+    """A logo inside the page; browsers run nothing that is in an image."""
+    kind = {"png": "image/png", "svg": "image/svg+xml"}[logo.kind]
+    return f'<img class="logo" alt="" src="data:{kind};base64,{b64encode(logo.data).decode()}">'
 
 
 def page(name: str, head: str, body: str, say: Language, more: str = "") -> str:

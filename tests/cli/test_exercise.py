@@ -127,6 +127,58 @@ def test_what_the_file_says(tmp_path, symattn) -> None:
     assert [(part.quantity, part.places) for part in one.parts] == [("A", 3)]
 
 
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(17) + b"\x00\x00\x00\x00IEND\xaeB`\x82"
+
+
+def test_letterhead(engine, tmp_path, symattn) -> None:
+    """Lines of a text or a file, and an image, stand above; on a page nothing in it runs."""
+    engine()
+    (tmp_path / "course.txt").write_text("Deep <b>Learning</b>\n\nSheet 3\n")
+    (tmp_path / "crest.svg").write_bytes(SVG)
+    (tmp_path / "crest.png").write_bytes(PNG)
+    words = ["cat-sat-mat", "--header", "course.txt", "--logo", "crest.svg"]
+    assert symattn("exercise", *words).code == 0
+    page = (tmp_path / "exercises" / "cat-sat-mat.html").read_text("utf-8")
+    assert page.count('<img class="logo" alt="" src="data:image/svg+xml;base64,') == 1
+    assert "<script" not in page
+    assert page.index("<p>Deep &lt;b&gt;Learning&lt;/b&gt;</p>") < page.index("<p>Sheet 3</p>")
+    words = ["cat-sat-mat", "--header", "Sheet 3, 50%", "--logo", "crest.png"]
+    assert symattn("exercise", *words, "--format", "pdf", "-o", "b").code == 0
+    tex = (tmp_path / "b" / "cat-sat-mat.tex").read_text("utf-8")
+    assert "{symattn-logo.png}" in tex
+    assert r"Sheet 3, 50\%" in tex
+    assert (tmp_path / "b" / "symattn-logo.png").read_bytes() == PNG
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--header", "none.txt"], "none.txt: the header can't be read"),
+        (["--header", "x" * 201], "a header has at most 6 lines of 200 letters"),
+        (["--logo", "crest.svg", "--format", "tex"], "a logo for tex is png or pdf, found svg"),
+        (["--logo", "crest.pdf"], "a logo for html is png or svg, found pdf"),
+        (["--logo", "none.png"], "none.png: the logo can't be read"),
+        (["--logo", "text.png"], "what is in the file is no PNG"),
+        (["--logo", "entities.svg"], "what is in the file is no SVG"),
+        (["--logo", "page.svg"], "what is in the file is no SVG"),
+        (["--logo", "large.png"], "at most 500000 are taken"),
+        (["--logo", "."], "found nothing"),
+    ],
+)
+def test_letterheads_that_are_none(words, said, tmp_path, symattn) -> None:
+    """What is no header or no image is refused, and nothing is written."""
+    (tmp_path / "text.png").write_text("no image")
+    (tmp_path / "page.svg").write_text("<html><svg></svg></html>")
+    declared = '<!DOCTYPE svg [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]>'
+    (tmp_path / "entities.svg").write_text(f"{declared}<svg>&b;</svg>")
+    (tmp_path / "large.png").write_bytes(PNG + bytes(500_000))
+    done = symattn("exercise", "cat-sat-mat", *words)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert not (tmp_path / "exercises").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

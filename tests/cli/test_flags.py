@@ -143,6 +143,8 @@ TESTS = {
     ("exercise", "--format pdf"): test_exercise.test_a_pdf,
     ("exercise", "--paper letter"): test_exercise.test_language_and_paper,
     ("exercise", "--language"): test_exercise.test_language_and_paper,
+    ("exercise", "--header"): test_exercise.test_letterhead,
+    ("exercise", "--logo"): test_exercise.test_letterhead,
     ("exercise", "--strict"): test_exercise.test_a_pdf,
     ("exercise", "--jobs"): test_exercise.test_places_and_numbers,
     ("exercise", "--paper a4"): test_exercise.test_language_and_paper,
