@@ -20,6 +20,7 @@ from symattn.errors import Malformed, SymattnError
 from symattn.exercises.draws import Draws, Integers
 from symattn.exercises.exercise import Exercise, Part, exercise
 from symattn.exercises.slips import VISIBLE, Slip, catalogue, mask_names
+from symattn.numbers.balls import FIRST
 from symattn.programs.floats import Floats, Matrix
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
@@ -348,9 +349,18 @@ class _Search:
 
 
 def _nearest(solution: Solution, node: Node) -> Matrix:
-    """The floats nearest to the entries of a node, as those of one candidate."""
-    found: Matrix = np.asarray(solution.quantity(node).nearest(), dtype=float)
-    return found.reshape(1, *node.grid)
+    """The floats nearest to the entries of a node, as those of one candidate.
+
+    They are rounded from balls far narrower than floats are apart: only where there
+    are none the exact values are asked.
+    """
+    quantity = solution.quantity(node)
+    held = quantity.balls(FIRST)
+    if held is None or not all(ball is None or ball.is_finite() for ball in held):
+        return np.asarray(quantity.nearest(), dtype=float).reshape(1, *node.grid)
+    # What has no ball is a masked score.
+    found = [-np.inf if ball is None else float(ball) for ball in held]
+    return np.array(found).reshape(1, *node.grid)
 
 
 def _every(flags: Flags) -> Flags:
