@@ -16,7 +16,7 @@ from symattn.cli import options
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, one_document, paced, paper_and_language
-from symattn.cli.pages import FORMS, page, typeset
+from symattn.cli.pages import FORMS, made_of, page, papers, typeset
 from symattn.errors import EngineFailure
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
@@ -158,7 +158,8 @@ def _audited(
         else:
             from symattn.sheets.redpen import sheet
 
-            content = page(sheet(found, **settings), form)
+            marked = sheet(found, **settings)
+            content = papers(marked) if form == "pdf" else page(marked, form)
     left = bool(found.summary["coarse"] or found.count(Verdict.UNDECIDED) or found.unchecked)
     return _Audited(found.case.name, bool(found.count(Verdict.REFUTED)), left, content)
 
@@ -204,9 +205,10 @@ def _is_file(output: Path, form: str) -> bool:
     return output.suffix == f".{form}" or (output.exists() and not output.is_dir())
 
 
-def _red_pen(paths: list[Path], documents: list[str], form: str, jobs: int) -> None:
+def _red_pen(paths: list[Path], printed: list[Any], form: str, jobs: int) -> None:
     """Write the pages; without all of their PDFs none."""
-    contents = [tex.encode() for tex in documents]
+    documents = [made_of(one) if form == "pdf" else one for one in printed]
+    contents = [text.encode() for text in documents]
     complaints: list[tuple[str, ...]] = [() for _ in documents]
     if form == "pdf":
         for index, made in typeset(documents, [str(path) for path in paths], jobs):

@@ -39,7 +39,7 @@ class Judged:
     "--format",
     "form",
     type=click.Choice(["text", *FORMS, "json"]),
-    help="Without it text, or with -o DIR pages, LaTeX, and PDF where a TeX engine is found.",
+    help="Without it text, or with -o DIR pages, LaTeX, and PDF where TeX or Typst is found.",
 )
 @click.option(
     "-o",

@@ -20,14 +20,14 @@ from symattn.cli.progress import Progress
 from symattn.errors import EngineFailure
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
-from symattn.printers.engine import Document, find_engine, typeset_all
+from symattn.printers.engine import TYPST, Document, find_engine, typeset_all, wanted_engine
 
 if TYPE_CHECKING:
     from symattn.languages.language import Language
     from symattn.printers.blocks import Sheet
 
 #: The forms whose documents are text: what they are called, and the printer that has
-#: the ``document`` of a sheet. A PDF is made of LaTeX.
+#: the ``document`` of a sheet.
 PLAIN: Mapping[str, tuple[str, str]] = {
     "html": ("HTML", "symattn.printers.html"),
     "tex": ("LaTeX", "symattn.printers.latex"),
@@ -50,19 +50,20 @@ _ENGINES = 2
 
 @dataclass(frozen=True)
 class Printed:
-    """A sheet as text in each form, what a list of sheets shows of it, and the files
-    that its LaTeX includes."""
+    """A sheet as text in each form, what its PDF is made of (see :func:`papers`), what a
+    list of sheets shows of it, and the files that it includes on paper."""
 
     name: str
     texts: Mapping[str, str]
+    papers: Sequence[str]
     card: str
     say: Language
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def page(sheet: Sheet, form: str) -> str:
-    """A sheet as the text of a form, LaTeX for a PDF."""
-    _, printer = PLAIN["tex" if form == "pdf" else form]
+    """A sheet as the text of a form."""
+    _, printer = PLAIN[form]
     text: str = import_module(printer).document(sheet)
     return text
 
@@ -76,7 +77,25 @@ def printed(sheet: Sheet, form: str | None) -> Printed:
 
         card = index.card(sheet)
     files = {sheet.logo.file: sheet.logo.data} if sheet.logo and "tex" in forms else {}
-    return Printed(sheet.name, {one: page(sheet, one) for one in forms}, card, sheet.say, files)
+    texts = {one: page(sheet, one) for one in forms}
+    made = papers(sheet, texts["tex"]) if form in (None, "pdf") else ()
+    return Printed(sheet.name, texts, made, card, sheet.say, files)
+
+
+def papers(sheet: Sheet, tex: str = "") -> tuple[str, ...]:
+    """What a PDF of a sheet can be made of: LaTeX, and where its engine is not there,
+    Typst's notation."""
+    tex = tex or page(sheet, "tex")
+    if find_engine(tex):
+        return (tex,)
+    from symattn.printers.typst import document
+
+    return tex, document(sheet)
+
+
+def made_of(papers: Sequence[str]) -> str:
+    """The first of the papers whose engine is there, else the first of all."""
+    return next((paper for paper in papers if find_engine(paper)), papers[0])
 
 
 def typeset(
@@ -85,7 +104,7 @@ def typeset(
     jobs: int,
     files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Generator[tuple[int, Document | EngineFailure], None, None]:
-    """The index of every LaTeX document with its PDF, or why there is none, as they are made."""
+    """The index of every document with its PDF, or why there is none, as they are made."""
     progress = Progress(names)
     try:
         at_once = max(jobs, _ENGINES)
@@ -100,7 +119,7 @@ def typeset(
 def write(
     sheets: Sequence[Printed], output: Path, form: str | None, strict: bool, jobs: int = 1
 ) -> int:
-    """Write sheets by their names, with PDFs of those in LaTeX and a page that lists
+    """Write sheets by their names, with PDFs beside LaTeX and a page that lists
     those in HTML; the exit code.
 
     Where a PDF can't be made, none stays beside the LaTeX: it would be an older one.
@@ -120,6 +139,8 @@ def write(
     whole = [one for one in _NAMES if all(one in made for made in files.values())]
     *most, last = (_NAMES[one] for one in whole)
     said = f"{', '.join(most)} and {last}" if most else last
+    if "pdf" in whole and any(wanted_engine(made_of(one.papers)) == TYPST for one in sheets):
+        said += " by Typst"
     count = f"{len(sheets)} sheet{'s' if len(sheets) != 1 else ''}"
     start = _index(sheets, files, output) if "html" in whole else None
     click.echo(visible(f"{count} in {output}: {said}" + (f"; open {start}" if start else "")))
@@ -142,7 +163,7 @@ def _typeset(
     """Write the PDFs and note them among the files; the exit code. An engine that is
     not there is told once, and no fault unless PDFs are all that was asked for."""
     names = [sheet.name for sheet in sheets]
-    documents = [sheet.texts["tex"] for sheet in sheets]
+    documents = [made_of(sheet.papers) for sheet in sheets]
     missing: dict[str, list[str]] = {}
     messages: list[str] = []
     failed = complained = False
@@ -206,11 +227,10 @@ def _title(path: Path) -> str | None:
 def _print(sheets: Sequence[Printed], form: str | None, strict: bool) -> int:
     """Write the one document to standard output."""
     (sheet,) = sheets
-    (text,) = sheet.texts.values()
-    if form in PLAIN:
-        outputs.write(STANDARD_OUTPUT, text.encode())
+    if form is not None and form in PLAIN:
+        outputs.write(STANDARD_OUTPUT, sheet.texts[form].encode())
         return 0
-    ((_, made),) = typeset([text], [sheet.name], 1, sheet.files)
+    ((_, made),) = typeset([made_of(sheet.papers)], [sheet.name], 1, sheet.files)
     if isinstance(made, EngineFailure):
         raise made
     outputs.write(STANDARD_OUTPUT, made.pdf)

@@ -34,7 +34,7 @@ from symattn.workers import Asker
     "form",
     type=click.Choice(FORMS),
     help="Only pages for the browser, only LaTeX, or LaTeX and PDF. Without it, pages and LaTeX, "
-    "and PDF where a TeX engine is found.",
+    "and PDF where TeX or Typst is found.",
 )
 @sheet_settings
 @click.option(

@@ -122,10 +122,10 @@ def _typeset(client: workers.Client, engine: str, tex: str, files: dict[str, byt
     # One folder for each document: nothing of the last is left in it.
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
-    if name == TYPST:
-        return _compiled(folder, tex)
     for included, held in files.items():
         (folder / included).write_bytes(held)
+    if name == TYPST:
+        return _compiled(folder, tex)
     (folder / "sheet.tex").write_text(tex, encoding="utf-8")
     log = _run(client, engine)
     # Tables settle their widths in a second run.

@@ -42,11 +42,12 @@ def document(sheet: b.Sheet) -> str:
     words = "".join("" if isinstance(x, b.Math) else x if isinstance(x, str) else x.text
                     for x in title)  # fmt: skip
     name, side = _PAPERS[sheet.paper]
+    logo = f"#logo({_string(sheet.logo.file)})\n" if sheet.logo else ""
     return (
         f"{TYPST_DOCUMENT}\n#set document(title: {_string(words)})\n"
         f'#set page(paper: "{name}", margin: (x: {side}mm, top: 20mm, bottom: 22mm), '
         f'numbering: "1")\n#set text(lang: "{sheet.say.tag.partition("-")[0]}")\n{_STYLE}\n'
-        f"#title({_line(title)}, {_line(sheet.subtitle)})\n\n{body}\n"
+        f"{logo}#title({_line(title)}, {_line(sheet.subtitle)})\n\n{body}\n"
     )
 
 

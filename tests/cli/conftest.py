@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from symattn.cli import main
+from symattn.printers import engine as printers_engine
 
 #: What an engine's file begins and ends with.
 SHORTEST = "%%PDF-1.5\\n%%%%EOF\\n"
@@ -86,3 +87,15 @@ def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Non
         monkeypatch.setenv("PATH", os.pathsep.join([str(folder), "/bin", "/usr/bin"]))
 
     return put
+
+
+@pytest.fixture
+def without_tex(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No TeX engine is on the path."""
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+
+
+@pytest.fixture
+def without_typst(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typst is not installed, as far as the command line sees."""
+    monkeypatch.setattr(printers_engine, "find_spec", lambda name: None)

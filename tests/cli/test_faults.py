@@ -122,9 +122,8 @@ def test_bad_use(words: list[str], said: str, symattn) -> None:
     assert said in done.err
 
 
-def test_without_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, symattn) -> None:
+def test_without_an_engine(without_tex, without_typst, tmp_path: Path, symattn) -> None:
     """Without TeX pages and LaTeX are written and fine; asking for PDF is an error."""
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     done = symattn("sheet", "cat-sat-mat", "-o", "out")
     said = "1 sheet in out: HTML and LaTeX; open out/cat-sat-mat.html\n"
     assert (done.code, done.out) == (0, said)

@@ -132,7 +132,7 @@ def test_an_engine_that_makes_nothing(engine, symattn) -> None:
 
 
 @pytest.fixture
-def only_pdflatex(engine, monkeypatch, tmp_path):
+def only_pdflatex(engine, without_typst, monkeypatch, tmp_path):
     """Of all engines only pdflatex is there, and it works."""
     engine()
     # What the engine's script needs, but no other engine.
@@ -155,15 +155,36 @@ def test_one_engine_of_two(only_pdflatex, tmp_path, symattn) -> None:
     assert explicit.err == done.err
 
 
-def test_without_an_engine(monkeypatch, tmp_path, symattn) -> None:
+def test_without_an_engine(without_tex, without_typst, tmp_path, symattn) -> None:
     """Without an engine there are pages and LaTeX, and one line that says so, for all sheets."""
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     done = symattn("sheet", "the-fox-jumps", "cat-sat-mat")
     said = "2 sheets in sheets: HTML and LaTeX; open sheets/index.html\n"
     assert (done.code, done.out) == (0, said)
     assert re.fullmatch(r"symattn: no PDF: no pdflatex was found; .*\n", done.err)
     assert not [*(tmp_path / "sheets").glob("*.pdf")]
     assert len(files(tmp_path / "sheets")) == 5
+
+
+def test_typst_in_place_of_tex(without_tex, tmp_path, symattn) -> None:
+    """Without TeX, PDFs are Typst's where that is installed, and it is said that they are."""
+    done = symattn("sheet", "cat-sat-mat-causal", "cat-sat-mat")
+    said = "2 sheets in sheets: HTML, LaTeX and PDF by Typst; open sheets/index.html\n"
+    assert (done.code, done.out, done.err) == (0, said, "")
+    pages = [*(tmp_path / "sheets").glob("*.pdf")]
+    assert len(pages) == 2
+    assert all(b"Typst" in page.read_bytes() for page in pages)
+    printed = symattn("sheet", "cat-sat-mat", "--format", "pdf", "-o", "cat")
+    assert printed.out == "1 sheet in cat: LaTeX and PDF by Typst\n"
+    red = symattn("audit", "cat-sat-mat", "--format", "pdf", "-o", "red.pdf")
+    assert (red.code, red.out, red.err) == (1, "red.pdf\n", "")
+    assert (tmp_path / "red.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_tex_before_typst(engine, tmp_path, symattn) -> None:
+    """Where TeX's engine is there, it makes the PDFs."""
+    engine()
+    assert symattn("sheet", "cat-sat-mat").out == ALL
+    assert b"Typst" not in (tmp_path / "sheets" / "cat-sat-mat.pdf").read_bytes()
 
 
 # -- the list of pages ----------------------------------------------------------------------

@@ -190,7 +190,9 @@ def test_no_older_page_beside_newer_source(command: str, engine, tmp_path: Path,
     assert [path.name for path in (tmp_path / "out").iterdir()] == [f"{name}.tex"]
 
 
-def test_an_older_page_without_an_engine(engine, monkeypatch, tmp_path: Path, symattn) -> None:
+def test_an_older_page_without_an_engine(
+    engine, without_typst, monkeypatch, tmp_path: Path, symattn
+) -> None:
     """Where there is no engine an older page stays, unless a new one was asked for."""
     engine()
     symattn("sheet", "cat-sat-mat", "-o", "out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -322,4 +323,24 @@ def test_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert engine.wanted_engine(text) == "typst"
     assert engine.find_engine(text) is None
     with pytest.raises(EngineFailure, match=r"no typst was found; .* pip install symattn\[pdf\]$"):
+        engine.typeset(text)
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    """A chunk of a PNG file."""
+    crc = zlib.crc32(kind + data).to_bytes(4, "big")
+    return len(data).to_bytes(4, "big") + kind + data + crc
+
+
+def test_a_logo() -> None:
+    """A logo stands on the page; the engine is handed its file, and without it fails."""
+    header = chunk(b"IHDR", bytes([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]))
+    image = chunk(b"IDAT", zlib.compress(b"\x00\x7f"))
+    logo = b.Logo(b"\x89PNG\r\n\x1a\n" + header + image + chunk(b"IEND", b""), "png")
+    text = document(b.Sheet("x", "title", (), (), logo=logo))
+    ((_, made),) = engine.typeset_all([text], files={logo.file: logo.data})
+    assert isinstance(made, engine.Document)
+    assert made.complaints == ()
+    assert b"/Subtype/Image" in made.pdf.replace(b" ", b"")
+    with pytest.raises(EngineFailure, match="file not found"):
         engine.typeset(text)
