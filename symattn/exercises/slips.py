@@ -44,7 +44,7 @@ USUAL: Mapping[str, str] = {
     "term-dropped": "Without the term {term}",
     "term-sign": "With the wrong sign of {term}",
 }
-_FACTOR_DROPPED, _NOT_TRANSPOSED = "Without the factor {term}", "With {term} not transposed"
+FACTOR_DROPPED, NOT_TRANSPOSED = "Without the factor {term}", "With {term} not transposed"
 
 #: A figure is visibly another from so many units of its last place on.
 VISIBLE = 5
@@ -174,12 +174,12 @@ def _said(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
     """How an edit is said, and the term that it speaks of, also as text."""
     sentence = USUAL[edit.kind]
     if edit.kind == "scale-dropped" and edit.node.op == "multiply":
-        sentence = _FACTOR_DROPPED
+        sentence = FACTOR_DROPPED
     # The last word of an edit is the text of an operand, or of what that turns.
     near = [x for operand in edit.node.operands for x in (*operand.operands, operand)]
     term = {recipe.text(node): node for node in near}.get(edit.words[-1], edit.node)
     if edit.kind == "transposed" and term not in edit.node.operands:
-        sentence = _NOT_TRANSPOSED
+        sentence = NOT_TRANSPOSED
     shown = recipe.names.get(term.serial) or formula(term, recipe.names)
     return sentence, Math(f.latex(shown)), f.text(shown)
 

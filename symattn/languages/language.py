@@ -55,6 +55,11 @@ class Language:
         """
         return self.name if _TAG.fullmatch(self.name) else "und"
 
+    @property
+    def is_english(self) -> bool:
+        """Whether it is English, or a kind of it."""
+        return self.tag.partition("-")[0] == ENGLISH.name
+
     def __call__(
         self, sentence: str, **pieces: Piece | tuple[Piece, ...]
     ) -> tuple[str | Piece, ...]:

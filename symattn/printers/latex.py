@@ -63,6 +63,9 @@ _SHARED = r"""
 \emergencystretch=2em
 """
 
+#: The words of other languages stay whole: LaTeX would break them by English rules.
+_UNBROKEN = "\\hyphenpenalty=10000\n\\emergencystretch=4em\n"
+
 _PDFLATEX = r"""\pdfinfoomitdate=1
 \pdftrailerid{}
 \pdfsuppressptexinfo=-1
@@ -116,7 +119,7 @@ def document(sheet: b.Sheet) -> str:
             f"% !TeX program = {engine}",
             f"% Written by symattn from the walkthrough '{escape(sheet.name)}'.",
             rf"\documentclass[fontsize=10pt,paper={sheet.paper}]{{scrartcl}}",
-            preamble + _SHARED,
+            preamble + _SHARED + ("" if sheet.say.is_english else _UNBROKEN),
             r"\begin{document}",
             head,
             "",

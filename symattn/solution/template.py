@@ -41,6 +41,13 @@ S = "Q @ K.T / sqrt(d_k)"
 A = "softmax(S)"                  # row by row
 Y = "A @ X"
 
+# What is on its sheets, which may be left out: --for, --language and the other
+# flags of 'symattn sheet' by their names. Without it a sheet is for students.
+# [sheet]
+# audience = "teacher"            # student, teacher, author
+# places = 4
+# language = "en"                 # en, de, or a language file beside this one
+
 # The backward pass, which may be left out. Without 'upstream', dL/dY is all ones.
 [loss]
 output = "Y"
