@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     help="The key that symattn exercise wrote; without it, key.toml beside the answers.",
 )
 @click.option(
+    "--begin",
+    is_flag=True,
+    help="Make ANSWERS, a table with a column for each blank, to be filled.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(),
@@ -74,6 +79,7 @@ if TYPE_CHECKING:
 def command(
     answers: Path,
     key: Path | None,
+    begin: bool,
     output: Path | None,
     form: str,
     language: str,
@@ -104,6 +110,7 @@ def command(
     early = "3/4", follows = 1, slip = "1/2", wrong = 0 of its points.
 
     \b
+      symattn mark answers.csv --key exercise/key.toml --begin
       symattn mark answers.csv --key exercise/key.toml
       symattn mark answers.csv --key exercise/key.toml -o feedback
       symattn mark answers.toml --format json
@@ -122,6 +129,9 @@ def command(
     exercises = read_key(key)
     if exercises[0].is_proof:
         raise Malformed("its parts are proofs, which have no figures to mark", str(key))
+    if begin:
+        _begin(answers, exercises[0])
+        return
     found = read_answers(answers, exercises)
     if not found.scripts:
         found.faults.raise_all(str(answers))
@@ -147,6 +157,18 @@ def command(
     for student, error in failed.items():
         faults += [Fault(student, fault.message) for fault in error.faults]
     faults.raise_all(str(answers))
+
+
+def _begin(answers: Path, exercise: Exercise) -> None:
+    """Write the table that is to be filled, where nothing is yet."""
+    from symattn.exercises.marking.columns import empty_table
+
+    if answers.suffix.lower() != ".csv":
+        raise Malformed(f"{answers}: --begin makes a table, expected a name that ends in .csv")
+    if answers.exists() or answers.is_symlink():
+        raise Malformed(f"{answers} is there already: nothing is overwritten")
+    outputs.write(answers, empty_table(exercise).encode())
+    click.echo(visible(f"{answers}: fill in a row for each student, then symattn mark {answers}"))
 
 
 class _Marked(NamedTuple):

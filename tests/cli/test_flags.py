@@ -153,6 +153,7 @@ TESTS = {
     ("exercise", "--allow-outside"): test_extends.test_exercises_of_what_is_outside,
     ("mark", "ANSWERS"): test_mark.test_text,
     ("mark", "--key"): test_mark.test_output,
+    ("mark", "--begin"): test_mark.test_a_table_to_be_filled,
     ("mark", "-o"): test_mark.test_output,
     ("mark", "--output"): test_mark.test_output,
     ("mark", "--format text"): test_mark.test_text,

@@ -128,6 +128,24 @@ def test_the_scheme_of_the_key(symattn, files) -> None:
     assert "scheme.slip: expected a part from 0 to 1, found 7" in ended.err
 
 
+def test_a_table_to_be_filled(symattn, files) -> None:
+    """It has a column for each blank, is read once it is filled, and overwrites nothing."""
+    ended = symattn("mark", "new.csv", "--begin")
+    assert ended.code == 0
+    assert "new.csv: fill in a row for each student" in ended.out
+    path = files / "new.csv"
+    (head,) = csv.reader(path.read_text().splitlines())
+    right = [answer for rows in answers().values() for row in rows for answer in row]
+    assert len(head) == 2 + len(right)
+    before = path.read_text()
+    assert symattn("mark", "new.csv", "--begin").code == 2
+    assert path.read_text() == before
+    path.write_text(before + ",".join(["Ada", "", *right]) + "\n")
+    assert symattn("mark", "new.csv").table[1][:3] == ["Ada", "8", "8"]
+    assert symattn("mark", "new.toml", "--begin").code == 2
+    assert not (files / "new.toml").exists()
+
+
 def test_bad_input(symattn, files) -> None:
     """Faults are told together with their places; who can be marked is, and written."""
     path = files / "answers.csv"

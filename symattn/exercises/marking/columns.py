@@ -7,12 +7,37 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from symattn import syntax
 from symattn.errors import Fault, Malformed, expected, short
+from symattn.exercises.exercise import Exercise
 from symattn.exercises.marking.collecting import Collector
 from symattn.exercises.marking.scripts import Blank
+from symattn.shapes import grid, keys
 
 #: The columns of a table with one answer in a row; of these a wide one has the first two.
 _LONG = ("student", "version", "quantity", "row", "column", "answer")
+
+
+def empty_table(exercise: Exercise) -> str:
+    """A table to be filled: the headings, with a column for each blank.
+
+    >>> from symattn.cases.library import load
+    >>> from symattn.exercises.exercise import exercise
+    >>> empty_table(exercise(load("cat-sat-mat")))[:40]
+    'student,version,"S[0, 0]","S[0, 1]","S[0'
+    """
+    labels = []
+    for part in exercise.parts:
+        shape, tree = exercise.shape(part), syntax.parse(part.quantity)
+        rows, columns = grid(shape)
+        labels += [
+            syntax.entry_text(part.quantity, tree, keys(shape, i, j))
+            for i in range(rows)
+            for j in range(columns)
+        ]
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(["student", "version", *labels])
+    return buffer.getvalue()
 
 
 def read_table(text: str, collector: Collector) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import groupby
 
 from symattn import formulas as f
@@ -48,10 +49,11 @@ class Feedback:
         for part, marks in self.judged.parts:
             if all(mark.outcome == "right" for mark in marks):
                 continue
-            blocks.append(b.Heading(self._head(part, marks)))
-            before = f"{f.latex(symbol(part.quantity))} ="
+            name = f.latex(symbol(part.quantity))
+            blocks.append(b.Heading(self._head(part, marks, b.Math(name))))
+            before = f"{name} ="
             rows = [list(row) for _, row in groupby(marks, key=lambda mark: mark.blank.i)]
-            cells = tuple(tuple(map(_struck, row)) for row in rows)
+            cells = tuple(tuple(map(self._struck, row)) for row in rows)
             blocks.append(b.Matrices((b.Matrix(before, cells),)))
             blocks += map(b.Paragraph, self._notes(part, marks))
         return b.Sheet(name, self.exercise.title, (self._who(),), tuple(blocks), say=self.say)
@@ -61,9 +63,9 @@ class Feedback:
         lines = [self.exercise.title, self._who(), ""]
         lines += map(_plain, self._summary())
         for part, marks in self.judged.parts:
-            lines += ["", _plain(self._head(part, marks))]
+            lines += ["", _plain(self._head(part, marks, b.Code(part.quantity)))]
             rows = [list(row) for _, row in groupby(marks, key=lambda mark: mark.blank.i)]
-            cells = [[_beside(mark) for mark in row] for row in rows]
+            cells = [[self._beside(mark) for mark in row] for row in rows]
             widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
             lines += [
                 "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
@@ -94,10 +96,10 @@ class Feedback:
             **pieces,
         )
 
-    def _head(self, part: Part, marks: Sequence[Mark]) -> b.Line:
+    def _head(self, part: Part, marks: Sequence[Mark], name: b.Math | b.Code) -> b.Line:
         return self.say(
             "{quantity}: {points} of {most} points",
-            quantity=b.Code(part.quantity),
+            quantity=name,
             points=shown(self.scheme.of_part(part, tuple(marks))),
             most=str(part.points),
         )
@@ -109,7 +111,15 @@ class Feedback:
         if right == len(marks):
             yield say("All {count} answers are right: well done!", count=str(right))
             return
-        yield say("{right} of {count} answers are right.", right=str(right), count=str(len(marks)))
+        pieces = {"right": str(right), "count": str(len(marks))}
+        if more := judged.count("follows"):
+            yield say(
+                "{right} of {count} answers are right, {more} more by your own numbers.",
+                more=str(more),
+                **pieces,
+            )
+        else:
+            yield say("{right} of {count} answers are right.", **pieces)
         if blank := judged.count("blank"):
             yield say("Left blank: {count}.", count=str(blank))
         yield from self._slips()
@@ -118,8 +128,7 @@ class Feedback:
         )
         if following:
             yield say(
-                "What follows in {quantities} is right by your own numbers, and has its points "
-                "for the method.",
+                "What follows from it in {quantities} has its points for the method.",
                 quantities=", ".join(following),
             )
         if {mark.outcome for mark in marks} == {"right", "early"}:
@@ -135,17 +144,15 @@ class Feedback:
                     "The first slip is in {label}: {answer} should be {correct}.",
                     label=b.Code(mark.label),
                     answer=short(mark.text, _LETTERS),
-                    correct=mark.correct,
+                    correct=self._right(mark),
                 )
             elif mark.slip is not None and mark.slip not in seen:
                 seen.add(mark.slip)
-                what, of = self.say.again(mark.slip.phrase), b.Code(mark.blank.quantity)
+                what = self.say.again(mark.slip.phrase)
                 if place == 0:
-                    yield self.say(
-                        "The first slip is in {quantity}: {slip}.", quantity=of, slip=what
-                    )
+                    yield self.say("The first slip is {slip}.", slip=what)
                 else:
-                    yield self.say("Another is in {quantity}: {slip}.", quantity=of, slip=what)
+                    yield self.say("Another slip is {slip}.", slip=what)
 
     def _table(self) -> b.Table:
         say = self.say
@@ -198,30 +205,40 @@ class Feedback:
             case "unread":
                 yield say("{label}: what is written is no number.", label=b.Code(mark.label))
 
+    # -- figures -----------------------------------------------------------------------
+
+    @cached_property
+    def _comma(self) -> bool:
+        """Whether the student writes decimals with a comma."""
+        return any("," in answer.text for answer in self.judged.script.answers.values())
+
+    def _right(self, mark: Mark) -> str:
+        """The right answer, as the student would write it."""
+        return mark.correct.replace(".", ",") if self._comma else mark.correct
+
+    def _beside(self, mark: Mark) -> str:
+        """An answer in plain text, with the right one in brackets where it is another."""
+        written = short(mark.text, _LETTERS) or "_"
+        return written if mark.outcome == "right" else f"{written} [{self._right(mark)}]"
+
+    def _struck(self, mark: Mark) -> str:
+        r"""An answer in LaTeX, with the right one beside it where it is another; what is wrong
+        in itself is struck through."""
+        right = rf"\correct{{{_number(self._right(mark))}}}"
+        match mark.outcome:
+            case "right":
+                return _number(mark.text)
+            case "blank":
+                return right
+            case "early" | "follows":
+                return rf"{_number(mark.text)}\;{right}"
+        return rf"\struck{{{_number(mark.text)}}}\;{right}"
+
 
 def _plain(line: b.Line) -> str:
     return "".join(
         x if isinstance(x, str) else x.latex if isinstance(x, b.Math) else x.text for x in line
     )
-
-
-def _beside(mark: Mark) -> str:
-    """An answer in plain text, with the right one in brackets where it is another."""
-    written = short(mark.text, _LETTERS) or "_"
-    return written if mark.outcome == "right" else f"{written} [{mark.correct}]"
-
-
-def _struck(mark: Mark) -> str:
-    r"""An answer in LaTeX: the right one beside it, and what is wrong in itself struck through."""
-    right = rf"\correct{{{_number(mark.correct)}}}"
-    match mark.outcome:
-        case "right":
-            return _number(mark.text)
-        case "blank":
-            return right
-        case "early" | "follows":
-            return rf"{_number(mark.text)}\;{right}"
-    return rf"\struck{{{_number(mark.text)}}}\;{right}"
 
 
 def _number(text: str) -> str:

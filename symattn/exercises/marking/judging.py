@@ -39,9 +39,10 @@ from symattn.verdicts import Verdict
 Outcome = Literal["right", "early", "follows", "slip", "wrong", "unread", "blank"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
-#: An answer is given to as many places as are asked for: a whole number in place of such a
-#: one is no accident, as it may be in a document.
-_GATE = Gate(bits=4.0, least=3.0)
+#: Answers are asked for to some places: a whole number in the place of one is no accident, as
+#: it may be in a document. Of steps filled with small whole numbers at random one in 200 gets a
+#: slip; of other numbers none.
+_GATE = Gate(bits=4.0, least=4.0)
 #: So many units may rounding every step move a result that is still said to be just rounded.
 _FEW = 20
 #: Slips that are nothing but roundings.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import csv
+import inspect
 import io
 import re
 import string
@@ -13,12 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn.exercises.marking import feedback as told_in
 from symattn.exercises.marking import tables
 from symattn.exercises.marking.feedback import Feedback
 from symattn.exercises.marking.judging import Examiner
 from symattn.exercises.marking.points import Scheme, shown
 from symattn.exercises.marking.scripts import Blank, Script, read_answer
-from symattn.languages.language import Language, fields
+from symattn.languages.language import Language, fields, language
 from symattn.printers.html import document
 
 from ...hostile import TEXT, steering
@@ -60,9 +63,9 @@ def test_the_first_slip_is_told_and_what_follows(slip) -> None:
     found = feedback(slipping(slip))
     step = SLIPS[slip].step
     for told in (found.text(), words(document(found.sheet("ada")))):
-        assert f"The first slip is in {step}: " in told
-        assert SLIPS[slip].said in told
-        assert "is right by your own numbers" in told
+        assert re.search(rf"The first slip is {step} [^.]*{re.escape(SLIPS[slip].said)}", told)
+        assert f"right, {found.judged.count('follows')} more by your own numbers" in told
+        assert "has its points for the method" in told
         assert f"{shown(found.points)} of 15 points" in told
         for mark in found.judged.marks:
             if mark.outcome in ("slip", "follows") and mark.correct != "-inf":
@@ -93,6 +96,17 @@ def test_each_kind_of_answer_has_its_words() -> None:
     assert "A[1, 0]: Only its sign is wrong." in told
     assert "Right as far as it goes, but 4 places were asked for." in told
     assert "Wrong in itself: Y[0, 0]." in told
+
+
+def test_decimals_as_the_student_writes_them() -> None:
+    """Who writes a comma is shown the right figures with one."""
+    answers = {
+        blank: read_answer(answer.text.replace(".", ","))
+        for blank, answer in slipping("scale-dropped").answers.items()
+    }
+    told = feedback(Script("Ada", 0, answers)).text().partition("\n\nQ:")[2]
+    assert re.search(r"\[-?[0-9]+,[0-9]{4}\]", told)
+    assert not re.search(r"\[-?[0-9]+\.[0-9]{4}\]", told)
 
 
 def test_nothing_but_rounding() -> None:
@@ -134,6 +148,20 @@ def test_every_sentence_can_be_said_in_another_language() -> None:
     assert "WITHOUT THE DIVISION BY" in told
     assert {*re.findall(r"\b[a-z][a-z_]+\b", told)} == {"attention", "inf", "sqrt", "d_k"}
     assert len(heard) > 20
+
+
+def test_german_says_every_sentence() -> None:
+    """Each sentence that the feedback is made of, and each way of miswriting a number."""
+    tree = ast.parse(inspect.getsource(told_in))
+    said = {
+        node.args[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).removeprefix("self.") in ("say", "say.text")
+        and isinstance(node.args[0], ast.Constant)
+    }
+    assert len(said) >= 20
+    assert said - language("de").sentences.keys() == set()
 
 
 def test_the_table_of_marks() -> None:
