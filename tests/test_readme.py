@@ -50,7 +50,7 @@ SAID = {
     "sheet cat-sat-mat": "1 sheet in sheets: (LaTeX|HTML)",
     "sheet please-study-man": "1 sheet in sheets: LaTeX",
     "draw length-4-causal": "1 drawing in drawings: SVG",
-    "exercise cat-sat-mat": "20 sheets in exercises: HTML",
+    "exercise cat-sat-mat": "(20 sheets in exercises: HTML|10 versions for Moodle)",
     "show cat-sat-mat": r"sqrt\(e\)/\(2 \+ sqrt\(e\)\)[\s\S]* 0\.4518627619\b",
     "show length-4-causal": r"dL/dQ\[3, 0\].*\*g1 .*\*g2 .*\*g3 .*\*g4",
     "verify cat-sat-mat": "cat-sat-mat  holds  87 of 87",

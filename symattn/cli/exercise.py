@@ -12,10 +12,11 @@ import click
 from symattn import outputs
 from symattn.cases.asked import LEVELS, MOST_PLACES
 from symattn.cli import cases as case_arguments
-from symattn.cli import options
+from symattn.cli import options, quiz
 from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace, one_document, paced, paper_and_language
 from symattn.cli.pages import FORMS, Printed, printed, write
+from symattn.cli.quiz import QUIZZES
 from symattn.errors import Malformed
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Asker, Job
@@ -93,10 +94,11 @@ class Made:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(FORMS),
+    type=click.Choice([*FORMS, *QUIZZES]),
     default="html",
     show_default=True,
-    help="Pages for the browser, only LaTeX, or LaTeX and PDF.",
+    help="Pages for the browser, only LaTeX, or LaTeX and PDF; questions for Moodle, with a "
+    "blank for every figure, or of its type STACK.",
 )
 @paper_and_language
 @click.option(
@@ -149,31 +151,43 @@ def command(
       symattn exercise length-4-causal --format pdf --language de
       symattn exercise cat-sat-mat --header "Deep Learning, sheet 3" --logo crest.png
       symattn exercise my/walkthrough.toml --level proof -o -     to standard output
+      symattn exercise cat-sat-mat --versions 30 --format moodle  DIR/cat-sat-mat-moodle.xml
     """
-    one_document(output, 1 if not solutions and versions in (None, 1) else 2, form)
+    is_one = form in QUIZZES or (not solutions and versions in (None, 1))
+    one_document(output, 1 if is_one else 2, form)
     if output != STANDARD_OUTPUT:
         outputs.check_folder(output)
     asked = Asked(level or "", places, versions, seed, largest, ties)
     said: dict[str, Any] = {"paper": paper, "language": language}
     if header is not None or logo is not None:
+        if form in QUIZZES:
+            raise Malformed("--header and --logo are for documents: a question has none")
         from symattn.exercises.letterhead import read_header, read_logo
 
         said["header"] = read_header(header) if header is not None else None
         said["logo"] = read_logo(logo, form) if logo is not None else None
     (made,) = case_arguments.of_each([case], pace, _made, asked).whole()
     settings = {**made.settings, **{name: x for name, x in said.items() if x is not None}}
+    if form in QUIZZES:
+        quiz.write(made.key, made.versions, form, settings, solutions, output, pace)
+        _write_key(made, output)
+        sys.exit(0)
     names = [name for name, _ in made.versions]
     jobs: list[Job] = [(_documents, (text, settings, form, solutions)) for _, text in made.versions]
     pages = case_arguments.of_jobs(names, jobs, pace)
     documents = [one for found in pages.done for one in found]
     code = write(documents, output, form, strict, pace.jobs)
+    _write_key(made, output)
+    pages.tell()
+    sys.exit(code)
+
+
+def _write_key(made: Made, output: Path) -> None:
     if output != STANDARD_OUTPUT:
         from symattn.exercises.key import FILE
 
         outputs.write(output / FILE, made.key.encode())
         click.echo(f"the key: {output / FILE}")
-    pages.tell()
-    sys.exit(code)
 
 
 def _made(asker: Asker, case: Wanted, asked: Asked) -> Made:

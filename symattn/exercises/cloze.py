@@ -6,24 +6,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from math import gcd, lcm
 
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.marking.points import DEFAULT, Scheme
 from symattn.exercises.slips import Slip, catalogue, is_visible
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers import rounding
+from symattn.printers import blocks as b
 from symattn.printers import mathjax
 from symattn.solution.quantity import Entry, Quantity
 
 #: Digits of the exact value beyond the places that are asked for: what is near enough
 #: to it is then near enough to what is in the question.
 _MORE = 3
-
-#: What a blank gives, in percent, for a slip that is made there, and for what comes of one
-#: that was made before.
-_SLIP, _CARRIED = 50, 100
 
 #: So many usual mistakes a blank knows at most.
 _MISTAKES = 5
@@ -37,21 +36,29 @@ _SPECIAL = {c: f"&#{ord(c)};" for c in '}#~/"\\{'}
 
 @dataclass(frozen=True)
 class _Mistake:
-    """A wrong number, what it gives in percent, and what is said of it."""
+    """A wrong number, the part of its points that it gives, and what is said of it."""
 
     number: Decimal
-    share: int
+    share: Fraction
     said: str
 
 
-def cloze(exercise: Exercise, say: Language = ENGLISH, slips: Sequence[Slip] | None = None) -> str:
+def cloze(
+    exercise: Exercise,
+    say: Language = ENGLISH,
+    slips: Sequence[Slip] | None = None,
+    solution: Sequence[b.Block] = (),
+    scheme: Scheme = DEFAULT,
+) -> str:
     """The question of an exercise, as an element of Moodle's XML (see
     :func:`~symattn.exercises.quiz.quiz`).
 
     A blank takes what is within the tolerance of its part; the blanks of a part
     together weigh what its points are among those of all. A masked score is no blank.
     ``slips`` are the usual ones that blanks know: those of the catalogue, which all
-    versions have in common, unless given.
+    versions have in common, unless given. ``solution`` is shown behind the right
+    answers. ``scheme`` says what a blank gives for a slip that is made there, and for what
+    follows from one that was made before.
 
     Raises :class:`Malformed` for proofs, and for numbers that hold symbols.
 
@@ -61,7 +68,7 @@ def cloze(exercise: Exercise, say: Language = ENGLISH, slips: Sequence[Slip] | N
     >>> "{6:NUMERICAL:=0.50648" in made
     True
     """
-    return quiz.question("cloze", _Question(exercise, say, slips).elements())
+    return quiz.question("cloze", _Question(exercise, say, slips, scheme).elements(solution))
 
 
 def escaped(html: str) -> str:
@@ -88,11 +95,14 @@ def weights(blanks: Mapping[str, int], points: Mapping[str, int]) -> dict[str, i
 
 
 class _Question:
-    def __init__(self, exercise: Exercise, say: Language, slips: Sequence[Slip] | None) -> None:
+    def __init__(
+        self, exercise: Exercise, say: Language, slips: Sequence[Slip] | None, scheme: Scheme
+    ) -> None:
         if exercise.is_proof:
             raise Malformed("a proof has no figures: Moodle's questions are of the other levels")
         self.exercise = exercise
         self.say = say
+        self.scheme = scheme
         self.text = quiz.Text(exercise, say)
         self.quantities = {x.quantity: exercise.solution[x.quantity] for x in exercise.parts}
         blanks = {part.quantity: len([*self._blanks(part)]) for part in exercise.parts}
@@ -107,11 +117,12 @@ class _Question:
                 if any(self._is_wrong(part, *place, figures[place]) for place in figures):
                     self._made_in.setdefault(slip, part.quantity)
 
-    def elements(self) -> Iterator[str]:
+    def elements(self, solution: Sequence[b.Block]) -> Iterator[str]:
         """The elements of the question."""
         yield quiz.plain("name", quiz.title(self.exercise, version=True))
         yield quiz.rich("questiontext", self._questiontext())
-        yield quiz.rich("generalfeedback", self._generalfeedback())
+        feedback = [self._generalfeedback(), mathjax.printed(solution)]
+        yield quiz.rich("generalfeedback", "\n".join(feedback))
         yield quiz.element("penalty", "0.3333333")
         yield from ("<hidden>0</hidden>", "<idnumber></idnumber>")
 
@@ -161,7 +172,7 @@ class _Question:
         near = self._decimal(part, i, j, part.places + _MORE)
         tolerance = _digits(Decimal(1).scaleb(-part.places))
         wrong = (
-            f"~%{one.share}%{_digits(one.number)}:{tolerance}#{escaped(one.said)}"
+            f"~%{float(100 * one.share):g}%{_digits(one.number)}:{tolerance}#{escaped(one.said)}"
             for one in self._at(part, i, j, near)
         )
         return f"{{{weight}:NUMERICAL:={_digits(near)}:{tolerance}{''.join(wrong)}}}"
@@ -176,9 +187,9 @@ class _Question:
             if number is None or not all(is_visible(x, number, part.places) for x in taken):
                 continue
             said = [self.say.text(slip.sentence, term=slip.word) + "?"]
-            share = _SLIP
+            share = self.scheme.slip
             if self._is_carried(slip, part):
-                share = _CARRIED
+                share = self.scheme.follows
                 said.append(self.say.text("This follows from it."))
                 if len(f"{number:.{part.places}f}".replace(".", "").strip("-0")) < _TELLING:
                     continue

@@ -44,7 +44,7 @@ def question(
     say = wanted.say
     blocks: list[b.Block] = [*_lines(header), _name_line(exercise, say)]
     if exercise.is_proof:
-        blocks += _derivations(exercise, say)
+        blocks += derivations(exercise, say)
     else:
         steps = Steps(exercise.solution, wanted)
         blocks += [*given(steps), *_steps(steps), *_loss(exercise, steps)]
@@ -73,7 +73,7 @@ def solution(
     say = wanted.say
     blocks = [*_lines(header), *_points(exercise, say)]
     if exercise.is_proof:
-        blocks += _proved(exercise)
+        blocks += proved(exercise)
     else:
         verified(exercise.solution)
         remarks: dict[str, list[b.Block]] = {}
@@ -124,7 +124,8 @@ def letter(place: int) -> str:
     return (letter(above - 1) if above else "") + chr(ord("a") + last)
 
 
-def _worth(part: Part, say: Language) -> str:
+def worth(part: Part, say: Language) -> str:
+    """The points of a part in words."""
     return say.text("1 point") if part.points == 1 else say.text("{n} points", n=part.points)
 
 
@@ -201,24 +202,18 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
     """Every part: what it asks for, its points, and a blank for each of its figures."""
     say = steps.say
     yield b.Heading(say("Compute"))
-    places = {part.places for part in exercise.parts}
-    said: b.Line = say(
-        "Give every figure to {places} decimal places; whole numbers may stay as they are. "
-        "Compute with more places than you write down.",
-        places=" / ".join(map(str, sorted(places))),
-    )
+    said = figures(exercise, say)
     if any(exercise.case.program.named[part.quantity].op == "hide" for part in exercise.parts):
         said = (*said, " ", *say("A masked score is {hidden}.", hidden=b.Math(r"-\infty")))
     yield b.Paragraph(said)
     for place, part in enumerate(exercise.parts):
         node = exercise.case.program.named[part.quantity]
         name = f.latex(symbol(part.quantity))
-        told = role(node, say) if part.quantity in exercise.case.steps else ""
-        named = f" \N{EN DASH} {told}" if told else ""
+        named = part_role(exercise, part, say)
         size = b.Math(r" \times ".join(map(str, node.shape))) if node.shape else ""
         title: b.Line = (
             f"({letter(place)}) ", b.Math(name), named, ", " if size else "", size,
-            f" ({_worth(part, say)})",
+            f" ({worth(part, say)})",
         )  # fmt: skip
         rows, columns = node.grid
         yield b.Heading(title, 2, room=12.0 + 7.0 * rows)
@@ -229,7 +224,24 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
         yield b.Matrices((b.Matrix(f"{name} =", ((BLANK,) * columns,) * rows, labels),))
 
 
-def _derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
+def figures(exercise: Exercise, say: Language) -> b.Line:
+    """How figures are to be given."""
+    return say(
+        "Give every figure to {places} decimal places; whole numbers may stay as they are. "
+        "Compute with more places than you write down.",
+        places=" / ".join(map(str, sorted({part.places for part in exercise.parts}))),
+    )
+
+
+def part_role(exercise: Exercise, part: Part, say: Language) -> str:
+    """What a part is in the walkthrough, behind a dash; '' where nothing is said of it."""
+    if part.quantity not in exercise.case.steps:
+        return ""
+    told = role(exercise.case.program.named[part.quantity], say)
+    return f" \N{EN DASH} {told}" if told else ""
+
+
+def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     """What is to be shown, for any size."""
     from symattn.calculus import library
     from symattn.sheets.derivation import sheet, statement
@@ -239,7 +251,7 @@ def _derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
         found = library.derivation(part.quantity)
         head = sheet(found)
         title = head.title if isinstance(head.title, tuple) else (head.title,)
-        yield b.Heading((f"({letter(place)}) ", *title, f" ({_worth(part, say)})"))
+        yield b.Heading((f"({letter(place)}) ", *title, f" ({worth(part, say)})"))
         yield b.Paragraph(head.subtitle)
         yield from map(_lower, statement(found))
 
@@ -286,7 +298,8 @@ def _figure(figure: Decimal) -> str:
     return r"-\infty" if figure.is_infinite() else f"{figure:f}"
 
 
-def _proved(exercise: Exercise) -> Iterator[b.Block]:
+def proved(exercise: Exercise) -> Iterator[b.Block]:
+    """The derivations that are asked for, line by line."""
     from symattn.calculus import library
     from symattn.sheets.derivation import sheet
 

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from symattn import formulas as f
 from symattn.escaping import html_text, visible
+from symattn.exercises import questions
 from symattn.exercises.exercise import Exercise, Part
 from symattn.languages.language import Language
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
 from symattn.printers import blocks as b
-from symattn.printers.mathjax import math, paragraph, table
+from symattn.printers.mathjax import line, math, paragraph, table
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names, symbol
 from symattn.programs.nodes import Node
@@ -127,6 +128,10 @@ def exact(value: Value | Hidden) -> str:
     return math(f.latex(shown))
 
 
+def _heading(text: b.Line) -> str:
+    return f"<h5>{line(text)}</h5>"
+
+
 class Text:
     """The sentences of an exercise, in one language."""
 
@@ -153,11 +158,11 @@ class Text:
 
     def opening(self, given: str) -> list[str]:
         """What stands before the parts: title, given numbers as they are shown, steps."""
-        shown = [paragraph((b.Strong(self.exercise.title),)), paragraph(self.say("Given:"))]
+        shown = [paragraph((b.Strong(self.exercise.title),)), _heading(self.say("Given"))]
         shown += [f"<div>{given}</div>", self._steps()]
         if self.is_backward:
             shown.append(self._loss())
-        return shown
+        return [*shown, paragraph(questions.figures(self.exercise, self.say))]
 
     def _steps(self) -> str:
         """What the walkthrough computes, step by step."""
@@ -184,22 +189,15 @@ class Text:
         return f.slashed(formula(node, self._named))
 
     def task(self, place: int, part: Part) -> str:
-        """What a part asks for."""
+        """What a part asks for; places are counted from 1."""
+        name = letter(part.quantity)
         node = self.case.program.named[part.quantity]
-        name = b.Math(letter(part.quantity))
-        places = str(part.places)
-        line: b.Line = self.say(
-            "Work out {name}, the gradient of the loss, to {places} decimal places.",
-            name=name,
-            places=places,
-        )
-        if part.quantity in self.case.program.quantities:
-            step = b.Math(f"{name.latex} = {self.formula(node)}")
-            line = self.say("Work out {step} to {places} decimal places.", step=step, places=places)
-        points = self.say.text(
-            "1 point" if part.points == 1 else "{points} points", points=part.points
-        )
-        return paragraph((b.Strong(f"{place}. "), *line, f" ({points})"))
+        is_step = part.quantity in self.case.program.quantities
+        asked = b.Math(f"{name} = {self.formula(node)}" if is_step else name)
+        told = questions.part_role(self.exercise, part, self.say)
+        points = questions.worth(part, self.say)
+        start = b.Strong(f"({questions.letter(place - 1)}) ")
+        return paragraph((start, asked, f"{told} ({points})"))
 
     def result(self, part: Part) -> str:
         """What stands before the right answers of a part, as LaTeX."""

@@ -17,6 +17,7 @@ from symattn.escaping import html_text
 from symattn.exercises import maxima, quiz
 from symattn.exercises.chain import Chain
 from symattn.exercises.exercise import Exercise, Part
+from symattn.exercises.marking.points import DEFAULT, Scheme
 from symattn.exercises.slips import Slip
 from symattn.exercises.trial import Answers, Outcome, Trial, nonsense
 from symattn.languages.language import ENGLISH, Language
@@ -26,8 +27,6 @@ from symattn.printers import mathjax
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 
-#: The scores of an answer that follows from wrong ones, and of one with a usual slip.
-METHOD, SLIP = 1.0, 0.5
 #: What is taken off for each wrong try, where a quiz allows several.
 _PENALTY = 0.1
 #: Letters that fit into a blank.
@@ -59,12 +58,16 @@ _SETTINGS: Mapping[str, object] = {
 
 
 def stack(
-    exercises: Sequence[Exercise], say: Language = ENGLISH, slips: Sequence[Slip] | None = None
+    exercises: Sequence[Exercise],
+    say: Language = ENGLISH,
+    slips: Sequence[Slip] | None = None,
+    scheme: Scheme = DEFAULT,
 ) -> str:
     """The question of an exercise, its versions as variants, as an element of
     Moodle's XML (see :func:`~symattn.exercises.quiz.quiz`).
 
     ``slips`` are the usual ones that it knows: those of the catalogue unless given.
+    ``scheme`` says what is given for them, and for what follows from earlier answers.
     Raises :class:`Malformed` for proofs, for operations that have no Maxima code
     and where the versions are no variants of each other.
 
@@ -74,14 +77,15 @@ def stack(
     >>> "f_3(s_2) := sa_softmax(s_2)" in made
     True
     """
-    return quiz.question("stack", _Question(Chain(exercises, slips), say).elements())
+    return quiz.question("stack", _Question(Chain(exercises, slips), say, scheme).elements())
 
 
 class _Question:
-    def __init__(self, chain: Chain, say: Language) -> None:
+    def __init__(self, chain: Chain, say: Language, scheme: Scheme) -> None:
         self.chain = chain
         self.first = chain.first
         self.say = say
+        self.follows, self.slip = float(scheme.follows), float(scheme.slip)
         self.text = quiz.Text(chain.first, say)
 
     # -- code ----------------------------------------------------------------------
@@ -196,7 +200,11 @@ class _Question:
         for k, part in self.chain.parts.items():
             shown.append(self.text.task(k, part))
             if self._is_masked(part):
-                shown.append(mathjax.paragraph(self.say("A masked score is -inf.")))
+                shown.append(
+                    mathjax.paragraph(
+                        self.say("A masked score is {hidden}.", hidden=b.Code("-inf"))
+                    )
+                )
             shown.append(f"<p>[[input:ans{k}]]</p><div>[[validation:ans{k}]]</div>")
             shown.append(f"<div>[[feedback:prt{k}]]</div>")
         return "\n".join(shown)
@@ -241,10 +249,10 @@ class _Question:
         said: list[tuple[float, b.Line]] = [(1, ())]
         if self.chain.sources[k]:
             follows = self.say("This follows from your earlier answers, which are not all right.")
-            said.append((METHOD, follows))
+            said.append((self.follows, follows))
         for slip in self.chain.slips[k]:
             line: b.Line = self.say(slip.sentence, term=slip.term)
-            said.append((SLIP, (*line, "?")))
+            said.append((self.slip, (*line, "?")))
         tests = self._nodes(k)
         nodes = [
             self._node(k, place, test, score, -1 if test is tests[-1] else place + 1, line)
@@ -318,10 +326,12 @@ class _Question:
     def _expected(self, k: int, outcome: Outcome) -> str:
         slips = 1 + bool(self.chain.sources[k])
         if isinstance(outcome, int):
-            score, place = SLIP, slips + outcome
+            score, place = self.slip, slips + outcome
         else:
             last = slips + len(self.chain.slips[k]) - 1
-            score, place = {"right": (1, 0), "follows": (METHOD, 1), "wrong": (0, last)}[outcome]
+            score, place = {"right": (1, 0), "follows": (self.follows, 1), "wrong": (0, last)}[
+                outcome
+            ]
         values: Mapping[str, object] = {
             "score": f"{score:g}",
             "penalty": _penalty(score),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+import xml.etree.ElementTree as ET
 
 import pytest
 
 from symattn.exercises.key import read_key
+from symattn.exercises.maxima import matrix
 
 GIVEN = "[given]\nX = [[1, 2], [3, 4]]\n"
 STEPS = "[steps]\nS = 'X @ X.T'\nA = 'softmax(S)'\n"
@@ -164,6 +166,7 @@ def test_letterhead(engine, tmp_path, symattn) -> None:
         (["--logo", "page.svg"], "what is in the file is no SVG"),
         (["--logo", "large.png"], "at most 500000 are taken"),
         (["--logo", "."], "found nothing"),
+        (["--header", "Sheet 3", "--format", "moodle"], "--header and --logo are for documents"),
     ],
 )
 def test_letterheads_that_are_none(words, said, tmp_path, symattn) -> None:
@@ -177,6 +180,65 @@ def test_letterheads_that_are_none(words, said, tmp_path, symattn) -> None:
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     assert not (tmp_path / "exercises").exists()
+
+
+def questions(path):
+    """The questions of a file for Moodle, but for the category."""
+    return ET.parse(path).getroot().findall("question")[1:]
+
+
+def test_questions_for_moodle(tmp_path, symattn) -> None:
+    """All versions are in one file, beside the key; --solutions puts the working behind the
+    right answers, and --language says both."""
+    words = ["cat-sat-mat", "--versions", "2", "--seed", "7", "--format", "moodle"]
+    done = symattn("exercise", *words)
+    assert (done.code, done.err) == (0, "")
+    path = "exercises/cat-sat-mat-moodle.xml"
+    assert done.out == (
+        f"2 versions for Moodle's question bank: {path}\nthe key: exercises/key.toml\n"
+    )
+    assert files(tmp_path / "exercises") == ["cat-sat-mat-moodle.xml", "key.toml"]
+    plain = questions(tmp_path / path)
+    assert [one.get("type") for one in plain] == ["cloze", "cloze"]
+    assert symattn("exercise", *words, "--solutions", "--language", "de").code == 0
+    worked = questions(tmp_path / path)
+    for one, other in zip(plain, worked, strict=True):
+        texts = [x.findtext("generalfeedback/text", "") for x in (one, other)]
+        assert len(texts[1]) > 2 * len(texts[0])
+        assert r"\begin{aligned}" in texts[1]
+        assert "<h5>Gegeben</h5>" in other.findtext("questiontext/text", "")
+
+
+def test_a_stack_question(tmp_path, symattn) -> None:
+    """The versions are the variants of one question, and its code has their numbers."""
+    done = symattn("exercise", "cat-sat-mat", "--versions", "3", "--format", "stack", "-o", "a")
+    assert (done.code, done.err) == (0, "")
+    (one,) = questions(tmp_path / "a" / "cat-sat-mat-stack.xml")
+    assert one.get("type") == "stack"
+    assert [seed.text for seed in one.findall("deployedseed")] == ["1", "2", "3"]
+    code = one.findtext("questionvariables/text", "")
+    for version in read_key(tmp_path / "a" / "key.toml"):
+        assert matrix(version.case.given["X"]) in code
+
+
+def test_proofs_are_essays(tmp_path, symattn) -> None:
+    """Who marks them sees the derivations; STACK has no questions of that kind."""
+    words = ["exercise", "cat-sat-mat", "--level", "proof", "--format"]
+    assert symattn(*words, "moodle").code == 0
+    (one,) = questions(tmp_path / "exercises" / "cat-sat-mat-moodle.xml")
+    assert one.get("type") == "essay"
+    asked, working = (one.findtext(f"{x}/text", "") for x in ("questiontext", "graderinfo"))
+    assert len(working) > 2 * len(asked) > 0
+    done = symattn(*words, "stack")
+    assert done.code == 2
+    assert "a proof has no figures" in done.err
+
+
+def test_questions_to_standard_output(symattn) -> None:
+    """-o - prints the file, however many versions there are, and no key."""
+    done = symattn("exercise", "cat-sat-mat", "--versions", "2", "--format", "moodle", "-o", "-")
+    assert done.code == 0
+    assert len(ET.fromstring(done.out.encode()).findall("question")) == 3
 
 
 @pytest.mark.parametrize(

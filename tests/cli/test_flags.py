@@ -141,6 +141,8 @@ TESTS = {
     ("exercise", "--format html"): test_exercise.test_standard_output,
     ("exercise", "--format tex"): test_exercise.test_standard_output,
     ("exercise", "--format pdf"): test_exercise.test_a_pdf,
+    ("exercise", "--format moodle"): test_exercise.test_questions_for_moodle,
+    ("exercise", "--format stack"): test_exercise.test_a_stack_question,
     ("exercise", "--paper letter"): test_exercise.test_language_and_paper,
     ("exercise", "--language"): test_exercise.test_language_and_paper,
     ("exercise", "--header"): test_exercise.test_letterhead,
@@ -246,7 +248,7 @@ def test_the_test_uses_the_word(command, word) -> None:
         ("verify", "--format [text|json]", "text"),
         ("audit", "--format [text|json|github|sarif|errata|html|tex|pdf]", "text"),
         ("exercise", "-o, --output DIR", "exercises"),
-        ("exercise", "--format [html|tex|pdf]", "html"),
+        ("exercise", "--format [html|tex|pdf|moodle|stack]", "html"),
     ],
 )
 def test_the_help_names_defaults(command, flag, default, symattn) -> None:
