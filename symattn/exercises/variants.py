@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ from symattn.programs.floats import Floats, Matrix
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 from symattn.programs.running import Run
-from symattn.shapes import nested
+from symattn.shapes import nested, show
 from symattn.solution.solution import Solution
 
 Flags = npt.NDArray[np.bool_]
@@ -41,8 +42,10 @@ _SIZE = 60
 #: A weight has at least this size, or so many units of the last place, and the weights of a
 #: row differ by so much.
 _WEIGHT, _UNITS, _SPREAD = 0.01, 20, 0.05
-#: Scores that differ by less are equal.
-_EQUAL = 1e-6
+#: Scores that differ by less are equal, and rows of weights alike whose sums do.
+_EQUAL, _ALIKE_ROWS = 1e-6, 1e-3
+#: Entries of a quantity beyond which nobody computes by hand.
+_ENTRIES = 400
 #: No figure is so near, in units of its last place, to where rounding would be in doubt.
 _TIE = 0.01
 #: What floats may be off by, in comparison with what they are.
@@ -60,12 +63,13 @@ REASONS: Mapping[str, str] = {
     "a weight is nearly 0, or the weights of a row nearly alike":
         "draw smaller numbers (--largest 1), or ask for more --places",
     "two scores of a row are equal": "let them be equal (--ties)",
+    "two rows of weights are equal": "draw larger numbers (--largest 4)",
     "a part has no figure but 0": "ask for other parts",
     "a figure is too near to a tie of rounding": "ask for other --places",
     "a usual mistake would not show": "ask for more --places, or for more of the steps",
     "it has come before": "ask for fewer versions, or draw larger numbers (--largest 4)",
 }  # fmt: skip
-_LARGE, _WEIGHTS, _TIES, _ZERO, _DIGITS, _SLIPS, _AGAIN = REASONS
+_LARGE, _WEIGHTS, _TIES, _ALIKE, _ZERO, _DIGITS, _SLIPS, _AGAIN = REASONS
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,12 @@ class _Search:
             and base.case.raw_upstream is not None
             else None
         )
+        for node in (*self._judged.values(), *(program.quantities[x] for x in self._drawn)):
+            if prod(node.grid) > _ENTRIES:
+                raise Malformed(
+                    f"{base.case.name} is too large for variants: {show(node.shape)}, "
+                    f"more than {_ENTRIES} entries"
+                )
         if not self._drawn:
             raise Malformed(f"{base.case.name} has no matrix given to draw numbers for")
         self._styles = [
@@ -317,6 +327,7 @@ class _Search:
             scores, weights = values[node.operands[0].serial], values[node.serial]
             kept = np.broadcast_to(scores > -np.inf, weights.shape)
             yield _WEIGHTS, _are_telling(weights, kept, self._least, off)
+            yield _ALIKE, _are_others(weights, kept, off)
             if not self.wanted.ties:
                 yield _TIES, _have_no_ties(scores, off)
         for part in self.base.parts:
@@ -374,9 +385,10 @@ def _any(flags: Flags) -> Flags:
 
 
 def _distinct(rows: Integers) -> Flags:
-    """Whether no two rows are the same."""
-    same = (rows[..., :, None, :] == rows[..., None, :, :]).all(-1)
-    return np.asarray(same.sum(axis=(-1, -2)) == rows.shape[-2])
+    """Whether no two rows are the same: told by sums that only equal rows share."""
+    by = Draws(rows.shape[-1]).below(1 << 32, rows.shape[-1:])
+    told = np.sort((rows * by).sum(axis=-1), axis=-1)
+    return np.asarray((np.diff(told, axis=-1) != 0).all(axis=-1))
 
 
 def _first(values: Integers, good: Flags) -> Integers:
@@ -394,6 +406,14 @@ def _are_telling(weights: Matrix, kept: Flags, least: float, off: float) -> Flag
     low = np.where(kept, weights, 1.0).min(-1)
     apart = (high - low >= _SPREAD - off) | (kept.sum(axis=-1) == 1)
     return np.asarray(enough & apart.all(-1))
+
+
+def _are_others(weights: Matrix, kept: Flags, off: float) -> Flags:
+    """Whether no two rows of several keys are alike: told by sums that only those share."""
+    rows, columns = weights.shape[-2:]
+    told = (weights * np.sqrt(np.arange(2, columns + 2))).sum(axis=-1)
+    told = np.where(kept.sum(axis=-1) > 1, told, -1.0 - np.arange(rows))
+    return np.asarray((np.diff(np.sort(told, axis=-1), axis=-1) >= _ALIKE_ROWS - off).all(axis=-1))
 
 
 def _have_no_ties(scores: Matrix, off: float) -> Flags:

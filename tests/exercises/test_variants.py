@@ -103,6 +103,8 @@ def test_numbers_are_pleasant(name: str, level: str, seed: int) -> None:
                 assert shown[-1] - shown[0] >= Decimal("0.05")
                 assert all(b - a > Decimal("1e-7") for a, b in pairwise(shown))
             assert sum(weights) - 1 < Decimal("1e-6")
+        several = [x for x in one.solution["A"].decimal(4) if sorted(x)[-2]]
+        assert len({*several}) == len(several)
         for part in one.parts:
             quantity = one.solution[part.quantity]
             rows, columns = quantity.grid
@@ -194,6 +196,12 @@ def test_what_is_wanted() -> None:
             {"x": [1, 2], "d": 2},
             {"S": "x / 2"},
             "of 999 versions found.*it has come before: ask for fewer versions",
+        ),
+        ({"X": [[1] * 21] * 20}, {"S": "X / 2"}, "too large for variants: 20x21"),
+        (
+            {"X": [[1, 2], [3, 4]]},
+            {"A": "softmax(X[0:1] + X * 0)"},
+            "rows of weights are equal.*--largest 4",
         ),
         ({"d": 2}, {"S": "d * 3"}, "no matrix given to draw numbers for"),
     ],
