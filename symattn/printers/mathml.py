@@ -83,7 +83,11 @@ def _node(node: n.Node) -> str:
             return f'<mtext class="cause">{html_text(text)}</mtext>'
         case n.Sign(text, role, prefix):
             form = ' form="prefix"' if prefix else ""
-            return f"<mo{form}{_LOOKS.get(role, '')}>{html_text(text)}</mo>"
+            looks = _LOOKS.get(role, "")
+            if text == "/":
+                # It never grows.
+                looks = looks.replace(' stretchy="false"', "")
+            return f"<mo{form}{looks}>{html_text(text)}</mo>"
         case n.Limits(text):
             return _limits(text)
         case n.Space(width):

@@ -12,15 +12,19 @@ from symattn.sheets.presentation import NARROW, Presentation
 #: Decimal places of a figure that is asked for.
 PLACES = 12
 
-#: Room of a line in em, and of a closed form.
-_ROOM, _CLOSED = 34.0, 2 * NARROW
+#: Room of a line in em, which telephones have, and of a closed form.
+_ROOM, _CLOSED = 21.0, 2 * NARROW
 
 
 def hints(shown: Presentation, node: Node, count: int) -> tuple[tuple[b.Hint, ...], ...]:
     """The hints of the first rows of a quantity; none where there is nothing to tell."""
     if node.op == "given" and shown.is_plain(node):
         return ()
-    return tuple(tuple(hint(shown, node, i, j) for j in range(node.grid[1])) for i in range(count))
+    rows = range(len(shown.hints.setdefault(node.serial, [])), count)
+    shown.hints[node.serial] += [
+        tuple(hint(shown, node, i, j) for j in range(node.grid[1])) for i in rows
+    ]
+    return tuple(shown.hints[node.serial][:count])
 
 
 def hint(shown: Presentation, node: Node, i: int, j: int) -> b.Hint:

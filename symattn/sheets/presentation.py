@@ -23,6 +23,7 @@ from symattn.numbers.quotients import Normaliser
 from symattn.numbers.reading import Hidden
 from symattn.numbers.sums import constant
 from symattn.numbers.values import Value, of_parts, total
+from symattn.printers import blocks as b
 from symattn.printers.layout import width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names as display_names
@@ -80,8 +81,11 @@ class Presentation:
         self.places = places
         self.rounding = solution.case.rounding
         self.named = display_names(solution.program)
+        #: What was told of the first rows of quantities already, by node.
+        self.hints: dict[int, list[tuple[b.Hint, ...]]] = {}
         self._plain: dict[int, bool] = {}
         self._closed: dict[int, bool] = {}
+        self._exact: dict[tuple[int, int, int], f.Formula | None] = {}
         grids = [node.grid for node in solution.program.quantities.values()]
         self.large = max(rows * columns for rows, columns in grids) > LARGE
         self._worked = Entrywise(FormulaScalars(self._constant), solution.keeps)
@@ -148,7 +152,10 @@ class Presentation:
 
     def exact(self, node: Node, i: int, j: int) -> f.Formula | None:
         """The closed form of an entry, its own row's normaliser by name."""
-        return self.value(self.quantity(node).entry(i, j), i)
+        place = node.serial, i, j
+        if place not in self._exact:
+            self._exact[place] = self.value(self.quantity(node).entry(i, j), i)
+        return self._exact[place]
 
     def value(self, value: Value | Hidden, row: int | None = None) -> f.Formula | None:
         """The closed form of a value, None where there is no short one; short

@@ -19,11 +19,17 @@ import pytest
 from flint import arb, arb_mat, ctx, fmpq
 
 from symattn import attention
+from symattn.auditing.audit import audit
+from symattn.calculus.library import THEORY
+from symattn.cases import library
 from symattn.cases.case import Case, make
 from symattn.numbers.sympy_bridge import from_sympy
 from symattn.numbers.values import Value
+from symattn.printers import html
 from symattn.printers.latex import document
+from symattn.printers.mathml import elements
 from symattn.programs.running import Run
+from symattn.sheets import derivation, redpen
 from symattn.sheets.walkthrough import sheet
 from symattn.solution.solution import Solution
 from symattn.verification import verify
@@ -315,6 +321,28 @@ def test_sheets(benchmark: Any, tmp_path: Any) -> None:
     """All bundled sheets as LaTeX."""
     command = ("-m", "symattn", "sheet", "--format", "tex", "-o", str(tmp_path))
     benchmark.pedantic(run, args=command, rounds=3, warmup_rounds=1)
+
+
+@pytest.mark.benchmark(group="whole processes")
+def test_pages(benchmark: Any, tmp_path: Any) -> None:
+    """All bundled sheets as pages for the browser."""
+    command = ("-m", "symattn", "sheet", "--format", "html", "-o", str(tmp_path))
+    benchmark.pedantic(run, args=command, rounds=3, warmup_rounds=1)
+
+
+@pytest.mark.benchmark(group="whole processes")
+def test_printing(benchmark: Any) -> None:
+    """The pages of all bundled sheets, audits and derivations printed, for the first time."""
+    names = library.names()
+    sheets = [*map(sheet, names), *(redpen.sheet(audit(name)) for name in names)]
+    sheets += map(derivation.sheet, THEORY.values())
+
+    def printed() -> None:
+        elements.cache_clear()
+        for one in sheets:
+            html.document(one)
+
+    benchmark(printed)
 
 
 @pytest.mark.benchmark(group="whole processes")
