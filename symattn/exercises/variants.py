@@ -59,6 +59,7 @@ _STYLES = (
 
 #: Why a candidate is passed over, and what helps.
 REASONS: Mapping[str, str] = {
+    "what is given has equal rows, or rows of zeros": "draw larger numbers (--largest 9)",
     "a figure is too large": "draw smaller numbers (--largest 1)",
     "a weight is nearly 0, or the weights of a row nearly alike":
         "draw smaller numbers (--largest 1), or ask for more --places",
@@ -69,7 +70,7 @@ REASONS: Mapping[str, str] = {
     "a usual mistake would not show": "ask for more --places, or for more of the steps",
     "it has come before": "ask for fewer versions, or draw larger numbers (--largest 4)",
 }  # fmt: skip
-_LARGE, _WEIGHTS, _TIES, _ALIKE, _ZERO, _DIGITS, _SLIPS, _AGAIN = REASONS
+_GIVEN, _LARGE, _WEIGHTS, _TIES, _ALIKE, _ZERO, _DIGITS, _SLIPS, _AGAIN = REASONS
 
 
 @dataclass(frozen=True)
@@ -257,6 +258,7 @@ class _Search:
         good = np.ones(_AT_ONCE, bool)
         for name, rows in drawn.items():
             good &= rows.any(axis=(-1, -2)) | (name == "")
+        self._failed[_GIVEN] += int((~good).sum())
         if not good.any():
             return good
         program = self.base.case.program

@@ -197,6 +197,7 @@ def test_what_is_wanted() -> None:
             {"S": "x / 2"},
             "of 999 versions found.*it has come before: ask for fewer versions",
         ),
+        ({"X": [[1]] * 9}, {"S": "X / 2"}, "has equal rows.*--largest 9"),
         ({"X": [[1] * 21] * 20}, {"S": "X / 2"}, "too large for variants: 20x21"),
         (
             {"X": [[1, 2], [3, 4]]},
