@@ -208,6 +208,34 @@ def test_a_slip_in_a_step_that_is_not_asked(slip) -> None:
     assert kinds["Y"] <= {"follows", "right"}
 
 
+def test_a_slip_behind_several_steps_counts_once() -> None:
+    """Who misreads a row of the inputs has made one slip: it is named in the first step that
+    shows it, and the others that it spoils follow."""
+    given_numbers = numbers(11)
+    misread = given_numbers["X"][[0, 1, 1]]
+    instead = {
+        name: (lambda held, weights=f"W_{name}": misread @ held[weights])
+        for name in ("Q", "K", "V")
+    }
+    answers = script(written(given_numbers, instead=instead))
+    judged = Examiner(exercise_of(given_numbers)).judged(answers)
+    kinds = outcomes(judged)
+    (named,) = judged.slips
+    assert "row 1 used for row 2" in named.phrase
+    assert kinds["Q"] == {"right", "slip"}
+    assert kinds["K"] == kinds["V"] == {"right", "follows"}
+
+
+def test_rounding_excuses_nothing_that_is_far_off() -> None:
+    """Where rounding a small exponential could give almost anything, it explains nothing."""
+    given_numbers = numbers(9747)
+    planted = SLIPS["product-ignored"]
+    answers = script(written(given_numbers, instead={"Y": planted.instead}))
+    judged = Examiner(exercise_of(given_numbers)).judged(answers)
+    far = {mark.outcome for mark in judged.marks if mark.label.startswith("Y[1")}
+    assert far == {"slip"}
+
+
 def test_rounding_on_the_way_to_a_step_that_is_not_asked() -> None:
     """Where only the output is asked for, weights rounded to four places are no slip."""
     given_numbers = numbers(5)
