@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 PLAIN: Mapping[str, tuple[str, str]] = {
     "html": ("HTML", "symattn.printers.html"),
     "tex": ("LaTeX", "symattn.printers.latex"),
+    "md": ("Markdown", "symattn.printers.markdown"),
 }
 _NAMES = {form: name for form, (name, _) in PLAIN.items()} | {"pdf": "PDF"}
 #: The forms of documents that can be asked for.

@@ -33,8 +33,8 @@ from symattn.workers import Asker
     "--format",
     "form",
     type=click.Choice(FORMS),
-    help="Only pages for the browser, only LaTeX, or LaTeX and PDF. Without it, pages and LaTeX, "
-    "and PDF where TeX or Typst is found.",
+    help="Only pages for the browser, only LaTeX, LaTeX and PDF, or Markdown. Without it, pages "
+    "and LaTeX, and PDF where TeX or Typst is found.",
 )
 @sheet_settings
 @click.option(

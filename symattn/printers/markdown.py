@@ -1,0 +1,236 @@
+r"""Sheets as Markdown with mathematics in dollars, as GitHub and many chats show it.
+
+Of LaTeX only words stand here that MathJax and KaTeX both know, and none that
+Markdown reads in its own way: ``\cr`` ends a line, since it takes ``\\`` for
+an escape, and behind ``_`` stands a blank, so that nothing is stressed. Struck
+and corrected figures are struck and stressed as text. Labels of matrices are
+left out; heat maps are tables, which have them.
+"""
+
+from __future__ import annotations
+
+from symattn.escaping import markdown, markdown_code, markdown_start, visible
+from symattn.printers import blocks as b
+from symattn.printers import notation as n
+from symattn.printers.layout import columns
+
+_SIGNS = {
+    "−": "-", "∗": r"\ast ", "⋅": r"\cdot ", "⊙": r"\odot ", "∘": r"\circ ", "×": r"\times ",
+    "<": r"\lt ", ">": r"\gt ", "≈": r"\approx ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ",
+    "→": r"\to ", "|": r"\vert ", "⋯": r"\cdots ", "{": r"\lbrace ", "}": r"\rbrace ",
+    "∑": r"\sum ", "∂": r"\partial ", "∞": r"\infty ", "⊤": r"\top ",
+}  # fmt: skip
+#: What Markdown or mathematics would take for its own inside a name: shown as a blank.
+_LIVE = str.maketrans(dict.fromkeys("\\{}$%#&~^_*`|<>", " "))
+
+
+def document(sheet: b.Sheet) -> str:
+    """The Markdown document of a sheet.
+
+    >>> print(document(b.Sheet("x", "A < B", (), (b.Paragraph(("so ", b.Math("A_{0}"))),))))
+    # A \\< B
+    <BLANKLINE>
+    so $A_ {0}$
+    <BLANKLINE>
+    """
+    title = (sheet.title,) if isinstance(sheet.title, str) else sheet.title
+    parts = [f"# {_line(title)}"]
+    if subtitle := _line(sheet.subtitle):
+        parts.append(subtitle)
+    parts += filter(None, map(_block, sheet.blocks))
+    return "\n\n".join(parts) + "\n"
+
+
+def _block(block: b.Block) -> str:
+    match block:
+        case b.Heading(text, level):
+            return f"{'#' * (level + 1)} {_line(text)}"
+        case b.Paragraph(text):
+            return _line(text, start=True)
+        case b.Equations(lines, count):
+            cells = [_equation(*line) for line in lines]
+            rows = [" & ".join(cells[k : k + count]) for k in range(0, len(cells), count)]
+            return _display(_lines("aligned", rows))
+        case b.Matrices(items):
+            return "\n\n".join(_display(_matrix(item)) for item in items)
+        case b.Table(header, rows, align):
+            sides = [column.side for column in columns(align)]
+            return _table([*map(_line, header)], [_cells(row, len(sides)) for row in rows], sides)
+        case b.HeatMaps(items):
+            return "\n\n".join(map(_heat_map, items))
+        case b.Marked():
+            return _marked(block)
+        case b.Picture():
+            return ""
+        case b.Listing(lines):
+            shown = "\n".join(map(visible, lines))
+            fence = "```" if "```" not in shown else "~~~~~~"
+            return f"{fence}sh\n{shown}\n{fence}"
+
+
+def _line(line: b.Line, start: bool = False) -> str:
+    """A line of text; at the ``start`` of a block nothing makes it a list."""
+    shown = ""
+    for piece in line:
+        match piece:
+            case b.Math(latex):
+                shown += _inline(n.read(latex))
+            case b.Code(text):
+                shown += markdown_code(text)
+            case b.Strong(text):
+                shown += f"**{markdown(text)}**" + (" " if text[-1:].isspace() else "")
+            case b.Link(text) | b.Target(text):
+                shown += markdown(text)
+            case _:
+                shown += _text(piece, start and not shown)
+    return shown.strip()
+
+
+def _text(text: str, start: bool) -> str:
+    """Text with the blanks at its ends, in which it meets mathematics."""
+    if not text.strip():
+        return " " if text else ""
+    before, after = (" " if text[end].isspace() else "" for end in (0, -1))
+    return before + (markdown_start if start else markdown)(text) + after
+
+
+# -- mathematics ----------------------------------------------------------------
+
+
+def _inline(row: n.Row) -> str:
+    """Mathematics in a line; figures that are struck and those beside them as text."""
+    shown: list[str] = []
+    held: list[n.Node] = []
+    for node in (*row, None):
+        if not isinstance(node, n.Marked | n.Cause | None):
+            held.append(node)
+            continue
+        if not all(isinstance(one, n.Space) for one in held):
+            shown.append(f"${_row(tuple(held)).strip()}$")
+        held = []
+        match node:
+            case n.Marked(look, inner_row):
+                mark = "~~" if look == "struck" else "**"
+                shown.append(f"{mark}{_figure(inner_row)}{mark}")
+            case n.Cause(text):
+                shown.append(f"({markdown(text)})")
+    return " ".join(shown)
+
+
+def _figure(row: n.Row) -> str:
+    """A figure as text, other mathematics in dollars."""
+    if all(isinstance(node, n.Number | n.Sign) for node in row):
+        return "".join(node.text for node in row if isinstance(node, n.Number | n.Sign))
+    return f"${_row(row)}$"
+
+
+def _display(latex: str) -> str:
+    return f"$$\n{latex}\n$$"
+
+
+def _equation(left: str, relation: str, right: str) -> str:
+    """One line, aligned at its relation; what continues a line is set in."""
+    sign = _latex(relation) if relation else r"{} \quad "
+    return f"{_latex(left)} & {sign}{_latex(right)}"
+
+
+def _latex(latex: str) -> str:
+    return _row(n.read(latex))
+
+
+def _row(row: n.Row) -> str:
+    return "".join(map(_node, row))
+
+
+def _node(node: n.Node) -> str:
+    match node:
+        case n.Number(text) | n.Letter(text):
+            return _SIGNS.get(text, text)
+        case n.Name(text):
+            return rf"\mathrm{{{text.translate(_LIVE)}}}"
+        case n.Word(text):
+            return rf"\mathit{{{text.translate(_LIVE)}}}"
+        case n.Text(text) | n.Cause(text):
+            return rf"\text{{{text.translate(_LIVE)}}}"
+        case n.Sign(text):
+            return _SIGNS.get(text, text)
+        case n.Limits(text):
+            return _SIGNS.get(text) or rf"\mathop{{\mathrm{{{text.translate(_LIVE)}}}}}"
+        case n.Space(width):
+            return r"\quad " if width >= 18 else r"\enspace " if width > 3 else r"\thinspace "
+        case n.Group(parts):
+            return f"{{{_row(parts)}}}"
+        case n.Fraction(above, below):
+            return rf"\frac{{{_row(above)}}}{{{_row(below)}}}"
+        case n.Root(inner):
+            return rf"\sqrt{{{_row(inner)}}}"
+        case n.Indexed(base, below, above):
+            indices = f"_ {{{_row(below)}}}" if below else ""
+            indices += f"^{{{_row(above)}}}" if above else ""
+            return f"{_node(base).strip()}{indices}"
+        case n.Fenced(opening, inner, closing):
+            left, right = (_SIGNS.get(fence, fence) or "." for fence in (opening, closing))
+            return rf"\left{left} {_row(inner)} \right{right}"
+        case n.Big(text, opening):
+            side = "l" if opening else "r"
+            return rf"\Big{side}{_SIGNS.get(text, text)}"
+        case n.Marked(_, inner):
+            return rf"\mathbf{{{_row(inner)}}}"
+        case n.Styled(display, inner):
+            return (r"\displaystyle " if display else r"\textstyle ") + _row(inner)
+        case n.Lines(kind, rows):
+            return _lines(
+                "aligned" if kind == "aligned" else "matrix",
+                [" & ".join(map(_row, row)) for row in rows],
+            )
+
+
+def _lines(kind: str, rows: list[str]) -> str:
+    return rf"\begin{{{kind}}}" + " " + r" \cr ".join(rows) + " " + rf"\end{{{kind}}}"
+
+
+def _matrix(matrix: b.Matrix) -> str:
+    before = _latex(matrix.before)
+    if not matrix.cells:
+        return before
+    return f"{before} {_lines('bmatrix', [' & '.join(map(_latex, row)) for row in matrix.cells])}"
+
+
+# -- tables ---------------------------------------------------------------------
+
+_SIDES = {"l": ":--", "c": ":-:", "r": "--:"}
+
+
+def _table(header: list[str], rows: list[list[str]], sides: list[str]) -> str:
+    lines = [header, [_SIDES[side] for side in sides], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cells(row: tuple[b.Line, ...], count: int) -> list[str]:
+    """The cells of a row; one alone is a title of the rows below."""
+    if len(row) == 1 < count:
+        return [f"**{_line(row[0])}**", *[""] * (count - 1)]
+    return [_line(cell) for cell in row]
+
+
+def _heat_map(heat: b.HeatMap) -> str:
+    header = ["", *map(markdown, heat.columns)]
+    rows = [
+        [f"**{markdown(label)}**", *(_inline(n.read(figure.strip("$"))) for figure in figures)]
+        for label, figures in zip(heat.rows, heat.figures, strict=True)
+    ]
+    title = f"{_line(heat.title)}\n\n" if heat.title else ""
+    return title + _table(header, rows, ["r", *("c" for _ in heat.columns)])
+
+
+def _marked(marked: b.Marked) -> str:
+    """Figures in a table, where they are many, and what is said of them below."""
+    before = _inline(n.read(marked.matrix.before))
+    said = f"*{markdown(marked.where)}* {before}".strip()
+    parts = [said]
+    if marked.matrix.cells:
+        count = len(marked.matrix.cells[0])
+        rows = [[_inline(n.read(cell)) for cell in row] for row in marked.matrix.cells]
+        parts.append(_table([""] * count, rows, ["r"] * count))
+    parts.append("\n".join(f"- {_line(note, start=True)}" for note in marked.notes))
+    return "\n\n".join(filter(None, parts))
