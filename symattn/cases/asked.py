@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from symattn import syntax
 from symattn.errors import Fault, Malformed, expected, short
-from symattn.programs.program import Program
 from symattn.tables.entries import kind, misfits, unknown
+
+if TYPE_CHECKING:
+    from symattn.programs.program import Program
 
 #: What an exercise can ask for: the forward pass, the same under a mask, the
 #: gradients too, or why a formula holds.
