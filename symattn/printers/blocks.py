@@ -142,6 +142,13 @@ class HeatMaps:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """Displays side by side, as many on a line as fit: a working, and what came of it."""
+
+    items: tuple[Equations | Matrices | HeatMaps, ...]
+
+
+@dataclass(frozen=True)
 class Listing:
     """Commands to type, one a line."""
 
@@ -164,7 +171,18 @@ class Picture:
     svg: str
 
 
-Block = Heading | Paragraph | Equations | Matrices | Table | HeatMaps | Listing | Marked | Picture
+Block = (
+    Heading
+    | Paragraph
+    | Equations
+    | Matrices
+    | Table
+    | HeatMaps
+    | Beside
+    | Listing
+    | Marked
+    | Picture
+)
 
 
 @dataclass(frozen=True)

@@ -229,6 +229,9 @@ def _block(block: b.Block, hints: _Hints) -> str:
         case b.HeatMaps(items):
             shown = "".join(_heat_map(item, hints) for item in items)
             return f'<div class="beside">{shown}</div>'
+        case b.Beside(items):
+            shown = "".join(_block(item, hints) for item in items)
+            return f'<div class="beside">{shown}</div>'
         case b.Marked(where, matrix, notes):
             shown = f'<div class="display">{_matrix(matrix, hints)}</div>'
             said = "".join(f"<p>{line(note)}</p>" for note in notes)

@@ -14,9 +14,13 @@ from symattn.printers import blocks as b
 from symattn.printers.layout import (
     EM,
     TEXT,
+    Display,
     columns,
+    columns_of,
     cut,
     matrix_width,
+    shade_width,
+    shelves,
     shortened,
     unbreakable,
     width,
@@ -24,7 +28,7 @@ from symattn.printers.layout import (
 from symattn.printers.letters import engine_for, escape
 
 _SHARED = r"""
-\usepackage[textwidth=166mm,hcentering,top=20mm,bottom=22mm]{geometry}
+\usepackage[textwidth=166mm,hcentering,top=17mm,bottom=20mm,footskip=9mm]{geometry}
 \usepackage[fleqn]{amsmath}
 \usepackage{microtype}
 \usepackage{array}
@@ -35,13 +39,13 @@ _SHARED = r"""
 \setcounter{MaxMatrixCols}{64}
 \allowdisplaybreaks
 \setlength{\parindent}{0pt}
-\setlength{\parskip}{4pt plus 2pt}
-\setlength{\jot}{4pt}
+\setlength{\parskip}{3pt plus 2pt}
+\setlength{\jot}{3pt}
 \setlength{\mathindent}{6mm}
 \setlength{\LTpre}{6pt}
 \setlength{\LTpost}{4pt}
-\AtBeginDocument{\abovedisplayskip=5pt plus 2pt \belowdisplayskip=5pt plus 2pt
-  \abovedisplayshortskip=4pt \belowdisplayshortskip=4pt}
+\AtBeginDocument{\abovedisplayskip=4pt plus 2pt \belowdisplayskip=4pt plus 2pt
+  \abovedisplayshortskip=3pt plus 1pt \belowdisplayshortskip=3pt plus 1pt}
 \definecolor{ink}{HTML}{1F3A5F}
 \definecolor{heat}{HTML}{2B6CB0}
 \definecolor{pen}{HTML}{B3261E}
@@ -51,14 +55,16 @@ _SHARED = r"""
 \newsavebox{\fitted}
 \newcommand{\fit}[2]{\sbox{\fitted}{$\displaystyle #2$}%
   \ifdim\wd\fitted>#1\resizebox{#1}{!}{\usebox{\fitted}}\else\usebox{\fitted}\fi}
+\newcommand{\air}[1]{\setbox0=\hbox{$\displaystyle #1$}%
+  \ht0=\dimexpr\ht0+2pt\relax\dp0=\dimexpr\dp0+2pt\relax\box0 }
 \newcommand{\needroom}[1]{\par\penalty0\ifdim\pagetotal>.3\textheight
   \ifdim\dimexpr\pagegoal-\pagetotal\relax<#1\newpage\fi\fi}
 \newcommand{\correct}[1]{{\color{pen}\mathbf{#1}}}
 \newcommand{\cause}[1]{\text{\color{pen}\tikz[baseline=(n.base)]%
   \node[circle,draw,inner sep=.8pt,font=\scriptsize](n){#1};}}
 \addtokomafont{disposition}{\rmfamily\color{ink}}
-\RedeclareSectionCommand[beforeskip=14pt plus 4pt,afterskip=4pt]{section}
-\RedeclareSectionCommand[beforeskip=10pt plus 3pt,afterskip=2pt]{subsection}
+\RedeclareSectionCommand[beforeskip=11pt plus 4pt,afterskip=3pt]{section}
+\RedeclareSectionCommand[beforeskip=8pt plus 3pt,afterskip=1pt]{subsection}
 \hyphenpenalty=500
 \emergencystretch=2em
 """
@@ -135,7 +141,7 @@ def _joined(blocks: tuple[b.Block, ...]) -> str:
     shown = ""
     blocks = tuple(block for block in blocks if not isinstance(block, b.Picture))
     for place, block in enumerate(blocks):
-        display = isinstance(block, b.Equations | b.Matrices)
+        display = isinstance(block, b.Equations | b.Matrices | b.Beside)
         if place:
             shown += "\n" if display else "\n\n"
         if display and place and isinstance(blocks[place - 1], b.Heading):
@@ -187,9 +193,11 @@ def _block(block: b.Block) -> str:
         case b.Paragraph(text):
             return _line(text)
         case b.Equations(lines, columns):
-            return _equations(lines) if columns == 1 else _beside(lines, columns)
-        case b.Matrices(items):
-            return "\n".join(_shelf(shelf) for shelf in _shelves(items))
+            return _equations(lines) if columns == 1 else _in_columns(lines, columns)
+        case b.Matrices():
+            return "\n".join(map(_shelf, shelves((block,))))
+        case b.Beside(items):
+            return "\n".join(map(_shelf, shelves(items)))
         case b.Table():
             return _table(block)
         case b.HeatMaps(items):
@@ -204,21 +212,51 @@ def _block(block: b.Block) -> str:
 
 
 def _equations(lines: tuple[tuple[str, str, str], ...]) -> str:
-    shown = []
-    for left, relation, right in lines:
+    return f"\\begin{{align*}}\n{_aligned(lines)}\n\\end{{align*}}"
+
+
+def _aligned(lines: tuple[tuple[str, str, str], ...]) -> str:
+    shown = ""
+    for place, (left, relation, right) in enumerate(lines):
         indent = "" if relation else r"\quad "
         room = max(TEXT - width(left) - width(indent) - 1.5, 8.0)
-        shown.append(rf"{left} &{relation or '{}'} {indent}{_fit(right, room)}".strip())
-    body = " \\\\\n".join(shown)
-    return f"\\begin{{align*}}\n{body}\n\\end{{align*}}"
+        if place:
+            # No page ends inside of an equation.
+            shown += " \\\\\n" if left else " \\\\*\n"
+        shown += rf"{left} &{relation or '{}'} {indent}{_fit(right, room)}".strip()
+    return shown
 
 
-def _beside(lines: tuple[tuple[str, str, str], ...], columns: int) -> str:
+def _in_columns(lines: tuple[tuple[str, str, str], ...], columns: int) -> str:
     """Short equations side by side, aligned in each column."""
     cells = [f"{left} &{relation} {right}" for left, relation, right in lines]
     rows = [r" &\quad ".join(cells[k : k + columns]) for k in range(0, len(cells), columns)]
     body = " \\\\\n".join(rows)
     return f"\\begin{{alignat*}}{{{columns}}}\n{body}\n\\end{{alignat*}}"
+
+
+def _shelf(items: list[Display]) -> str:
+    """Displays on one line; what stands alone on it may take more."""
+    match items:
+        case [b.Equations(lines) as equations]:
+            count = columns_of(equations)
+            return _in_columns(lines, count) if count > 1 else _equations(lines)
+        case [b.HeatMap() as heat]:
+            return _heat_maps((heat,))
+    shown = " \\qquad\n".join(map(_display, items))
+    if isinstance(items[0], b.Matrix) and matrix_width(items[0]) > TEXT:
+        shown = rf"\fit{{{10 * TEXT:.0f}pt}}{{{shown}}}"
+    return f"\\[\n{shown}\n\\]"
+
+
+def _display(item: Display) -> str:
+    match item:
+        case b.Equations(lines):
+            return f"\\begin{{aligned}}\n{_aligned(lines)}\n\\end{{aligned}}"
+        case b.Matrix():
+            return _matrix(item)
+        case b.HeatMap():
+            return f"\\vcenter{{\\hbox{{%\n{_heat_map(item)}}}}}"
 
 
 # -- matrices -------------------------------------------------------------------
@@ -228,34 +266,12 @@ def _label(text: str) -> str:
     return escape(shortened(text))
 
 
-def _shelves(items: tuple[b.Matrix, ...]) -> list[list[b.Matrix]]:
-    """Matrices as they fit side by side; one that is too wide is cut in columns."""
-    shelves: list[list[b.Matrix]] = []
-    room = 0.0
-    for item in (piece for matrix in items for piece in cut(matrix)):
-        needed = matrix_width(item) + 2
-        if not shelves or needed > room:
-            shelves.append([])
-            room = TEXT + 2
-        shelves[-1].append(item)
-        room -= needed
-    return shelves
-
-
-def _shelf(items: list[b.Matrix]) -> str:
-    shown = " \\qquad\n".join(_matrix(item) for item in items)
-    if matrix_width(items[0]) > TEXT:
-        shown = rf"\fit{{{10 * TEXT:.0f}pt}}{{{shown}}}"
-    return f"\\[\n{shown}\n\\]"
-
-
 def _matrix(matrix: b.Matrix) -> str:
     if not matrix.cells:
         return matrix.before
     tall = any(r"\frac" in cell for row in matrix.cells for cell in row)
-    gap = "[7pt]" if tall else ""
-    table = [[cell.replace(r"\frac", r"\dfrac") for cell in row] for row in matrix.cells]
-    cells = f" \\\\{gap}\n".join(" & ".join(row) for row in table)
+    table = [[_tall(cell) if tall else cell for cell in row] for row in matrix.cells]
+    cells = " \\\\\n".join(" & ".join(row) for row in table)
     # Fractions and sums are centred; figures and short entries line up right.
     spec = ("c" if tall else "r") * len(matrix.cells[0])
     inner = (
@@ -263,12 +279,17 @@ def _matrix(matrix: b.Matrix) -> str:
     )
     if not matrix.row_labels:
         return f"{matrix.before} {inner}"
-    side = f" \\\\{gap}\n".join(
+    side = " \\\\\n".join(
         rf"\textit{{\small {_label(label)}}}" + (r"\vphantom{" + "".join(row) + "}" if tall else "")
         for label, row in zip(matrix.row_labels, table, strict=True)
     )
     labels = r"\begin{array}{r@{}}" + f"\n{side}\n" + r"\end{array}"
     return f"{matrix.before} {labels}{inner}"
+
+
+def _tall(cell: str) -> str:
+    """An entry of a matrix with fractions, with air above and below."""
+    return rf"\air{{{cell}}}".replace(r"\frac", r"\dfrac")
 
 
 def _marked(marked: b.Marked) -> str:
@@ -340,17 +361,16 @@ def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
     return f"\\par\\hspace*{{8mm}}{pictures}\\par"
 
 
-#: Most columns that heat maps side by side have; room for the cells of one,
-#: and for a label, in mm.
-_BESIDE, _CELLS, _CELL_LABEL = 8, 125.0, 5.0
+#: Most columns that heat maps side by side have; room for a label, in mm.
+_BESIDE, _CELL_LABEL = 8, 5.0
 
 
 def _heat_map(heat: b.HeatMap) -> str:
     count = len(heat.columns)
-    cell = 13.0 if count <= 6 else min(max(6.0, 80.0 / count), _CELLS / count)
+    cell = shade_width(count)
     # Where the cells are small, only some of them can have labels.
     apart = math.ceil(_CELL_LABEL / cell)
-    side = rf"x={cell:g}mm,y={min(cell, 9.0):g}mm"
+    side = rf"x={cell:g}mm,y={min(cell, 8.0):g}mm"
     lines = [rf"\begin{{tikzpicture}}[{side},baseline=(current bounding box.center)]"]
     for i, (shades, figures) in enumerate(zip(heat.shades, heat.figures, strict=True)):
         for j, (shade, figure) in enumerate(zip(shades, figures, strict=True)):
@@ -363,10 +383,16 @@ def _heat_map(heat: b.HeatMap) -> str:
             )
             lines.append(rf"\node[text={ink},font=\footnotesize] at ({j}.5,{-i}-.5) {{{shown}}};")
     for i, label in list(enumerate(heat.rows))[::apart]:
-        lines.append(rf"\node[left,font=\small\itshape] at (0,{-i}-.5) {{{_label(label)}}};")
-    angle = "rotate=45,anchor=south west" if max(map(len, heat.columns)) > 7 else "above"
+        lines.append(
+            rf"\node[anchor=base east,yshift=-.6ex,font=\small\itshape] at (0,{-i}-.5) "
+            rf"{{{_label(label)}}};"
+        )
+    # On one baseline, whatever letters a label has.
+    long = max(map(len, heat.columns)) > 7
+    anchor = "rotate=45,anchor=base west" if long else "anchor=base"
     for j, label in list(enumerate(heat.columns))[::apart]:
-        lines.append(rf"\node[{angle},font=\small\itshape] at ({j}.5,0) {{{_label(label)}}};")
+        shown = rf"font=\small\itshape] at ({j}.5,0) {{{_label(label)}}};"
+        lines.append(rf"\node[{anchor},yshift=1.2mm,{shown}")
     if heat.title:
         lines.append(
             rf"\node[below,font=\small] at ({count / 2:g},{-len(heat.rows)}) "

@@ -7,8 +7,9 @@ not fit is broken before its signs.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,12 +18,14 @@ from symattn.printers import blocks as b
 
 #: Width of the text on a sheet (A4, 10 pt), in em.
 TEXT = 44.0
+#: A line to its very end, for displays side by side: widths are estimated rather too large.
+LINE = 45.5
 #: An em in mm.
 EM = 3.515
 
 _GROUP = re.compile(r"\\[A-Za-z]+|\\.|[{}^_]|\s+|.", re.DOTALL)
 _ALIGNED = re.compile(r"(?:\\displaystyle )?\\begin\{aligned\}\[t\](.*)\\end\{aligned\}")
-_RELATIONS = frozenset("=+-<>") | {r"\approx", r"\cdot", r"\odot", r"\leq", r"\times", r"\to"}
+_RELATIONS = frozenset("=+-<>") | {r"\approx", r"\odot", r"\leq", r"\times", r"\to"}
 _RELATIONS |= {r"\le", r"\ne", r"\circ"}
 _NOTHING = frozenset(
     {r"\struck", r"\correct", r"\cause", r"\footnotesize", r"\texttt"}
@@ -30,6 +33,7 @@ _NOTHING = frozenset(
     | {r"\mathbf", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr", r"\limits"}
 )
 _WIDE = {
+    r"\cdot": 0.8,
     r"\exp": 1.8,
     r"\log": 1.6,
     r"\left": 0.3,
@@ -249,6 +253,8 @@ def _shelved(pieces: list[str], room: float) -> list[str]:
 
 #: Longest label beside a row or a column.
 _LABEL = 16
+#: Room for the cells of a heat map, in mm; most lines of equations beside other displays.
+_SHADES, _MOST_BESIDE = 125.0, 12
 
 
 def shortened(label: str) -> str:
@@ -264,7 +270,82 @@ def matrix_width(matrix: b.Matrix) -> float:
     """Estimated width of a matrix with its name and labels, in em."""
     columns = [max(map(width, column)) for column in zip(*matrix.cells, strict=True)]
     labels = max((0.55 * min(len(x), _LABEL) + 1 for x in matrix.row_labels), default=0.0)
-    return width(matrix.before) + labels + sum(columns) + len(columns) + 1.5
+    brackets = len(columns) + 1.5 if columns else 0.0
+    return width(matrix.before) + labels + sum(columns) + brackets
+
+
+def equations_width(equations: b.Equations) -> float:
+    """Estimated width of lines that are aligned at their relations, in em."""
+    left = max(width(line[0]) for line in equations.lines)
+    return left + max(1.5 + (not relation) + width(right) for _, relation, right in equations.lines)
+
+
+def heat_map_width(heat: b.HeatMap) -> float:
+    """Estimated width of a heat map with its labels, in em."""
+    labels = max((0.5 * len(shortened(label)) for label in heat.rows), default=0.0) + 1
+    return labels + len(heat.columns) * shade_width(len(heat.columns)) / EM
+
+
+def shade_width(count: int) -> float:
+    """How wide the cells of a heat map with so many columns are, in mm."""
+    return 11.0 if count <= 7 else min(max(6.0, 80.0 / count), _SHADES / count)
+
+
+#: A display that stands beside others, and room between two, in em.
+Display = b.Equations | b.Matrix | b.HeatMap
+APART = 2.0
+
+
+def display_width(item: Display) -> float:
+    """Estimated width of a display, in em."""
+    match item:
+        case b.Equations():
+            return equations_width(item)
+        case b.Matrix():
+            return matrix_width(item)
+        case b.HeatMap():
+            return heat_map_width(item)
+
+
+def shelves(blocks: Iterable[b.Equations | b.Matrices | b.HeatMaps]) -> list[list[Display]]:
+    """Displays as they fit side by side; a matrix that is too wide is cut in columns,
+    and equations on many lines stand alone."""
+    filled: list[list[Display]] = []
+    room = 0.0
+    for item in _pieces_of(blocks):
+        alone = isinstance(item, b.Equations) and len(item.lines) > _MOST_BESIDE
+        needed = LINE + APART if alone else display_width(item) + APART
+        if not filled or needed > room:
+            filled.append([])
+            room = LINE + APART
+        filled[-1].append(item)
+        room -= needed
+    return filled
+
+
+def _pieces_of(blocks: Iterable[b.Equations | b.Matrices | b.HeatMaps]) -> Iterator[Display]:
+    for block in blocks:
+        match block:
+            case b.Equations():
+                yield block
+            case b.Matrices(items):
+                yield from (piece for item in items for piece in cut(item))
+            case b.HeatMaps(items):
+                yield from items
+
+
+def columns_of(equations: b.Equations) -> int:
+    """In how many columns equations fit that need one line each: even ones, on as few
+    lines as there can be.
+
+    >>> columns_of(b.Equations((("a", "=", "1"),) * 22))
+    8
+    """
+    count = len(equations.lines)
+    if not all(left for left, _, _ in equations.lines):
+        return 1
+    most = max(int((LINE + APART) // (equations_width(equations) + APART)), 1)
+    return math.ceil(count / math.ceil(count / most))
 
 
 def cut(matrix: b.Matrix, room: float = TEXT) -> list[b.Matrix]:

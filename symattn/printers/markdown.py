@@ -58,6 +58,8 @@ def _block(block: b.Block) -> str:
             return _table([*map(_line, header)], [_cells(row, len(sides)) for row in rows], sides)
         case b.HeatMaps(items):
             return "\n\n".join(map(_heat_map, items))
+        case b.Beside(items):
+            return "\n\n".join(map(_block, items))
         case b.Marked():
             return _marked(block)
         case b.Picture():

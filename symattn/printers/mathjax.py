@@ -110,6 +110,8 @@ def _block(block: b.Block) -> str:
             return _equations(lines, columns)
         case b.Matrices(items):
             return _display(r" \qquad ".join(map(_matrix, items)))
+        case b.Beside(items):
+            return "\n".join(map(_block, items))
         case b.Table():
             return _table(block)
         case b.HeatMaps(items):

@@ -16,7 +16,19 @@ from symattn.escaping import is_hidden
 from symattn.printers import blocks as b
 from symattn.printers import notation as n
 from symattn.printers.engine import TYPST_DOCUMENT
-from symattn.printers.layout import EM, TEXT, columns, cut, matrix_width, shortened, unbreakable
+from symattn.printers.layout import (
+    EM,
+    TEXT,
+    Display,
+    columns,
+    columns_of,
+    cut,
+    matrix_width,
+    shade_width,
+    shelves,
+    shortened,
+    unbreakable,
+)
 from symattn.printers.layout import width as width_of
 
 #: How sheets look: the functions that are called here for each block.
@@ -145,6 +157,8 @@ def _block(block: b.Block) -> str:
             return _table(block)
         case b.HeatMaps(items):
             return _heat_maps(items)
+        case b.Beside(items):
+            return "\n".join(map(_shelf, shelves(items)))
         case b.Marked(where, matrix, notes):
             pieces = cut(matrix, 0.66 * TEXT)
             said = "".join(f"{_line(note)}, " for note in notes)
@@ -155,11 +169,35 @@ def _block(block: b.Block) -> str:
             return f"#listing({', '.join(map(_string, lines))})"
 
 
+def _shelf(items: list[Display]) -> str:
+    """Displays side by side; equations that stand alone take as many columns as fit."""
+    match items:
+        case [b.Equations(lines) as equations]:
+            return _equations(lines, columns_of(equations))
+        case [b.HeatMap() as heat]:
+            return _heat_maps((heat,))
+    return f"#shelf({', '.join(map(_display, items))})"
+
+
+def _display(item: Display) -> str:
+    match item:
+        case b.Equations(lines):
+            return f"$ {_aligned(lines, 1)} $"
+        case b.Matrix():
+            return _matrix(item)
+        case b.HeatMap():
+            return _heat_map(item)
+
+
 def _equations(lines: tuple[tuple[str, str, str], ...], count: int) -> str:
+    return f"#equations($ {_aligned(lines, count)} $)"
+
+
+def _aligned(lines: tuple[tuple[str, str, str], ...], count: int) -> str:
     """Equations aligned at their relations, in several columns; what continues a line is set in."""
     cells = [_equation(*line) for line in lines]
     rows = [" & #h(1em) ".join(cells[k : k + count]) for k in range(0, len(cells), count)]
-    return "#equations($ " + " \\\n".join(rows) + " $)"
+    return " \\\n".join(rows)
 
 
 def _equation(left: str, relation: str, right: str) -> str:
@@ -334,9 +372,8 @@ def _table_row(row: tuple[b.Line, ...], rooms: list[float]) -> str:
     return ", ".join(_line(cell, room) for cell, room in zip(row, rooms, strict=True))
 
 
-#: Most columns that heat maps side by side have; room for the cells of one,
-#: and for a label, in mm.
-_BESIDE, _CELLS, _CELL_LABEL = 8, 125.0, 5.0
+#: Most columns that heat maps side by side have; room for a label, in mm.
+_BESIDE, _CELL_LABEL = 8, 5.0
 
 
 def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
@@ -347,7 +384,7 @@ def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
 
 def _heat_map(heat: b.HeatMap) -> str:
     count = len(heat.columns)
-    cell = 13.0 if count <= 6 else min(max(6.0, 80.0 / count), _CELLS / count)
+    cell = shade_width(count)
     # Where the cells are small, only some of them can have labels.
     apart = math.ceil(_CELL_LABEL / cell)
     style = "slanted" if max(map(len, heat.columns)) > 7 else "label"

@@ -6,19 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from symattn import formulas as f
-from symattn.numbers.values import ONE, ZERO, Value
+from symattn.numbers.values import Value, compare
 from symattn.printers import blocks as b
 from symattn.programs.display import gradient_symbol
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 from symattn.sheets import definitions
+from symattn.sheets.jacobian import jacobians, use
 from symattn.sheets.presentation import indexed
 from symattn.sheets.steps import Steps
 from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
-
-#: Jacobians are shown up to this many keys.
-MAX_KEYS = 6
 
 
 def backward(
@@ -28,33 +26,32 @@ def backward(
     remarks behind the work on it."""
     output = steps.case.output
     shown_output = f.name_latex(output)
-    yield b.Heading(("Backward",))
+    say = steps.say
+    yield b.Heading(say("Backward"))
     upstream = steps.program.gradients[output]
-    intro: list[str | b.Math] = [
-        "Write ", b.Math(r"\mathrm{d}X"), " for ", b.Math(r"\partial L/\partial X"), ". ",
-    ]  # fmt: skip
+    short, whole = b.Math(r"\mathrm{d}X"), b.Math(r"\partial L/\partial X")
+    intro = [*say("Write {short} for {whole}.", short=short, whole=whole), " "]
     if steps.case.raw_upstream is None:
         is_document = bool(steps.case.source or steps.case.claims)
-        why = "The document has no loss. " if is_document and not steps.case.states_loss else ""
-        intro += [
-            why + "Differentiate the sum of all outputs, ",
-            b.Math(_sum_of_outputs(steps.program.quantities[output], shown_output)),
-            ": the gradient that comes from above is all ones.",
-        ]
+        if is_document and not steps.case.states_loss:
+            intro += [*say("The document has no loss."), " "]
+        intro += say(
+            "Differentiate the sum of all outputs, {loss}: the gradient that comes from above "
+            "is all ones.",
+            loss=b.Math(_sum_of_outputs(steps.program.quantities[output], shown_output)),
+        )
     else:
-        intro += ["The gradient that comes from above is given:"]
+        intro += say("The gradient that comes from above is given:")
     yield b.Paragraph(tuple(intro))
     yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{shown_output}", exact=True)))
     if steps.settings.commands:
+        rules = "symattn derive attention-gradients softmax-backward masking"
         yield b.Paragraph(
-            (
-                "The rules used below are proved for any size by ",
-                b.Code("symattn derive attention-gradients softmax-backward masking"),
-                ".",
-            )
+            say("The rules used below are proved for any size by {command}.", command=b.Code(rules))
         )
     if steps.settings.jacobian:
-        yield from _jacobians(steps)
+        yield from jacobians(steps)
+    zero: set[int] = set()
     seen = {upstream.serial}
     for name in _stages(steps):
         node = steps.program.gradients[name]
@@ -62,12 +59,21 @@ def backward(
             # What flows on as it came is one node, with the name of the later step.
             same = f"{f.latex(gradient_symbol(name))} = {steps.name(node)}"
             yield b.Heading((b.Math(same),), 2)
-            yield b.Paragraph(("Here ", b.Math(same), ", entry for entry."))
+            yield b.Paragraph(steps.say("Here {equation}, entry for entry.", equation=b.Math(same)))
             continue
         seen.add(node.serial)
+        if node.serial in zero:
+            yield from remarks.get(gradient_name(name), ())
+            continue
         yield b.Heading((b.Math(steps.formula(steps.name(node), node)),), 2)
+        weights = _weights(steps, name)
+        if weights is not None and steps.settings.jacobian:
+            yield from use(steps, weights, node)
         yield from steps.definitions(definitions.of_gradient(steps.program, name, steps.named))
-        yield from _gradient_work(steps, node)
+        yield from _gradient_work(steps, node, weights)
+        if _is_zero(steps, node):
+            zero |= {node.serial}
+            yield from _likewise(steps, node, zero)
         yield from remarks.get(gradient_name(name), ())
 
 
@@ -87,21 +93,70 @@ def _stages(steps: Steps) -> list[str]:
     ]
 
 
-def _gradient_work(steps: Steps, node: Node) -> Iterator[b.Block]:
+def _weights(steps: Steps, name: str) -> Node | None:
+    """The softmax that a quantity is the scores of and nothing else."""
+    used = definitions.use(steps.program, name, steps.named)
+    if used is None or used[0].op != "softmax" or used[0].serial not in steps.named:
+        return None
+    return used[0] if steps.program.quantities[name] is used[0].operands[0] else None
+
+
+def _gradient_work(steps: Steps, node: Node, weights: Node | None) -> Iterator[b.Block]:
+    name = b.Math(steps.name(node))
     if (equal := _equal_operand(steps, node)) is not None:
-        short, other = steps.name(node), steps.name(equal)
-        yield b.Paragraph(("Here ", b.Math(f"{short} = {other}"), ", entry for entry."))
-        return
-    if _is_zero(steps, node):
-        yield b.Equations(tuple(steps.worked_entry(node, 0, 0)))
-        yield b.Paragraph(("Every entry of ", b.Math(steps.name(node)), " is exactly 0."))
-        return
-    if steps.shown.quantity(node).symbols:
-        yield from steps.forms(node)
-        return
-    yield from steps.worked_rows(node)
-    if node.shape:
-        yield from steps.values(node)
+        same = b.Math(f"{steps.name(node)} = {steps.name(equal)}")
+        yield b.Paragraph(steps.say("Here {equation}, entry for entry.", equation=same))
+    elif _is_zero(steps, node):
+        row = steps.shown.telling_row(node if weights is None else weights)
+        yield b.Equations(tuple(steps.worked(node, [(row, 0)])))
+        if weights is not None and _moves_nothing(steps, weights):
+            flow = b.Math(steps.name(_flow(steps, weights)))
+            yield b.Paragraph(
+                steps.say(
+                    "Every entry of {name} is exactly 0: in each row of {flow} all entries are "
+                    "equal, and the weights of a row sum to 1 whatever the scores, so that "
+                    "moving weight from one key to another changes nothing.",
+                    name=name, flow=flow,
+                )
+            )  # fmt: skip
+        else:
+            yield b.Paragraph(steps.say("Every entry of {name} is exactly 0.", name=name))
+    else:
+        yield from steps.work(node)
+
+
+def _flow(steps: Steps, weights: Node) -> Node:
+    """The gradient that flows into a softmax that is a step."""
+    gradients = steps.program.gradients
+    return next(gradients[n] for n, x in steps.program.quantities.items() if x is weights)
+
+
+def _moves_nothing(steps: Steps, weights: Node) -> bool:
+    """Whether what flows into a softmax is the same for all keys of a row."""
+    flow = steps.shown.quantity(_flow(steps, weights))
+    return all(
+        isinstance(row[0], Value)
+        and isinstance(value, Value)
+        and compare(row[0], value) is Verdict.HOLDS
+        for row in flow.rows
+        for value in row
+    )
+
+
+def _likewise(steps: Steps, node: Node, zero: set[int]) -> Iterator[b.Block]:
+    """What is 0 because a gradient is: said in one sentence, and added to ``zero``."""
+    formulas: list[str] = []
+    for name in _stages(steps):
+        later = steps.program.gradients[name]
+        flows = {x.serial for x in ancestors([later]) if x.serial in zero}
+        if later.serial not in zero and flows and _is_zero(steps, later):
+            zero.add(later.serial)
+            formulas.append(f"{steps.formula(steps.name(later), later)} = 0")
+    if formulas:
+        shown = [piece for x in formulas for piece in (b.Math(x), ", ")][:-1]
+        before, after = steps.around("With {name} these are 0 in every entry: {formulas}.",
+                                     name=b.Math(steps.name(node)))  # fmt: skip
+        yield b.Paragraph((*before, *shown, *after))
 
 
 def _equal_operand(steps: Steps, node: Node) -> Node | None:
@@ -118,58 +173,3 @@ def _is_zero(steps: Steps, node: Node) -> bool:
     rows, columns = node.grid
     zero = f.Number("0")
     return all(steps.shown.decimal(node, i, j) == zero for i in range(rows) for j in range(columns))
-
-
-def _jacobians(steps: Steps) -> Iterator[b.Block]:
-    """The Jacobian of every softmax row at its point."""
-    for name in steps.program.steps:
-        node = steps.program.quantities[name]
-        if node.op != "softmax" or node.operands[0].serial not in steps.named:
-            continue
-        if name not in steps.program.gradients:
-            continue
-        weights = f.name_latex(name)
-        row = indexed(weights, "i")
-        yield b.Heading((b.Math(weights), " by its scores: the softmax Jacobian"), 2)
-        proved = ("; for any size: ", b.Code("symattn derive softmax-jacobian"))
-        yield b.Paragraph(
-            (
-                "A row of weights depends on its own row of scores only: ",
-                b.Math(rf"\displaystyle {definitions.jacobian(node, steps.named)}"),
-                ", that is ",
-                b.Math(rf"J_i = \operatorname{{diag}}({row}) - {row}^{{\top}} {row}"),
-                ". Each row and each column of ", b.Math("J_i"), " sums to 0",
-                *(proved if steps.settings.commands else ()), ".",
-            )
-        )  # fmt: skip
-        if node.grid[1] > MAX_KEYS:
-            yield b.Paragraph((f"With {node.grid[1]} keys the matrices are left out here.",))
-            continue
-        for i in range(steps.rows_shown(node)):
-            yield b.Matrices(tuple(_jacobian(steps, node, i)))
-
-
-def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
-    weights = [steps.shown.quantity(node).entry(i, k) for k in range(node.grid[1])]
-    values = [weight for weight in weights if isinstance(weight, Value)]
-    table = [
-        [p * ((ONE if j == k else ZERO) - q) for k, q in enumerate(values)]
-        for j, p in enumerate(values)
-    ]
-    before = f"J_{{{i}}} ="
-    above = table
-    row = steps.shown.normalisers[node.serial][i]
-    if row.count > 1:
-        # All entries share the denominator Z_i^2.
-        square = row.value * row.value
-        above = [[value * square for value in line] for line in table]
-        before += rf" \frac{{1}}{{{f.latex(f.Power(row.label, f.Number('2')))}}}"
-    closed = [[steps.shown.value(v, i) for v in line] for line in above]
-    exact = tuple(tuple(f.latex(v) for v in line if v) for line in closed)
-    rounded = tuple(tuple(f.latex(steps.shown.rounded(v)) for v in line) for line in table)
-    if any(v is None for line in closed for v in line):
-        return [b.Matrix(rf"J_{{{i}}} \approx", rounded)]
-    items = [b.Matrix(before, exact)]
-    if exact != rounded:
-        items.append(b.Matrix(r"\approx", rounded))
-    return items

@@ -81,8 +81,8 @@ def of_step(node: Node, named: Named, row_sum: str = "Z_{i}") -> list[str]:
     return []
 
 
-def of_gradient(program: Program, name: str, named: Named) -> list[str]:
-    """The definitions of the flow into a quantity that is used once, by a step itself."""
+def use(program: Program, name: str, named: Named) -> tuple[Node, int] | None:
+    """The one step that a quantity is used by, itself or turned, and as which operand."""
     node = program.quantities[name]
     users = [
         (user, place)
@@ -91,9 +91,15 @@ def of_gradient(program: Program, name: str, named: Named) -> list[str]:
         if (operand is node and not _is_turn(user, named))
         or (_is_turn(operand, named) and operand.operands[0] is node)
     ]
-    if len(users) != 1:
+    return users[0] if len(users) == 1 else None
+
+
+def of_gradient(program: Program, name: str, named: Named) -> list[str]:
+    """The definitions of the flow into a quantity that is used once, by a step itself."""
+    node = program.quantities[name]
+    if (used := use(program, name, named)) is None:
         return []
-    user, place = users[0]
+    user, place = used
     turned = user.operands[place] is not node
     if turned and (user.op, place) != ("matmul", 1):
         return []
@@ -135,6 +141,17 @@ def jacobian(node: Node, named: Named) -> str:
     shown = shown.replace("S_{i, k}", f"{grouped(scores)}_{{i, k}}")
     shown = re.sub(r"A_\{", lambda _: f"{grouped(weights)}_{{", shown)
     return _SUMMAND.sub(r"\1", shown)
+
+
+def by_jacobian(target: str, flow: str, weights: str, keys: int) -> str:
+    """How the row formula of a softmax comes from its Jacobian ``J_i``."""
+    target, flow, weights = map(grouped, (target, flow, weights))
+    over = rf"\sum_{{k = 0}}^{{{keys - 1}}}"
+    return (
+        rf"{target}_{{i, j}} = {over} (J_{{i}})_{{j, k}}\,{flow}_{{i, k}}"
+        rf" = {weights}_{{i, j}}\,{flow}_{{i, j}}"
+        rf" - {weights}_{{i, j}} {over} {weights}_{{i, k}}\,{flow}_{{i, k}}"
+    )
 
 
 def _is_named(node: Node, named: Named) -> bool:

@@ -33,8 +33,8 @@ def hint(shown: Presentation, node: Node, i: int, j: int) -> b.Hint:
     >>> from symattn.solution.solution import solve
     >>> solution = solve("cat-sat-mat")
     >>> weights = solution.program.quantities["A"]
-    >>> hint(Presentation(solution, 4), weights, 0, 1).lines[1:]
-    (('', '=', '\\\\frac{1}{Z_{0}}'), ('', '\\\\approx', '0.186323723226'))
+    >>> hint(Presentation(solution, 4), weights, 0, 1).lines
+    (('A_{0,1}', '=', '\\\\frac{1}{Z_{0}}'), ('', '\\\\approx', '0.186323723226'))
     """
     told: list[tuple[str, str]] = []
     if node.op != "given" and not shown.quantity(node).is_hidden(i, j):

@@ -7,9 +7,10 @@ power of ten instead of as zero.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 
 from flint import fmpq
 
@@ -37,8 +38,15 @@ from symattn.solution.quantity import Entry, Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
-#: Widest closed form, in em, that is put in place of an entry's name.
-NARROW = 7.0
+#: Widest closed form, in em, that is put in place of an entry's name, and widest
+#: cell of a matrix that stands beside its rounded one.
+LETTER, NARROW = 2.2, 7.0
+
+#: Widest closed form, in em, that is shown at all: of a longer one the digits say more.
+SHORT_FORM = 24.0
+
+#: What it costs a reader, in em, to look up the name of a row sum.
+_LOOK_UP = 2.5
 
 #: With a quantity of more entries a case is large: closed forms would fill
 #: hundreds of pages.
@@ -51,6 +59,9 @@ SHORT = 6
 #: is larger than ``_LARGE``.
 _FEW_DIGITS = 3
 _LARGE = 10**12
+
+#: Of so many rows the most telling one is looked for.
+MOST_ROWS = 64
 
 #: What stands for a number that is too large, or too little known, for digits.
 UNWRITTEN = f.Symbol("(no digits)", r"\text{(no digits)}")
@@ -95,6 +106,8 @@ class Presentation:
         self._common: dict[Normaliser, Named] = {}
         self._by_row: dict[int, dict[Normaliser, Named]] = {}
         for rows in self.normalisers.values():
+            if not self.large and _are_longer_by_name(rows):
+                continue
             for i, row in enumerate(rows):
                 if (held := _as_named(row)) is not None:
                     self._common.setdefault(*held)
@@ -111,6 +124,7 @@ class Presentation:
         program = self.solution.program
         steps = ancestors(program.quantities[name] for name in program.steps)
         found = [node for node in steps if node.op == "softmax"]
+        self._softmaxes = {node.serial: node for node in found}
         for place, node in enumerate(found, 1):
             named = self.named.get(node.serial, f.Symbol("", f"({place})"))
             self._marks[node.serial] = "" if len(found) == 1 else f"{f.latex(named)},"
@@ -140,13 +154,25 @@ class Presentation:
     def row_terms(self, node: Node, i: int) -> tuple[f.Formula, ...]:
         """The exponentials of row i of a softmax, without those of masked
         scores; one that has no short closed form by the score's name."""
-        scores = node.operands[0]
-        shown: list[f.Formula] = []
-        for k, power in enumerate(self.normalisers[node.serial][i].powers):
-            if power is not None:
-                named = f.Function("exp", (self.entry_name(scores, i, k),))
-                shown.append(power.formula() if power.is_closed else named)
-        return tuple(shown)
+        powers = self.normalisers[node.serial][i].powers
+        return tuple(self.power(node, i, k) for k, power in enumerate(powers) if power is not None)
+
+    def power(self, node: Node, i: int, j: int) -> f.Formula:
+        """The exponential of a score of a softmax, by the score's name where it has
+        no short closed form."""
+        value = self.normalisers[node.serial][i].powers[j]
+        if value is not None and value.is_closed:
+            return value.formula()
+        return f.Function("exp", (self.entry_name(node.operands[0], i, j),))
+
+    def divisor(self, row: RowNormaliser, i: int) -> tuple[Value, f.Formula]:
+        """What the closed forms of row i divide by, and how it is written: the row's
+        sum by its name, or without a common factor where that reads shorter."""
+        held = _as_named(row)
+        if held is None or held[0] in {**self._common, **self._by_row.get(i, {})}:
+            return row.value, row.label
+        reduced = of_parts({(): held[0].terms})
+        return reduced, reduced.formula()
 
     # -- numbers ----------------------------------------------------------------
 
@@ -168,6 +194,24 @@ class Presentation:
             value, {**self._common, **self._by_row.get(-1 if row is None else row, {})}
         )
 
+    def short_form(self, node: Node, i: int, j: int) -> f.Formula | None:
+        """The closed form of an entry where it is short enough to say something."""
+        shown = self.exact(node, i, j)
+        return shown if shown is not None and width(f.latex(shown)) <= SHORT_FORM else None
+
+    def short_forms(self, node: Node, i: int, j: int) -> Iterator[f.Formula]:
+        """The closed form where it is short, of a weight also without the name
+        of its row's sum."""
+        shown = self.short_form(node, i, j)
+        if shown is None:
+            return
+        yield shown
+        value = self.quantity(node).entry(i, j)
+        if node.op == "softmax" and isinstance(value, Value) and value.rational() is None:
+            itself = value.formula()
+            if itself != shown and width(f.latex(itself)) <= NARROW:
+                yield itself
+
     def _closed_form(self, value: Value, names: Names) -> f.Formula:
         if (number := value.rational()) is not None:
             return rational_formula(number, max(self.places, SHORT))
@@ -187,6 +231,37 @@ class Presentation:
                 self.exact(node, i, j) is not None for i in range(rows) for j in range(columns)
             )
         return self._closed[node.serial]
+
+    def is_zero(self, node: Node, i: int, j: int) -> bool:
+        """Whether an entry is 0, as far as enclosures tell, or a masked score."""
+        quantity = self.quantity(node)
+        if quantity.is_hidden(i, j):
+            return True
+        near = quantity.near(i, j)
+        if near is None or not near.is_finite():
+            return self.decimal(node, i, j) == f.Number("0")
+        return bool(near.contains(0))
+
+    @cached_property
+    def main_row(self) -> int:
+        """The row of tokens that tells most: of the first softmax the row with the
+        most keys, and of several such the one with the fewest scores of 0."""
+        for serial, rows in self.normalisers.items():
+            node = self._softmaxes[serial].operands[0]
+            return min(range(len(rows)), key=lambda i: self._zeros(node, i))
+        return 0
+
+    def _zeros(self, node: Node, i: int) -> tuple[int, int]:
+        """How many entries of a row are masked, and how many are 0 or masked."""
+        columns = range(node.grid[1])
+        hidden = sum(self.quantity(node).is_hidden(i, j) for j in columns)
+        return hidden, sum(self.is_zero(node, i, j) for j in columns)
+
+    def telling_row(self, node: Node) -> int:
+        """The row of a quantity that is worked: with the fewest zeros, and of several
+        such the main row, or else the first."""
+        rows = range(min(node.grid[0], MOST_ROWS))
+        return min(rows, key=lambda i: (self._zeros(node, i), i != self.main_row, i))
 
     def is_plain(self, node: Node) -> bool:
         """Whether all entries are short decimals, so that exact is rounded."""
@@ -252,32 +327,36 @@ class Presentation:
 
     def substituted(self, node: Node, i: int, j: int) -> f.Formula:
         """Entry (i, j) of a step with the numbers of what it uses put in;
-        an entry with a wide closed form appears by its name."""
-        # A fraction over a fraction is hard to read: divide its name instead.
-        narrow = 0.0 if node.op == "divide" else NARROW
+        an entry with more of a closed form appears by its name."""
+        if node.op == "softmax":
+            row = self.normalisers[node.serial][i]
+            power = row.powers[j]
+            if power is None:
+                return f.Quotient(f.Number("0"), row.label)
+            return f.Quotient(self.power(node, i, j), row.label)
         if node.op == "given":
             # A gradient that is the upstream gradient itself.
-            return self._short(node, narrow, i, j)
-        found = Run(self._worked, partial(self._leaf, narrow)).work(node).at(i, j)
+            return self._short(node, i, j)
+        found = Run(self._worked, self._leaf).work(node).at(i, j)
         return f.MINUS_INFINITY if isinstance(found, Hidden) else found
 
-    def _leaf(self, narrow: float, node: Node) -> Grid[f.Formula] | None:
+    def _leaf(self, node: Node) -> Grid[f.Formula] | None:
         """What stands for itself: named quantities, and the weights of an
         unnamed softmax, whose row sums have names."""
         if self._is_named(node) or node.op == "softmax":
-            return Grid(*node.grid, partial(self._short, node, narrow))
+            return Grid(*node.grid, partial(self._short, node))
         return None
 
-    def _short(self, node: Node, narrow: float, i: int, j: int) -> f.Formula:
-        """An entry's closed form where it is narrow, else its name."""
+    def _short(self, node: Node, i: int, j: int) -> f.Formula:
+        """An entry's closed form where it is a number or hardly more, else its name."""
         if self.large and self._is_named(node) and not self.is_plain(node):
             return self.entry_name(node, i, j)
         shown = self.exact(node, i, j)
         if shown is None:
             return self.entry_name(node, i, j)
-        fits = width(f.latex(shown)) <= narrow or isinstance(shown, f.Number)
-        signed = isinstance(shown, f.Negated) and isinstance(shown.operand, f.Number)
-        if not self._is_named(node) or fits or signed:
+        plain = shown.operand if isinstance(shown, f.Negated) else shown
+        short = isinstance(plain, f.Number) or width(f.latex(shown)) <= LETTER
+        if not self._is_named(node) or short:
             return shown
         return self.entry_name(node, i, j)
 
@@ -319,6 +398,21 @@ def _as_named(row: RowNormaliser) -> tuple[Normaliser, Named] | None:
             if unit is not None and unit.keys() == {()}:
                 return denominator[0][0], Named(row.label, unit[()])
     return None
+
+
+def _are_longer_by_name(rows: tuple[RowNormaliser, ...]) -> bool:
+    """Whether the weights of a softmax read longer with the names of the row sums
+    in them, which must be looked up: ``1/(1 + e)`` is shorter than ``1/Z_0``."""
+    named = itself = 0.0
+    for row in rows:
+        powers = [power for power in row.powers if power is not None]
+        if not all(power.is_closed for power in (*powers, row.value)):
+            return False
+        below = row.value.inverse()
+        for power in powers if len(powers) > 1 else ():
+            named += width(f.latex(f.Quotient(power.formula(), row.label))) + _LOOK_UP
+            itself += width(f.latex((power * below).formula()))
+    return named > itself
 
 
 def rational_formula(number: fmpq, places: int) -> f.Formula:

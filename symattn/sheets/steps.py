@@ -5,36 +5,36 @@ Forward and backward steps are programs alike, so one class shows both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from symattn import formulas as f
 from symattn.cases.settings import Settings
 from symattn.numbers.balls import FIRST
 from symattn.printers import blocks as b
-from symattn.printers.layout import TEXT, broken, unbreakable, width
+from symattn.printers.layout import TEXT, broken, matrix_width, unbreakable, width
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
 from symattn.sheets.hints import hints
 from symattn.sheets.presentation import NARROW, Presentation
 from symattn.solution.quantity import Entry
 from symattn.solution.solution import Solution
-
-#: Said of a quantity that is only rounded.
-NO_CLOSED_FORM = "Not every entry has a short closed form; the digits are certain."
 
 #: Quantities with more entries are shown by their first rows only.
 MAX_ENTRIES = 256
 _FIRST_ROWS = 4
 #: Entries of a row that are worked in a brief sheet, and in a large case.
 _ENTRIES_WORKED, _FEW_WORKED = 8, 2
-#: Lines of one worked entry; of a longer one the beginning and the end.
-_MOST_LINES = 12
+#: Lines of one worked entry, of a longer one the beginning and the end; their width, in em.
+_MOST_LINES, _ROOM = 12, TEXT - 6
+#: Most rows of a heat map, and most columns that have figures in them.
+SHADES, FIGURES = 24, 8
 
 
 class Steps:
-    """Shows the steps of one solution; ``say`` says sentences in the sheet's language."""
+    """Shows the steps of one solution; ``full`` works all rows of a product, and
+    ``say`` says sentences in the sheet's language."""
 
     def __init__(self, solution: Solution, settings: Settings) -> None:
         self.solution = solution
@@ -50,6 +50,32 @@ class Steps:
         self.large = self.shown.large
         self._forward = {node.serial for node in self.program.quantities.values()}
 
+    def prose(self, text: str) -> b.Line:
+        """Words of the case, with the quantities and symbols that they name as mathematics.
+
+        A name of one letter, and a word, may be no name at all: ``A`` and ``mean`` stay.
+        """
+        known = {*self.program.quantities, *self.case.symbols}
+        pieces = re.split(r"(?<![\w.])([A-Za-z]\w*)(?![\w.]*\w)", text)
+        return tuple(
+            b.Math(f.name_latex(piece)) if piece in known and _is_telling(piece) else piece
+            for piece in pieces
+            if piece
+        )
+
+    def which_row(self) -> b.Line:
+        """Which row is worked, where not all are."""
+        if self.full or self.large or not self.shown.normalisers:
+            return ()
+        row, tokens = self.shown.main_row, self.case.tokens
+        labelled = len(tokens) == len(next(iter(self.shown.normalisers.values())))
+        name = f"{row} ({tokens[row]})" if labelled else str(row)
+        return self.say(
+            "Of every step one row is worked: row {row}, which has the most keys and the fewest "
+            "scores of 0, or where another row of the step has fewer zeros, that one.",
+            row=name,
+        )
+
     def formula(self, name: str, node: Node) -> str:
         """``name = what the node computes``, or the name alone where that
         could not be read."""
@@ -59,141 +85,149 @@ class Steps:
     def definitions(self, equations: list[str]) -> Iterator[b.Block]:
         """The definitions that a step uses, entry by entry."""
         if equations:
-            text: list[str | b.Math] = ["Entry by entry: "]
+            text: list[str | b.Math] = []
             for equation in equations:
-                text += [b.Math(rf"\displaystyle {equation}"), ", \N{EM SPACE}"]
-            yield b.Paragraph((*text[:-1], "."))
+                tall = r"\displaystyle " if r"\frac" in equation else ""
+                text += [b.Math(tall + equation), ", \N{EM SPACE}"]
+            # Formulas one after the other are no part of the sentence.
+            before, after = self.around("Entry by entry: {formulas}.")
+            yield b.Paragraph((*before, *text[:-1], *after))
+
+    def around(self, sentence: str, **pieces: b.Math) -> tuple[b.Line, b.Line]:
+        """What a sentence says before its ``{formulas}``, and what behind."""
+        gap = b.Math("")
+        said = self.say(sentence, **pieces, formulas=gap)
+        return said[: said.index(gap)], said[said.index(gap) + 1 :]
 
     def work(self, node: Node) -> Iterator[b.Block]:
-        """A step in full: worked entries, closed form, rounded value."""
-        # A softmax inside a step needs its row sums named as well.
-        others = self.named.keys() - {node.serial}
-        for inner in ancestors([node], stop=lambda x: x.serial in others):
-            if inner.op == "softmax":
-                yield from self.softmax(inner)
-        if node.op not in ("softmax", "hide"):
-            yield from self.worked_rows(node)
-        if node.shape:
-            yield from self.values(node)
-        if node.op == "softmax":
-            yield b.HeatMaps((self.heat_map(self.shown, node, ()),))
+        """A quantity in full: worked entries beside its closed form and its
+        rounded value."""
+        if self.shown.quantity(node).symbols:
+            yield from self.linear_forms(node)
+            return
+        worked = [] if node.op == "hide" else list(self.worked_rows(node))
+        values = self.values(node) if node.shape else []
+        yield b.Beside((*worked, b.Matrices(tuple(values))) if values else tuple(worked))
+        if not self.large and not self._says_all(node):
+            yield b.Paragraph(
+                self.say("No short closed form: the digits stand for themselves, and are certain.")
+            )
 
-    def worked_rows(self, node: Node) -> Iterator[b.Block]:
-        """The entries of the first row worked out, in a full sheet those of all."""
-        rows, columns = node.grid
+    def _says_all(self, node: Node) -> bool:
+        """Whether what is worked out has closed forms."""
+        rows = [*range(self.rows_shown(node))] if node.op == "hide" else self.rows_worked(node)
+        columns = range(min(node.grid[1], _ENTRIES_WORKED))
+        return all(self.shown.short_form(node, i, j) is not None for i in rows for j in columns)
+
+    def rows_worked(self, node: Node) -> list[int]:
+        """The most telling row of a quantity, in a full sheet all rows."""
+        if self.full and not self.large:
+            return [*range(node.grid[0])]
+        return [self.shown.telling_row(node)]
+
+    def worked_rows(self, node: Node) -> Iterator[b.Equations]:
+        """The entries of a row worked out, for each row that is."""
+        columns = node.grid[1]
         most = _FEW_WORKED if self.large else columns if self.full else _ENTRIES_WORKED
-        for i in range(rows if self.full and not self.large else 1):
-            entries = [self.worked_entry(node, i, j) for j in range(min(columns, most))]
-            yield b.Equations(tuple(line for lines in entries for line in lines))
+        for i in self.rows_worked(node):
+            yield b.Equations(tuple(self.worked(node, [(i, j) for j in range(min(columns, most))])))
 
-    def worked_entry(self, node: Node, i: int, j: int) -> Iterator[tuple[str, str, str]]:
-        """``S_00 = 1*1 + 0*0 = 1``: name, substitution, closed form, decimals."""
-        name = f.latex(self.shown.entry_name(node, i, j))
-        room = TEXT - width(name) - 3
-        stages = [_elided(broken(self.shown.substituted(node, i, j), room))]
+    def worked(
+        self, node: Node, places: Sequence[tuple[int, int]]
+    ) -> Iterator[tuple[str, str, str]]:
+        """``S_00 = 1*1 + 0*0 = 1`` for every place: name, substitution, closed form where
+        all have a short one, decimals; entries that are worked alike in one."""
         closed = not self.large or node.serial in self._forward or self.shown.is_plain(node)
-        if not closed:
+        closed = closed and all(self.shown.short_form(node, i, j) is not None for i, j in places)
+        alike: dict[tuple[bool, tuple[tuple[str, ...], ...]], list[str]] = {}
+        for i, j in places:
             decimal: f.Formula | None = self.shown.decimal(node, i, j)
-        else:
-            exact = self.shown.exact(node, i, j)
-            if exact is not None and [f.latex(exact)] != stages[0]:
-                stages.append(_elided(broken(exact, room)))
-            decimal = self.shown.approximate(node, i, j)
-        if decimal is not None:
-            stages.append(broken(decimal, room))
-        yield from _chained(name, stages, approximate=decimal is not None, room=room)
+            stages = [self.shown.substituted(node, i, j)]
+            if closed:
+                stages += self.shown.short_forms(node, i, j)
+                decimal = self.shown.approximate(node, i, j)
+                if self.shown.quantity(node).symbols and is_short(stages[-1]):
+                    decimal = None
+            shown = [tuple(elided(broken(stage, _ROOM))) for stage in dict.fromkeys(stages)]
+            if decimal is not None:
+                shown.append(tuple(broken(decimal, _ROOM)))
+            name = f.latex(self.shown.entry_name(node, i, j))
+            alike.setdefault((decimal is not None, tuple(shown)), []).append(name)
+        for (approximate, found), names in alike.items():
+            room = TEXT - width(names[0]) - 3
+            together = " = ".join(names)
+            if width(together) + sum(width(stage[0]) for stage in found) <= room:
+                names = [together]
+            for name in names:
+                yield from chained(name, [list(stage) for stage in found], approximate, room)
 
-    def softmax(self, node: Node) -> Iterator[b.Block]:
-        """Exponentials and the sum of each row, which gets a name."""
-        lines: list[tuple[str, str, str]] = []
-        for i, row in enumerate(self.shown.normalisers[node.serial][: self.rows_shown(node)]):
-            terms = self.shown.row_terms(node, i)
-            added = f.Sum(terms) if len(terms) > 1 else terms[0]
-            name = f.latex(row.label)
-            room = TEXT - width(name) - 3
-            stages = [_elided(broken(added, room))]
-            exact = self.shown.value(row.value) if row.value.rational() else None
-            if exact is not None:
-                if f.latex(exact) != f.latex(added):
-                    stages.append([f.latex(exact)])
-            elif 0 < row.count < len(terms):
-                simplified = row.value.formula()
-                if f.latex(simplified) != f.latex(added):
-                    stages.append(broken(simplified, room))
-            approximate = exact is None
-            if approximate:
-                stages.append([f.latex(self.shown.rounded(row.value))])
-            lines += _chained(name, stages, approximate, room)
-        yield b.Paragraph(("Each row of exponentials has a sum; name it:",))
-        yield b.Equations(tuple(lines))
-        yield from self._rest(node)
-
-    def values(self, node: Node) -> Iterator[b.Block]:
-        """Closed form and rounded value of a whole quantity."""
+    def values(self, node: Node) -> list[b.Matrix]:
+        """Closed form and rounded value of a whole quantity, the closed form where
+        it fits on a line."""
         name = self.name(node)
         plain = self.shown.is_plain(node)
         if plain or self.large:
-            yield b.Matrices(tuple(self.whole(node, name, exact=plain)))
-            return
-        if self.shown.quantity(node).symbols:
-            yield from self.forms(node)
-            return
+            return self.whole(node, name, exact=plain)
         decimal = self.whole(node, name, exact=False)
         if not self.shown.is_closed(node):
-            yield b.Paragraph((NO_CLOSED_FORM,))
-            yield b.Matrices(tuple(decimal))
-            return
-        exact = self.whole(node, name, exact=True)
-        widest = max(width(cell) for matrix in exact for row in matrix.cells for cell in row)
-        if widest <= 2 * NARROW:
-            yield b.Matrices((*exact, *decimal))
-            return
-        yield from self.listed(node)
-        yield b.Matrices(tuple(decimal))
+            return decimal
+        (exact,) = self.whole(node, name, exact=True)
+        widest = max(width(cell) for row in exact.cells for cell in row)
+        fits = widest <= NARROW and matrix_width(exact) <= TEXT
+        if (
+            node.op == "hide"
+            and fits
+            and all(is_decimal(cell) for row in exact.cells for cell in row)
+        ):
+            # The rounded scores stand above.
+            return [exact]
+        return [exact, *decimal] if fits else decimal
 
-    def listed(self, node: Node) -> Iterator[b.Block]:
-        """Closed forms too wide for a matrix, entry by entry, but for the rows
-        that were worked out above."""
-        rows, columns = node.grid
-        worked = rows if self.full else 1 if columns <= _ENTRIES_WORKED else 0
-        if node.op in ("softmax", "hide"):
-            worked = 0
-        for i in range(worked, self.rows_shown(node)):
-            lines: list[tuple[str, str, str]] = []
-            for j in range(columns):
-                name = f.latex(self.shown.entry_name(node, i, j))
-                room = TEXT - width(name) - 3
-                exact = self.shown.exact(node, i, j)
-                assert exact is not None  # Only of quantities that are closed.
-                lines += _chained(name, [broken(exact, room)], False, room)
-            yield b.Equations(tuple(lines))
-        yield from self._rest(node)
-
-    def _rest(self, node: Node) -> Iterator[b.Block]:
+    def rest(self, node: Node) -> Iterator[b.Block]:
+        """What is said of the rows that are not shown."""
         if (shown := self.rows_shown(node)) < node.grid[0]:
-            yield b.Paragraph((f"Rows {shown} to {node.grid[0] - 1} likewise.",))
+            yield b.Paragraph(
+                self.say("Rows {first} to {last} likewise.", first=str(shown),
+                         last=str(node.grid[0] - 1))
+            )  # fmt: skip
 
-    def forms(self, node: Node) -> Iterator[b.Block]:
-        """Entries that are linear forms in symbols: exact, then rounded."""
-        for i in range(1 if self.large else self.rows_shown(node)):
-            lines: list[tuple[str, str, str]] = []
-            zero = []
-            for j in range(node.grid[1]):
-                name = f.latex(self.shown.entry_name(node, i, j))
-                exact = self.shown.exact(node, i, j)
-                if exact == f.Number("0"):
-                    zero.append(name)
-                    continue
-                room = TEXT - width(name) - 3
-                stages = [] if exact is None else [_elided(broken(exact, room))]
-                approximate = exact is None or not _is_short(exact)
-                if approximate:
-                    stages.append(_elided(broken(self.shown.decimal(node, i, j), room)))
-                lines += _chained(name, stages, approximate, room)
-            if lines:
-                yield b.Equations(tuple(lines))
-            if zero:
-                yield b.Paragraph((b.Math(" = ".join([*zero, "0"])), "."))
+    def linear_forms(self, node: Node) -> Iterator[b.Block]:
+        """A quantity whose entries are linear forms in symbols: a row worked, then
+        the whole as a matrix, or as equations where that is too wide."""
+        rows = 1 if self.large else self.rows_shown(node)
+        places = [(i, j) for i in range(rows) for j in range(node.grid[1])]
+        live = [place for place in places if not self._is_nothing(node, *place)]
+        if not live:
+            # Of a large case that shows its first row.
+            live = places[:1]
+        exact = all(is_short(self.shown.exact(node, i, j)) for i, j in places)
+        (matrix,) = self.whole(node, self.name(node), exact=exact)
+        first = max(live, key=lambda place: (place[0] == self.shown.telling_row(node), -place[1]))
+        if node.op != "given" and matrix_width(matrix) <= TEXT:
+            row = [(i, j) for i, j in live if i == first[0]]
+            lines = tuple(self.worked(node, row))
+            yield b.Beside((b.Equations(lines), b.Matrices((matrix,))))
+            return
+        equations = list(self.worked(node, [first]))
+        for place in live:
+            equations += self._result(node, *place) if place != first else ()
+        yield b.Beside((b.Equations(tuple(equations)),))
+        if len(live) < len(places):
+            yield b.Paragraph(
+                self.say("All other entries of {name} are 0.", name=b.Math(self.name(node)))
+            )
+
+    def _is_nothing(self, node: Node, i: int, j: int) -> bool:
+        return self.shown.decimal(node, i, j) == f.Number("0")
+
+    def _result(self, node: Node, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        name = f.latex(self.shown.entry_name(node, i, j))
+        exact = self.shown.exact(node, i, j)
+        if is_short(exact) and exact is not None:
+            yield name, "=", f.latex(exact)
+            return
+        room = TEXT - width(name) - 3
+        yield from chained(name, [broken(self.shown.decimal(node, i, j), room)], True, room)
 
     def whole(self, node: Node, name: str, exact: bool) -> list[b.Matrix]:
         """The matrix of a quantity, of a large one its first rows; ``exact``
@@ -229,8 +263,10 @@ class Steps:
         return rows if rows * columns <= MAX_ENTRIES else min(rows, _FIRST_ROWS)
 
     def name(self, node: Node) -> str:
-        """What a named node is called, in LaTeX."""
-        return f.latex(self.named[node.serial])
+        """What a node is called, in LaTeX: by its name, or else by its formula."""
+        if node.serial in self.named:
+            return f.latex(self.named[node.serial])
+        return f.latex(step_formula(node, self.named))
 
     def heat_map(
         self, shown: Presentation, node: Node, title: b.Line, like: Node | None = None
@@ -240,13 +276,14 @@ class Steps:
         quantity = shown.quantity(node)
         shades = tuple(
             tuple(float(Entry(quantity, i, j).ball(FIRST).mid()) for j in range(columns))
-            for i in range(min(rows, 24))
+            for i in range(min(rows, SHADES))
         )
         figures = tuple(
             tuple(
-                f.latex(shown.decimal(node, i, j)) if columns <= 8 else "" for j in range(columns)
+                f.latex(shown.decimal(node, i, j)) if columns <= FIGURES else ""
+                for j in range(columns)
             )
-            for i in range(min(rows, 24))
+            for i in range(min(rows, SHADES))
         )
         figures = tuple(tuple(f"${cell}$" if cell else "" for cell in row) for row in figures)
         sides = [
@@ -254,17 +291,22 @@ class Steps:
             for axis, count in enumerate((rows, columns))
         ]
         told = hints(shown, node, len(shades))
-        return b.HeatMap(title, shades, figures, sides[0][:24], sides[1], told)
+        return b.HeatMap(title, shades, figures, sides[0][:SHADES], sides[1], told)
 
 
-def _elided(lines: list[str]) -> list[str]:
+def _is_telling(name: str) -> bool:
+    """Whether a word is surely a name: with an index, or digits."""
+    return bool(re.search(r"[_\d]", name))
+
+
+def elided(lines: list[str]) -> list[str]:
     """A sum on very many lines by its beginning and its end."""
     if len(lines) <= _MOST_LINES:
         return lines
     return [*lines[: _MOST_LINES - 2], r"+ \cdots", lines[-1]]
 
 
-def _chained(
+def chained(
     name: str, stages: list[list[str]], approximate: bool, room: float
 ) -> Iterator[tuple[str, str, str]]:
     """``name = stage = stage ~ stage``, on as few lines as fit."""
@@ -286,15 +328,20 @@ def _chained(
     yield left, relation, line
 
 
-def _is_short(shown: f.Formula) -> bool:
+def is_decimal(latex: str) -> bool:
+    """Whether an entry is shown by digits alone, or as masked."""
+    return bool(re.fullmatch(r"-?(?:[\d.]+|\\infty)", latex))
+
+
+def is_short(shown: f.Formula | None) -> bool:
     """Whether a linear form has only decimals as coefficients."""
     match shown:
         case f.Number() | f.Symbol():
             return True
         case f.Negated(operand):
-            return _is_short(operand)
+            return is_short(operand)
         case f.Sum(terms):
-            return all(map(_is_short, terms))
+            return all(map(is_short, terms))
         case f.Product(factors):
-            return all(map(_is_short, factors))
+            return all(map(is_short, factors))
     return False

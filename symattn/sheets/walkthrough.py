@@ -28,6 +28,7 @@ from symattn.sheets.commands import commands
 from symattn.sheets.comparison import comparison
 from symattn.sheets.redpen import differences
 from symattn.sheets.steps import Steps
+from symattn.sheets.weights import inside, weights
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 from symattn.verification import Verification, verify
@@ -96,7 +97,7 @@ def verified(solution: Solution) -> Verification:
 def _opening(steps: Steps) -> Iterator[b.Block]:
     case, say = steps.case, steps.say
     if case.note:
-        yield b.Paragraph((case.note,))
+        yield b.Paragraph(steps.prose(case.note))
     if case.source:
         yield b.Paragraph(
             say("{after} {source}.", after=b.Strong(say.text("After:")), source=case.source)
@@ -116,6 +117,8 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
         said += (" ", *say(
             "This case is large: of each step a few entries are worked out and the rest is rounded."
         ))  # fmt: skip
+    if row := steps.which_row():
+        said += (" ", *row)
     yield b.Paragraph(said)
 
 
@@ -174,7 +177,8 @@ def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator
             yield b.Paragraph(say("Computed as {step}.", step=b.Code(steps.case.steps[name])))
         row_sum = f.latex(steps.shown.row_label(node, "i")) if node.op == "softmax" else ""
         yield from steps.definitions(definitions.of_step(node, steps.named, row_sum))
-        yield from steps.work(node)
+        yield from inside(steps, node)
+        yield from weights(steps, node) if node.op == "softmax" else steps.work(node)
         yield from remarks.get(name, ())
     yield from renamed(steps, copies)
 

@@ -117,7 +117,7 @@ def hinted(block: Any) -> Iterator[b.Hint]:
             yield from hinted(one)
     elif isinstance(block, b.Matrix | b.HeatMap):
         yield from (hint for row in block.hints for hint in row)
-    elif isinstance(block, b.Matrices | b.HeatMaps):
+    elif isinstance(block, b.Matrices | b.HeatMaps | b.Beside):
         yield from hinted(block.items)
     elif isinstance(block, b.Marked):
         yield from hinted(block.matrix)

@@ -15,7 +15,7 @@ import symattn
 from symattn.calculus.library import THEORY
 from symattn.printers import blocks as b
 from symattn.printers.latex import document
-from symattn.printers.layout import TEXT, matrix_width
+from symattn.printers.layout import LINE, TEXT, matrix_width
 from symattn.sheets import derivation, redpen, walkthrough
 from symattn.solution.solution import solve
 
@@ -127,15 +127,24 @@ def test_matrices(which: str, folder: Path) -> None:
     found = list(typeset.shelves(body))
     pieces = iter(chain.from_iterable(found))
     beside: set[tuple[str, str]] = set()
+    # Where other displays stand on the same lines, these are not full of matrices.
+    mixed = {
+        pair
+        for block in sheet.blocks
+        if isinstance(block, b.Beside)
+        for one in block.items
+        if isinstance(one, b.Matrices)
+        for pair in pairwise([item.before for item in one.items])
+    }
     for block in of(sheet, b.Matrices):
         names = [name for item in block.items for name in check_pieces(item, pieces, TEXT)]
         beside |= set(pairwise(names))
     assert next(pieces, None) is None
     for shelf, following in pairwise([*found, []]):
         used = sum(matrix_width(block_of(piece)) + 2 for piece in shelf)
-        assert used <= TEXT + 2 or len(shelf) == 1
-        if following and (shelf[-1].before, following[0].before) in beside:
-            assert used + matrix_width(block_of(following[0])) > TEXT
+        assert used <= LINE + 2 or len(shelf) == 1
+        if following and (shelf[-1].before, following[0].before) in beside - mixed:
+            assert used + matrix_width(block_of(following[0])) > LINE
 
 
 def block_of(piece: typeset.Matrix) -> b.Matrix:
@@ -231,8 +240,8 @@ def check_heat(item: b.HeatMap, heat: typeset.Heat) -> None:
 def test_enough_was_read(folder: Path) -> None:
     """The documents hold many blocks of every kind."""
     bodies = [made(which, folder)[1] for which in SHEETS]
-    assert sum(len(typeset.equations(body)) for body in bodies) > 300
-    assert sum(len(list(typeset.shelves(body))) for body in bodies) > 350
+    assert sum(len(typeset.equations(body)) for body in bodies) > 270
+    assert sum(len(list(typeset.shelves(body))) for body in bodies) > 330
     assert sum(len(typeset.tables(body)) for body in bodies) > 45
     assert sum(len(typeset.heat_maps(body)) for body in bodies) > 20
 
@@ -252,7 +261,7 @@ def test_how_matrices_are_set(which: str, folder: Path) -> None:
     for piece in chain.from_iterable(typeset.shelves(body)):
         tall = r"\frac" in str(piece.cells)
         assert set(piece.columns) <= {"c" if tall else "r"}
-        assert piece.gap == ("[7pt]" if tall and len(piece.cells) > 1 else "")
+        assert piece.air <= {tall}
     assert body.count(r"\vphantom{") >= ("parts" in which)
 
 
@@ -261,8 +270,8 @@ def test_labels_are_as_high_as_their_rows() -> None:
     row = (r"\frac{1}{2}", "x")
     item = b.Matrix("A =", (row, ("0", r"\frac{e}{2}")), ("a", "a label of some length"))
     shown = body_of(b.Matrices((item,)))
-    assert r"\textit{\small a}\vphantom{\dfrac{1}{2}x} \\[7pt]" in shown
-    assert r"\textit{\small a label of some\dots{}}\vphantom{0\dfrac{e}{2}}" in shown
+    assert r"\textit{\small a}\vphantom{\air{\dfrac{1}{2}}\air{x}} \\" in shown
+    assert r"\textit{\small a label of some\dots{}}\vphantom{\air{0}\air{\dfrac{e}{2}}}" in shown
     flat = body_of(b.Matrices((b.Matrix("A =", (("1",),), ("a",)),)))
     assert "vphantom" not in flat
 
@@ -350,9 +359,9 @@ def heat(rows: int, columns: int, label: str = "k", title: b.Line = ()) -> b.Hea
 @pytest.mark.parametrize(
     ("columns", "size"),
     [
-        (1, (13, 9)),
-        (6, (13, 9)),
-        (7, (80 / 7, 9)),
+        (1, (11, 8)),
+        (6, (11, 8)),
+        (7, (11, 8)),
         (10, (8, 8)),
         (13, (80 / 13, 80 / 13)),
         (20, (6, 6)),

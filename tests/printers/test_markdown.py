@@ -18,6 +18,7 @@ from symattn.solution.solution import solve
 
 from ..hostile import CASE, steering
 from ..sheets.mathematics import Unreadable, read
+from ..sheets.pages import flat
 from .test_html import NUMBER, PAGES, blocks, formulas, strings
 
 pages = pytest.mark.parametrize(("kind", "name"), PAGES)
@@ -61,14 +62,14 @@ def test_a_page_is_whole(kind: str, name: str) -> None:
     assert not re.search(r"\\(struck|correct|cause|fit)", text)
     headings = sum(isinstance(block, b.Heading) for block in sheet.blocks)
     assert sum(token.type == "heading_open" for token in found) == headings + 1
-    held = [x for x in sheet.blocks if isinstance(x, b.Table | b.HeatMaps | b.Marked)]
+    held = [x for x in flat(sheet) if isinstance(x, b.Table | b.HeatMaps | b.Marked)]
     tables = sum(
         len(x.items) if isinstance(x, b.HeatMaps)
         else bool(x.matrix.cells) if isinstance(x, b.Marked) else 1
         for x in held
     )  # fmt: skip
     assert sum(token.type == "table_open" for token in found) == tables
-    said = Counter(NUMBER.findall(" ".join(strings(tuple(map(without_labels, sheet.blocks))))))
+    said = Counter(NUMBER.findall(" ".join(strings(tuple(map(without_labels, flat(sheet)))))))
     assert not said - Counter(NUMBER.findall(text))
     assert not {"html_block", "html_inline", "link_open", "image"} & {x.type for x in found}
 

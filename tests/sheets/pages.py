@@ -31,6 +31,7 @@ _CASES = re.compile(
 )
 _JACOBIAN = re.compile(r"\\frac\{\\partial (.*)_\{i, j\}\}\{\\partial (.*)_\{i, k\}\}")
 _PART = re.compile(r"\((.*)\)_\{(\d+)\\text\{--\}(\d+),\\,\\cdot\}")
+_PRODUCT = re.compile(r"(.*)_\{(\d+)\}\^\{\\top\} = (J_\{\2\})\\,(.*?)_\{\2\}\^")
 _SIDE = re.compile(r"(.*)_\{\\text\{(base|here)\}\}")
 
 
@@ -53,8 +54,9 @@ class Page:
     ``exact`` and ``near`` hold, for everything that has a name, the entries
     that were given exactly and rounded, ``chained`` those with an equation of
     their own and ``worked`` those with their working; ``copies`` are the names
-    said to be nothing new, ``unread`` the mathematics that could not be read,
-    ``derived`` what is said of SymPy's formulas.
+    said to be nothing new, ``unclosed`` those said to have no short closed form,
+    ``nothing`` the gradients said to be 0 because another is, ``unread`` the
+    mathematics that could not be read, ``derived`` what is said of SymPy's formulas.
     ``labelled`` says which axes (0 rows, 1 columns) of which quantities run
     over the tokens.
     """
@@ -72,11 +74,14 @@ class Page:
         self.chained: dict[str, set[tuple[int, int]]] = defaultdict(set)
         self.worked: dict[str, set[tuple[int, int]]] = defaultdict(set)
         self.copies: set[str] = set()
+        self.unclosed: set[str] = set()
+        self.nothing: set[str] = set()
         self.unread: list[str] = []
         self.derived: list[str] = []
         self.headings: list[str] = []
         self.tables: dict[str, b.Table] = {}
         self._formula: Tree | None = None
+        self._jacobians: dict[tuple[str, int], np.ndarray] = {}
         self._softmax: Softmax | None = None
         self._rows = 0
         with mpmath.workdps(DIGITS):
@@ -98,6 +103,9 @@ class Page:
             case b.HeatMaps(items):
                 for item in items:
                     self._heat_map(item)
+            case b.Beside(displays):
+                for display in displays:
+                    self._block(display)
             case b.Table(header):
                 self.tables[plain(header[1])] = block
 
@@ -112,9 +120,18 @@ class Page:
     def _worlds(self, tree: Tree, bound: Mapping[str, int] | None = None) -> list[Any]:
         """The values of a tree, with every choice of numbers for the symbols."""
         return [
-            value(tree, lambda name: self.truth.find(name, world), bound)  # noqa: B023
+            value(tree, lambda name: self._find(name, world), bound)  # noqa: B023
             for world in self.truth.worlds()
         ]
+
+    def _find(self, name: str, world: Mapping[str, int]) -> Any:
+        """The value of a name; ``J_{2}`` is the Jacobian of a row of weights."""
+        if self._softmax is not None and (found := re.fullmatch(r"J_\{(\d+)\}", name)):
+            key = (self._softmax.step, int(found[1]))
+            if key not in self._jacobians:
+                self._jacobians[key] = self.truth.jacobian(self._softmax, key[1])
+            return self._jacobians[key]
+        return self.truth.find(name, world)
 
     def _known(self, found: Any) -> list[Any]:
         """A value that no symbol changes, in all worlds."""
@@ -150,6 +167,11 @@ class Page:
         if "softmax Jacobian" in plain(text):
             step = self.truth.names[names[0]]
             (self._softmax,) = (s for s in self.truth.softmaxes if s.step == step)
+        elif names and names[0].startswith(r"\mathrm{d}"):
+            # The Jacobian of the softmax whose scores the gradient is of.
+            of = names[0].partition(" = ")[0].removeprefix(r"\mathrm{d}")
+            scores = [s for s in self.truth.softmaxes if s.scores == self.truth.names.get(of)]
+            self._softmax = next((s for s in scores if s.step), self._softmax)
 
     def _statement(self, latex: str) -> None:
         """Names, or equations between them: all sides are the same."""
@@ -160,6 +182,8 @@ class Page:
             if text == "0":
                 # ``dM_{0,1} = dM_{0,2} = 0``
                 for _, zero in (first, *rest[:-1]):
+                    if not is_name(read(zero)):
+                        continue
                     name, place = self._place(read(zero))
                     self.exact[name].add(place)
                     self.near[name].add(place)
@@ -177,6 +201,8 @@ class Page:
             latex = piece.latex.removeprefix(r"\displaystyle ")
             if text[0] == "Entry by entry: ":
                 self._attempt(self._definition, latex)
+            elif text[0] == "For one entry of any row: ":
+                self._chained_definition(latex)
             elif (found := _JACOBIAN.match(latex)) is not None:
                 self._jacobian_rule(latex, *found.groups())
             elif latex.startswith("J_i"):
@@ -190,8 +216,25 @@ class Page:
                 if self.headings == ["Given"]:
                     self.exact[latex.partition(" = ")[0]].add((0, 0))
         match text:
-            case (str(), b.Math(name), " is exactly 0."):
+            case ("Every entry of ", b.Math(name), str(why), *rest):
+                assert why.startswith(" is exactly 0")
                 self._zero(name)
+                for flow in rest[:1]:
+                    assert isinstance(flow, b.Math)
+                    self._level(flow.latex)
+            case (str(words),) if words.startswith("No short closed form"):
+                self.unclosed.add(self.headings[-1].partition(" = ")[0])
+            case ("With ", b.Math(), " these are 0 in every entry: ", *formulas):
+                for formula in formulas:
+                    if isinstance(formula, b.Math):
+                        self._zero(formula.latex.partition(" = ")[0])
+                        self.nothing.add(formula.latex.partition(" = ")[0])
+            case ("All other entries of ", b.Math(name), " are 0."):
+                wanted = self._worlds(read(name))
+                for place in places_of(wanted[0]) - self.chained[name]:
+                    assert all(agree(np.atleast_2d(x)[place], 0) for x in wanted), (name, place)
+                    self.exact[name].add(place)
+                    self.near[name].add(place)
             case ("Here ", b.Math(latex), ", entry for entry."):
                 name, other = latex.split(" = ")
                 self.exact[name] |= self.exact[other]
@@ -205,6 +248,11 @@ class Page:
         assert all(agree(x, 0) for x in wanted), name
         self.exact[name] |= places_of(wanted[0])
         self.near[name] |= places_of(wanted[0])
+
+    def _level(self, name: str) -> None:
+        """``in each row of dA all entries are equal``"""
+        for world in self._worlds(read(name)):
+            assert all(agree(x, row[0]) for row in np.atleast_2d(world) for x in row), name
 
     def _loss(self, latex: str) -> None:
         keys = ("", "i", "i,j")[np.ndim(self.truth.values[self.truth.output])]
@@ -228,6 +276,16 @@ class Page:
             wanted = self._worlds(target, bound)
             assert all(map(agree, self._worlds(read(chosen), bound), wanted)), latex
             self.counts["definitions"] += 1
+
+    def _chained_definition(self, latex: str) -> None:
+        """``dT_{i,j} = sum_k (J_i)_{j,k} dA_{i,k} = ...``: each side for all indices."""
+        (_, left), *rest = relations(latex)
+        target = read(left)
+        for bound in self._indices(target):
+            wanted = self._worlds(target, bound)
+            for _, text in rest:
+                assert all(map(agree, self._worlds(read(text), bound), wanted)), text
+                self.counts["definitions"] += 1
 
     def _indices(self, target: Tree) -> Iterator[dict[str, int]]:
         """All values of the indices of what an equation defines."""
@@ -273,20 +331,30 @@ class Page:
         assert is_name(target), chain
         wanted = self._worlds(target)
         name, place = self._place(target)
+        alike = [target]
         for relation, text in rest[:-1]:
             assert relation == "=", chain
             self._exactly(text, wanted, name, place)
+            if len(alike) == 1 + rest.index((relation, text)) and _is_entry_of(text, name):
+                alike.append(read(text))
+        rest = rest[len(alike) - 1 :]
         relation, text = rest[-1]
         if relation == "=":
             self._exactly(text, wanted, name, place)
         else:
             self._approximate(text, wanted, left)
-            self.near[name].add(place)
-        self.chained[name].add(place)
-        if len(rest) > 1 + (relation != "="):
-            self.worked[name].add(place)
-        self.exact[name].add(place)
-        self.counts["chains"] += 1
+        places = {self._place(one)[1] for one in alike}
+        if relation != "=":
+            self.near[name] |= places
+        elif text in self.truth.row_sums:
+            # What is equal to another row sum is rounded there.
+            self.near[name] |= self.near[text]
+        self.chained[name] |= places
+        if len(rest) > 1 + (relation != "=") or r"\cdot" in rest[0][1]:
+            self.worked[name] |= places
+        if relation == "=" or len(rest) > 1:
+            self.exact[name] |= places
+        self.counts["chains"] += len(places)
 
     def _exactly(self, text: str, wanted: list[Any], name: str, place: tuple[int, int]) -> None:
         if r"\cdots" in text:
@@ -338,6 +406,10 @@ class Page:
     # -- matrices -------------------------------------------------------------------------
 
     def _matrices(self, items: Sequence[b.Matrix]) -> None:
+        product = _PRODUCT.match(items[0].before)
+        if product is not None:
+            self._product(items, *product.groups())
+            return
         for item in items:
             head = re.fullmatch(r"(.*?) ?(=|\\approx)(?: (.+))?", item.before)
             assert head is not None, item.before
@@ -346,21 +418,58 @@ class Page:
                 self._rows, wanted, key = self._matrix(name)
             assert item.cells
             assert len(item.cells) == len(wanted[0])
-            tokens = self.truth.tokens if sign == "=" and self.labelled(key, 0) else ()
+            tokens = self.truth.tokens if sign == "=" and self._has_tokens(key) else ()
             assert item.row_labels == tokens[: len(item.cells)], item.before
-            for i, row in enumerate(item.cells):
-                assert len(row) == len(wanted[0][i])
-                for j, cell in enumerate(row):
-                    entry = [x[i][j] for x in wanted]
-                    what = f"{item.before} [{i}, {j}]"
-                    if sign == "=":
-                        shown_as = cell if factor is None else rf"{factor}\,\left({cell}\right)"
-                        self._same(shown_as, entry, what)
-                        self.exact[key].add((self._rows + i, j))
-                        self.counts["cells"] += 1
-                    else:
-                        self._approximate(cell, entry, what)
-                        self.near[key].add((self._rows + i, j))
+            self._cells(item, sign, factor, wanted, key)
+
+    def _has_tokens(self, key: str) -> bool:
+        if key.startswith(r"\exp"):
+            # The exponentials of a softmax have the rows of its weights.
+            key = self.headings[-1].partition(" = ")[0]
+        return self.labelled(key, 0)
+
+    def _cells(
+        self, item: b.Matrix, sign: str, factor: str | None, wanted: list[Any], key: str
+    ) -> None:
+        for i, row in enumerate(item.cells):
+            assert len(row) == len(wanted[0][i])
+            for j, cell in enumerate(row):
+                entry = [x[i][j] for x in wanted]
+                what = f"{item.before} [{i}, {j}]"
+                if sign == "=":
+                    shown_as = cell if factor is None else rf"{factor}\,\left({cell}\right)"
+                    self._same(shown_as, entry, what)
+                    self.exact[key].add((self._rows + i, j))
+                    self.counts["cells"] += 1
+                else:
+                    self._approximate(cell, entry, what)
+                    self.near[key].add((self._rows + i, j))
+
+    def _product(
+        self, items: Sequence[b.Matrix], target: str, row: str, jacobian: str, flow: str
+    ) -> None:
+        """``dT_2^T = J_2 dA_2^T = 1/Z^2 [...] [...] = [...]``, row 2 of each as a column."""
+        i = int(row)
+        self._rows = 0
+        of = [np.atleast_2d(x)[i][:, None] for x in self._worlds(read(flow.strip("{}")))]
+        out = [np.atleast_2d(x)[i][:, None] for x in self._worlds(read(target.strip("{}")))]
+        first, second, last = items
+        assert second.before == ""
+        behind = re.fullmatch(
+            r".*?\^\{\\top\} (=|\\approx)(?: (.+))?", first.before.partition(" = ")[2]
+        )
+        assert behind is not None
+        sign, factor = behind.groups()
+        assert last.before == sign
+        for item, wanted, inner in (
+            (first, self._known(self._find(jacobian, {})), factor),
+            (second, of, None),
+            (last, out, None),
+        ):
+            assert not item.row_labels
+            assert len(item.cells) == len(wanted[0])
+            self._cells(item, sign, inner, wanted, "product")
+        self.counts["products"] += 1
 
     def _matrix(self, name: str) -> tuple[int, list[Any], str]:
         """First row, entries in all worlds and name of what a matrix shows."""
@@ -404,6 +513,8 @@ class Page:
                     continue
                 assert figure[0] == figure[-1] == "$"
                 self._approximate(figure[1:-1], self._known(wanted[i, j]), name)
+                if source is self.truth:
+                    self.near[name].add((i, j))
         for axis, (labels, length) in enumerate(
             zip((item.rows, item.columns), wanted.shape, strict=True)
         ):
@@ -426,8 +537,14 @@ def places_of(array: Any) -> set[tuple[int, int]]:
 
 
 def of(sheet: b.Sheet, kind: type[T]) -> list[T]:
-    """The blocks of one kind."""
-    return [block for block in sheet.blocks if isinstance(block, kind)]
+    """The blocks of one kind, those that stand beside others too."""
+    return [block for block in flat(sheet) if isinstance(block, kind)]
+
+
+def flat(sheet: b.Sheet) -> Iterator[b.Block]:
+    """The blocks of a sheet one by one."""
+    for block in sheet.blocks:
+        yield from block.items if isinstance(block, b.Beside) else (block,)
 
 
 def paragraphs(sheet: b.Sheet) -> list[str]:
@@ -440,6 +557,15 @@ def listing(sheet: b.Sheet) -> tuple[str, ...]:
     last = sheet.blocks[-1]
     assert isinstance(last, b.Listing)
     return last.lines
+
+
+def _is_entry_of(text: str, name: str) -> bool:
+    """Whether a side of a chain is only another entry of the same quantity."""
+    try:
+        tree = read(text)
+        return is_name(tree) and tree[0] == "entry" and spelled(tree[1]) == name
+    except Unreadable:
+        return False
 
 
 def _terms_of(tree: Tree) -> list[tuple[str, Tree]]:

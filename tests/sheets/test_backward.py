@@ -10,6 +10,8 @@ from symattn.printers import blocks as b
 from symattn.sheets import walkthrough
 from symattn.solution.solution import Solution
 
+from .pages import of
+
 SQUARE = [[1, "1/2"], [0, 2]]
 
 
@@ -77,7 +79,7 @@ def test_a_gradient_that_flows_on_is_not_worked_twice() -> None:
     ]
     assert backward[0] == r"\mathrm{d}Y = \mathrm{d}O"
     assert backward[2] == r"\mathrm{d}N = \mathrm{d}T"
-    names = [item.before for x in made.blocks if isinstance(x, b.Matrices) for item in x.items]
+    names = [item.before for x in of(made, b.Matrices) for item in x.items]
     assert names.count(r"\mathrm{d}O =") == 1
     assert names.count(r"\mathrm{d}T =") == 1
     assert r"\mathrm{d}N =" not in names
@@ -87,11 +89,6 @@ def test_rows_in_another_order_have_no_labels() -> None:
     """Tokens label the rows of the output; those of X, turned upside down, are others."""
     steps = {"R": "X[::-1]", "W": "X[:, ::-1]", "Y": "R @ W"}
     made = sheet({"X": SQUARE}, steps, tokens=("first", "second"))
-    labels = {
-        item.before: item.row_labels
-        for x in made.blocks
-        if isinstance(x, b.Matrices)
-        for item in x.items
-    }
+    labels = {item.before: item.row_labels for x in of(made, b.Matrices) for item in x.items}
     assert labels["R ="] == labels["Y ="] == labels[r"\mathrm{d}R ="] == ("first", "second")
     assert labels["X ="] == labels["W ="] == labels[r"\mathrm{d}X ="] == ()

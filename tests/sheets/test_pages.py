@@ -23,7 +23,7 @@ from symattn.solution.solution import Solution, solve
 from symattn.verification import verify
 
 from . import walkthroughs
-from .pages import Page, agree, listing, paragraphs, places_of, plain
+from .pages import Page, agree, listing, of, paragraphs, places_of, plain
 from .truth import BUNDLED, DIGITS, Truth, exactly, latex_name
 
 Reads = Callable[..., Page]
@@ -125,15 +125,15 @@ def test_all_on_a_page_is_true(page: Reads, name: str, detail: str) -> None:
     assert all(any(mark in latex for mark in UNREADABLE) for latex in made.unread)
     assert len(made.unread) <= (0 if name in NAMES else 9)
     counted = sum(made.counts[kind] for kind in ("equal", "cells", "rounded"))
-    assert counted > (260 if name in NAMES else 20)
+    assert counted > (250 if name in NAMES else 20)
 
 
 def test_how_much_is_read(page: Reads) -> None:
     """The reader reads thousands of numbers of every kind."""
     made = [page(name, detail) for name in NAMES for detail in DETAILS]
     total = sum((p.counts for p in made), start=type(made[0].counts)())
-    floors = {"equal": 3400, "cells": 4000, "rounded": 4200, "definitions": 4000}
-    floors |= {"chains": 1800, "statements": 450, "shades": 480}
+    floors = {"equal": 3300, "cells": 3800, "rounded": 4200, "definitions": 3900}
+    floors |= {"chains": 1800, "statements": 450, "shades": 480, "products": 15}
     assert all(total[kind] >= least for kind, least in floors.items()), total
     assert page("large").counts["terms"] >= 90
 
@@ -141,8 +141,9 @@ def test_how_much_is_read(page: Reads) -> None:
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> None:
-    """Every entry of what is given, of every step and every gradient stands there in closed
-    form, and rounded where that is no short decimal; of a large case rounded."""
+    """Every entry of what is given stands there in closed form; every entry of every step and
+    every gradient rounded, where it is no short decimal; on a full page that of a small case
+    in closed form too, unless it says that there is no short one."""
     made = page(name, detail)
     truth = made.truth
     steps = [name for name in truth.steps if name not in truth.copies]
@@ -153,10 +154,12 @@ def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> Non
     written = {latex_name(n): truth.values[n] for n in steps}
     written |= {gradient(n): truth.values[n] for n in truth.wrt}
     for quantity, array in written.items():
-        if not is_large(made) or quantity == gradient(truth.output):
-            assert made.exact[quantity] >= shown(array), quantity
         if quantity == gradient(truth.output):
+            assert made.exact[quantity] >= shown(array), quantity
             continue
+        closed = detail == "full" and not is_large(made) and quantity not in made.unclosed
+        if closed and not has_symbols(made, quantity):
+            assert made.exact[quantity] >= shown(array), quantity
         for place in shown(array) - made.near[quantity]:
             assert place in made.exact[quantity], quantity
             assert is_short(made, quantity, place), (quantity, place)
@@ -174,46 +177,80 @@ def test_row_sums_and_jacobians(page: Reads, name: str, detail: str) -> None:
             row_sum = f"{made.truth.letter}_{{{softmax.mark}{i}}}"
             assert made.exact[row_sum] == {(0, 0)}
             short = is_short(made, row_sum, (0, 0))
-            assert made.near[row_sum] == (set() if short else {(0, 0)})
+            assert made.near[row_sum] == {(0, 0)} or short
         named = softmax.step in made.truth.reached and softmax.scores in made.truth.values
         for i in range(rows):
-            seen = made.exact[f"J {softmax.step} {i}"]
+            key = f"J {softmax.step} {i}"
             few = named and scores.shape[1] <= 6
-            assert seen == (places_of(np.empty((scores.shape[1],) * 2)) if few else set())
+            every = places_of(np.empty((scores.shape[1],) * 2)) if few else set()
+            assert made.exact[key] | made.near[key] == every
+            assert detail == "brief" or made.exact[key] in (every, set())
 
 
-def expected_work(made: Page, name: str) -> set[tuple[int, int]]:
+def zeros(held: list[Any], i: int) -> int:
+    """How many entries of a row are 0 or masked, whatever the symbols are."""
+    rows = [np.atleast_2d(x)[i] for x in held]
+    return sum(all(not x or x == -mpmath.inf for x in entry) for entry in zip(*rows, strict=True))
+
+
+def main_row(made: Page) -> int:
+    """The row of the first softmax with the most keys, and then the fewest scores of 0."""
+    if not made.truth.softmaxes:
+        return 0
+    scores = made.truth.scores(made.truth.softmaxes[0])
+    return min(
+        range(len(scores)),
+        key=lambda i: (sum(x == -mpmath.inf for x in scores[i]), zeros([scores], i)),
+    )
+
+
+def telling_row(made: Page, quantity: str) -> int:
+    """The row with the fewest entries that are 0, of several the main row or else the first."""
+    held = [made.truth.find(quantity, world) for world in made.truth.worlds()]
+    rows = range(len(np.atleast_2d(held[0])))
+    return min(rows, key=lambda i: (zeros(held, i), i != main_row(made)))
+
+
+def expected_work(made: Page, quantity: str) -> set[tuple[int, int]]:
     """The entries of a step, or of a gradient, that are worked."""
-    rows, columns = np.atleast_2d(made.truth.values[name]).shape
-    if is_large(made):
-        return {(0, j) for j in range(min(columns, 2))}
-    if "full" in listing(made.sheet)[0]:
+    rows, columns = np.atleast_2d(made.truth.find(quantity, next(made.truth.worlds()))).shape
+    if "full" in listing(made.sheet)[0] and not is_large(made):
         return {(i, j) for i in range(rows) for j in range(columns)}
-    return {(0, j) for j in range(min(columns, 8))}
+    most = 2 if is_large(made) else 8
+    return {(telling_row(made, quantity), j) for j in range(min(columns, most))}
 
 
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_entries_are_worked(page: Reads, name: str, detail: str) -> None:
-    """A brief page works the first row of every step and gradient, a full one all rows, and a
-    page of a large case two entries; weights and masks are shown as a whole."""
+    """A brief page works the most telling row of every step and gradient, weights among them,
+    a full one all rows, and a page of a large case two entries; masks are shown as a whole."""
     made = page(name, detail)
     truth = made.truth
     for step, text in truth.steps.items():
-        whole = text.startswith(("softmax(", "causal(", "mask(")) and text.endswith(")")
-        if step not in truth.copies and not (whole and text.count("softmax(") < 2):
-            assert made.chained[latex_name(step)] >= expected_work(made, step), step
+        masks = text.startswith(("causal(", "mask(")) and text.endswith(")")
+        weights = text.startswith("softmax(") and text.count("softmax(") == 1
+        if step not in truth.copies and not masks and not (weights and is_large(made)):
+            wanted = expected_work(made, latex_name(step))
+            assert made.chained[latex_name(step)] >= wanted, step
         if step in PRODUCTS.get(name, ()):
-            assert made.worked[latex_name(step)] == expected_work(made, step), step
+            assert made.worked[latex_name(step)] == expected_work(made, latex_name(step)), step
     for other in truth.wrt:
         held = made.truth.find(gradient(other), next(truth.worlds()))
         same = made.chained[gradient(other)] == set()
         if other == truth.output or has_symbols(made, gradient(other)):
             continue
         if agree(held, 0):
-            assert made.chained[gradient(other)] >= {(0, 0)} or same
+            assert gradient(other) in made.nothing or made.chained[gradient(other)] or same
         elif not same:
-            assert made.chained[gradient(other)] >= expected_work(made, other), other
+            assert made.chained[gradient(other)] >= expected_work(made, gradient(other)), other
+
+
+def test_the_row_that_is_worked(page: Reads) -> None:
+    """Not the first, of which a causal mask leaves one key, nor one with zeros in it."""
+    assert {i for i, _ in page("length-4-causal").chained["A"]} == {3}
+    assert {i for i, _ in page("cat-sat-mat").chained["S"]} == {2}
+    assert {i for i, _ in page("cat-sat-mat-padding").chained["A"]} == {2}
 
 
 #: Steps whose entries are sums or quotients of others', with nothing to leave out.
@@ -253,7 +290,7 @@ def test_sections(page: Reads, name: str) -> None:
     order = [gradient(quantity) for quantity in reversed(truth.values) if quantity in truth.reached]
     assert gradients == [text for text in order if text in gradients]
     asked = {gradient(quantity) for quantity in truth.wrt} - {gradient(truth.output)}
-    assert asked <= set(gradients)
+    assert asked <= set(gradients) | made.nothing
     differs = ["Where the document differs"] if truth.document.get("claims") else []
     assert names[backward + 1 + len(jacobians) + len(gradients) :] == [
         *differs,
@@ -398,7 +435,7 @@ def test_comparisons_count_what_differs(page: Reads, name: str) -> None:
         changed += [step] if count else []
     table = made.tables["against the base case"]
     assert [tuple(map(plain, row)) for row in table.rows] == rows
-    maps = [block.items for block in made.sheet.blocks if isinstance(block, b.HeatMaps)]
+    maps = [block.items for block in of(made.sheet, b.HeatMaps)]
     pairs = [[plain(item.title) for item in items] for items in maps if len(items) == 2]
     assert pairs == [["A, base case", "A, here"]] * ("A" in changed)
     grid = places_of(ours["Y"])
@@ -443,7 +480,7 @@ def test_other_places(page: Reads, name: str, places: int) -> None:
 def test_what_a_page_leaves_out_is_said(page: Reads) -> None:
     """Rows that are not shown, Jacobians of many keys, formulas too wide for a heading."""
     said = text_of(page("many"))
-    assert said.count("Rows 4 to 25 likewise.") == 1
+    assert said.count("Rows 4 to 25 likewise.") == 1  # Of the row sums; matrices have names.
     assert "With 10 keys the matrices are left out here." in said
     assert f"Computed as {walkthroughs.COMPUTED}." in text_of(page("long"))
 
@@ -458,8 +495,7 @@ def sheet_of(given: dict[str, object], steps: dict[str, str], **details: Any) ->
 
 def matrices(made: b.Sheet) -> dict[str, b.Matrix]:
     """The matrices of a sheet by what stands before them."""
-    blocks = (block for block in made.blocks if isinstance(block, b.Matrices))
-    return {item.before: item for block in blocks for item in block.items}
+    return {item.before: item for block in of(made, b.Matrices) for item in block.items}
 
 
 @pytest.mark.parametrize(("entries", "large"), [(60, False), (61, True)])
@@ -468,9 +504,9 @@ def test_when_a_case_is_large(entries: int, large: bool) -> None:
     steps are rounded only."""
     made = sheet_of({"x": [f"1/{k + 3}" for k in range(entries)]}, {"y": "x / 7", "z": "total(y)"})
     assert ("This case is large" in paragraphs(made)[0]) == large
-    chained = next(block for block in made.blocks if isinstance(block, b.Equations))
+    chained = of(made, b.Equations)[0]
     assert len({left for left, _, _ in chained.lines if left}) == (2 if large else 8)
-    assert ("y =" in matrices(made)) == (not large)
+    assert any(r"\frac" in right for _, _, right in chained.lines)
 
 
 @pytest.mark.parametrize(("rows", "shown"), [(256, 256), (257, 4)])
@@ -486,7 +522,7 @@ def test_how_many_rows_are_shown(rows: int, shown: int) -> None:
 def test_figures_in_shades(keys: int, figures: bool) -> None:
     """Up to eight columns have room for their figures."""
     made = sheet_of({"x": list(range(keys))}, {"a": "softmax(x)"})
-    (block,) = (x for x in made.blocks if isinstance(x, b.HeatMaps))
+    (block,) = of(made, b.HeatMaps)
     assert all(bool(figure) == figures for row in block.items[0].figures for figure in row)
 
 

@@ -51,7 +51,7 @@ def test_paragraphs_begin_with_words(blocks: tuple[b.Block, ...]) -> None:
     assert any(
         text.startswith("A row of weights depends on its own row of scores only: ") for text in said
     )
-    assert any(text.startswith("Each row of exponentials has a sum") for text in said)
+    assert any(text.startswith("Take the exponential of every score") for text in said)
 
 
 def test_what_passes_a_mask_unchanged_is_said_to_be_equal() -> None:
@@ -80,3 +80,31 @@ def test_numbers_of_six_places_are_decimals_and_longer_ones_fractions() -> None:
     case = make("places", {"X": ["0.123456", "0.1234567"]}, {"Y": "2 * X"})
     (given, *_) = (block for block in sheet(Solution(case)).blocks if isinstance(block, b.Matrices))
     assert given.items[0].cells == (("0.123456", r"\frac{1234567}{10000000}"),)
+
+
+def test_names_in_prose_are_mathematics() -> None:
+    """What a note calls by name is typeset as that; words and other names are words."""
+    note = "W_Q and d_k, not W_O or W_Q.toml; A token of sqrt(d_k), the mean of g1."
+    case = make(
+        "prose",
+        {"W_Q": [[1]], "d_k": 4, "A": [[2]], "mean": 1},
+        {"Y": "W_Q / d_k * A * mean"},
+        {"upstream": [["g1"]]},
+        note=note,
+    )
+    (text, *_) = (x.text for x in sheet(Solution(case)).blocks if isinstance(x, b.Paragraph))
+    math = [piece.latex for piece in text if isinstance(piece, b.Math)]
+    assert math == ["W_{Q}", "d_{k}", "d_{k}", "g_{1}"]
+    assert "".join(x for x in text if isinstance(x, str)).startswith(
+        " and , not W_O or W_Q.toml; A token of sqrt(), the mean of "
+    )
+
+
+def test_the_row_that_is_worked_is_named() -> None:
+    """By its number and its token; a full sheet works all rows and names none."""
+    brief, full = (
+        " ".join(words(sheet(solve("cat-sat-mat"), detail=detail).blocks))
+        for detail in ("brief", "full")
+    )
+    assert "one row is worked: row  2 (mat) , which" in brief
+    assert "one row is worked" not in full

@@ -61,13 +61,13 @@ def fitted(latex: str) -> str:
 
 @dataclass
 class Matrix:
-    """A matrix as it is typeset; cells with fractions as in text."""
+    """A matrix as it is typeset; cells with fractions as in text, ``air`` around them."""
 
     before: str
     cells: list[list[str]]
     labels: list[str]
     columns: str
-    gap: str
+    air: set[bool]
 
 
 @dataclass
@@ -96,36 +96,39 @@ def matrix(latex: str) -> Matrix:
     """A matrix, its name and its labels; a name alone has no cells."""
     found = _MATRIX.fullmatch(latex)
     if found is None:
-        return Matrix(latex, [], [], "", "")
-    gaps = set(re.findall(r" \\\\(\[7pt\]|)\n", found["cells"]))
-    assert len(gaps) <= 1
-    gap = gaps.pop() if gaps else ""
-    rows = re.split(r" \\\\(?:\[7pt\])?\n", found["cells"])
-    cells = [[cell.replace(r"\dfrac", r"\frac") for cell in row.split(" & ")] for row in rows]
-    assert all(len(row) == len(found["columns"]) for row in cells)
+        return Matrix(latex, [], [], "", set())
+    rows = [row.split(" & ") for row in found["cells"].split(" \\\\\n")]
+    assert all(len(row) == len(found["columns"]) for row in rows)
+    cells = [[_AIR.sub(r"\1", cell).replace(r"\dfrac", r"\frac") for cell in row] for row in rows]
     labels = re.findall(
-        r"\\textit\{\\small (.*?)\}(?:\\vphantom.*)?(?:\n|\Z)", _lines(found["labels"])
+        r"\\textit\{\\small (.*?)\}(?:\\vphantom.*)?(?: \\\\)?(?:\n|\Z)", found["labels"] or ""
     )
-    return Matrix(found["before"], cells, [seen(label) for label in labels], found["columns"], gap)
+    air = {bool(_AIR.fullmatch(cell)) for row in rows for cell in row}
+    return Matrix(found["before"], cells, [seen(x) for x in labels], found["columns"], air)
 
 
-def _lines(labels: str | None) -> str:
-    return re.sub(r" \\\\(?:\[7pt\])?(?=\n)", "", labels or "")
+_AIR = re.compile(r"\\air\{(.*)\}")
 
 
 def shelves(body: str) -> Iterator[list[Matrix]]:
     """The displays of matrices, those beside each other together."""
     for display in re.findall(r"\\\[\n(.*?)\n\\\]", body, re.DOTALL):
-        yield [matrix(fitted(part)) for part in re.split(r" \\qquad\n", display)]
+        parts = re.split(r" \\qquad\n", display)
+        other = (r"\begin{aligned}", r"\vcenter")
+        if found := [matrix(fitted(part)) for part in parts if not part.startswith(other)]:
+            yield found
 
 
 def equations(body: str) -> list[list[tuple[str, str, str, bool]]]:
     """The displays of equations: left, relation, right, and whether a line is
     set in from the one it continues."""
     found = []
-    pattern = r"\\begin\{align(?:\*|at\*\}\{(\d))\}\n(.*?)\n\\end\{align(?:at)?\*\}"
+    pattern = r"\\begin\{align(?:ed|\*|at\*\}\{(\d))\}\n(.*?)\n\\end\{align(?:ed|\*|at\*)\}"
     for columns, display in re.findall(pattern, body, re.DOTALL):
-        rows = [row.split(r" &\quad ") for row in display.split(" \\\\\n")]
+        ends = re.findall(r" (\\\\\*?)\n(.?)", display)
+        # No page ends inside of an equation, and one may end behind each.
+        assert all((end[-1] == "*") == (start == "&") for end, start in ends)
+        rows = [row.split(r" &\quad ") for row in re.split(r" \\\\\*?\n", display)]
         assert all(len(row) == int(columns or 1) for row in rows[:-1])
         lines = []
         for line in (line for row in rows for line in row):
@@ -195,12 +198,12 @@ def _read_cell(heat: Heat, line: str) -> None:
         place = -int(m[3]), int(m[2])
         heat.inks[place] = m[1]
         heat.figures[place] = fitted(m[4])
-    elif m := re.fullmatch(r"\\node\[left,.*\] at \(0,(-?\d+)-\.5\) \{(.*)\};", line):
+    elif m := re.fullmatch(r"\\node\[anchor=base east,.*\] at \(0,(-?\d+)-\.5\) \{(.*)\};", line):
         heat.rows[-int(m[1])] = seen(m[2])
     elif m := re.fullmatch(
-        r"\\node\[(rotate=45,anchor=south west|above),.*\] at \((\d+)\.5,0\) \{(.*)\};", line
+        r"\\node\[(rotate=45,anchor=base west|anchor=base),.*\] at \((\d+)\.5,0\) \{(.*)\};", line
     ):
-        heat.angled = m[1] != "above"
+        heat.angled = m[1] != "anchor=base"
         heat.columns[int(m[2])] = seen(m[3])
     else:
         m = re.fullmatch(r"\\node\[below,.*\] at \(([\d.]+),(-\d+)\) \{(.*)\};", line)

@@ -1,0 +1,155 @@
+"""The softmax Jacobian on a sheet: at its point, and put to use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symattn import formulas as f
+from symattn.numbers.values import ONE, ZERO, Value
+from symattn.printers import blocks as b
+from symattn.printers.layout import APART, TEXT, broken, display_width, matrix_width, width
+from symattn.programs.nodes import Node
+from symattn.sheets import definitions
+from symattn.sheets.presentation import grouped, indexed
+from symattn.sheets.steps import Steps, chained
+
+#: Jacobians are shown up to this many keys.
+MAX_KEYS = 6
+
+
+def jacobians(steps: Steps) -> Iterator[b.Block]:
+    """The Jacobian of every softmax at its point: of the rows that are worked in
+    closed form, of the others rounded."""
+    say = steps.say
+    for name in steps.program.steps:
+        node = steps.program.quantities[name]
+        if node.op != "softmax" or node.operands[0].serial not in steps.named:
+            continue
+        if name not in steps.program.gradients:
+            continue
+        weights = f.name_latex(name)
+        row = indexed(weights, "i")
+        yield b.Heading(say("{weights} by its scores: the softmax Jacobian",
+                            weights=b.Math(weights)), 2)  # fmt: skip
+        said: b.Line = say(
+            "A row of weights depends on its own row of scores only: {entry}, that is {matrix}. "
+            "Each row and each column of {jacobian} sums to 0.",
+            entry=b.Math(rf"\displaystyle {definitions.jacobian(node, steps.named)}"),
+            matrix=b.Math(rf"J_i = \operatorname{{diag}}({row}) - {row}^{{\top}} {row}"),
+            jacobian=b.Math("J_i"),
+        )
+        if steps.settings.commands:
+            command = b.Code("symattn derive softmax-jacobian")
+            said += (" ", *say("For any size: {command}.", command=command))
+        yield b.Paragraph(said)
+        if node.grid[1] > MAX_KEYS:
+            yield b.Paragraph(
+                say("With {keys} keys the matrices are left out here.", keys=str(node.grid[1]))
+            )
+            continue
+        rows = range(steps.rows_shown(node))
+        worked = [i for i in steps.rows_worked(node) if i in rows]
+        items = [item for i in worked for item in _jacobian(steps, node, i)]
+        items += [_rounded(steps, node, i) for i in rows if i not in worked]
+        yield b.Matrices(tuple(items))
+
+
+def _table(steps: Steps, node: Node, i: int) -> list[list[Value]]:
+    """The Jacobian of row i."""
+    weights = [steps.shown.quantity(node).entry(i, k) for k in range(node.grid[1])]
+    values = [weight for weight in weights if isinstance(weight, Value)]
+    return [
+        [p * ((ONE if j == k else ZERO) - q) for k, q in enumerate(values)]
+        for j, p in enumerate(values)
+    ]
+
+
+def _rounded(steps: Steps, node: Node, i: int) -> b.Matrix:
+    """``J_0 ~ [...]``."""
+    table = _table(steps, node, i)
+    cells = tuple(tuple(f.latex(steps.shown.rounded(v)) for v in line) for line in table)
+    exact = all(v.rational() == 0 for line in table for v in line)
+    return b.Matrix(f"J_{{{i}}} =" if exact else rf"J_{{{i}}} \approx", cells)
+
+
+def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
+    """``J_0 = 1/Z_0^2 [...] ~ [...]``."""
+    rounded = _rounded(steps, node, i)
+    exact = _exact(steps, node, i)
+    if exact is None:
+        return [rounded]
+    factor, cells = exact
+    closed = b.Matrix(f"J_{{{i}}} = {factor}".strip(), cells)
+    if cells == rounded.cells:
+        return [closed]
+    if matrix_width(closed) > TEXT:
+        return [rounded]
+    return [closed, b.Matrix(r"\approx", rounded.cells)]
+
+
+def _exact(steps: Steps, node: Node, i: int) -> tuple[str, tuple[tuple[str, ...], ...]] | None:
+    """The common factor of the Jacobian of a row, and its entries without it."""
+    table = _table(steps, node, i)
+    row = steps.shown.normalisers[node.serial][i]
+    factor = ""
+    if row.count > 1:
+        # All entries share the square of what the row is divided by.
+        below, shown = steps.shown.divisor(row, i)
+        table = [[value * below * below for value in line] for line in table]
+        square = f.Power(shown, f.Number("2"))
+        factor = rf"\frac{{1}}{{{f.latex(square)}}}"
+    closed = [[steps.shown.value(v, i) for v in line] for line in table]
+    if any(v is None for line in closed for v in line):
+        return None
+    return factor, tuple(tuple(f.latex(v) for v in line if v) for line in closed)
+
+
+def use(steps: Steps, weights: Node, node: Node) -> Iterator[b.Block]:
+    """``dS = J dA`` for the row that is worked, and the row formula from it; ``node``
+    is the gradient of the scores."""
+    keys = weights.grid[1]
+    program = steps.program
+    name = next(n for n, x in program.quantities.items() if x is weights)
+    flow = program.gradients[name]
+    i = steps.shown.telling_row(weights)
+    target, above = steps.name(node), steps.name(flow)
+    if keys <= MAX_KEYS and len(weights.shape) == 2 and steps.rows_shown(weights) > i:
+        yield b.Paragraph(steps.say("Row {row} by its Jacobian, which is symmetric:", row=str(i)))
+        yield _product(steps, weights, node, flow, i)
+    if len(weights.shape) == 2:
+        chain = definitions.by_jacobian(target, above, steps.name(weights), keys)
+        yield b.Paragraph(steps.say("For one entry of any row: {formula}.", formula=b.Math(chain)))
+
+
+def _product(steps: Steps, weights: Node, node: Node, flow: Node, i: int) -> b.Block:
+    """The Jacobian times the row that flows in, as matrices where those fit on a line."""
+    target, above = steps.name(node), steps.name(flow)
+    columns = range(weights.grid[1])
+    head = rf"{grouped(target)}_{{{i}}}^{{\top}} = J_{{{i}}}\,{grouped(above)}_{{{i}}}^{{\top}}"
+    exact = _exact(steps, weights, i)
+    forms = [[steps.shown.short_form(x, i, j) for j in columns] for x in (flow, node)]
+    if exact is not None and all(form is not None for row in forms for form in row):
+        factor, cells = exact
+        items = [
+            b.Matrix(f"{head} = {factor}".strip(), cells),
+            *(b.Matrix(before, tuple((f.latex(x),) for x in row if x is not None))
+              for before, row in zip(("", "="), forms, strict=True)),
+        ]  # fmt: skip
+        if sum(display_width(item) + APART for item in items) <= TEXT + APART:
+            return b.Matrices(tuple(items))
+    near = [[f.latex(steps.shown.decimal(x, i, j)) for j in columns] for x in (flow, node)]
+    items = [
+        b.Matrix(rf"{head} \approx", _rounded(steps, weights, i).cells),
+        *(b.Matrix(before, tuple((cell,) for cell in row))
+          for before, row in zip(("", r"\approx"), near, strict=True)),
+    ]  # fmt: skip
+    if sum(display_width(item) + APART for item in items) <= TEXT + APART:
+        return b.Matrices(tuple(items))
+    name = f.latex(steps.shown.entry_name(node, i, 0))
+    room = TEXT - width(name) - 3
+    terms = [
+        f.Product((f.Symbol("", rf"(J_{{{i}}})_{{0,{k}}}"), steps.shown.entry_name(flow, i, k)))
+        for k in columns
+    ]
+    stages = [broken(f.Sum(tuple(terms)), room), broken(steps.shown.decimal(node, i, 0), room)]
+    return b.Equations(tuple(chained(name, stages, True, room)))
