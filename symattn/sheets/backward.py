@@ -154,9 +154,13 @@ def _likewise(steps: Steps, node: Node, zero: set[int]) -> Iterator[b.Block]:
             formulas.append(f"{steps.formula(steps.name(later), later)} = 0")
     if formulas:
         shown = [piece for x in formulas for piece in (b.Math(x), ", ")][:-1]
-        before, after = steps.around("With {name} these are 0 in every entry: {formulas}.",
-                                     name=b.Math(steps.name(node)))  # fmt: skip
-        yield b.Paragraph((*before, *shown, *after))
+        yield b.Paragraph(
+            steps.say(
+                "With {name} these are 0 in every entry: {formulas}.",
+                name=b.Math(steps.name(node)),
+                formulas=tuple(shown),
+            )
+        )
 
 
 def _equal_operand(steps: Steps, node: Node) -> Node | None:

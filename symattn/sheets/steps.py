@@ -89,15 +89,7 @@ class Steps:
             for equation in equations:
                 tall = r"\displaystyle " if r"\frac" in equation else ""
                 text += [b.Math(tall + equation), ", \N{EM SPACE}"]
-            # Formulas one after the other are no part of the sentence.
-            before, after = self.around("Entry by entry: {formulas}.")
-            yield b.Paragraph((*before, *text[:-1], *after))
-
-    def around(self, sentence: str, **pieces: b.Math) -> tuple[b.Line, b.Line]:
-        """What a sentence says before its ``{formulas}``, and what behind."""
-        gap = b.Math("")
-        said = self.say(sentence, **pieces, formulas=gap)
-        return said[: said.index(gap)], said[said.index(gap) + 1 :]
+            yield b.Paragraph(self.say("Entry by entry: {formulas}.", formulas=tuple(text[:-1])))
 
     def work(self, node: Node) -> Iterator[b.Block]:
         """A quantity in full: worked entries beside its closed form and its
