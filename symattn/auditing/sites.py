@@ -123,11 +123,12 @@ class Site:
         word = Sentence("division by") if op == "divide" else Sentence("factor")
         grid = self.node.grid
         yield from self._instead("scale-dropped", x, word, self._text(scale))
-        twice = graph.node(op, [self.node, scale], grid)
-        yield from self._instead("scaled-twice", twice, word, self._text(scale))
+        # Of two that give the same figures the likelier slip is told first.
         if scale.op == "sqrt":
             plain = graph.node(op, [x, scale.operands[0]], grid)
             yield from self._instead("scale-not-rooted", plain, self._text(scale.operands[0]))
+        twice = graph.node(op, [self.node, scale], grid)
+        yield from self._instead("scaled-twice", twice, word, self._text(scale))
         value = float(self.model[scale][0, 0])
         rooted = scale.op == "sqrt"
         inner = value * value if rooted else value
