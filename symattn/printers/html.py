@@ -184,15 +184,21 @@ class _Hints:
         rules = ""
         for body, state in (("body", "hover"), ("body:not(:has(td:hover))", "focus")):
             cases = (f"&:has([aria-describedby={x}]:{state})>#{x}" for x in self.names.values())
-            rules += f"{body} {{ {', '.join(cases)} {{ display: block; }} }}\n"
+            rules += f"{body} {{ {','.join(cases)} {{ display: block; }} }}\n"
         return rules if self.names else ""
 
     def shown(self) -> str:
         """All hints."""
         return "\n".join(
-            f'<div class="hint" role="tooltip" id="{name}">{_lines(hint.lines)}</div>'
+            f'<div role="tooltip" id="{name}">{_told(hint)}</div>'
             for hint, name in self.names.items()
         )
+
+
+def _told(hint: b.Hint) -> str:
+    """The lines of a hint one below the other: a page has hundreds, and a table in each
+    would be a tenth of it."""
+    return "".join(mathml(" ".join(filter(None, parts))) for parts in hint.lines)
 
 
 def line(pieces: b.Line) -> str:
@@ -294,8 +300,9 @@ def _matrix(matrix: b.Matrix, hints: _Hints) -> str:
 
 def _figure(latex: str, tall: bool = False) -> str:
     """A cell's mathematics; ``tall`` where fractions stand in it as in a display."""
-    if not latex:
-        return ""
+    if not latex or re.fullmatch(r"[\d.]+", latex):
+        # Digits alone are the same without an element.
+        return latex
     style = ' displaystyle="true"' if tall else ""
     return f"<math{style}>{elements(latex)}</math>"
 

@@ -19,6 +19,7 @@ from symattn.drawing.picture import draw
 from symattn.errors import Refuted
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
+from symattn.printers.layout import cut
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.sheets import definitions
@@ -43,7 +44,7 @@ def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
     refutes a figure: a sheet carries checked lines only.
 
     >>> made = sheet("cat-sat-mat", audience="author", places=6)
-    >>> made.title
+    >>> "".join(made.title)
     'Three tiny vectors, no projections'
     """
     solution = case if isinstance(case, Solution) else solve(case)
@@ -51,7 +52,7 @@ def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
     wanted = settings(case.sheet, changes)
     verification = verified(solution)
     steps = Steps(solution, wanted)
-    blocks = [*_opening(steps)]
+    blocks: list[b.Block] = []
     if wanted.drawing:
         blocks.append(b.Picture(draw(solution, "flow", language=wanted.language)))
     blocks += [*given(steps), *_forward(steps, {}), *comparison(steps)]
@@ -63,10 +64,10 @@ def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
         blocks += checks(steps, verification)
     if wanted.commands:
         blocks += commands(case, wanted)
+    blocks = [*_opening(steps), *_in_pieces(steps, blocks), *blocks]
+    title = steps.prose(case.title or case.name)
     subtitle = ", ".join(case.tokens) if case.tokens else case.name
-    return b.Sheet(
-        case.name, case.title or case.name, (subtitle,), tuple(blocks), steps.say, wanted.paper
-    )
+    return b.Sheet(case.name, title, (subtitle,), tuple(blocks), steps.say, wanted.paper)
 
 
 def working(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator[b.Block]:
@@ -120,6 +121,18 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
     if row := steps.which_row():
         said += (" ", *row)
     yield b.Paragraph(said)
+
+
+def _in_pieces(steps: Steps, blocks: Sequence[b.Block]) -> Iterator[b.Block]:
+    """What the pieces of matrices are that are wider than a page of paper."""
+    matrices = (x for block in blocks if isinstance(block, b.Matrices) for x in block.items)
+    if any(len(cut(matrix)) > 1 for matrix in matrices):
+        said: b.Line = steps.say(
+            "On paper a wide matrix stands in pieces: {piece} has columns 0 to 7 of {whole}.",
+            piece=b.Math(r"(X)_{\cdot,\,0\text{--}7}"),
+            whole=b.Math("X"),
+        )
+        yield b.Paragraph(said)
 
 
 def _rounding(steps: Steps) -> str:

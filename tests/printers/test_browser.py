@@ -98,7 +98,7 @@ def test_every_letter_is_in_the_fonts(chromium: Browser, tmp_path: Path) -> None
     assert chromium.fonts("p") == [{"page"}] * plain.count("<p>")
 
 
-SHOWN = """[...document.querySelectorAll('.hint')]
+SHOWN = """[...document.querySelectorAll('[role=tooltip]')]
   .filter(hint => getComputedStyle(hint).display != 'none')
   .map(hint => [hint.id, hint.getBoundingClientRect().toJSON()])"""
 

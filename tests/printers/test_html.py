@@ -144,12 +144,18 @@ def formulas(block: Any) -> Iterator[str]:
                 yield from formulas(getattr(block, field.name))
 
 
+@pytest.mark.parametrize("name", library.names())
+def test_a_page_is_small(name: str) -> None:
+    """What a reader gets unless more is asked for is below 400 kB, fonts and drawing included."""
+    assert len(document(walkthrough.sheet(solve(name))).encode()) < 400_000
+
+
 @pages
 def test_a_page_is_whole(kind: str, name: str) -> None:
     """Elements are balanced, names of headings unique, links lead to them, nothing is loaded;
     the page is not large."""
     page = document(blocks(kind, name))
-    assert len(page.encode()) < 600_000
+    assert len(page.encode()) < 420_000
     reader = Reader(page)
     ids = [value for attribute, value in reader.values if attribute == "id"]
     assert len(ids) == len(set(ids)) >= reader.tags["h2"] + reader.tags["h3"]
