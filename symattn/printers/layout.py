@@ -47,6 +47,14 @@ _WIDE = {
     r"\;": 0.3,
 }
 
+#: Capitals that are wider than figures and small letters.
+_CAPITALS = {
+    **dict.fromkeys("ABCDGHKNOQRUX", 0.8),
+    **dict.fromkeys("EFLPZ", 0.7),
+    "M": 1.0,
+    "W": 1.0,
+}
+
 
 @lru_cache(maxsize=1 << 14)
 def width(latex: str) -> float:
@@ -104,8 +112,15 @@ def _measure(tokens: list[str], place: int) -> tuple[float, int]:
         elif token in _NOTHING or token.isspace():
             continue
         else:
-            total += 0.42 if token in "()[],.:;|!" else 0.55
+            total += _letter(token)
     return total, place
+
+
+def _letter(token: str) -> float:
+    """Width of a letter or a sign, in em."""
+    if token in "()[],.:;|!":
+        return 0.42
+    return _CAPITALS.get(token, 0.55)
 
 
 def _argument(tokens: list[str], place: int) -> tuple[float, int]:
@@ -277,7 +292,9 @@ def matrix_width(matrix: b.Matrix) -> float:
 def equations_width(equations: b.Equations) -> float:
     """Estimated width of lines that are aligned at their relations, in em."""
     left = max(width(line[0]) for line in equations.lines)
-    return left + max(1.5 + (not relation) + width(right) for _, relation, right in equations.lines)
+    # The relation, and what TeX puts around aligned lines.
+    beside = (2.2 + (not relation) + width(right) for _, relation, right in equations.lines)
+    return left + max(beside)
 
 
 def heat_map_width(heat: b.HeatMap) -> float:

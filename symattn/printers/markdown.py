@@ -152,6 +152,9 @@ def _node(node: n.Node) -> str:
             return rf"\mathrm{{{text.translate(_LIVE)}}}"
         case n.Word(text):
             return rf"\mathit{{{text.translate(_LIVE)}}}"
+        case n.Text(text) if text and not text.strip("_"):
+            # A line to write on.
+            return r"\underline{\qquad}"
         case n.Text(text) | n.Cause(text):
             return rf"\text{{{text.translate(_LIVE)}}}"
         case n.Sign(text):

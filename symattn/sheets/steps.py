@@ -57,11 +57,13 @@ class Steps:
         """
         known = {*self.program.quantities, *self.case.symbols}
         pieces = re.split(r"(?<![\w.])([A-Za-z]\w*)(?![\w.]*\w)", text)
-        return tuple(
-            b.Math(f.name_latex(piece)) if piece in known and _is_telling(piece) else piece
-            for piece in pieces
-            if piece
-        )
+        shown: list[str | b.Math] = [""]
+        for piece in pieces:
+            if piece in known and _is_telling(piece):
+                shown += [b.Math(f.name_latex(piece)), ""]
+            else:
+                shown[-1] = f"{shown[-1]}{piece}"
+        return tuple(piece for piece in shown if piece)
 
     def which_row(self) -> b.Line:
         """Which row is worked, where not all are."""
@@ -99,11 +101,11 @@ class Steps:
             return
         worked = [] if node.op == "hide" else list(self.worked_rows(node))
         values = self.values(node) if node.shape else []
-        yield b.Beside((*worked, b.Matrices(tuple(values))) if values else tuple(worked))
         if not self.large and not self._says_all(node):
             yield b.Paragraph(
                 self.say("No short closed form: the digits stand for themselves, and are certain.")
             )
+        yield b.Beside((*worked, b.Matrices(tuple(values))) if values else tuple(worked))
 
     def _says_all(self, node: Node) -> bool:
         """Whether what is worked out has closed forms."""

@@ -44,8 +44,8 @@ def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
     refutes a figure: a sheet carries checked lines only.
 
     >>> made = sheet("cat-sat-mat", audience="author", places=6)
-    >>> "".join(made.title)
-    'Three tiny vectors, no projections'
+    >>> made.title
+    ('Three tiny vectors, no projections',)
     """
     solution = case if isinstance(case, Solution) else solve(case)
     case = solution.case
@@ -128,9 +128,7 @@ def _in_pieces(steps: Steps, blocks: Sequence[b.Block]) -> Iterator[b.Block]:
     matrices = (x for block in blocks if isinstance(block, b.Matrices) for x in block.items)
     if any(len(cut(matrix)) > 1 for matrix in matrices):
         said: b.Line = steps.say(
-            "On paper a wide matrix stands in pieces: {piece} has columns 0 to 7 of {whole}.",
-            piece=b.Math(r"(X)_{\cdot,\,0\text{--}7}"),
-            whole=b.Math("X"),
+            "On paper a wide matrix stands in pieces: below the name of each are its columns."
         )
         yield b.Paragraph(said)
 

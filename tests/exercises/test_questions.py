@@ -15,7 +15,7 @@ from symattn.exercises.questions import BLANK, letter, question, solution
 from symattn.exercises.slips import catalogue, mistakes
 from symattn.exercises.variants import variants
 from symattn.printers import blocks as b
-from symattn.printers import html, latex
+from symattn.printers import html, latex, markdown
 from symattn.shapes import grid
 
 CASES = ("cat-sat-mat", "please-study-man", "length-4-causal", "cat-sat-mat-padding")
@@ -84,7 +84,7 @@ def test_the_solution_has_every_answer_and_mistake(name: str, level: str) -> Non
             if answer != answer.to_integral_value() and not answer.is_infinite():
                 # A number that is short stands there without its last zeros.
                 shown = str(abs(answer)).rstrip("0")
-                assert f"<mn>{shown}" in page, (part, answer)
+                assert f">{shown}" in page, (part, answer)
     said = words(sheet)
     found = [*mistakes(one, slips)]
     assert len(found) > 5
@@ -168,3 +168,11 @@ def test_scalars_and_vectors() -> None:
     assert BLANK in blanks[2].items[0].before
     assert one.right(one.parts[2]) == ((Decimal("2.12"),),)
     assert "(b) a – attention weights, 2 (3 points)" in words(sheet)
+
+
+def test_a_line_to_write_on_in_markdown() -> None:
+    """Blanks are lines, not the empty words that underscores would be."""
+    asked = exercise(library.load("cat-sat-mat"))
+    figures = sum(len(row) for part in asked.parts for row in asked.right(part))
+    assert figures == 3 * 3 * 3 + 3 * 4
+    assert markdown.document(question(asked)).count(r"\underline{\qquad}") == figures

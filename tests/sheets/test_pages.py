@@ -328,7 +328,7 @@ def test_the_opening(page: Reads, folder: Path) -> None:
     """Title, tokens, note and source as the file has them; a bare case says what it can."""
     made = page("cat-sat-mat-causal")
     document = made.truth.document
-    assert (made.sheet.name, made.sheet.title) == ("cat-sat-mat-causal", document["title"])
+    assert (made.sheet.name, made.sheet.title) == ("cat-sat-mat-causal", (document["title"],))
     assert made.sheet.subtitle == ("cat, sat, mat",)
     note, source, promise, *_ = text_of(made)
     assert note == document["note"]
@@ -340,7 +340,7 @@ def test_the_opening(page: Reads, folder: Path) -> None:
     assert page("names").sheet.subtitle == ("names",)
     path = folder / "bare.toml"
     path.write_text("[given]\nx = 1\n[steps]\ny = '2 * x'\n", "utf-8")
-    assert walkthrough.sheet(solve(path)).title == "bare"
+    assert walkthrough.sheet(solve(path)).title == ("bare",)
 
 
 def test_where_the_gradient_comes_from(page: Reads) -> None:
