@@ -128,7 +128,8 @@ class Feedback:
         )
         if following:
             yield say(
-                "What follows from it in {quantities} has its points for the method.",
+                "In {quantities} what follows from your own earlier answers has its points for "
+                "the method.",
                 quantities=", ".join(following),
             )
         if {mark.outcome for mark in marks} == {"right", "early"}:
