@@ -50,7 +50,7 @@ def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
     solution = case if isinstance(case, Solution) else solve(case)
     case = solution.case
     wanted = settings(case.sheet, changes)
-    verification = verified(solution)
+    verification = verified(solution, wanted.crosscheck)
     steps = Steps(solution, wanted)
     blocks: list[b.Block] = []
     if wanted.drawing:
@@ -79,9 +79,13 @@ def working(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator[
         yield from backward(steps, remarks)
 
 
-def verified(solution: Solution) -> Verification:
-    """The verification of a solution; :class:`Refuted` if it refutes a figure."""
-    verification = verify(solution)
+def verified(solution: Solution, symbolic: bool = False) -> Verification:
+    """The verification of a solution; :class:`Refuted` if it refutes a figure.
+
+    SymPy takes as long as all the rest of a sheet: it is asked where the sheet
+    tells what it says.
+    """
+    verification = verify(solution, symbolic)
     if verification.verdict is Verdict.REFUTED:
         wrong = [
             check.quantity

@@ -453,11 +453,12 @@ def test_what_sympy_alone_can_tell():
     [
         "from symattn.solution.solution import solve; solve('cat-sat-mat')['dL/dQ'].decimal(4)",
         "from symattn.auditing.audit import audit; audit('please-study-man')",
-        "import symattn.verification, symattn.cli.verify, symattn.sheets.walkthrough",
+        "import symattn.verification, symattn.cli.verify",
+        "from symattn.sheets.walkthrough import sheet; sheet('length-4-causal')",
     ],
 )
 def test_sympy_is_loaded_for_formulas_only(work):
-    """Solving, auditing and starting a command do without."""
+    """Solving, auditing, starting a command and a student's sheet do without."""
     code = f"{work}; import sys; sys.exit('sympy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
