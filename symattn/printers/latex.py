@@ -66,11 +66,11 @@ _SHARED = r"""
 \RedeclareSectionCommand[beforeskip=11pt plus 4pt,afterskip=3pt]{section}
 \RedeclareSectionCommand[beforeskip=8pt plus 3pt,afterskip=1pt]{subsection}
 \hyphenpenalty=500
-\emergencystretch=2em
+\emergencystretch=8em
 """
 
 #: The words of other languages stay whole: LaTeX would break them by English rules.
-_UNBROKEN = "\\hyphenpenalty=10000\n\\emergencystretch=4em\n"
+_UNBROKEN = "\\hyphenpenalty=10000\n"
 
 _PDFLATEX = r"""\pdfinfoomitdate=1
 \pdftrailerid{}

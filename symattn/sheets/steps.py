@@ -101,11 +101,15 @@ class Steps:
             return
         worked = [] if node.op == "hide" else list(self.worked_rows(node))
         values = self.values(node) if node.shape else []
+        yield from self.formless(node)
+        yield b.Beside((*worked, b.Matrices(tuple(values))) if values else tuple(worked))
+
+    def formless(self, node: Node) -> Iterator[b.Block]:
+        """That what is worked out of a quantity has no closed form, where it has none."""
         if not self.large and not self._says_all(node):
             yield b.Paragraph(
                 self.say("No short closed form: the digits stand for themselves, and are certain.")
             )
-        yield b.Beside((*worked, b.Matrices(tuple(values))) if values else tuple(worked))
 
     def _says_all(self, node: Node) -> bool:
         """Whether what is worked out has closed forms."""

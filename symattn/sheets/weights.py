@@ -128,6 +128,7 @@ def inside(steps: Steps, node: Node) -> Iterator[b.Block]:
 def weights(steps: Steps, node: Node) -> Iterator[b.Block]:
     """A softmax that is a step: its exponentials, rows worked, closed forms, shades."""
     yield from row_sums(steps, node)
+    yield from steps.formless(node)
     shades = b.HeatMaps((steps.heat_map(steps.shown, node, ()),))
     drawn = len(shades.items[0].columns) <= FIGURES and node.grid[0] <= SHADES
     worked = [] if steps.large else list(steps.worked_rows(node))
