@@ -15,6 +15,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import fsum
 
 #: Between boxes of a layer, beside a lane, and between layers.
 _APART, _BESIDE, _BETWEEN = 22.0, 12.0, 34.0
@@ -152,7 +153,7 @@ def _ordered(layers: list[list[_Spot]], above: _Links, below: _Links) -> list[li
             near = {x: i for i, x in enumerate(current[k - 1 if down else k + 1])}
             links = above if down else below
             wanted = {
-                x: sum(near[y] for y in links[x]) / len(links[x]) if links[x] else float(i)
+                x: fsum(near[y] for y in links[x]) / len(links[x]) if links[x] else float(i)
                 for i, x in enumerate(current[k])
             }
             current[k].sort(key=wanted.__getitem__)
@@ -213,9 +214,9 @@ def _moved(
                     (middles[y], _STRAIGHT if column[x] == column[y] else 1.0)
                     for y in (*above[x], *below[x])
                 ]
-                total = sum(weight for _, weight in near)
+                total = fsum(weight for _, weight in near)
                 wanted.append(
-                    sum(at * weight for at, weight in near) / total if near else middles[x]
+                    fsum(at * weight for at, weight in near) / total if near else middles[x]
                 )
                 weights.append(total or 0.1)
             for x, at in zip(layer, _apart(layer, wanted, weights, extents), strict=True):
@@ -244,7 +245,7 @@ def _straighten(
             if x in right:
                 high = min(high, middles[right[x][0]] - right[x][1])
         if low <= high:
-            mean = sum(middles[x] for x in column) / len(column)
+            mean = fsum(middles[x] for x in column) / len(column)
             middles |= dict.fromkeys(column, min(max(mean, low), high))
 
 

@@ -4,6 +4,7 @@ three levels, and about how wide they are."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from unicodedata import combining, east_asian_width
 
 from symattn import formulas as f
@@ -32,7 +33,7 @@ def text_width(text: str, size: float) -> float:
     >>> text_width("0.50", 10) < text_width("-0.50", 10) < text_width("猫猫猫", 10)
     True
     """
-    return size * sum(map(_letter_width, text))
+    return size * fsum(map(_letter_width, text))
 
 
 def _letter_width(c: str) -> float:
@@ -47,7 +48,7 @@ def _letter_width(c: str) -> float:
 
 def width(runs: Runs, size: float) -> float:
     """About how wide lettering is."""
-    return sum(text_width(run.text, size * (_SMALL if run.level else 1)) for run in runs)
+    return fsum(text_width(run.text, size * (_SMALL if run.level else 1)) for run in runs)
 
 
 def lettering(
