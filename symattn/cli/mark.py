@@ -13,7 +13,7 @@ import click
 from symattn import outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.options import Pace, bounded
+from symattn.cli.options import Pace, at_once, bounded
 from symattn.cli.pages import page
 from symattn.errors import Fault, Faults, Malformed
 from symattn.escaping import json_text, visible
@@ -67,15 +67,7 @@ if TYPE_CHECKING:
     help="Of the feedback: a language that comes with symattn, or a language file.",
 )
 @bounded
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    envvar="SYMATTN_JOBS",
-    metavar="N",
-    help="Work on so many students at once.",
-)
+@at_once("students")
 def command(
     answers: Path,
     key: Path | None,

@@ -136,8 +136,8 @@ def sheet_settings(command: Callable[..., None]) -> Callable[..., None]:
     return audience(detail(places(paper_and_language(with_settings))))
 
 
-def paced(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command for several cases the options for its :class:`Pace`, as ``pace``."""
+def at_once(what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command the option how many of its things it works on at once, as ``jobs``."""
     return click.option(
         "--jobs",
         type=click.IntRange(min=1),
@@ -145,5 +145,10 @@ def paced(command: Callable[..., None]) -> Callable[..., None]:
         show_default=True,
         envvar="SYMATTN_JOBS",
         metavar="N",
-        help="Work on so many cases at once.",
-    )(limited(command))
+        help=f"Work on so many {what} at once.",
+    )
+
+
+def paced(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command for several cases the options for its :class:`Pace`, as ``pace``."""
+    return at_once("cases")(limited(command))

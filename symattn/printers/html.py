@@ -18,6 +18,7 @@ from pathlib import Path
 from symattn.escaping import html_attribute, html_text
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
+from symattn.printers.layout import columns
 from symattn.printers.mathml import elements, mathml, table
 
 #: With so many headings a page has a table of contents.
@@ -309,13 +310,9 @@ def _figure(latex: str, tall: bool = False) -> str:
 
 # -- tables and heat maps --------------------------------------------------------
 
-_BETWEEN = re.compile(r"@\{(?:[^{}]|\{[^{}]*\})*\}")
-_COLUMN = re.compile(r"P\{\d+mm\}|[lcr]")
-
 
 def _table(table: b.Table) -> str:
-    columns = _COLUMN.findall(_BETWEEN.sub("", table.align))
-    kinds = ["l wide" if column[0] == "P" else column for column in columns]
+    kinds = [f"{x.side} wide" if x.width else x.side for x in columns(table.align)]
     header = "".join(
         f'<th scope="col" class="{kind}">{line(cell)}</th>' if cell else "<td></td>"
         for kind, cell in zip(kinds, table.header, strict=True)

@@ -6,12 +6,12 @@ style but in attributes: what stands around it is not ours.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
 from symattn.escaping import html_text
 from symattn.printers import blocks as b
+from symattn.printers.layout import columns
 
 #: Letters of text that a platform or MathJax would read as the start of something.
 _LIVE = str.maketrans(
@@ -23,9 +23,7 @@ _LIVE = str.maketrans(
         "$": "<span>&#36;</span>",
     }
 )
-_COLUMN = re.compile(r"P\{\d+mm\}|[lcr]")
-_BETWEEN = re.compile(r"@\{(?:[^{}]|\{[^{}]*\})*\}")
-_SIDES = {"l": "left", "c": "center", "r": "right", "P": "left"}
+_SIDES = {"l": "left", "c": "center", "r": "right"}
 _CELL = "padding: .15em .5em; text-align: {}"
 #: The colour that heat maps shade with.
 _HEAT = "43, 108, 176"
@@ -144,8 +142,7 @@ def _matrix(matrix: b.Matrix) -> str:
 
 
 def _table(table: b.Table) -> str:
-    columns = _COLUMN.findall(_BETWEEN.sub("", table.align))
-    styles = [_CELL.format(_SIDES[column[0]]) for column in columns]
+    styles = [_CELL.format(_SIDES[column.side]) for column in columns(table.align)]
     head = "".join(
         f'<th scope="col" style="{style}">{line(cell)}</th>'
         for style, cell in zip(styles, table.header, strict=True)
