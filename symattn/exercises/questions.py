@@ -250,8 +250,7 @@ def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     for place, part in enumerate(exercise.parts):
         found = library.derivation(part.quantity)
         head = sheet(found)
-        title = head.title if isinstance(head.title, tuple) else (head.title,)
-        yield b.Heading((f"({letter(place)}) ", *title, f" ({worth(part, say)})"))
+        yield b.Heading((f"({letter(place)}) ", *head.heading, f" ({worth(part, say)})"))
         yield b.Paragraph(head.subtitle)
         yield from map(_lower, statement(found))
 
@@ -305,7 +304,6 @@ def proved(exercise: Exercise) -> Iterator[b.Block]:
 
     for place, part in enumerate(exercise.parts):
         made = sheet(library.derivation(part.quantity))
-        title = made.title if isinstance(made.title, tuple) else (made.title,)
-        yield b.Heading((f"({letter(place)}) ", *title))
+        yield b.Heading((f"({letter(place)}) ", *made.heading))
         yield b.Paragraph(made.subtitle)
         yield from map(_lower, made.blocks)

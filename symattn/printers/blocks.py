@@ -214,3 +214,12 @@ class Sheet:
     say: Language = ENGLISH
     paper: str = "a4"
     logo: Logo | None = None
+
+    @property
+    def heading(self) -> Line:
+        """The title as a line.
+
+        >>> Sheet("x", "By hand", (), ()).heading
+        ('By hand',)
+        """
+        return (self.title,) if isinstance(self.title, str) else self.title

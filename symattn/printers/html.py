@@ -98,18 +98,14 @@ def page(name: str, head: str, body: str, say: Language, more: str = "") -> str:
 
 def title(sheet: b.Sheet) -> str:
     """The title of a sheet as HTML."""
-    return line(_title(sheet))
+    return line(sheet.heading)
 
 
 def words(sheet: b.Sheet) -> str:
     """The title of a sheet in plain words, without its mathematics; its name if there are none."""
     plain = (x if isinstance(x, str) else "" if isinstance(x, b.Math) else x.text
-             for x in _title(sheet))  # fmt: skip
+             for x in sheet.heading)  # fmt: skip
     return "".join(plain).strip() or sheet.name
-
-
-def _title(sheet: b.Sheet) -> b.Line:
-    return (sheet.title,) if isinstance(sheet.title, str) else sheet.title
 
 
 def _named(blocks: tuple[b.Block, ...]) -> Iterator[tuple[str, b.Block]]:

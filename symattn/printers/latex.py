@@ -107,13 +107,12 @@ _LUALATEX = "\n".join(
 def document(sheet: b.Sheet) -> str:
     """The LaTeX document of a sheet."""
     body = _joined(sheet.blocks)
-    title = (sheet.title,) if isinstance(sheet.title, str) else sheet.title
     logo = ""
     if sheet.logo is not None:
         size = "height=14mm,width=60mm,keepaspectratio"
         logo = rf"{{\raggedleft\includegraphics[{size}]{{{sheet.logo.file}}}\par}}" + "\n"
     head = logo + (
-        rf"{{\LARGE\bfseries\boldmath\color{{ink}}\raggedright {_line(title)}\par}}"
+        rf"{{\LARGE\bfseries\boldmath\color{{ink}}\raggedright {_line(sheet.heading)}\par}}"
         + "\n"
         + rf"{{\large\itshape\color{{ink}} {_line(sheet.subtitle)}\par}}"
         + "\n\\smallskip{\\color{ink}\\hrule height .6pt}\\medskip"

@@ -33,8 +33,7 @@ def document(sheet: b.Sheet) -> str:
     so $A_ {0}$
     <BLANKLINE>
     """
-    title = (sheet.title,) if isinstance(sheet.title, str) else sheet.title
-    parts = [f"# {_line(title)}"]
+    parts = [f"# {_line(sheet.heading)}"]
     if subtitle := _line(sheet.subtitle):
         parts.append(subtitle)
     parts += filter(None, map(_block, sheet.blocks))

@@ -45,21 +45,20 @@ def document(sheet: b.Sheet) -> str:
     >>> page.splitlines()[-1]
     '$A$#(" is")'
     """
-    title = (sheet.title,) if isinstance(sheet.title, str) else sheet.title
     blocks = [block for block in sheet.blocks if not isinstance(block, b.Picture)]
     body = "\n\n".join(
         _before(block) if _introduces(block, after) else _block(block)
         for block, after in zip_longest(blocks, blocks[1:])
     )
     words = "".join("" if isinstance(x, b.Math) else x if isinstance(x, str) else x.text
-                    for x in title)  # fmt: skip
+                    for x in sheet.heading)  # fmt: skip
     name, side = _PAPERS[sheet.paper]
     logo = f"#logo({_string(sheet.logo.file)})\n" if sheet.logo else ""
     return (
         f"{TYPST_DOCUMENT}\n#set document(title: {_string(words)})\n"
         f'#set page(paper: "{name}", margin: (x: {side}mm, top: 20mm, bottom: 22mm), '
         f'numbering: "1")\n#set text(lang: "{sheet.say.tag.partition("-")[0]}")\n{_STYLE}\n'
-        f"{logo}#title({_line(title)}, {_line(sheet.subtitle)})\n\n{body}\n"
+        f"{logo}#title({_line(sheet.heading)}, {_line(sheet.subtitle)})\n\n{body}\n"
     )
 
 
