@@ -12,7 +12,8 @@ Grammar, loosest binding first::
     product    = unary (("*" | "/" | "@") unary)*
     unary      = ("+" | "-") unary | postfix
     postfix    = atom ("." "T" | "[" keys "]" | "(" arguments ")")*
-    atom       = number | name | gradient | "(" statement ("," statement)* ")"
+    atom       = number | name | gradient | array | "(" statement ("," statement)* ")"
+    array      = "[" (sum | array) ("," (sum | array))* "]"
     gradient   = "grad" "(" name ")" | "dL/d" name
 
 Derivations, where letters are indices, have powers (``postfix "**" unary``
@@ -123,6 +124,13 @@ class Power:
 
 
 @dataclass(frozen=True)
+class Array:
+    """``[1, 2]`` or ``[[1, 2], [3, 4]]``: numbers, or rows of them."""
+
+    items: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
 class Comparison:
     """``a < b <= c``: operands with the relations between them."""
 
@@ -155,6 +163,7 @@ Tree = (
     | Indexed
     | Cell
     | Power
+    | Array
     | Comparison
     | Conjunction
     | Sequence
@@ -355,7 +364,20 @@ class _Parser:
             items = self.items()
             self.expect(")")
             return items[0] if len(items) == 1 else Sequence(items)
+        if self.sign == "[" and not self.letters:
+            return self.array()
         self.unexpected("a value")
+
+    def array(self) -> Array:
+        self.deeper()
+        self.expect("[")
+        items = [self.binary(1)]
+        while self.sign == ",":
+            self.advance()
+            items.append(self.binary(1))
+        self.expect("]")
+        self.depth -= 1
+        return Array(tuple(items))
 
     def items(self) -> tuple[Tree, ...]:
         items = [self.statement()]
@@ -438,7 +460,13 @@ def inside(tree: Tree) -> tuple[Tree, ...]:
             return left, right
         case Cell(operand, places):
             return operand, *places
-        case Call(_, parts) | Comparison(parts, _) | Conjunction(parts) | Sequence(parts):
+        case (
+            Call(_, parts)
+            | Array(parts)
+            | Comparison(parts, _)
+            | Conjunction(parts)
+            | Sequence(parts)
+        ):
             return parts
     return ()
 
@@ -456,6 +484,74 @@ def names(tree: Tree) -> Iterator[str]:
             yield gradient_name(of)
     for part in inside(tree):
         yield from names(part)
+
+
+#: How tightly trees bind: comparisons, sums, products, signs, what comes after a value, values.
+_SUM, _PRODUCT, _SIGN, _POSTFIX, _ATOM = range(1, 6)
+
+
+def text(tree: Tree) -> str:
+    """A tree written down, so that it reads back as the same tree.
+
+    >>> text(parse("(A - -2*x) @ V.T / sqrt(d_k)"))
+    '(A - -2 * x) @ V.T / sqrt(d_k)'
+    >>> text(parse("softmax([[1, 0.50], [2, -1]])[0, 1:] <= 1"))
+    'softmax([[1, 0.50], [2, -1]])[0, 1:] <= 1'
+    """
+    return _text(tree)[0]
+
+
+def _text(tree: Tree) -> tuple[str, int]:
+    match tree:
+        case Literal(digits):
+            return digits, _SIGN if digits.startswith("-") else _ATOM
+        case Name(name):
+            return name, _ATOM
+        case Gradient(of):
+            return f"grad({of})", _POSTFIX
+        case Negative(operand):
+            return f"-{_inside(operand, _POSTFIX)}", _SIGN
+        case Binary(op, left, right):
+            level = _BINARY[op]
+            return f"{_inside(left, level)} {op} {_inside(right, level + 1)}", level
+        case Power(base, exponent):
+            return f"{_inside(base, _POSTFIX)}**{_inside(exponent, _SIGN)}", _SIGN
+        case Call(function, arguments):
+            return f"{function}({_listed(arguments)})", _POSTFIX
+        case Transposed(operand):
+            return f"{_inside(operand, _POSTFIX)}.T", _POSTFIX
+        case Indexed(operand, keys):
+            return f"{_inside(operand, _POSTFIX)}[{', '.join(map(_key, keys))}]", _POSTFIX
+        case Cell(operand, places):
+            return f"{_inside(operand, _POSTFIX)}[{_listed(places)}]", _POSTFIX
+        case Array(items):
+            return f"[{_listed(items)}]", _ATOM
+        case Sequence(items):
+            return f"({_listed(items)})", _ATOM
+        case Comparison(operands, relations):
+            shown = [_inside(operand, _SUM) for operand in operands]
+            rest = (f" {sign} {one}" for sign, one in zip(relations, shown[1:], strict=True))
+            return shown[0] + "".join(rest), 0
+        case Conjunction(parts):
+            return " and ".join(_inside(part, 0) for part in parts), -1
+
+
+def _inside(tree: Tree, level: int) -> str:
+    shown, binding = _text(tree)
+    return shown if binding >= level else f"({shown})"
+
+
+def _listed(trees: Iterable[Tree]) -> str:
+    return ", ".join(map(text, trees))
+
+
+def _key(key: Key) -> str:
+    match key:
+        case int():
+            return str(key)
+        case Span(start, stop, step):
+            ends = f"{'' if start is None else start}:{'' if stop is None else stop}"
+            return ends if step is None else f"{ends}:{step}"
 
 
 def entry_text(text: str, tree: Tree, keys: Iterable[int]) -> str:

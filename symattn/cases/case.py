@@ -14,6 +14,7 @@ from symattn.cases.asked import Asked, read_asked
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
 from symattn.cases.rows import Rows, read_rows, shape_of
 from symattn.cases.settings import settings
+from symattn.documents.reading import Reading
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
 from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import Hidden
@@ -40,7 +41,8 @@ class Case:
     declares one; ``asked`` is what it says of an exercise, ``sheet`` what its
     sheets have on them (:mod:`symattn.cases.settings`). ``lines`` are those of
     the steps in the file of the case, ``path``, and ``base`` is the file of the
-    case it extends.
+    case it extends. ``reading`` is what an article was understood to say, where
+    the case was read from one.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Case:
     lines: Mapping[str, int] = field(default_factory=dict, compare=False)
     path: Path | None = field(default=None, compare=False)
     base: Path | None = field(default=None, compare=False)
+    reading: Reading | None = field(default=None, compare=False)
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
@@ -243,6 +246,7 @@ def with_numbers(case: Case, given: Mapping[str, object], upstream: object = Non
         lines={},
         path=None,
         base=None,
+        reading=None,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 from symattn import syntax
 from symattn.cases.rows import read_each
 from symattn.cases.statements import Comparison, lower_statement
+from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CLAIMS
 from symattn.numbers.printed import Printed, read_printed
@@ -38,7 +39,9 @@ class Claim:
     tree; ``key`` is the one that it stands under in the table of that
     ``number``, which begins on ``line`` of its file (0: in none). Figures have
     the program's ``node`` of the expression and ``printed``, the rows of its
-    grid; a statement has no node, but ``comparisons`` that must all hold.
+    grid; a statement has no node, but ``comparisons`` that must all hold. Of a
+    claim that an article prints, ``span`` is where it does, and ``spans`` where
+    each figure stands; ``confirmed`` where only its value says what it is.
     """
 
     where: str
@@ -50,6 +53,9 @@ class Claim:
     key: Key = "of"
     number: int = 0
     line: int = 0
+    span: Span | None = None
+    spans: tuple[tuple[Span, ...], ...] = ()
+    confirmed: bool = False
 
     @cached_property
     def is_arithmetic(self) -> bool:

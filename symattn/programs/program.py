@@ -12,6 +12,7 @@ from symattn.advice import of_word
 from symattn.errors import Fault, Malformed, UnknownName, expected, short
 from symattn.limits import STEPS
 from symattn.numbers.reading import evaluate
+from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
 from symattn.shapes import Shape, show
@@ -88,6 +89,8 @@ class Program:
         match tree:
             case syntax.Literal():
                 return nodes.constant(evaluate(tree, tree.text))
+            case syntax.Array():
+                return _array(tree)
             case syntax.Name(name):
                 return self._quantity(name)
             case syntax.Negative(operand):
@@ -135,6 +138,22 @@ class Program:
 
 def _elementwise(op: str, x: Node, y: Node) -> Node:
     return nodes.elementwise(_OPERATORS[op], x, y)
+
+
+def _array(tree: syntax.Array) -> Node:
+    """The node of numbers in brackets; raises :class:`Malformed` where rows differ in length
+    or something is no number."""
+    is_matrix = isinstance(tree.items[0], syntax.Array)
+    rows = tree.items if is_matrix else (tree,)
+    entries: list[tuple[Value, ...]] = []
+    for row in rows:
+        if not isinstance(row, syntax.Array):
+            raise Malformed("expected rows in brackets, as in [[1, 2], [3, 4]]")
+        entries.append(tuple(evaluate(entry, syntax.text(entry)) for entry in row.items))
+    widths = sorted({len(row) for row in entries})
+    if len(widths) > 1:
+        raise Malformed(f"expected rows of one length, found {widths[0]} and {widths[-1]} numbers")
+    return nodes.table(tuple(entries), (len(rows), widths[0]) if is_matrix else (widths[0],))
 
 
 def _function(name: str, count: int) -> nodes.Function:

@@ -1,0 +1,113 @@
+"""An article as it was read: blocks of parts, each character with its place."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from symattn.documents.text import Span, Text
+from symattn.tables.places import Place
+
+#: What a part is: words, the source of a formula in LaTeX, or code in a line.
+PartKind = Literal["text", "math", "code"]
+
+#: What a block is. Prose is a paragraph or an item of a list; a formula stands by
+#: itself; ``code`` is shown, ``output`` was printed by it; a ``note`` is what the
+#: author says to symattn in a comment.
+BlockKind = Literal["heading", "prose", "formula", "code", "output", "table", "note"]
+
+#: The forms of articles.
+Form = Literal["markdown", "notebook", "latex", "html", "text", "pdf"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a block, of one kind."""
+
+    kind: PartKind
+    text: Text
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table."""
+
+    parts: tuple[Part, ...]
+    is_head: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of an article.
+
+    ``parts`` of a heading or of prose alternate as they stand; a formula has one
+    of kind ``math``, code and output one of kind ``code``, a note one of kind
+    ``text``. A table has ``rows`` instead. ``level`` is that of a heading, from 1;
+    ``language`` that of code, as its author writes it, in lower case; ``tags``
+    are those of a notebook's cell.
+    """
+
+    kind: BlockKind
+    parts: tuple[Part, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    level: int = 0
+    language: str = ""
+    tags: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> Text:
+        """All of its parts, without their marks."""
+        return Text.joined([part.text for part in self.parts])
+
+
+@dataclass(frozen=True, repr=False)
+class Article:
+    """An article: its file's text, and what it consists of.
+
+    ``source`` is the file decoded, byte for byte (a byte-order mark and line ends
+    are kept); all spans count its characters.
+    """
+
+    path: Path
+    form: Form
+    source: str
+    blocks: tuple[Block, ...]
+    encoding: str = "utf-8"
+    title: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return f"<Article {self.path.name[:60]!r}: {len(self.blocks)} blocks>"
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """Where lines begin; ``\\r\\n``, ``\\n`` and ``\\r`` end one."""
+        starts, source = [0], self.source
+        at = 0
+        for line in source.replace("\r\n", " \n").replace("\r", "\n").split("\n"):
+            at += len(line) + 1
+            starts.append(at)
+        return starts[:-1]
+
+    def place(self, offset: int) -> Place:
+        """The line and the column of a character, both from 1.
+
+        >>> article = Article(Path("x.md"), "markdown", "a\\r\\nbc", ())
+        >>> article.place(4)
+        Place(line=2, column=2)
+        """
+        line = bisect_right(self._lines, offset)
+        return Place(line, offset - self._lines[line - 1] + 1)
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from 1, without its end."""
+        start = self._lines[number - 1]
+        end = self._lines[number] if number < len(self._lines) else len(self.source)
+        return self.source[start:end].rstrip("\r\n")
+
+    def text(self, span: Span) -> str:
+        """What the file has there."""
+        return self.source[span.start : span.end]

@@ -1,0 +1,93 @@
+"""What an article was understood to compute and to print, every number accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from symattn.documents.article import Article
+from symattn.documents.text import Span
+from symattn.shapes import Nested
+
+#: What became of a printed number: an input where it is given, the value of a quantity,
+#: part of arithmetic that carries its own operands, recognised as no claim (a year, a
+#: size, the number of a section), or not understood.
+Status = Literal["given", "bound", "local", "ignored", "unread"]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that the article prints, and what became of it.
+
+    ``of`` is what it is the value of, ``A[0, 1]``; '' where that is not known.
+    ``confirmed`` where the article doesn't say so plainly, and its value agrees.
+    """
+
+    text: str
+    span: Span
+    status: Status
+    of: str = ""
+    confirmed: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Given:
+    """An input: its numbers as texts, and where they stand."""
+
+    entries: Nested[str]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step: its expression, and where the article says it; ``assumed`` where it
+    doesn't, but the recipe is known by its name."""
+
+    expression: str
+    span: Span | None = None
+    assumed: bool = False
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A claim as a walkthrough file has it: ``key`` is ``of``, ``as_printed`` or
+    ``holds``; ``printed`` and ``spans`` have the figures and their places in the same
+    nesting. ``where`` is the heading that it stands under."""
+
+    key: Literal["of", "as_printed", "holds"]
+    text: str
+    where: str
+    span: Span
+    printed: Nested[str] | None = None
+    spans: Nested[Span] | None = None
+    confirmed: bool = False
+
+
+@dataclass(frozen=True)
+class Open:
+    """What could be read in more than one way, or not at all: its place, and why."""
+
+    what: str
+    why: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An article understood.
+
+    ``numbers`` are all that it prints, in order; ``assumptions`` are sentences that
+    every report repeats.
+    """
+
+    article: Article
+    given: Mapping[str, Given] = field(default_factory=dict)
+    steps: Mapping[str, Step] = field(default_factory=dict)
+    loss: Mapping[str, object] | None = None
+    claims: tuple[Claimed, ...] = ()
+    tokens: tuple[str, ...] = ()
+    numbers: tuple[Number, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    open: tuple[Open, ...] = ()

@@ -1,0 +1,116 @@
+"""What notation becomes: the one grammar's trees, with the places of what was written.
+
+The trees are those of :mod:`symattn.syntax`; a figure and a name know where they
+stand. What only documents write (an array with labels, something not understood)
+is added here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from symattn import syntax
+from symattn.documents.text import Span
+
+NOWHERE = Span(0, 0)
+
+
+@dataclass(frozen=True)
+class Figure(syntax.Literal):
+    """A printed number: ``text`` as a claim has it (``-0.50``, ``50.7%``,
+    ``1.2e-3``, ``-inf``), a sign right before it included."""
+
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Named(syntax.Name):
+    """A name in plain letters (``W_Q`` for ``W^{(Q)}``, ``S_scaled``, ``A_hat``)."""
+
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Labelled(syntax.Array):
+    """An array with labels of its rows and columns, empty where there are none.
+
+    ``rows_said`` or ``columns_said`` has one text for each row or column.
+    """
+
+    rows_said: tuple[str, ...] = ()
+    columns_said: tuple[str, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """Something that is not understood; ``figures`` are the numbers in it."""
+
+    text: str
+    span: Span = field(default=NOWHERE, compare=False)
+    figures: tuple[Figure, ...] = field(default=(), compare=False)
+
+
+#: A tree of the grammar (whose leaves may be those above), or what is none.
+Member = syntax.Tree | Opaque
+
+#: What stands between two members of a chain: equal; about equal; an arrow that gives
+#: a value ("please → [1, 0]"); a colon behind a name or a label.
+Link = Literal["=", "≈", "→", ":"]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Members that are said to be equal: ``Q = X W_Q = [[1, 0], [0, 2]]``.
+
+    There is one link less than members; a chain of one member only mentions it.
+    ``spans`` are those of the members. ``is_code`` where it is an assignment or an
+    expression of a program.
+    """
+
+    members: tuple[Member, ...]
+    links: tuple[Link, ...]
+    spans: tuple[Span, ...]
+    is_code: bool = False
+
+    @property
+    def span(self) -> Span:
+        """From its first member to its last."""
+        return self.spans[0].to(self.spans[-1])
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words between formulas, as they are written; ``figures`` are numbers among them."""
+
+    text: str
+    span: Span
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its cells, each the pieces in it; ``head`` is empty where it has none."""
+
+    head: tuple[tuple[Words | Chain, ...], ...]
+    rows: tuple[tuple[tuple[Words | Chain, ...], ...], ...]
+    span: Span
+
+
+Piece = Words | Chain | Table
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What is read together: a heading, a paragraph, a display, a line of code or output.
+
+    ``level`` is that of a heading, from 1; 0 else. In code and output, and in plain
+    text, each line is a passage of its own; a chain that goes on over several lines
+    is one.
+    """
+
+    kind: Literal["heading", "prose", "formula", "code", "output", "table", "note"]
+    pieces: tuple[Piece, ...]
+    level: int = 0
+    tags: tuple[str, ...] = ()
