@@ -13,9 +13,12 @@ arithmetic that carries its own operands. Numbers without marks claim nothing.
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from symattn.numbers.printed import Printed, read_printed
 
 _MARK = re.compile(r"⟦(given )?([^|⟦⟧]*+)\|([^|⟦⟧]++)(?:\|([^|⟦⟧]++))?+⟧")
 _ARITHMETIC = "="
@@ -85,3 +88,14 @@ def load(path: Path) -> Marked:
 def documents(folder: Path) -> list[Path]:
     """The marked documents of a folder, by name."""
     return sorted(folder.glob("*.marked"))
+
+
+def number(figure: str) -> Printed:
+    """A figure's number, however its document writes signs.
+
+    >>> number("&minus;0.50") == number("-0.50"), number("−0.50").places
+    (True, 2)
+    """
+    printed = read_printed(html.unescape(figure).replace("−", "-"))
+    assert printed is not None, figure
+    return printed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.numbers.printed import read_printed
 from symattn.solution.solution import solve
 from tests.documents import marks
 from tests.documents.marks import Mark
@@ -77,7 +75,6 @@ def test_the_marks_say_the_truth(path):
 
 def _rounds(quantity, figure):
     """Whether the quantity rounds to the figure at its places; on a tie, either way."""
-    printed = read_printed(html.unescape(figure))
-    assert printed
+    printed = marks.number(figure)
     shown = Decimal(printed.count).scaleb(-printed.places)
     return shown in [quantity.decimal(printed.places, mode) for mode in ("half-up", "half-down")]
