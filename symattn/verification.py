@@ -154,7 +154,7 @@ def verify(case: str | Path | Case | Solution, symbolic: bool = True) -> Verific
     # numbers (Fractions, SymPy) hands them over as text.
     given = {name: _as_text(data) for name, data in case.raw.items()}
     upstream = _as_text(case.raw_upstream)
-    loss = Loss(case.output, upstream, case.wrt)
+    loss = Loss(case.output, upstream, case.wrt) if case.output else None
     try:
         found = recompute(given, case.steps, loss)
     except Malformed as error:

@@ -4,13 +4,17 @@ every refuted figure, and the roots that everything else follows from."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
+
+from flint import arb
 
 from symattn.auditing import arithmetic
 from symattn.auditing.causes import Causes
 from symattn.auditing.figures import Cause, Figure, Slip, Statement
 from symattn.auditing.naming import Slips
+from symattn.auditing.operands import Operands, rounded
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import Standard, is_truncated, places_of
 from symattn.auditing.statements import Decider
@@ -78,8 +82,11 @@ class Audit:
 
     def count(self, verdict: Verdict) -> int:
         """Figures and statements with that verdict."""
-        items: tuple[Figure | Statement, ...] = (*self.figures, *self.statements)
-        return sum(item.verdict is verdict for item in items)
+        return sum(item.verdict is verdict for item in self._items)
+
+    @property
+    def _items(self) -> tuple[Figure | Statement, ...]:
+        return (*self.figures, *self.statements)
 
     @property
     def summary(self) -> dict[str, int]:
@@ -90,6 +97,7 @@ class Audit:
             "holds": self.count(Verdict.HOLDS),
             "refuted": self.count(Verdict.REFUTED),
             "undecided": self.count(Verdict.UNDECIDED),
+            "within_rounding": sum(item.within_rounding for item in self._items),
             "coarse": sum(figure.coarse for figure in self.figures),
             "unchecked": len(self.unchecked),
             "roots": len(self.roots),
@@ -147,6 +155,7 @@ class _Document:
         self.solution = solution
         self.recipes = Recipes(solution)
         self._standard = Standard(solution.case.rounding, solution.case.tolerance)
+        self._operands = Operands(solution.case.rounding)
         self.figures: list[Figure] = []
         self.statements: list[Statement] = []
         self._decider = Decider(solution)
@@ -160,16 +169,32 @@ class _Document:
         if faults:
             raise Malformed(faults, source=str(solution.case.path or ""))
 
+    def _decided(self, claim: Claim) -> Statement:
+        """A statement with its verdict; one about numbers may hold of what they were
+        before they were rounded."""
+        verdict = self._decider.decide(claim)
+        if verdict is Verdict.REFUTED and claim.is_local and self._operands.may_hold(claim.tree):
+            return Statement(claim, Verdict.HOLDS, within_rounding=True)
+        return Statement(claim, verdict)
+
+    def _reach(self, claim: Claim, i: int, j: int) -> arb | None:
+        """All that a figure of numbers may be, as these may have been rounded."""
+        if not claim.is_arithmetic:
+            return None
+        found = self._operands.enclosure(claim.tree)
+        return None if found is None else found[i, j]
+
     def _take(self, claim: Claim) -> None:
         node = claim.node
         if node is None:
-            self.statements.append(Statement(claim, self._decider.decide(claim)))
+            self.statements.append(self._decided(claim))
             return
         quantity = self.solution.quantity(node, claim.of)
         if quantity.symbols:
             shown = ", ".join(quantity.symbols)
             raise Malformed(f"a form in {shown} has no figure to print")
-        places = places_of(chain.from_iterable(claim.printed))
+        beside = chain(*claim.printed, rounded(claim.tree) if claim.is_arithmetic else ())
+        places = places_of(beside)
         for i, row in enumerate(claim.printed):
             for j, printed in enumerate(row):
                 entry = Entry(quantity, i, j)
@@ -182,7 +207,9 @@ class _Document:
                         entry=entry,
                         node=node,
                         term=self.recipes.at(node, i, j),
-                        judgement=self._standard.judge(entry, printed, places),
+                        judgement=self._standard.judge(
+                            entry, printed, places, partial(self._reach, claim, i, j)
+                        ),
                     )
                 )
 

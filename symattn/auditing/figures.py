@@ -122,6 +122,12 @@ class Figure:
         return self.judgement.detail == "vacuous"
 
     @property
+    def within_rounding(self) -> bool:
+        """Whether it holds only if its operands were rounded to what is printed of them;
+        ``correct`` is what they come to as they are printed."""
+        return self.judgement.within_rounding
+
+    @property
     def cause(self) -> CauseKind | Literal[""]:
         """Truncated, rounded-inputs, carried, root or last-digit; '' where
         the figure is not refuted."""
@@ -225,7 +231,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement, decided."""
+    """One statement, decided; ``within_rounding`` where it holds only if the numbers that
+    it is about were rounded to what is printed of them."""
 
     claim: Claim
     verdict: Verdict
+    within_rounding: bool = False

@@ -42,8 +42,13 @@ def summary_line(audit: Audit) -> Sentence:
     holds = Sentence("{count} hold", count=count["holds"])
     if count["holds"] == 1:
         holds = Sentence("1 holds")
+    less = []
     if count["coarse"]:
-        holds = Sentence("{holds} ({count} coarse)", holds=holds, count=count["coarse"])
+        less.append(Sentence("{count} coarse", count=count["coarse"]))
+    if count["within_rounding"]:
+        less.append(Sentence("{count} within rounding", count=count["within_rounding"]))
+    if less:
+        holds = Sentence("{holds} ({less})", holds=holds, less=joined(less))
     tail = [holds, Sentence("{count} refuted", count=count["refuted"])]
     if count["undecided"]:
         tail.append(Sentence("{count} undecided", count=count["undecided"]))
@@ -269,6 +274,7 @@ def _figure(audit: Audit, figure: Figure) -> dict[str, Any]:
         "reason": figure.reason or None,
         "vacuous": figure.vacuous,
         "coarse": figure.coarse,
+        "within_rounding": figure.within_rounding,
         "line": figure.claim.line,
     }
 
@@ -292,6 +298,7 @@ def _statement(statement: Statement) -> dict[str, Any]:
         "reason": None,
         "vacuous": False,
         "coarse": False,
+        "within_rounding": statement.within_rounding,
         "line": claim.line,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,7 +20,8 @@ from symattn.verdicts import Verdict
 
 #: Why a figure that holds says less than it seems to, '' where it doesn't: a
 #: coarse one is a bare whole number, taken for exact, of a value that is not
-#: whole; a vacuous one has so few digits that almost anything would hold.
+#: whole; a vacuous one has so few digits, or operands of so few, that almost
+#: anything would hold.
 Detail = Literal["", "coarse", "vacuous"]
 
 
@@ -29,15 +30,19 @@ class Judgement:
     """What is said of one printed figure.
 
     ``correct`` is the right figure in the places and the style of the printed
-    one; of a coarse figure in the places of those beside it, at least one.
+    one; of a coarse figure in the places of those beside it, at least one; of one
+    within rounding, what its operands come to as they are printed.
     ``off`` is how many units of its last place a figure is too large (None
-    where it is no number).
+    where it is no number). One that is ``within_rounding`` is not what its operands
+    come to as they are printed, but what they may have come to before they were
+    rounded to that.
     """
 
     verdict: Verdict
     correct: str
     off: int | None = None
     detail: Detail = ""
+    within_rounding: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,9 +52,19 @@ class Standard:
     mode: RoundingMode = "half-even"
     tolerance: fmpq | None = None
 
-    def judge(self, entry: Entry, printed: Printed | None, places: int = 0) -> Judgement:
+    def judge(
+        self,
+        entry: Entry,
+        printed: Printed | None,
+        places: int = 0,
+        reach: Callable[[], arb | None] = lambda: None,
+    ) -> Judgement:
         """The verdict of a figure, and what is correct at its places; None is
-        printed for a masked score. The finest figure beside it has ``places``."""
+        printed for a masked score. The finest figure beside it has ``places``.
+
+        ``reach`` gives all that a figure of mere numbers may be, as these may have
+        been rounded; None where it is what they come to.
+        """
         hidden = entry.is_hidden
         if hidden or printed is None:
             same = hidden and printed is None
@@ -62,6 +77,13 @@ class Standard:
             return Judgement(verdict, "")
         off = printed.count - count
         detail = self._detail(entry.value, printed) if verdict is Verdict.HOLDS else ""
+        if verdict is not Verdict.HOLDS or detail == "coarse":
+            near = reach()
+            if near is not None and self._may_be(near, printed, is_exact=detail == "coarse"):
+                little = not detail and printed.digits <= 1
+                detail = "vacuous" if little or _is_wide(near, printed) else ""
+                shown = printed.shown_as(count) if off else self._finer(entry, max(places, 1))
+                return Judgement(Verdict.HOLDS, shown, off, detail, within_rounding=True)
         if detail == "coarse":
             return Judgement(verdict, self._finer(entry, max(places, 1)), off, detail)
         # Of an exact tie either neighbour is right.
@@ -81,6 +103,15 @@ class Standard:
             return f"{rounding.decimal(entry, places, self.mode):f}"
         except Undecided:
             return ""
+
+    def _may_be(self, near: arb, printed: Printed, is_exact: bool) -> bool:
+        """Whether something in ``near`` would be printed so; ``is_exact``: is that itself."""
+        if not near.is_finite():
+            return True
+        part = 2 if self.mode.startswith("half") else 1
+        room = printed.unit / part if self.tolerance is None else self.tolerance
+        with precision(FIRST):
+            return not abs(near - arb(printed.value)) > (0 if is_exact else arb(room))
 
     def verdict(self, real: rounding.Real, printed: Printed) -> Verdict:
         """Whether a figure holds.
@@ -145,6 +176,15 @@ def is_truncated(real: rounding.Real, printed: Printed) -> bool:
 def is_coarse(value: Value, printed: Printed) -> bool:
     """Whether a bare whole number is printed of a value that certainly is not that."""
     return printed.is_bare and (value - printed.value).is_zero() is Verdict.REFUTED
+
+
+def _is_wide(near: arb, printed: Printed) -> bool:
+    """Whether a ball leaves not even the first digit of a figure certain."""
+    if not near.is_finite():
+        return True
+    first = printed.unit * fmpq(10) ** (printed.digits - 1)
+    with precision(FIRST):
+        return not 2 * near.rad() < arb(first)
 
 
 def is_vacuous(value: Value, printed: Printed) -> bool:

@@ -104,6 +104,7 @@ def make(
     tolerance: str | int | Decimal | None = None,
     exercise: Mapping[str, object] | None = None,
     sheet: Mapping[str, object] | None = None,
+    reading: Reading | None = None,
 ) -> Case:
     """A checked case, from what a walkthrough file says in its tables.
 
@@ -115,7 +116,11 @@ def make(
     ``printed``, its figures in its shape; or ``holds``, a statement; and may
     have ``where``. ``tolerance`` is positive, as text or an exact number.
     ``exercise`` may have ``title``, ``level``, ``ask``, ``points`` and ``places``.
-    ``sheet`` has keys of :class:`~symattn.cases.settings.Settings`.
+    ``sheet`` has keys of :class:`~symattn.cases.settings.Settings`. ``reading`` is
+    that of an article.
+
+    There may be no steps where there are claims, or an article: then there is no
+    output (it is ''), and nothing to differentiate.
 
     Raises :class:`Malformed` with every fault.
 
@@ -136,6 +141,8 @@ def make(
       claims[0].printed: expected a printed number, found 'half'
     """
     faults = Faults()
+    if not steps and (loss or not (claims or reading)):
+        faults.append(Fault("steps", "expected at least one step"))
     forward, rows = _forward(given, steps, faults)
     # What names a faulty quantity can't be judged, and is no fault of its own.
     unsound = (given.keys() | steps.keys()) - forward.quantities.keys()
@@ -166,7 +173,7 @@ def make(
         given=rows,
         steps=dict(steps),
         program=full,
-        output=str(stated["output"]),
+        output=str(stated.get("output", "")),
         upstream=upstream,
         wrt=wrt,
         raw=dict(given),
@@ -182,6 +189,8 @@ def make(
         tolerance=distance,
         asked=asked,
         sheet=dict(sheet or {}),
+        path=reading.article.path if reading else None,
+        reading=reading,
     )
 
 
@@ -261,8 +270,6 @@ def _forward(
             shapes[key], rows[key] = read_rows(data)
         if key not in rows and (bad := name_fault(key)):
             faults.append(Fault(f"given.{key}", bad))
-    if not steps:
-        faults.append(Fault("steps", "expected at least one step"))
     texts = {key: step for key, step in steps.items() if isinstance(step, str)}
     faults += [
         Fault(f"steps.{key}", f"expected an expression as text, found {kind(step)}")

@@ -16,7 +16,7 @@ from symattn.limits import CLAIMS
 from symattn.numbers.printed import Printed, read_printed
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
-from symattn.shapes import Shape, show
+from symattn.shapes import Shape, grid, show
 from symattn.tables.entries import table, texts, unknown
 
 #: Rows of printed figures; None is a masked score, printed as minus infinity.
@@ -61,7 +61,12 @@ class Claim:
     def is_arithmetic(self) -> bool:
         """Whether the figures are of an expression of numbers only: that says
         what these come to, and nothing of any quantity."""
-        return self.node is not None and next(syntax.names(self.tree), None) is None
+        return self.node is not None and self.is_local
+
+    @cached_property
+    def is_local(self) -> bool:
+        """Whether the figures or the statement are of numbers only, which are all there."""
+        return next(syntax.names(self.tree), None) is None
 
     @property
     def of(self) -> str:
@@ -154,7 +159,7 @@ class _Reader:
                     node = self._node(text) if key == "of" else self._arithmetic(text)
             if figures and node:
                 shape, printed = figures
-                if shape != node.shape:
+                if grid(shape) != node.grid:
                     said = f"{text} is {show(node.shape)}, found {show(shape)}"
                     faults.append(Fault("printed", said))
                 tree = self._trees[text]

@@ -42,8 +42,8 @@ def draw(
     of every value beside it) or ``all`` (the pattern above the flow with its
     gradients). Figures have 0 to 6 ``places``, correctly rounded; without, as many
     as show two digits of the largest of each quantity. ``language`` is that of the
-    case's sheets unless told. Raises :class:`Malformed` for other values, and where
-    a pattern is asked for and there is no softmax.
+    case's sheets unless told. Raises :class:`Malformed` for other values, where there
+    are no steps, and where a pattern is asked for and there is no softmax.
 
     >>> draw("cat-sat-mat", "pattern").startswith("<svg ")
     True
@@ -53,6 +53,8 @@ def draw(
     if places is not None and not 0 <= places <= _MOST_PLACES:
         raise Malformed(f"expected 0 to {_MOST_PLACES} places in a drawing, found {places}")
     solution = case if isinstance(case, Solution) else solve(case)
+    if not solution.case.steps:
+        raise Malformed(f"{solution.case.name} has no steps: nothing to draw")
     say = settings(solution.case.sheet, {"language": language} if language else {}).say
     found = attentions(solution, places) if what in ("pattern", "all") else []
     if what == "pattern" and not found:

@@ -29,7 +29,7 @@ def commands(case: Case, settings: Settings) -> Iterator[b.Block]:
     yield b.Listing(
         (
             f"symattn sheet {name}{flags(settings.beyond(case.sheet))}{outside}",
-            f"symattn show {name} {case.output} --places 12{outside}",
+            *([f"symattn show {name} {case.output} --places 12{outside}"] if case.output else []),
             f"symattn verify {name}{outside}",
             *([f"symattn audit {name}{outside}"] if case.claims else []),
         )

@@ -98,7 +98,7 @@ class Presentation:
         self._closed: dict[int, bool] = {}
         self._exact: dict[tuple[int, int, int], f.Formula | None] = {}
         grids = [node.grid for node in solution.program.quantities.values()]
-        self.large = max(rows * columns for rows, columns in grids) > LARGE
+        self.large = any(rows * columns > LARGE for rows, columns in grids)
         self._worked = Entrywise(FormulaScalars(self._constant), solution.keeps)
         self._marks: dict[int, str] = {}
         self._letter = self._free_letter()

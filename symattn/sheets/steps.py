@@ -13,7 +13,6 @@ from symattn.cases.settings import Settings
 from symattn.numbers.balls import FIRST
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, matrix_width, unbreakable, width
-from symattn.programs.axes import Axes
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.sheets.hints import hints
@@ -46,7 +45,6 @@ class Steps:
         self.places = settings.places
         self.shown = Presentation(solution, settings.places)
         self.named = self.shown.named
-        self.axes = Axes(solution.program)
         self.large = self.shown.large
         self._forward = {node.serial for node in self.program.quantities.values()}
 
@@ -249,11 +247,7 @@ class Steps:
 
     def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
         """The tokens, if that axis runs over them as the output's rows do."""
-        tokens = self.case.tokens
-        output = self.program.quantities[self.case.output]
-        if node.grid[axis] != len(tokens) or not self.axes.same(node, axis, output, 0):
-            return ()
-        return tokens
+        return self.solution.tokens(node, axis)
 
     def rows_shown(self, node: Node) -> int:
         """How many rows of a quantity are shown."""

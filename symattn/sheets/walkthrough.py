@@ -53,14 +53,14 @@ def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
     verification = verified(solution, wanted.crosscheck)
     steps = Steps(solution, wanted)
     blocks: list[b.Block] = []
-    if wanted.drawing:
+    if wanted.drawing and case.steps:
         blocks.append(b.Picture(draw(solution, "flow", language=wanted.language)))
     blocks += [*given(steps), *_forward(steps, {}), *comparison(steps)]
-    if wanted.backward:
+    if wanted.backward and case.output:
         blocks += backward(steps)
     if wanted.audit and case.claims:
         blocks += differences(audit(solution), steps.say)
-    if wanted.crosscheck:
+    if wanted.crosscheck and steps.program.quantities:
         blocks += checks(steps, verification)
     if wanted.commands:
         blocks += commands(case, wanted)
@@ -107,6 +107,8 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
         yield b.Paragraph(
             say("{after} {source}.", after=b.Strong(say.text("After:")), source=case.source)
         )
+    if not steps.program.quantities:
+        return
     said: b.Line = say(
         "Every value after {equal} is exact. What follows {approximate} is correctly rounded to "
         "{places} decimal places ({rounding}); what those can't show, to significant digits. "
@@ -154,7 +156,8 @@ def _rounding(steps: Steps) -> str:
 
 def given(steps: Steps) -> Iterator[b.Block]:
     """The given quantities."""
-    yield b.Heading(steps.say("Given"))
+    if steps.program.given:
+        yield b.Heading(steps.say("Given"))
     scalars = [n for n in steps.program.given if not steps.program.quantities[n].shape]
     matrices = [n for n in steps.program.given if n not in scalars]
     items: list[b.Matrix] = []
@@ -176,6 +179,9 @@ def given(steps: Steps) -> Iterator[b.Block]:
 
 def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator[b.Block]:
     say = steps.say
+    if not steps.program.steps:
+        yield b.Paragraph(say("No step is known: there is nothing to derive."))
+        return
     yield b.Heading(say("Forward"))
     copies: list[str] = []
     for name in steps.program.steps:

@@ -236,11 +236,10 @@ class Solution:
     def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
         """The tokens, if that axis of a node (0 rows, 1 columns) runs over them as the
         output's rows do; else none."""
-        tokens = self.case.tokens
-        output = self.program.quantities[self.case.output]
-        if node.grid[axis] != len(tokens) or not self._axes.same(node, axis, output, 0):
+        tokens, output = self.case.tokens, self.program.quantities.get(self.case.output)
+        if output is None or node.grid[axis] != len(tokens):
             return ()
-        return tokens
+        return tokens if self._axes.same(node, axis, output, 0) else ()
 
     @cached_property
     def _axes(self) -> Axes:

@@ -71,8 +71,8 @@ class Stages:
     """The stages of a program and of the gradients of its loss, in order.
 
     ``given`` are its numbers, of which only masked scores matter here; ``keeps``
-    tells what masks keep. Where the output has masked scores it has no loss, and
-    there are no gradients: ``has_gradients`` is false.
+    tells what masks keep. Where the output is '' or has masked scores it has no loss,
+    and there are no gradients: ``has_gradients`` is false.
     """
 
     def __init__(
@@ -91,7 +91,8 @@ class Stages:
             for node in ancestors([program.quantities[name]], stop=self._is_known):
                 operands = [self._grids[operand.serial] for operand in node.operands]
                 self._grids[node.serial] = self._forward(node, operands, name)
-        self.has_gradients = HIDDEN not in chain.from_iterable(self._stages[output].letters)
+        outputs = self._stages[output].letters if output else ()
+        self.has_gradients = bool(outputs) and HIDDEN not in chain.from_iterable(outputs)
         if self.has_gradients:
             self._backward(output)
 

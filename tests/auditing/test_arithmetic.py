@@ -114,13 +114,173 @@ numbers = st.decimals(-99, 99, places=2, allow_nan=False)
 @some
 @given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=4), st.integers(-3, 3))
 def test_arithmetic_is_judged_by_fractions(pairs, off):
-    """A sum of products comes to what Python's fractions say."""
-    chain = " + ".join(f"({a}) * ({b})" for a, b in pairs)
+    """A sum of products of whole hundredths, which are exact, comes to what Python's
+    fractions say."""
+    chain = " + ".join(f"({100 * a:.0f}) / 100 * ({100 * b:.0f}) / 100" for a, b in pairs)
     exact = sum(Fraction(a) * Fraction(b) for a, b in pairs)
     count = round(exact * 10) + off
     (figure,) = document({"as_printed": chain, "printed": Decimal(count).scaleb(-1)}).figures
     near = abs(exact * 10 - count) <= Fraction(1, 2)
     assert figure.verdict is (Verdict.HOLDS if near else Verdict.REFUTED)
+
+
+# -- rounded operands --------------------------------------------------------------------
+
+
+@some
+@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=3), st.integers(-300, 300))
+def test_operands_may_be_all_that_rounds_to_them(pairs, off):
+    """A result holds if the operands, each by itself anywhere within half a unit, may come
+    to it, as Python's fractions say; it is marked where they don't as they are printed. It
+    is refuted where they can't, but for the corners that a ball has and a product hasn't."""
+    half = Fraction(1, 200)
+    chain = " + ".join(f"({a}) * ({b})" for a, b in pairs)
+    exact = sum(Fraction(a) * Fraction(b) for a, b in pairs)
+    ends = [[(Fraction(a) + x) * (Fraction(b) + y) for x in (-half, half) for y in (-half, half)]
+            for a, b in pairs]  # fmt: skip
+    low, high = sum(map(min, ends)), sum(map(max, ends))
+    corners = 2 * half**2 * len(pairs)
+    count = round(exact * 1000) + off
+    (figure,) = document({"as_printed": chain, "printed": Decimal(count).scaleb(-3)}).figures
+    first, last = Fraction(2 * count - 1, 2000), Fraction(2 * count + 1, 2000)
+    as_printed = first <= exact <= last
+    if first <= high and low <= last:
+        assert figure.verdict is Verdict.HOLDS
+        assert figure.within_rounding is not as_printed
+    elif first > high + corners or last < low - corners:
+        assert figure.verdict is Verdict.REFUTED
+        assert not figure.within_rounding
+
+
+@some
+@given(st.lists(st.tuples(numbers, numbers), min_size=2, max_size=4))
+def test_what_was_computed_before_rounding_is_not_refuted(pairs):
+    """Operands and weights are cut to fewer digits after the result was computed from all."""
+    full = [(Fraction(a) / 10, Fraction(b) / 10) for a, b in pairs]
+    result = sum(a * b for a, b in full)
+    said = [[Decimal(round(x * 100)).scaleb(-2) for x in pair] for pair in full]
+    chain = " + ".join(f"({a}) * ({b})" for a, b in said)
+    (figure,) = document({"as_printed": chain,
+                          "printed": Decimal(round(result * 1000)).scaleb(-3)}).figures  # fmt: skip
+    assert figure.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("chain", "printed", "outcome"),
+    [
+        # As printed, within rounding, refuted; with digits that are exact.
+        ("0.5066 * 2", "1.0132", "holds"),
+        ("0.5066 * 2", "1.0133", "within"),
+        ("0.5066 * 2", "1.0134", "refuted"),
+        ("5066 / 10000 * 2", "1.0133", "refuted"),
+        # NumPy's whole numbers are exact.
+        ("2. * 3.", "6.1", "refuted"),
+        ("2.0 * 3.0", "6.1", "within"),
+        # Arrays, and what is one number in either form.
+        ("[[1, 2]] @ [[3], [4]]", "11", "holds"),
+        ("[[1, 2]] @ [[3], [4]]", [["11"]], "holds"),
+        ("[1, 2] @ [3, 4]", [["12"]], "refuted"),
+        ("[[0.51, 0.49]] @ [[1, 2], [3, 4]]", ["1.98", "2.99"], "within"),
+        ("[[0.51, 0.49]] @ [[1, 2], [3, 4]]", ["1.95", "2.99"], "refuted"),
+        # The normaliser moves with its scores: 0.645 at most, not 0.69.
+        ("softmax([1.0, 0.5])", ["0.62", "0.38"], "holds"),
+        ("softmax([1.0, 0.5])", ["0.64", "0.36"], "within"),
+        ("softmax([1.0, 0.5])", ["0.66", "0.34"], "refuted"),
+        ("softmax(causal([[1.0, 7.5], [1, 1]]))", [["1.00", "0.00"], ["0.50", "0.50"]], "holds"),
+        # A sum of weights is one within their rounding, or only about one.
+        ("0.51 + 0.19 + 0.31", "1", "within"),
+        ("0.51 + 0.29 + 0.31", "1", "coarse"),
+        # Anything of that magnitude would do.
+        ("0.5 * 0.5 + 0.5 * 1.0", "0.85", "vacuous"),
+        ("0.5 * 0.5 + 0.5 * 1.0", "1.85", "refuted"),
+        ("0.7 * 0.7", "0.4", "vacuous"),
+        ("1 / 0.02", "60.0", "vacuous"),
+    ],
+)
+def test_how_arithmetic_holds(chain, printed, outcome):
+    """As printed, only within the rounding of its operands, or not at all; and how little
+    that says."""
+    figures = document({"as_printed": chain, "printed": printed}).figures
+    refuted = outcome == "refuted"
+    assert refuted is any(figure.verdict is Verdict.REFUTED for figure in figures)
+    within = any(figure.within_rounding for figure in figures)
+    assert refuted or within is (outcome in ("within", "vacuous"))
+    assert any(figure.vacuous for figure in figures) is (outcome == "vacuous")
+    assert any(figure.coarse for figure in figures) is (outcome == "coarse")
+
+
+def test_what_the_operands_come_to_is_told():
+    """Of a figure within rounding the right one is what its operands give as printed, in its
+    places; of a bare whole number in theirs."""
+    found = document({"as_printed": "0.5066 * 2", "printed": "1.0133"},
+                     {"as_printed": "0.506 + 0.194 + 0.301", "printed": "1"})  # fmt: skip
+    assert [(f.text, f.correct, f.off) for f in found.figures] == [
+        ("1.0133", "1.0132", 1), ("1", "1.001", 0)
+    ]  # fmt: skip
+    assert (found.summary["holds"], found.summary["within_rounding"]) == (2, 2)
+
+
+def test_only_mere_numbers_have_room():
+    """A quantity has the right digits or not, whatever it was computed from; its reason
+    tells what the arithmetic gives."""
+    found = document({"of": "Y[0, 0]", "as_printed": "0.26 * 1.25 + 0.29 * 0.25",
+                      "printed": "0.400"})  # fmt: skip
+    arithmetic, quantity = found.figures
+    assert arithmetic.within_rounding
+    assert quantity.verdict is Verdict.REFUTED
+    assert quantity.reason.endswith("the arithmetic as printed gives 0.398")
+
+
+@pytest.mark.parametrize(
+    ("declared", "printed", "holds"),
+    [
+        ({}, "1.0134", False),
+        ({"rounding": "down"}, "1.0134", True),
+        ({"rounding": "down"}, "1.0136", False),
+        ({"tolerance": "0.0002"}, "1.0134", True),
+        ({"tolerance": "0.0002"}, "1.0136", False),
+    ],
+)
+def test_what_a_document_declares(declared, printed, holds):
+    """Operands that are cut off may have been larger by a unit; a tolerance is the room that
+    a result has."""
+    claims = [{"as_printed": "0.5066 * 2", "printed": printed}]
+    found = audit(make("paper", {}, {}, claims=claims, **declared))
+    assert (found.count(Verdict.HOLDS) == 1) is holds
+
+
+@pytest.mark.parametrize(
+    ("statement", "verdict", "within"),
+    [
+        ("0.51 + 0.18 + 0.31 == 1", Verdict.HOLDS, False),
+        ("0.51 + 0.19 + 0.31 == 1", Verdict.HOLDS, True),
+        ("0.51 + 0.19 + 0.41 == 1", Verdict.REFUTED, False),
+        ("rowsum([[0.51, 0.50], [0.6, 0.4]]) == 1", Verdict.HOLDS, True),
+        ("0.51 < 0.51", Verdict.HOLDS, True),
+        ("0.51 > 0.52 and 1 < 2", Verdict.HOLDS, True),
+        ("0.51 > 0.53", Verdict.REFUTED, False),
+        ("0.51 > 0.52 and 2 < 1", Verdict.REFUTED, False),
+        ("0.51 <= 0.50 < 0.50", Verdict.HOLDS, True),
+        ("2 <= 1", Verdict.REFUTED, False),
+        ("argmax([0.51, 0.52]) == 0", Verdict.REFUTED, False),
+        ("Y[0, 0] == 0.39", Verdict.REFUTED, False),
+    ],
+)
+def test_statements_about_numbers(statement, verdict, within):
+    """They hold as printed, or of what the numbers may have been; what names a quantity is
+    decided by that."""
+    found = document({"holds": statement})
+    (one,) = found.statements
+    assert (one.verdict, one.within_rounding) == (verdict, within)
+    assert found.summary["within_rounding"] == within
+
+
+def test_numbers_that_no_one_rounds():
+    """Longer than any printed figure, or by a power of ten that no document writes: they are
+    exact, and no fault."""
+    found = document({"as_printed": f"0.{'3' * 90} * 3", "printed": "1.1"},
+                     {"as_printed": "1.5e0002 * 2", "printed": "301"})  # fmt: skip
+    assert [figure.verdict for figure in found.figures] == [Verdict.REFUTED] * 2
 
 
 # -- no evidence -------------------------------------------------------------------------

@@ -177,6 +177,19 @@ def test_a_case_without_steps():
     ]
 
 
+def test_claims_need_no_steps():
+    """Mere numbers and what is given can be claimed; there is no output then, and no loss."""
+    made = make("mine", GIVEN, {}, claims=[{"as_printed": "1 + 2", "printed": 3}])
+    assert (made.output, made.wrt, made.upstream, made.program.gradients) == ("", (), (), {})
+    assert [claim.text for claim in make("x", {}, {}, claims=[{"holds": "1 < 2"}]).claims] == [
+        "1 < 2"
+    ]
+    claims = [{"of": "dL/dw", "printed": 1}]
+    assert told(GIVEN, {}, {"upstream": 1}, claims=claims)[0] == (
+        "steps: expected at least one step"
+    )
+
+
 def test_what_is_told_of_steps_roundings_and_keys():
     """In full: what was expected, and what was found, cut where it is long."""
     kinds = [(3, "a number"), (Decimal(1), "a number"), (True, "true or false"), (0.5, "a float"),

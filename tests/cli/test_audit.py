@@ -499,7 +499,7 @@ def test_json(paper, symattn) -> None:
     assert shown["case"] == "paper"
     assert shown["summary"] == {
         "figures": 7, "statements": 3, "holds": 3, "refuted": 5, "undecided": 2, "coarse": 0,
-        "unchecked": 1, "roots": 3,
+        "within_rounding": 0, "unchecked": 1, "roots": 3,
     }  # fmt: skip
     assert shown["claims"] == [
         {
@@ -521,6 +521,7 @@ def test_json(paper, symattn) -> None:
             "reason": REASONS[cause] if cause else None,
             "vacuous": of == "u",
             "coarse": False,
+            "within_rounding": False,
             "line": line,
         }
         for where, line, (of, printed, correct, exact, verdict, cause) in zip(

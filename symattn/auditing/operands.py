@@ -1,0 +1,174 @@
+"""Operands as they may have been before they were rounded to what is printed.
+
+A document that computes on with more digits than it prints gives
+``0.5066 * 2 = 1.0133``: the numbers as printed come to 1.0132, but what rounds to
+0.5066 may well come to 1.0133. So every operand with digits behind a decimal
+point is taken for all that rounds to it; a bare whole number, and ``2.`` without
+a digit behind its point, is what it says. Balls carry that through the
+arithmetic: what comes out holds all that the document may have got.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from flint import arb, arb_mat
+
+from symattn import syntax
+from symattn.errors import Malformed, SymattnError
+from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.printed import Printed, read_printed
+from symattn.numbers.rounding import RoundingMode
+from symattn.programs import nodes
+from symattn.programs.enclosures import Balls, Enclosure
+from symattn.programs.nodes import Node
+from symattn.programs.program import Program, Special
+from symattn.programs.running import Run
+from symattn.shapes import Shape, grid
+
+
+def rounded(tree: syntax.Tree) -> Iterator[Printed]:
+    """The numbers in an expression that may have been rounded.
+
+    >>> from symattn.syntax import parse
+    >>> [found.text for found in rounded(parse("0.5 * 2 + 2. * sqrt(3) - 1.50e-3"))]
+    ['0.5', '1.50e-3']
+    """
+    if isinstance(tree, syntax.Literal) and (printed := _rounded(tree.text)):
+        yield printed
+    for part in syntax.inside(tree):
+        yield from rounded(part)
+
+
+def _rounded(digits: str) -> Printed | None:
+    """A number that may have been rounded, as it is printed; None for others, and for one
+    that is longer than any that is rounded."""
+    _, point, after = digits.partition(".")
+    if not (point and after[:1].isdigit()):
+        return None
+    try:
+        return read_printed(digits)
+    except Malformed:
+        return None
+
+
+class Operands:
+    """Expressions of numbers only, with all that their operands may be; each is worked
+    out once.
+
+    >>> from symattn.syntax import parse
+    >>> found = Operands().enclosure(parse("0.5066 * 2"))
+    >>> found[0, 0].contains(arb("1.0133")), found[0, 0].contains(arb("1.014"))
+    (True, False)
+    """
+
+    def __init__(self, mode: RoundingMode = "half-even") -> None:
+        #: Directed roundings are off by up to a whole unit, to one side.
+        self._part = 2 if mode.startswith("half") else 1
+        self._made: dict[syntax.Tree, arb_mat | None] = {}
+
+    def enclosure(self, tree: syntax.Tree) -> arb_mat | None:
+        """All that the expression may come to, by rows of its grid; None where its
+        operands are exact, or where only a statement has a value."""
+        if tree not in self._made:
+            self._made[tree] = self._enclosed(tree) if any(rounded(tree)) else None
+        return self._made[tree]
+
+    def _enclosed(self, tree: syntax.Tree) -> arb_mat | None:
+        try:
+            with precision(FIRST):
+                made = _Rounded({}, (), (), part=self._part)
+                return made.run[made.lower_tree(tree)].matrix
+        except SymattnError:
+            return None
+
+    def may_hold(self, tree: syntax.Tree) -> bool:
+        """Whether a statement may have been true of its operands before they were rounded.
+
+        >>> from symattn.syntax import parse
+        >>> Operands().may_hold(parse("0.51 + 0.18 + 0.30 == 1"))
+        True
+        >>> Operands().may_hold(parse("0.51 + 0.18 + 0.40 == 1"))
+        False
+        """
+        if isinstance(tree, syntax.Conjunction):
+            return all(map(self.may_hold, tree.parts))
+        if not isinstance(tree, syntax.Comparison):
+            return False
+        sides = zip(tree.operands, tree.relations, tree.operands[1:], strict=False)
+        return all(self._may(left, relation, right) for left, relation, right in sides)
+
+    def _may(self, left: syntax.Tree, relation: str, right: syntax.Tree) -> bool:
+        found = self._enclosed(syntax.Binary("-", left, right))
+        return found is not None and all(_may_be(entry, relation) for entry in found.entries())
+
+
+def _may_be(difference: arb, relation: str) -> bool:
+    """Whether something in a ball stands so to zero."""
+    if relation == "==":
+        return bool(difference.contains(0))
+    if relation.startswith(">"):
+        difference = -difference
+    return not (difference > 0 if relation.endswith("=") else difference >= 0)
+
+
+@dataclass(frozen=True)
+class _Rounded(Program):
+    """A program without quantities, whose rounded numbers are inputs: balls.
+
+    ``part``: which part of a unit they may be off by, a half or a whole one.
+    """
+
+    part: int = 2
+    balls: dict[int, Enclosure] = field(default_factory=dict)
+
+    @property
+    def run(self) -> Run[Enclosure]:
+        """A run with these balls."""
+        return Run(_Wide(), lambda node: self.balls.get(node.serial))
+
+    def lower_tree(self, tree: syntax.Tree, special: Special = lambda call: None) -> Node:
+        match tree:
+            case syntax.Literal(digits) if printed := _rounded(digits):
+                return self._input((), [self._ball(printed)])
+            case syntax.Array((syntax.Array(first), *_) as rows):
+                entries = [entry for row in rows for entry in syntax.inside(row)]
+                return self._input((len(rows), len(first)), list(map(self._entry, entries)))
+            case syntax.Array(entries):
+                return self._input((len(entries),), list(map(self._entry, entries)))
+        return super().lower_tree(tree, special)
+
+    def _input(self, shape: Shape, entries: list[arb]) -> Node:
+        node = nodes.given("operand", shape)
+        self.balls[node.serial] = Enclosure(arb_mat(*grid(shape), entries))
+        return node
+
+    def _entry(self, tree: syntax.Tree) -> arb:
+        """An entry of an array."""
+        match tree:
+            case syntax.Literal(digits) if printed := _rounded(digits):
+                return self._ball(printed)
+            case syntax.Negative(operand):
+                return -self._entry(operand)
+        return self.run[self.lower_tree(tree)].matrix[0, 0]
+
+    def _ball(self, printed: Printed) -> arb:
+        """All that a number that is printed so may have been rounded from."""
+        return arb(printed.value) + arb(0, arb(printed.unit / self.part))
+
+
+class _Wide(Balls):
+    """Balls as wide as printed numbers are unknown."""
+
+    def _softmax(self, node: Node, x: Enclosure) -> arb_mat:
+        """Row by row ``1 / sum_k exp(x_k - x_j)``: each score occurs once with each sign, so
+        that no width is counted twice."""
+        rows, columns = x.shape
+        scores, flat = x.matrix.entries(), [arb(0)] * (rows * columns)
+        for start in range(0, rows * columns, columns):
+            seen = [k for k in range(start, start + columns) if k not in x.hidden]
+            for j in seen:
+                powers = ((scores[k] - scores[j]).exp() for k in seen if k != j)
+                flat[j] = 1 / sum(powers, arb(1))
+        return arb_mat(rows, columns, flat)
