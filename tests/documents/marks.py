@@ -51,6 +51,11 @@ class Marked:
     marks: tuple[Mark, ...]
     truth: Path
 
+    @property
+    def slips(self) -> tuple[Mark, ...]:
+        """The marks of planted slips."""
+        return tuple(mark for mark in self.marks if mark.is_slip)
+
     def place(self, offset: int) -> tuple[int, int]:
         """The line and the column of a character, both from 1."""
         line = self.text.count("\n", 0, offset)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -47,142 +46,153 @@ class Note(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What a reader made of a marked document.
+class Faults:
+    """What went wrong in reading a marked document, each at its place.
 
-    ``outcomes`` are those of its marks, in their order, with what the reader said;
-    ``overlooked`` planted slips were not refuted where they stand, for ``mended`` ones
-    the audit says what is correct; ``alarms`` were refuted, though nothing was planted
-    there; ``judged`` numbers claim nothing, but were understood as figures. ``error``
-    is why there is no reading at all.
+    ``missed`` figures were not understood, ``loose`` ones only as arithmetic though they
+    are the value of a quantity, ``wrong`` ones as another quantity. ``overlooked``
+    slips were planted, but not refuted where they stand; ``alarms`` were refuted,
+    though nothing was planted; ``judged`` numbers claim nothing, but were understood
+    as figures.
+    """
+
+    missed: tuple[Note, ...] = ()
+    loose: tuple[Note, ...] = ()
+    wrong: tuple[Note, ...] = ()
+    overlooked: tuple[Note, ...] = ()
+    alarms: tuple[Note, ...] = ()
+    judged: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a reader made of a marked document, figure by figure.
+
+    ``outcomes`` are those of its marks, in their order. Of the slips ``mended`` were
+    refuted with the right correction. ``error`` is why there is no reading at all.
     """
 
     document: Marked
-    outcomes: tuple[tuple[Outcome, str], ...]
-    overlooked: tuple[Note, ...]
+    outcomes: tuple[Outcome, ...]
     mended: int
-    alarms: tuple[Note, ...]
-    judged: tuple[Note, ...]
+    faults: Faults
     seconds: float
     error: str = ""
 
     @property
     def found(self) -> float:
-        """The share of the marked figures that were understood."""
-        return sum(outcome != "missed" for outcome, _ in self.outcomes) / len(self.outcomes)
+        """The share of the figures that were understood."""
+        return 1 - self.outcomes.count("missed") / len(self.outcomes)
 
     @property
     def bound(self) -> float:
-        """The share of the figures of named quantities that were bound to these."""
-        named = [outcome for mark, outcome, _ in self._paired if mark.expression]
+        """The share of the figures of quantities that were bound to these."""
+        pairs = zip(self.document.marks, self.outcomes, strict=True)
+        named = [outcome for mark, outcome in pairs if mark.expression]
         return named.count("bound") / len(named)
 
     @property
-    def slips(self) -> int:
-        """How many slips were planted."""
-        return sum(mark.is_slip for mark in self.document.marks)
-
-    @property
     def caught(self) -> int:
-        """How many of these were refuted where they stand."""
-        return self.slips - len(self.overlooked)
-
-    @cached_property
-    def wrong(self) -> tuple[Note, ...]:
-        """The figures that were bound to something else."""
-        return self.notes("wrong")
-
-    @property
-    def _paired(self) -> Iterator[tuple[Mark, Outcome, str]]:
-        for mark, (outcome, said) in zip(self.document.marks, self.outcomes, strict=True):
-            yield mark, outcome, said
-
-    def notes(self, wanted: Outcome) -> tuple[Note, ...]:
-        """The figures of named quantities with that outcome, and of arithmetic those
-        that were missed."""
-        return tuple(
-            _note(self.document, mark.start, f"{mark.printed} = {mark.expression}: {said}")
-            for mark, outcome, said in self._paired
-            if outcome == wanted and (mark.expression or wanted == "missed")
-        )
+        """How many planted slips were refuted where they stand."""
+        return len(self.document.slips) - len(self.faults.overlooked)
 
 
 def measure(document: Marked, load: Callable[[Path], Case] = library.load) -> Measured:
     """Have a marked document read and judged, and hold that against its marks.
 
-    ``load`` makes the case of an article. The article stands alone in a folder, without
-    its truth.
+    ``load`` makes the case of an article, which stands alone in a folder, without its
+    truth.
     """
     start = time.perf_counter()
+    try:
+        case = _alone(document, load)
+        audited = audit(case)
+    except Malformed as error:
+        seconds = time.perf_counter() - start
+        missed: list[Outcome] = ["missed" for _ in document.marks]
+        unread = [_note(document, mark.start, mark.printed) for mark in document.marks]
+        slips = [_note(document, mark.start, mark.printed) for mark in document.slips]
+        faults = Faults(missed=tuple(unread), overlooked=tuple(slips))
+        return Measured(document, tuple(missed), 0, faults, seconds, str(error))
+    seconds = time.perf_counter() - start
+    assert case.reading is not None
+    became = list(_outcomes(document, case.reading, solve(case)))
+    refuted = [figure for figure in audited.figures if figure.verdict is Verdict.REFUTED]
+    hits = {
+        mark: [figure for figure in refuted if _begins(mark, _span(figure))]
+        for mark in document.slips
+    }
+
+    def noted(wanted: Outcome) -> tuple[Note, ...]:
+        return tuple(
+            _note(document, mark.start, f"{mark.printed}, {mark.expression or 'sum'}: {said}")
+            for mark, (outcome, said) in zip(document.marks, became, strict=True)
+            if outcome == wanted and (mark.expression or wanted == "missed")
+        )
+
+    faults = Faults(
+        missed=noted("missed"),
+        loose=noted("local"),
+        wrong=noted("wrong"),
+        overlooked=tuple(
+            _note(document, mark.start, f"{mark.printed}, not {mark.correct}")
+            for mark, figures in hits.items()
+            if not figures
+        ),
+        alarms=tuple(
+            _note(document, _span(one).start, f"{one.label} = {one.text}, not {one.correct}")
+            for one in refuted
+            if not _is_planted(one, document)
+        )
+        + tuple(
+            _note(document, one.claim.span.start if one.claim.span else 0, one.claim.holds)
+            for one in audited.statements
+            if one.verdict is Verdict.REFUTED
+        ),
+        judged=tuple(
+            _note(document, number.span.start, f"{number.text}, {number.status} {number.of}")
+            for number in case.reading.numbers
+            if _is_understood(number)
+            and not any(_meet(mark, number.span) for mark in document.marks)
+        ),
+    )
+    mended = sum(_is_mended(mark, figures) for mark, figures in hits.items())
+    return Measured(document, tuple(outcome for outcome, _ in became), mended, faults, seconds)
+
+
+def _alone(document: Marked, load: Callable[[Path], Case]) -> Case:
+    """The case of the document, read in a folder that has nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / document.name
         path.write_bytes(document.text.encode())
-        try:
-            case = load(path)
-            judged = audit(case)
-        except Malformed as error:
-            outcomes: tuple[tuple[Outcome, str], ...] = (("missed", ""),) * len(document.marks)
-            slips = [mark for mark in document.marks if mark.is_slip]
-            overlooked = tuple(_note(document, mark.start, mark.printed) for mark in slips)
-            seconds = time.perf_counter() - start
-            return Measured(document, outcomes, overlooked, 0, (), (), seconds, str(error))
-    seconds = time.perf_counter() - start
-    assert case.reading is not None
-    refuted = [
-        (_span(figure), figure) for figure in judged.figures if figure.verdict is Verdict.REFUTED
-    ]
-    said = [
-        (statement.claim.span or Span(0, 0), statement.claim.holds)
-        for statement in judged.statements
-        if statement.verdict is Verdict.REFUTED
-    ]
-    slips = [mark for mark in document.marks if mark.is_slip]
-    hits = {mark: [figure for span, figure in refuted if _begins(mark, span)] for mark in slips}
-    false = [
-        (span, f"{figure.label} = {figure.text}, not {figure.correct}")
-        for span, figure in refuted
-        if not any(_meet(mark, span) for mark in slips) and not _spoilt(figure, document, slips)
-    ]
-    return Measured(
-        document,
-        tuple(_outcomes(document, case.reading, solve(case))),
-        tuple(
-            _note(document, mark.start, f"{mark.printed}, not {mark.correct}")
-            for mark in slips
-            if not hits[mark]
-        ),
-        sum(_mended(mark, hits[mark]) for mark in slips),
-        tuple(_note(document, span.start, what) for span, what in sorted(false + said)),
-        tuple(
-            _note(document, number.span.start, f"{number.text}: {number.status} {number.of}")
-            for number in case.reading.numbers
-            if _understood(number) and not any(_meet(mark, number.span) for mark in document.marks)
-        ),
-        seconds,
-    )
+        return load(path)
+
+
+def _note(document: Marked, offset: int, what: str) -> Note:
+    return Note(*document.place(offset), what)
 
 
 def _outcomes(
     document: Marked, reading: Reading, understood: Solution
 ) -> Iterator[tuple[Outcome, str]]:
-    """What became of each mark. A number belongs to the mark that it overlaps."""
+    """What became of each mark, and what the reader says of it. A number belongs to
+    the mark that it overlaps."""
     truth = solve(document.truth)
     for mark in document.marks:
         numbers = [number for number in reading.numbers if _meet(mark, number.span)]
-        one = next((number for number in numbers if _understood(number)), None)
-        if one is None:
-            why = numbers[0] if numbers else None
-            yield "missed", f"{why.status} {why.why}" if why else "no number there"
-        elif not one.of or not mark.expression:
-            yield "local", one.status
-        elif _same(truth, mark.expression, understood, one.of):
-            yield "bound", one.of
+        known = next((number for number in numbers if _is_understood(number)), None)
+        if known is None:
+            yield "missed", " ".join(f"{one.status} {one.why}" for one in numbers) or "no number"
+        elif not known.of or not mark.expression:
+            yield "local", known.status
+        elif _same(truth, mark.expression, understood, known.of):
+            yield "bound", known.of
         else:
-            yield "wrong", one.of
+            yield "wrong", known.of
 
 
-def _understood(number: Number) -> bool:
-    """Whether it is taken for a figure, which can be given, or judged."""
+def _is_understood(number: Number) -> bool:
+    """Whether it is taken for a figure, given or judged."""
     return number.status in ("given", "bound", "local")
 
 
@@ -208,28 +218,26 @@ def _meet(mark: Mark, span: Span) -> bool:
 
 def _begins(mark: Mark, span: Span) -> bool:
     """Whether a span begins where the figure does, before or after its sign."""
-    return span.start == mark.start or (
-        span.start == mark.start + 1 and not mark.printed[0].isalnum()
-    )
+    after_sign = mark.start + (not mark.printed[0].isalnum())
+    return span.start in (mark.start, after_sign)
 
 
-def _mended(mark: Mark, refuted: Sequence[Figure]) -> bool:
+def _is_mended(mark: Mark, refuted: Iterable[Figure]) -> bool:
     """Whether one of the figures refuted there has the number that would be correct."""
     right = marks.number(mark.correct or mark.printed)
     return any(marks.number(figure.correct) == right for figure in refuted)
 
 
-def _spoilt(figure: Figure, document: Marked, slips: Sequence[Mark]) -> bool:
-    """Whether it says that numbers don't come to what is printed, and a planted slip is
-    among these on the line."""
-    line, _ = document.place(_span(figure).start)
-    return figure.claim.key == "as_printed" and any(
-        document.place(mark.start)[0] == line for mark in slips
+def _is_planted(figure: Figure, document: Marked) -> bool:
+    """Whether what is refuted was planted: the figure itself or, where numbers don't
+    come to what is printed, one of these on its line."""
+    span = _span(figure)
+    line, _ = document.place(span.start)
+    return any(
+        _meet(mark, span)
+        or (figure.claim.key == "as_printed" and document.place(mark.start)[0] == line)
+        for mark in document.slips
     )
-
-
-def _note(document: Marked, offset: int, what: str) -> Note:
-    return Note(*document.place(offset), what)
 
 
 _COLUMNS = ("document", "figures", "found", "bound", "wrong", "slips", "mended", "alarms", "judged")
@@ -238,28 +246,15 @@ _COLUMNS = ("document", "figures", "found", "bound", "wrong", "slips", "mended",
 def _row(measured: Measured) -> tuple[str, ...]:
     return (
         measured.document.name,
-        str(len(measured.document.marks)),
+        str(len(measured.outcomes)),
         f"{measured.found:.1%}",
         f"{measured.bound:.1%}",
-        str(len(measured.wrong)),
-        f"{measured.caught}/{measured.slips}",
+        str(len(measured.faults.wrong)),
+        f"{measured.caught}/{len(measured.document.slips)}",
         str(measured.mended),
-        str(len(measured.alarms)),
-        str(len(measured.judged)),
+        str(len(measured.faults.alarms)),
+        str(len(measured.faults.judged)),
     )
-
-
-def _listed(measured: Measured) -> Iterator[str]:
-    """Everything that went wrong, by kind."""
-    for kind, notes in (
-        ("missed", measured.notes("missed")),
-        ("only arithmetic", measured.notes("local")),
-        ("bound wrongly", measured.wrong),
-        ("slip overlooked", measured.overlooked),
-        ("false alarm", measured.alarms),
-        ("claims nothing", measured.judged),
-    ):
-        yield from (f"{measured.document.name}:{note} ({kind})" for note in notes)
 
 
 def main() -> None:
@@ -273,17 +268,20 @@ def main() -> None:
         for path in options.paths
         for found in (marks.documents(path) if path.is_dir() else [path])
     ]
-    all_measured = [measure(marks.load(path)) for path in paths]
-    rows = [_COLUMNS, *map(_row, all_measured)]
+    every = [measure(marks.load(path)) for path in paths]
+    rows = [_COLUMNS, *map(_row, every)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for first, *others in rows:
         cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         print("  ".join([first.ljust(widths[0]), *cells]))
-    for measured in all_measured:
+    for measured in every:
+        name = measured.document.name
         if measured.error:
-            print(f"{measured.document.name} was not read: {measured.error}")
+            print(f"{name} was not read: {measured.error}")
         elif options.list:
-            print(*_listed(measured), sep="\n")
+            for kind in fields(measured.faults):
+                for note in getattr(measured.faults, kind.name):
+                    print(f"{name}:{note} ({kind.name})")
 
 
 if __name__ == "__main__":

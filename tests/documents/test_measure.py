@@ -16,7 +16,7 @@ from symattn.documents.reading import Claimed, Given, Number, Reading, Step
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from tests.documents import marks
-from tests.documents.measure import measure
+from tests.documents.measure import Faults, measure
 
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -85,8 +85,8 @@ def test_a_perfect_reader_has_full_marks(path):
     document = marks.load(path)
     found = measured(document, perfect(document))
     assert (found.error, found.found, found.bound) == ("", 1, 1)
-    assert (found.wrong, found.overlooked, found.alarms, found.judged) == ((), (), (), ())
-    assert found.caught == found.mended == found.slips
+    assert found.faults == Faults()
+    assert found.caught == found.mended == len(document.slips)
 
 
 def test_what_is_not_read_is_missed(document):
@@ -95,10 +95,8 @@ def test_what_is_not_read_is_missed(document):
     reading = perfect(document)
     found = measured(document, replace(reading, numbers=reading.numbers[:4], claims=()))
     assert (found.found, found.bound) == (4 / 9, 4 / 6)
-    assert [str(note) for note in found.notes("missed")][:1] == [
-        "4:10 10 = S[0, 0]: no number there"
-    ]
-    assert [note[:2] for note in found.overlooked] == [(4, 14), (4, 27)]
+    assert [str(note) for note in found.faults.missed][:1] == ["4:10 10, S[0, 0]: no number"]
+    assert [note[:2] for note in found.faults.overlooked] == [(4, 14), (4, 27)]
 
 
 def test_another_quantity_is_wrong_and_an_equal_one_is_right(document):
@@ -108,7 +106,7 @@ def test_another_quantity_is_wrong_and_an_equal_one_is_right(document):
     numbers[4] = replace(numbers[4], of="S[0, 1] + 4")
     numbers[3] = replace(numbers[3], of="A[0, 1]")
     found = measured(document, replace(reading, numbers=tuple(numbers)))
-    assert [note[:2] for note in found.wrong] == [(3, 19)]
+    assert [note[:2] for note in found.faults.wrong] == [(3, 19)]
     assert found.bound == 5 / 6
 
 
@@ -128,8 +126,8 @@ def test_what_claims_nothing_must_not_be_judged(document):
     claims = (*reading.claims, Claimed("of", "S[0, 0]", "here", year, "2024", year))
     numbers = (Number("2024", year, "bound", "S[0, 0]"), *reading.numbers)
     found = measured(document, replace(reading, claims=claims, numbers=numbers))
-    assert [str(note) for note in found.judged] == ["1:11 2024: bound S[0, 0]"]
-    assert [str(note) for note in found.alarms] == ["1:11 S[0, 0] = 2024, not 10"]
+    assert [str(note) for note in found.faults.judged] == ["1:11 2024, bound S[0, 0]"]
+    assert [str(note) for note in found.faults.alarms] == ["1:11 S[0, 0] = 2024, not 10"]
 
 
 def test_a_right_figure_refuted_is_a_false_alarm(document):
@@ -137,7 +135,7 @@ def test_a_right_figure_refuted_is_a_false_alarm(document):
     reading = perfect(document)
     claims = (replace(reading.claims[0], text="S[1, 1]"), *reading.claims[1:])
     found = measured(document, replace(reading, claims=claims))
-    assert [note[:2] for note in found.alarms] == [(4, 10)]
+    assert [note[:2] for note in found.faults.alarms] == [(4, 10)]
 
 
 def test_a_slip_found_elsewhere_is_overlooked(document):
@@ -147,7 +145,9 @@ def test_a_slip_found_elsewhere_is_overlooked(document):
         span = reading.claims[1].span
         moved = replace(reading.claims[1], spans=Span(span.start + shift, span.end))
         claims = (reading.claims[0], moved, *reading.claims[2:])
-        assert len(measured(document, replace(reading, claims=claims)).overlooked) == overlooked
+        assert (
+            len(measured(document, replace(reading, claims=claims)).faults.overlooked) == overlooked
+        )
 
 
 def test_what_can_t_be_read_at_all_counts_as_missed(document):
