@@ -51,6 +51,10 @@ EXPONENT = Limit(400, "power of ten beyond {most}")
 FAULTS_KEPT = Limit(1000, "{found} faults; {most} are kept")
 FAULTS_PRINTED = Limit(50, "and {found} more")
 
+#: How often an article is corrected and read again: what is computed from a corrected
+#: figure may have to be corrected in its turn.
+ROUNDS = Limit(16, "after {most} rounds figures would still change")
+
 # -- numbers --------------------------------------------------------------------------
 
 PLACES = Limit(1000, "expected 0 to {most} places, found {found}")

@@ -23,7 +23,7 @@ def case_of(reading: Reading) -> Case:
         {name: one.entries for name, one in reading.given.items()},
         {name: one.expression for name, one in reading.steps.items()},
         reading.loss,
-        claims=[_entry(claim) for claim in reading.claims],
+        claims=[_entry(claim, reading) for claim in reading.claims],
         tokens=reading.tokens,
         title=article.title,
         source=article.path.name,
@@ -38,9 +38,10 @@ def case_of(reading: Reading) -> Case:
     )
 
 
-def _entry(claim: Claimed) -> dict[str, Any]:
-    """A claim as a walkthrough file has it."""
-    entry: dict[str, Any] = {"where": claim.where, claim.key: claim.text}
+def _entry(claim: Claimed, reading: Reading) -> dict[str, Any]:
+    """A claim as a walkthrough file has it; one above all headings is told by its line."""
+    where = claim.where or f"line {reading.article.place(claim.span.start).line}"
+    entry: dict[str, Any] = {"where": where, claim.key: claim.text}
     if claim.printed is not None:
         entry["printed"] = claim.printed
     return entry

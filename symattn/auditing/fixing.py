@@ -1,0 +1,287 @@
+"""Correcting an article: the digits that an audit refutes, and nothing else.
+
+What is written is read and judged again before anybody gets it: where something
+would be understood otherwise than before, or would be refuted that held, nothing is
+corrected.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from symattn.auditing.audit import Audit
+from symattn.auditing.figures import Figure
+from symattn.documents.article import Article
+from symattn.documents.reading import Reading
+from symattn.documents.rewriting import Edit, Moves, Rewriter, applied
+from symattn.documents.text import Span
+from symattn.errors import Malformed
+from symattn.limits import ROUNDS
+from symattn.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A figure that was corrected: where it stands, what it is of ('' for what only
+    numbers lead to), and its text in the file before and after."""
+
+    span: Span
+    label: str
+    printed: str
+    correct: str
+
+
+@dataclass(frozen=True)
+class Left:
+    """A refuted figure or statement that was left: where, what, as printed, and why."""
+
+    span: Span
+    label: str
+    printed: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """An article corrected: its whole text, and what became of what was refuted.
+
+    ``refused`` says why nothing was corrected though something could be: it would
+    have made something worse. The text is the old one then. Places are those in the
+    old text.
+    """
+
+    article: Article
+    text: str
+    fixes: tuple[Fix, ...] = ()
+    left: tuple[Left, ...] = ()
+    refused: str = ""
+
+
+def fixed(audit: Audit, again: Callable[[str], Audit]) -> Fixed:
+    """The article of an audit corrected; ``again`` audits another text of it.
+
+    A figure of a quantity gets that quantity's digits; one that only numbers lead to
+    gets what these come to, once they are right themselves. Inputs, figures that
+    claims disagree on, and those that are not there as they were read are left.
+
+    Raises :class:`Malformed` for an audit of no article.
+    """
+    article, current = _reading(audit).article, audit
+    #: Where in the old text stands what is at a place now.
+    origins = {span: span for span in _places(audit)}
+    for _ in range(ROUNDS.most):
+        plan = _Plan(current)
+        if not plan.edits:
+            break
+        try:
+            new = again(applied(_reading(current).article.source, plan.edits))
+        except Malformed as error:
+            return _refused(article, f"it couldn't be read: {error}")
+        moves = Moves(plan.edits)
+        if lost := _lost(current, new, moves):
+            return _refused(article, f"{lost} would be understood in another way")
+        origins = {moves.moved(span): origin for span, origin in origins.items()}
+        current = new
+    else:
+        return _refused(article, ROUNDS.said())
+    wrong = _refuted(audit)
+    for span in sorted(_refuted(current)):
+        if origins.get(span) not in wrong:
+            return _refused(article, f"{_places(current)[span][0]} would be refuted")
+    return Fixed(
+        article,
+        _reading(current).article.source,
+        tuple(_changes(current, article, origins)),
+        tuple(_at_origin(plan.left, origins)),
+    )
+
+
+def _refused(article: Article, why: str) -> Fixed:
+    return Fixed(article, article.source, refused=f"with its figures corrected {why}")
+
+
+def _reading(audit: Audit) -> Reading:
+    if audit.case.reading is None:
+        raise Malformed("a walkthrough file has no figures to fix: they stand in an article")
+    return audit.case.reading
+
+
+def span_of(figure: Figure) -> Span | None:
+    """Where a figure stands in its article; None where that is not known."""
+    spans = figure.claim.spans
+    i, j = figure.entry.i, figure.entry.j
+    return spans[i][j] if i < len(spans) and j < len(spans[i]) else None
+
+
+def figures_at(audit: Audit) -> dict[Span, list[Figure]]:
+    """All figures by where they stand, in the order of the article."""
+    found: dict[Span, list[Figure]] = defaultdict(list)
+    for figure in audit.figures:
+        if (span := span_of(figure)) is not None:
+            found[span].append(figure)
+    return {span: found[span] for span in sorted(found)}
+
+
+class _Plan:
+    """What can be corrected of an article as it stands, and what is left and why."""
+
+    def __init__(self, audit: Audit) -> None:
+        self.edits: list[Edit] = []
+        self.left: list[Left] = []
+        reading = _reading(audit)
+        self._rewriter = Rewriter(reading.article)
+        self._inputs = {one.span for one in reading.numbers if one.status == "given"}
+        self._places = figures_at(audit)
+        self._crossing = _crossing(self._places)
+        self._wrong: list[Span] = []
+        chains: list[tuple[Span, list[Figure]]] = []
+        for span, figures in self._places.items():
+            if all(figure.verdict is not Verdict.REFUTED for figure in figures):
+                continue
+            if all(figure.claim.is_arithmetic for figure in figures):
+                chains.append((span, figures))
+            else:
+                self._correct(span, figures)
+        # What numbers come to is certain once these are right.
+        if not self.edits:
+            for span, figures in chains:
+                self._correct(span, figures)
+        for statement in audit.statements:
+            claim = statement.claim
+            if statement.verdict is Verdict.REFUTED and claim.span is not None:
+                self.left.append(Left(claim.span, claim.holds, "", "a statement has no digits"))
+
+    def _correct(self, span: Span, figures: Sequence[Figure]) -> None:
+        """Correct what stands at one place, or say why not."""
+        found = self._found(span, figures)
+        if isinstance(found, Edit):
+            self.edits.append(found)
+            return
+        refuted = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
+        self.left.append(Left(span, refuted.label, refuted.text, found))
+        insort(self._wrong, span)
+
+    def _found(self, span: Span, figures: Sequence[Figure]) -> Edit | str:
+        """What corrects a figure, or why nothing does."""
+        of = [figure for figure in figures if not figure.claim.is_arithmetic]
+        judges = of or figures
+        if span in self._inputs:
+            return "it is an input"
+        if span in self._crossing:
+            return "it crosses another figure"
+        if others := [figure for figure in judges if figure.verdict is not Verdict.REFUTED]:
+            wrong = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
+            return f"{wrong.label} is {wrong.correct}, but as {others[0].label} it is not refuted"
+        if any(figure.claim.confirmed for figure in judges):
+            return "only its value says what it is"
+        if not of and any(self._is_led_astray(figure) for figure in figures):
+            return "it follows from a figure that is left"
+        edits = {self._edit(span, figure) for figure in judges}
+        if len(edits) > 1:
+            said = (f"as {figure.label} it would be {figure.correct}" for figure in judges)
+            return ", ".join(dict.fromkeys(said))
+        return edits.pop() or "its digits do not stand in the file as they were read"
+
+    def _is_led_astray(self, figure: Figure) -> bool:
+        """Whether a wrong figure stands in what leads to this one."""
+        start, end = figure.claim.span or Span(0, 0)
+        first = bisect_left(self._wrong, Span(start, start))
+        return first < len(self._wrong) and self._wrong[first].end <= end
+
+    def _edit(self, span: Span, figure: Figure) -> Edit | None:
+        if figure.printed is None or figure.off is None:
+            return None
+        count = figure.printed.count - figure.off
+        return self._rewriter.edit(span, figure.printed, count, self._minus(span))
+
+    def _minus(self, span: Span) -> str:
+        """The minus that the document writes nearest to a place, in text of the same kind."""
+        places, signs = self._signs.get(self._rewriter.kind(span), ([], []))
+        near = bisect_left(places, span.start)
+        around = range(max(near - 1, 0), min(near + 1, len(places)))
+        nearest = min(around, key=lambda k: abs(places[k] - span.start), default=None)
+        return "-" if nearest is None else signs[nearest]
+
+    @cached_property
+    def _signs(self) -> dict[str, tuple[list[int], list[str]]]:
+        """Where figures have a minus, and how it is written, by the kind of text."""
+        found: dict[str, tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
+        for span in self._places:
+            if sign := self._rewriter.sign(span):
+                places, signs = found[self._rewriter.kind(span)]
+                places.append(span.start)
+                signs.append(sign)
+        return found
+
+
+def _crossing(spans: Iterable[Span]) -> set[Span]:
+    """Those that others stand in, or cross."""
+    found: set[Span] = set()
+    widest = Span(-1, -1)
+    for span in sorted(spans):
+        if span.start < widest.end:
+            found |= {span, widest}
+        if span.end > widest.end:
+            widest = span
+    return found
+
+
+def _places(audit: Audit) -> dict[Span, list[str]]:
+    """What is said at each place: figures and statements as messages name them."""
+    places: dict[Span, list[str]] = defaultdict(list)
+    for span, figures in figures_at(audit).items():
+        places[span] += [f"{figure.label} = {figure.text}" for figure in figures]
+    for statement in audit.statements:
+        if statement.claim.span is not None:
+            places[statement.claim.span].append(statement.claim.holds)
+    return places
+
+
+def _refuted(audit: Audit) -> set[Span]:
+    """Where something is refuted."""
+    figures = {span_of(x) for x in audit.figures if x.verdict is Verdict.REFUTED}
+    claims = {x.claim.span for x in audit.statements if x.verdict is Verdict.REFUTED}
+    return {span for span in figures | claims if span is not None}
+
+
+def _lost(old: Audit, new: Audit, moves: Moves) -> str:
+    """What was understood of the old text and is not of the new one; '' for nothing."""
+    before, after = _reading(old), _reading(new)
+    for name, given in before.given.items():
+        if name not in after.given or after.given[name].entries != given.entries:
+            return name
+    for name, step in before.steps.items():
+        if name not in after.steps or after.steps[name].expression != step.expression:
+            return name
+    lost = _said(old, moves) - _said(new, Moves(()))
+    return next((text or "a figure" for _, _, text in lost), "")
+
+
+def _said(audit: Audit, moves: Moves) -> Counter[tuple[Span, str, str]]:
+    """Every place with what it is said to be; of arithmetic only that, its digits may change."""
+    claims = [
+        (span, figure.claim.key, "" if figure.claim.is_arithmetic else figure.label)
+        for span, figures in figures_at(audit).items()
+        for figure in figures
+    ]
+    return Counter((moves.moved(span), key, text) for span, key, text in claims)
+
+
+def _changes(new: Audit, old: Article, origins: Mapping[Span, Span]) -> Iterator[Fix]:
+    """What was corrected, in the order of the article."""
+    article = _reading(new).article
+    for span, figures in figures_at(new).items():
+        origin = origins.get(span)
+        if origin is not None and article.text(span) != old.text(origin):
+            labels = (figure.label for figure in figures if not figure.claim.is_arithmetic)
+            yield Fix(origin, next(labels, ""), old.text(origin), article.text(span))
+
+
+def _at_origin(left: Iterable[Left], origins: Mapping[Span, Span]) -> Iterator[Left]:
+    """What was left, at its places in the old text."""
+    for one in left:
+        yield Left(origins.get(one.span, one.span), one.label, one.printed, one.why)

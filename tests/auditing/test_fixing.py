@@ -1,0 +1,244 @@
+"""Articles corrected: what becomes of every refuted figure, and of all the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn.auditing.audit import audit
+from symattn.auditing.fixing import fixed
+from symattn.documents.reading import Claimed, Step
+from symattn.documents.text import Span
+from symattn.errors import Malformed
+from tests.documents import marks
+from tests.documents.skeletons import loaded, skeleton
+
+FOLDER = Path(__file__).parents[1] / "documents" / "corpus"
+#: Documents whose slips are all figures of quantities: arithmetic needs a reader.
+CORPUS = [
+    path
+    for path in marks.documents(FOLDER)
+    if all(mark.expression for mark in marks.load(path).marks if mark.is_slip)
+]
+SMALL = FOLDER / "bees-love-thyme.md.marked"
+
+TRUTH = """
+[given]
+X = [[1, 0], [0, 1]]
+d = 2
+[steps]
+S = "X @ X.T"
+A = "softmax(S)"
+Y = "100 * A"
+"""
+
+
+@pytest.fixture
+def corrected(tmp_path):
+    """What becomes of a marked text about a small walkthrough."""
+    truth = tmp_path / "truth.toml"
+    truth.write_text(TRUTH)
+
+    def act(text, change=lambda reading: reading):
+        found = skeleton(text, truth)
+        changed = replace(found, change=change)
+        return fixed(changed.audit(found.printed), changed.audit)
+
+    return act
+
+
+def why(result):
+    return [(one.label, one.why) for one in result.left]
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
+def test_a_document_is_corrected_to_what_its_author_meant(path):
+    """Every planted slip gets the digits that were there before it was planted, in every
+    form and style, and not one other character changes; a second time nothing does."""
+    document = loaded(path)
+    result = fixed(document.audit(document.printed), document.audit)
+    assert (result.text, result.left, result.refused) == (document.correct, (), "")
+    assert len(result.fixes) == sum(mark.is_slip for mark in document.figures)
+    again = fixed(document.audit(result.text), document.audit)
+    assert (again.text, again.fixes, again.left) == (result.text, (), ())
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
+@pytest.mark.parametrize(("encoding", "mark"), [("utf-8", "\ufeff"), ("utf-16-le", "\ufeff")])
+def test_line_ends_and_encodings_stay(end, encoding, mark):
+    """The bytes differ from those of the file where the digits do, and nowhere else."""
+    document = loaded(SMALL)
+    first, *rest = (piece.replace("\n", end) for piece in document.pieces)
+    document = replace(document, pieces=(mark + first, *rest), encoding=encoding)
+    result = fixed(document.audit(document.printed), document.audit)
+    assert result.text == document.correct
+    old, new = document.printed.encode(encoding), result.text.encode(result.article.encoding)
+    slips = [(one.printed, one.correct) for one in document.figures if one.correct]
+    changed = sum(a != b for slip in slips for a, b in zip(*slip, strict=True))
+    assert sum(a != b for a, b in zip(old, new, strict=True)) == changed > 0
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_whatever_is_printed_becomes_right(data):
+    """With any digits in the place of some figures, all come out as they were meant."""
+    document = loaded(SMALL)
+    held = [k for k, one in enumerate(document.figures) if "." in one.printed and not one.is_given]
+    texts = [one.correct or one.printed for one in document.figures]
+    for k in data.draw(st.lists(st.sampled_from(held), max_size=6)):
+        places = len(texts[k].partition(".")[2])
+        texts[k] = f"{data.draw(st.integers(-(10**4), 10**4)) / 10**places:.{places}f}"
+    result = fixed(document.audit(document.filled(texts)), document.audit)
+    assert result.refused == ""
+    brackets = str.maketrans("", "", "()")
+    assert result.text.translate(brackets) == document.correct.translate(brackets)
+
+
+def test_fixes_say_where_and_what(corrected):
+    """A fix has its place, what it is of, and both texts."""
+    (fix,) = corrected("A is ⟦A[0, 0]|0.7311⟧ and ⟦A[0, 1]|0.2698⟧.").fixes
+    assert (fix.span, fix.label, fix.printed, fix.correct) == (
+        (16, 22),
+        "A[0, 1]",
+        "0.2698",
+        "0.2689",
+    )
+
+
+def test_a_carried_figure_gets_the_exact_digits(corrected):
+    """What follows from a wrong figure is not what follows from the right one's digits,
+    but from the quantity itself."""
+    result = corrected("⟦A[0, 1]|0.2698⟧, so ⟦Y[0, 1]|26.98⟧ %")
+    assert result.text == "0.2689, so 26.89 %"
+
+
+def test_arithmetic_comes_to_what_its_corrected_operands_do(corrected):
+    """First the quantities, then what their printed digits come to, and so on down a
+    chain of sums."""
+    result = corrected("A = ⟦A[0, 1]|0.2698⟧\n2 * ⟦A[0, 1]|0.2698⟧ = ⟦=|0.5396⟧\n1 + 1 = ⟦=|3⟧\n")
+    assert result.text == "A = 0.2689\n2 * 0.2689 = 0.5378\n1 + 1 = 2\n"
+    assert [fix.label for fix in result.fixes] == ["A[0, 1]", "A[0, 1]", "", ""]
+
+
+def test_a_quantity_goes_before_its_arithmetic(corrected):
+    """Where a figure is a quantity and the result of numbers, it gets the quantity's digits."""
+    result = corrected("A = 0.3 * 0.9 + 0 = ⟦A[0, 1]=|0.2700⟧")
+    assert result.text == "A = 0.3 * 0.9 + 0 = 0.2689"
+    assert why(result) == [
+        ("0.3 * 0.9 + 0", "0.3 * 0.9 + 0 is 0.2700, but as A[0, 1] it is not refuted")
+    ]
+
+
+@pytest.mark.parametrize("figure", ["⟦given X[0, 0]|1⟧", "⟦A[0, 1]|0⟧", "⟦A[0, 1]|0.3⟧"])
+def test_what_is_not_refuted_is_not_touched(corrected, figure):
+    """Inputs, coarse and vacuous figures stay as they are, without a word."""
+    result = corrected(f"it is {figure}")
+    assert (result.text, result.left) == (marks.read(f"it is {figure}")[0], ())
+
+
+def test_an_input_is_never_changed(corrected):
+    """Where the inputs stand, a claim changes nothing."""
+    marked = "X is ⟦X[0, 1]|1⟧"
+
+    def as_input(reading):
+        return replace(reading, numbers=(replace(reading.numbers[0], status="given"),))
+
+    result = corrected(marked, as_input)
+    assert (result.text, why(result)) == ("X is 1", [("X[0, 1]", "it is an input")])
+
+
+def test_what_claims_disagree_on_is_left(corrected):
+    """A figure that is right as one thing and wrong as another is left and told, and so is
+    one that would be two different ones."""
+
+    def both(reading):
+        first = reading.claims[0]
+        return replace(reading, claims=(first, replace(first, text="A[0, 0]")))
+
+    result = corrected("it is ⟦A[0, 1]|0.2689⟧", both)
+    assert (result.text, result.fixes) == ("it is 0.2689", ())
+    assert why(result) == [("A[0, 0]", "A[0, 0] is 0.7311, but as A[0, 1] it is not refuted")]
+    result = corrected("it is ⟦A[0, 1]|0.5⟧", both)
+    assert (result.text, result.fixes) == ("it is 0.5", ())
+    assert why(result) == [("A[0, 1]", "as A[0, 1] it would be 0.3, as A[0, 0] it would be 0.7")]
+
+
+def test_what_only_its_value_binds_is_left(corrected):
+    """A figure whose meaning nothing says is not corrected."""
+
+    def confirmed(reading):
+        return replace(reading, claims=(replace(reading.claims[0], confirmed=True),))
+
+    result = corrected("it is ⟦A[0, 1]|0.2698⟧", confirmed)
+    assert (result.text, len(result.left)) == ("it is 0.2698", 1)
+
+
+def test_a_result_of_figures_that_are_left_is_left(corrected):
+    """What follows from a wrong figure that stays is not made to fit it."""
+
+    def as_input(reading):
+        numbers = (replace(reading.numbers[0], status="given"), *reading.numbers[1:])
+        return replace(reading, numbers=numbers)
+
+    result = corrected("2 * ⟦X[0, 1]|1⟧ = ⟦=|3⟧", as_input)
+    assert result.text == "2 * 1 = 3"
+    assert why(result) == [
+        ("X[0, 1]", "it is an input"),
+        ("2 * 1", "it follows from a figure that is left"),
+    ]
+
+
+def test_nothing_is_corrected_that_would_be_read_otherwise(corrected):
+    """Where the corrected text has another recipe, other inputs or another meaning of a
+    figure, the old one stays."""
+
+    def astray(reading):
+        if "0.2698" in reading.article.source:
+            return reading
+        steps = {**reading.steps, "A": Step("S")}
+        return replace(reading, steps=steps)
+
+    def unbound(reading):
+        return reading if "0.2698" in reading.article.source else replace(reading, claims=())
+
+    for change, what in ((astray, "A"), (unbound, "A[0, 1]")):
+        result = corrected("it is ⟦A[0, 1]|0.2698⟧", change)
+        assert (result.text, result.fixes) == ("it is 0.2698", ())
+        assert f"{what} would be understood in another way" in result.refused
+
+
+def test_nothing_is_corrected_that_refutes_something_else(corrected):
+    """A statement that holds of the wrong figure, and not of the right one, is told."""
+
+    def stated(reading):
+        said = "A[0, 1] > 0.5" if "0.2689" in reading.article.source else "A[0, 1] < 0.5"
+        return replace(reading, claims=(*reading.claims, Claimed("holds", said, "", Span(0, 2))))
+
+    result = corrected("it is ⟦A[0, 1]|0.2698⟧", stated)
+    assert (result.text, result.fixes) == ("it is 0.2698", ())
+    assert "A[0, 1] > 0.5 would be refuted" in result.refused
+
+
+def test_figures_that_never_settle_are_left(corrected):
+    """A text whose figures change each time that it is read is given up."""
+    seen = []
+
+    def restless(reading):
+        seen.append(reading)
+        of = "A[0, 1]" if len(seen) % 2 else "A[0, 0]"
+        claim = replace(reading.claims[0], text=of)
+        return replace(reading, claims=(replace(claim, key="of"),))
+
+    result = corrected("it is ⟦A[0, 1]|0.5⟧", restless)
+    assert (result.text, result.fixes) == ("it is 0.5", ())
+    assert result.refused
+
+
+def test_a_walkthrough_file_has_nothing_to_fix():
+    """Its figures stand in a document that is somewhere else."""
+    with pytest.raises(Malformed, match="they stand in an article"):
+        fixed(audit("cat-sat-mat-unscaled"), lambda text: audit(text))
