@@ -47,6 +47,12 @@ NESTING = Limit(60, "nested deeper than {most}")
 DIGITS = Limit(400, "a number of {found} digits; at most {most} are read")
 EXPONENT = Limit(400, "power of ten beyond {most}")
 
+#: Characters that the macros of an article write.
+MACROS = Limit(
+    1_000_000,
+    "macros write more than {most} characters: from line {found} on they are left as they stand",
+)
+
 #: Faults that are kept, and that are printed; the rest is counted.
 FAULTS_KEPT = Limit(1000, "{found} faults; {most} are kept")
 FAULTS_PRINTED = Limit(50, "and {found} more")

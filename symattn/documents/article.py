@@ -63,6 +63,16 @@ class Block:
         return Text.joined([part.text for part in self.parts])
 
 
+@dataclass(frozen=True)
+class Contents:
+    """What the reader of one form finds in a file: its blocks, its title, and what is
+    said of what it left out."""
+
+    blocks: tuple[Block, ...]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, repr=False)
 class Article:
     """An article: its file's text, and what it consists of.

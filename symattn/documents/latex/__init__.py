@@ -1,0 +1,32 @@
+"""LaTeX to blocks.
+
+The preamble is read for its macros and its title; macros are expanded, comments and
+marks of text taken off. Files that a source asks for are not followed, pictures and
+the list of references not read.
+"""
+
+from symattn.documents.article import Block, Contents
+from symattn.documents.latex.body import Body
+from symattn.documents.text import Text
+
+__all__ = ["blocks", "read", "title"]
+
+
+def read(source: Text) -> Contents:
+    """The blocks of a LaTeX source, its title, and what was left out.
+
+    >>> contents = read(Text.whole(r"\\title{Attention} So $\\alpha = 1$."))
+    >>> contents.title, [str(part.text) for part in contents.blocks[0].parts]
+    ('Attention', ['So ', '\\\\alpha = 1', '.'])
+    """
+    return Body(source).contents()
+
+
+def blocks(source: Text) -> tuple[Block, ...]:
+    """The blocks alone."""
+    return read(source).blocks
+
+
+def title(source: Text) -> str:
+    """The title alone; '' where there is none."""
+    return read(source).title

@@ -1,0 +1,70 @@
+"""The sources of formulas, gathered from a stream of tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from symattn.documents.latex.commands import HEADINGS
+from symattn.documents.latex.macros import Stream
+from symattn.documents.latex.tokens import is_paragraph
+from symattn.documents.text import Span, Text
+
+_WORD = re.compile(r"\\[A-Za-z@]++\Z")
+
+
+def formula(
+    stream: Stream,
+    end: str,
+    note: Callable[[Text], None],
+    others: Sequence[str] = (),
+    opening: Text | None = None,
+) -> tuple[Text, str]:
+    """The source of a formula up to its end, and what ended it: ``end`` or one of
+    ``others``, which are taken from the stream; or '' for one that isn't closed.
+
+    ``opening``, if there is one, is part of the formula, and so is its end then.
+    ``$`` and ``\\)`` may be missing in what is broken: their formula ends with its
+    paragraph. An environment ends before the next heading, if not sooner.
+    """
+    held: list[Text] = [opening] if opening else []
+    last, depth = "", 0
+    begin = end.replace("\\end", "\\begin") if end.startswith("\\end") else ""
+    while (token := stream.next()) is not None:
+        string = token.string
+        if string in HEADINGS or string == "\\end{document}":
+            stream.push([token])
+            break
+        if not begin and is_paragraph(token):
+            stream.push([token])
+            break
+        if string == end and depth <= 0:
+            last = string
+            held += [token] if opening else []
+            break
+        if string in others:
+            last = string
+            break
+        if string[0] == "%":
+            note(token)
+            continue
+        if string == "\\ensuremath":
+            stream.push(stream.argument())
+            continue
+        if begin:
+            depth += (string == begin) - (string == end)
+        elif end == "$":
+            depth += (string == "{") - (string == "}")
+        held.append(token)
+    return joined(held).stripped(), last
+
+
+def joined(tokens: Iterable[Text]) -> Text:
+    """Tokens as one text; a command doesn't run into the letter after it."""
+    held: list[Text] = []
+    for token in tokens:
+        if held and token.string[:1].isalpha() and _WORD.match(held[-1].string):
+            end = held[-1].span().end
+            held.append(Text.at(" ", Span(end, end)))
+        held.append(token)
+    return Text.joined(held)

@@ -1,0 +1,120 @@
+"""The tokens of LaTeX: commands, marks and runs of characters, each with its place.
+
+TeX libraries either lose places or walk by recursion; a scanner of one pattern
+keeps both promises, and is what expanding macros needs: a stream to push back to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from symattn.documents.text import Text
+
+#: Environments whose text is taken as it stands.
+VERBATIM = (
+    "verbatim",
+    "verbatim*",
+    "Verbatim",
+    "Verbatim*",
+    "BVerbatim",
+    "alltt",
+    "lstlisting",
+    "minted",
+    "pycode",
+    "pyblock",
+    "comment",
+    "filecontents",
+    "filecontents*",
+)
+
+_END = r"(?:\r\n|\r|\n)"
+_TOKEN = re.compile(
+    rf"""
+    (?P<verbatim> \\begin\{{ (?P<name> {"|".join(map(re.escape, VERBATIM))} ) \}} )
+    | (?P<inline> \\(?: verb\*?+ | lstinline (?:\[[^]\r\n]*+\])?+
+                     | mintinline (?:\[[^]\r\n]*+\])?+ \{{[^}}\r\n]*+\}} ) (?![A-Za-z@]) )
+    | \\(?:begin|end)\{{ [^{{}}\\\#\s]{{0,60}} \}}
+    | \\[A-Za-z@]++
+    | \\(?:\r\n|.)
+    # A comment takes the end of its line with it, unless an empty line follows.
+    | (?P<comment> % [^\r\n]*+ (?: {_END} [ \t]*+ (?![\r\n]) )? )
+    | {_END} [ \t]*+ {_END} \s*+
+    | {_END} [ \t]*+
+    | \#[1-9]
+    | [{{}}$&~\[\]*\#]
+    | [^\\%{{}}$&~\[\]*\#\r\n]++
+    | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_PARAGRAPH = re.compile(rf"{_END}[ \t]*+{_END}")
+#: What stands before the text of verbatim environments and of code in a line.
+_HEAD = re.compile(
+    r"""
+    \\begin\{(?: minted\} (?:\[[^]]*+\])?+ \{(?P<minted>[^}\r\n]*+)\}
+           | (?:lstlisting|B?Verbatim\*?)\} (?:\[(?P<options>[^]]*+)\])?+
+           | [^}]*+\} ) (?:[ \t]*+(?:\r\n|\r|\n))?+
+    | \\mintinline (?:\[[^]]*+\])?+ \{(?P<inline>[^}]*+)\}
+    | \\lstinline (?:\[(?P<inlined>[^]]*+)\])?+
+    | \\verb\*?+
+    """,
+    re.VERBOSE,
+)
+_LANGUAGE = re.compile(r"language\s*+=\s*+\{?([A-Za-z]++)")
+#: Longest code in a line: its end isn't looked for beyond.
+_INLINE = 1000
+_NOTE = re.compile(r"%++[ \t]*+symattn:")
+
+
+def tokens(source: Text) -> Iterator[Text]:
+    """The tokens of a source. Comments are left out but for what they say to
+    symattn; a verbatim environment is one token, from its beginning to its end.
+
+    >>> [str(token) for token in tokens(Text.whole(r"$\\alpha x$ % so"))]
+    ['$', '\\\\alpha', ' x', '$', ' ']
+    """
+    string, at = source.string, 0
+    while match := _TOKEN.match(string, at):
+        start, at = at, match.end()
+        if match["verbatim"]:
+            end = string.find(f"\\end{{{match['name']}}}", at)
+            at = len(string) if end < 0 else end + len(f"\\end{{{match['name']}}}")
+        elif match["inline"]:
+            at = _inline(string, at)
+        elif match["comment"] and not _NOTE.match(string, start):
+            continue
+        yield source[start:at]
+
+
+def is_paragraph(token: Text) -> bool:
+    """Whether a token is an empty line, which ends a paragraph."""
+    return token.string[0] in "\r\n" and _PARAGRAPH.match(token.string) is not None
+
+
+def shown(token: Text) -> tuple[Text, str]:
+    """The text of a verbatim token, and its language.
+
+    >>> text, language = shown(Text.whole(r"\\mintinline{python}|x * 2|"))
+    >>> str(text), language
+    ('x * 2', 'python')
+    """
+    head = _HEAD.match(token.string)
+    if head is None:
+        return token, ""
+    language = head["minted"] or head["inline"] or ""
+    if found := _LANGUAGE.search(head["options"] or head["inlined"] or ""):
+        language = found[1]
+    if not token.string.startswith("\\begin"):
+        return token[head.end() + 1 : len(token) - 1], language.lower()
+    end = token.string.rfind("\\end{")
+    text = token[head.end() : len(token) if end < head.end() else end]
+    return text[: len(text.string.rstrip())], language.lower()
+
+
+def _inline(string: str, at: int) -> int:
+    """Where code in a line ends, of which all but its marks and what is between ends at ``at``."""
+    mark = string[at : at + 1]
+    shown = string[at + 1 : at + 1 + _INLINE]
+    length = shown.find({"{": "}"}.get(mark, mark)) if mark.strip() else -1
+    return at if length < 0 or len(shown[:length].splitlines()) > 1 else at + length + 2

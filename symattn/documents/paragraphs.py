@@ -1,0 +1,59 @@
+"""Paragraphs while their parts come, of any form of article."""
+
+from __future__ import annotations
+
+from symattn.documents.article import Part, PartKind
+from symattn.documents.text import Text
+
+
+class Paragraph:
+    """Gathers parts: texts of one kind that follow each other are one part.
+
+    >>> paragraph = Paragraph()
+    >>> source = Text.whole(" so x")
+    >>> paragraph.add(source[:4])
+    >>> paragraph.add(source[4:], "math")
+    >>> [(part.kind, str(part.text)) for part in paragraph.end()]
+    [('text', 'so '), ('math', 'x')]
+    """
+
+    def __init__(self) -> None:
+        #: What is added is of this kind, if nothing else is said.
+        self.kind: PartKind = "text"
+        self._parts: list[Part] = []
+        self._texts: list[Text] = []
+        self._last: PartKind = "text"
+
+    def add(self, text: Text, kind: PartKind | None = None) -> None:
+        """Add a text; formulas are parts of their own each."""
+        kind = kind or self.kind
+        if not text.string:
+            return
+        if kind != self._last or kind == "math":
+            self._turn(kind)
+        self._texts.append(text)
+
+    def _turn(self, kind: PartKind) -> None:
+        if self._texts:
+            self._parts.append(Part(self._last, Text.joined(self._texts)))
+        self._texts, self._last = [], kind
+
+    def end(self) -> tuple[Part, ...]:
+        """Its parts without the white space around them; nothing is kept."""
+        self._turn("text")
+        parts, self._parts = self._parts, []
+        said = [at for at, part in enumerate(parts) if part.text.string.strip()]
+        if not said:
+            return ()
+        parts = parts[said[0] : said[-1] + 1]
+        parts[0] = Part(parts[0].kind, _left(parts[0].text))
+        parts[-1] = Part(parts[-1].kind, _right(parts[-1].text))
+        return tuple(parts)
+
+
+def _left(text: Text) -> Text:
+    return text[len(text) - len(text.string.lstrip()) :]
+
+
+def _right(text: Text) -> Text:
+    return text[: len(text.string.rstrip())]
