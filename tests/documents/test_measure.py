@@ -158,3 +158,22 @@ def test_what_can_t_be_read_at_all_counts_as_missed(document):
 
     found = measure(document, refuse)
     assert (found.error, found.found, found.bound, found.caught) == ("not today", 0, 0, 0)
+
+
+def test_sums_with_a_planted_operand_are_no_false_alarm(document):
+    """Numbers that don't come to what is printed are one, but not on the line of a slip,
+    which may be among them."""
+    reading = perfect(document)
+    given, scores = reading.numbers[0].span, reading.claims[0].span
+    for span, alarms in ((given, [(3, 8)]), (scores, [])):
+        claims = (*reading.claims, Claimed("as_printed", "3 + 4", "here", span, "1", span))
+        found = measured(document, replace(reading, claims=claims))
+        assert [note[:2] for note in found.faults.alarms] == alarms
+
+
+def test_a_statement_refuted_is_a_false_alarm(document):
+    """No statement is planted."""
+    reading = perfect(document)
+    claims = (*reading.claims, Claimed("holds", "S[0, 0] == 3", "here", reading.claims[0].span))
+    found = measured(document, replace(reading, claims=claims))
+    assert [str(note) for note in found.faults.alarms] == ["4:10 S[0, 0] == 3"]
