@@ -1,0 +1,117 @@
+"""The door for articles: a file's bytes to an :class:`Article`, by its form."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from symattn.documents.article import Article, Block, Form
+from symattn.documents.lines import unified
+from symattn.documents.text import Text
+from symattn.errors import Malformed, expected, short
+from symattn.tables.file import content
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The forms of articles by the suffixes of their files, in lower case.
+FORMS: Mapping[str, Form] = {
+    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd", ".myst"), "markdown"),
+    ".ipynb": "notebook",
+    **dict.fromkeys((".tex", ".ltx", ".latex"), "latex"),
+    **dict.fromkeys((".txt", ".text", ".rst"), "text"),
+}
+
+#: What messages call an article, and how one is made.
+_KIND = ("file", f"an article ends in one of {', '.join(FORMS)}")
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def is_article(name: str | Path) -> bool:
+    """Whether a file of that name is an article.
+
+    >>> is_article("post.md"), is_article("post.toml"), is_article("cat-sat-mat")
+    (True, False, False)
+    """
+    return Path(name).suffix.lower() in FORMS
+
+
+def read_article(path: str | Path) -> Article:
+    """The article in the file at ``path``.
+
+    Raises :class:`Malformed` where it can't be read, with what was wrong and where.
+    """
+    path = Path(path)
+    try:
+        return article(path, content(path, "the file", *_KIND))
+    except Malformed as error:
+        raise Malformed(error.faults, str(path), error.more) from None
+
+
+def article(path: Path, held: bytes) -> Article:
+    """The article of a file that holds these bytes; its suffix tells the form.
+
+    >>> article(Path("a.md"), b"So $x = 1$").blocks[0].parts[1].kind
+    'math'
+    """
+    form = FORMS.get(path.suffix.lower())
+    if form is None:
+        said = repr(short(path.suffix)) if path.suffix else "none"
+        raise Malformed(f"the suffix of an article is {expected(path.suffix, FORMS)}; found {said}")
+    source, encoding = decoded(held)
+    text = unified(Text.whole(source)[source.startswith("\ufeff") :])
+    title, blocks = _read(form, text)
+    return Article(path, form, source, blocks, encoding, title or _heading(blocks))
+
+
+def decoded(held: bytes) -> tuple[str, str]:
+    """The text of these bytes, and its encoding: UTF-8, or UTF-16 with its mark.
+
+    The mark is kept, so that the text encodes to the same bytes.
+
+    >>> decoded("\\ufeffα".encode("utf-16-le"))
+    ('\\ufeffα', 'utf-16-le')
+    """
+    encoding = next((name for mark, name in _MARKS if held.startswith(mark)), "utf-8")
+    try:
+        source = held.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = held.count(b"\n", 0, error.start) + 1
+        raise Malformed(
+            f"not text: byte {error.start}, in line {line}, is no {encoding.upper()}; "
+            "save the file as UTF-8"
+        ) from None
+    if "\0" in source:
+        raise Malformed(f"binary, not text: a null character at {source.index(chr(0))}")
+    return source, encoding
+
+
+def _read(form: Form, text: Text) -> tuple[str, tuple[Block, ...]]:
+    """The title, where the form has a place for it, and the blocks."""
+    if form == "markdown":
+        from symattn.documents import markdown
+
+        return markdown.title(text.string), markdown.blocks(text)
+    if form == "notebook":
+        from symattn.documents import notebook
+
+        return "", notebook.blocks(text)
+    if form == "latex":
+        from symattn.documents import latex
+
+        return "", latex.blocks(text)
+    from symattn.documents import plain
+
+    return "", plain.blocks(text)
+
+
+def _heading(blocks: tuple[Block, ...]) -> str:
+    """The first heading of the highest level."""
+    headings = [block for block in blocks if block.kind == "heading"]
+    first = min(headings, key=lambda block: block.level, default=None)
+    return " ".join(str(first.text).split()) if first else ""

@@ -1,0 +1,48 @@
+"""Images whose address is a formula, which a service draws."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote_to_bytes
+
+from symattn.documents import repair
+from symattn.documents.text import Text
+
+#: Addresses of images that draw a formula.
+_DRAWING = re.compile(r"latex|math|tex|codecogs|zhihu", re.IGNORECASE)
+_QUERY = re.compile(r"(?:[a-z]++=[^&=\\]*+&)*?(?:math|tex|latex|eq|from)=", re.IGNORECASE)
+_DRESSING = re.compile(
+    r"\\(?:inline|large|Large|small|huge|fn_[a-z]++|bg_[a-z]++|dpi\{[0-9]*+\}"
+    r"|bg\{[a-z]*+\}|color\{[A-Za-z]*+\})(?![A-Za-z])"
+)
+_ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})++|\+|&(?:space|plus|amp);")
+
+
+def drawn(address: Text) -> Text | None:
+    """The formula that an image's address draws, if it does.
+
+    >>> url = "https://latex.codecogs.com/svg.latex?\\\\frac%7B1%7D%7B2%7D"
+    >>> str(drawn(Text.whole(url)))
+    '\\\\frac{1}{2}'
+    """
+    at, _, query = address.string.partition("?")
+    if not at.startswith("http") or _DRAWING.search(at) is None:
+        return None
+    named = _QUERY.match(query)
+    rest = address[len(at) + 1 + (named.end() if named else 0) :]
+    parts, last = [], 0
+    for sign in _ENCODED.finditer(rest.string):
+        said = {"+": " ", "&space;": " ", "&plus;": "+", "&amp;": "&"}.get(sign[0])
+        span = rest.span(sign.start(), sign.end())
+        said = unquote_to_bytes(sign[0]).decode(errors="replace") if said is None else said
+        parts += [rest[last : sign.start()], Text.at(said, span)]
+        last = sign.end()
+    plain = Text.joined([*parts, rest[last:]])
+    parts, last = [], 0
+    for dressing in _DRESSING.finditer(plain.string):
+        parts.append(plain[last : dressing.start()])
+        last = dressing.end()
+    tex = Text.joined([*parts, plain[last:]]).stripped()
+    if re.search(r"[\\=^_]", tex.string) is None:
+        return None
+    return repair.formula(tex)

@@ -1,0 +1,420 @@
+"""Inside a block of Markdown: words, formulas and code, told apart on the raw text.
+
+Parsers of Markdown give no places inside a block; here every character keeps
+its own. One pass over the marks that mean something; what closes a mark is
+looked up, never searched twice, so that time is linear.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections import defaultdict, deque
+from collections.abc import Container
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from symattn.documents import repair
+from symattn.documents.images import drawn
+from symattn.documents.text import Text
+
+#: Beside the kinds of parts: a formula on lines of its own, and what the author
+#: says to symattn in a comment.
+PieceKind = Literal["text", "math", "code", "display", "note"]
+
+#: Environments that are formulas by themselves.
+ENVIRONMENTS = frozenset(
+    name + star
+    for name in ("equation", "align", "gather", "multline", "eqnarray", "alignat", "flalign")
+    for star in ("", "*")
+) | {"displaymath", "math", "aligned", "bmatrix", "pmatrix", "matrix", "vmatrix", "array", "cases"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of a block."""
+
+    kind: PieceKind
+    text: Text
+
+
+_FORMULAS = re.compile(r"\\|`|\$++")
+_MARK = re.compile(r"\\|`|\$++|\*++|_++|~~|!\[|\[|\]|<|&|\{")
+_CODE = re.compile(r"(\\*+)(`++)")
+_DOLLAR = re.compile(r"\\[\s\S]|\$")
+_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+_BEGIN = re.compile(r"\\begin\{([a-zA-Z]{1,12}\*?)\}")
+_TEX = re.compile(r"\\[A-Za-z]|(?<!\\)[\^_&{]")
+_TARGET = re.compile(
+    r"""\([ \t\n]*+(<[^<>\n]*+>|(?:[^\s()<]|\([^\s()]*+\))*+)"""
+    r"""(?:[ \t\n]++(?:"[^"\n]*+"|'[^'\n]*+'))?+[ \t\n]*+\)"""
+)
+_LABEL = re.compile(r"\[([^\[\]\n]{0,200}+)\]")
+_VANISHING = re.compile(r"\[(?:\^[^\[\]\s]++|-?+@[^\[\]\n]++)\]")
+_TAG = re.compile(r"</?+[A-Za-z][A-Za-z0-9-]*+(?:[\s/][^<>]*+)?+>|<https?+:[^<>\s]*+>")
+_RAISED = re.compile(r"<(sub|sup)>([^<>\n]*+)</\1>", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_ATTRIBUTES = re.compile(r"\{:?+[ ]*+[#.][A-Za-z][^{}\n]*+\}")
+_ROLE = re.compile(r"\{([a-z][a-z:-]*+)\}(?=`)")
+_NOTE = re.compile(r"\s*+symattn:(.*+)", re.DOTALL)
+
+
+def note(comment: Text) -> Text | None:
+    """What a comment says to symattn, if it does.
+
+    >>> str(note(Text.whole(" symattn: ignore ")))
+    'ignore'
+    """
+    said = _NOTE.fullmatch(comment.string)
+    return comment[said.start(1) : said.end(1)].stripped() if said else None
+
+
+def pieces(text: Text, labels: Container[str] = frozenset()) -> list[Piece]:
+    """What a block of Markdown consists of; ``labels`` are those of its links, in lower case.
+
+    Marks of emphasis and escapes are gone, addresses of links too; line breaks stay.
+
+    >>> [(piece.kind, str(piece.text)) for piece in pieces(Text.whole("**So** $x$ costs $5."))]
+    [('text', 'So '), ('math', 'x'), ('text', ' costs $5.')]
+    """
+    return _Scan(text, labels, _MARK).pieces()
+
+
+def formulas(text: Text) -> list[Piece]:
+    """The same of plain text, in which only formulas and code have marks.
+
+    >>> [(piece.kind, str(piece.text)) for piece in formulas(Text.whole("2 * $W_q$ * 3"))]
+    [('text', '2 * '), ('math', 'W_q'), ('text', ' * 3')]
+    """
+    return _Scan(text, frozenset(), _FORMULAS).pieces()
+
+
+class _Closers:
+    """Where a fixed text stands next: looked for once, however often it is asked."""
+
+    def __init__(self, string: str) -> None:
+        self._string = string
+        self._next: dict[str, int] = {}
+
+    def after(self, closer: str, at: int) -> int:
+        """The first place from ``at`` on, or -1; ``at`` never goes back."""
+        found = self._next.get(closer, at - 1)
+        if found < at and found != len(self._string):
+            found = self._string.find(closer, at)
+            self._next[closer] = found if found >= 0 else len(self._string)
+        return self._next[closer] if self._next[closer] < len(self._string) else -1
+
+
+class _Scan:
+    def __init__(self, text: Text, labels: Container[str], marks: re.Pattern[str]) -> None:
+        self.text = text
+        self.marks = marks
+        self.string = text.string
+        self.labels = labels
+        self.out: list[Piece | None] = []
+        #: Marks of emphasis that are open: where in ``out``.
+        self.emphasis: dict[str, list[int]] = {"*": [], "_": [], "~": []}
+        #: Brackets that are open: where in ``out``, where in the text, of an image?
+        self.brackets: list[tuple[int, int, bool]] = []
+        self.closers = _Closers(self.string)
+
+    def pieces(self) -> list[Piece]:
+        string, at, last = self.string, 0, 0
+        read = {
+            "\\": self._backslash,
+            "`": self._code,
+            "$": self._dollar,
+            "*": self._emphasis,
+            "_": self._emphasis,
+            "~": self._emphasis,
+            "!": self._bracket,
+            "[": self._bracket,
+            "]": self._closed,
+            "<": self._html,
+            "&": self._entity,
+            "{": self._attributes,
+        }
+        while mark := self.marks.search(string, at):
+            start = mark.start()
+            if last < start:
+                self._put("text", last, start)
+            last = at = read[string[start]](mark)
+        if last < len(string):
+            self._put("text", last, len(string))
+        return self._joined()
+
+    def _joined(self) -> list[Piece]:
+        """The pieces, texts that stand side by side as one."""
+        joined: list[Piece] = []
+        words: list[Text] = []
+        for piece in [*self.out, Piece("code", self.text[:0])]:
+            if piece is None:
+                continue
+            if piece.kind == "text":
+                words.append(piece.text)
+                continue
+            if words:
+                joined.append(Piece("text", Text.joined(words)))
+                words = []
+            joined.append(piece)
+        return joined[:-1]
+
+    def _put(self, kind: PieceKind, start: int, end: int) -> None:
+        self.out.append(Piece(kind, self.text[start:end]))
+
+    def _plain(self, mark: re.Match[str]) -> int:
+        """The mark is a word like others."""
+        self._put("text", mark.start(), mark.end())
+        return mark.end()
+
+    # -- code --------------------------------------------------------------------
+
+    @cached_property
+    def _spans(self) -> dict[int, tuple[int, int]]:
+        """Where spans of code begin: the length of their marks, and their end."""
+        runs = [
+            (run.start(2), len(run[2]), len(run[1]) % 2 == 1) for run in _CODE.finditer(self.string)
+        ]
+        later: dict[int, deque[int]] = defaultdict(deque)
+        for start, length, _ in runs:
+            later[length].append(start)
+        spans: dict[int, tuple[int, int]] = {}
+        at = 0
+        for start, length, is_escaped in runs:
+            if start < at or is_escaped:
+                continue
+            same = later[length]
+            while same and same[0] <= start:
+                same.popleft()
+            if same:
+                spans[start] = length, (at := same[0] + length)
+        return spans
+
+    def _code(self, mark: re.Match[str]) -> int:
+        start = mark.start()
+        if start not in self._spans:
+            end = start + 1
+            while self.string[end : end + 1] == "`":
+                end += 1
+            self._put("text", start, end)
+            return end
+        length, end = self._spans[start]
+        first, last = start + length, end - length
+        inside = self.string[first:last]
+        if inside.strip() and inside[0] == inside[-1] == " ":
+            first, last = first + 1, last - 1
+        self._put("code", first, last)
+        return end
+
+    # -- formulas ----------------------------------------------------------------
+
+    def _formula(self, start: int, end: int, opened: int, closed: int) -> None:
+        """A formula from ``start`` to ``end``, with marks from ``opened`` to ``closed``."""
+        text = repair.formula(self.text[start:end].stripped())
+        self.out.append(Piece("display" if self._is_alone(opened, closed) else "math", text))
+
+    def _is_alone(self, opened: int, closed: int) -> bool:
+        """Whether nothing but a stop stands beside it, on one side of its lines."""
+        string = self.string
+        while opened and string[opened - 1] in " \t":
+            opened -= 1
+        while closed < len(string) and string[closed] in " \t.,;:":
+            closed += 1
+        return (
+            opened == 0 or string[opened - 1] == "\n" or string[closed : closed + 1] in ("", "\n")
+        )
+
+    @cached_property
+    def _dollars(self) -> list[int]:
+        """Where dollars stand that no backslash and no code hides."""
+        found = [m.start() for m in _DOLLAR.finditer(self.string) if m[0] == "$"]
+        spans = [(start, end) for start, (_, end) in self._spans.items()]
+        kept, k = [], 0
+        for at in found:
+            while k < len(spans) and spans[k][1] <= at:
+                k += 1
+            if k == len(spans) or at < spans[k][0]:
+                kept.append(at)
+        return kept
+
+    def _dollar(self, mark: re.Match[str]) -> int:
+        start, end, string = mark.start(), mark.end(), self.string
+        if end - start == 1 and end in self._spans:
+            # GitHub's $`...`$
+            length, closed = self._spans[end]
+            if string[closed : closed + 1] == "$":
+                text = self.text[end + length : closed - length].stripped()
+                self.out.append(Piece("math", repair.formula(text)))
+                return closed + 1
+        if end - start == 2:
+            closed = self.closers.after("$$", end)
+            if closed > end and string[end:closed].strip():
+                self._formula(end, closed, start, closed + 2)
+                return closed + 2
+        if end - start != 1:
+            return self._plain(mark)
+        k = bisect_right(self._dollars, start)
+        closed = self._dollars[k] if k < len(self._dollars) else -1
+        # A sum of money is followed by blanks or digits where a formula would end.
+        if (
+            closed <= end
+            or string[end].isspace()
+            or string[closed - 1].isspace()
+            or string[closed + 1 : closed + 2].isdigit()
+        ):
+            return self._plain(mark)
+        self.out.append(Piece("math", repair.formula(self.text[end:closed])))
+        return closed + 1
+
+    def _backslash(self, mark: re.Match[str]) -> int:
+        start, string = mark.start(), self.string
+        opened = start + 2 if string.startswith("\\\\", start) else start + 1
+        sign = string[opened : opened + 1]
+        if sign and sign in "([":
+            closer = string[start:opened] + {"(": ")", "[": "]"}[sign]
+            closed = self.closers.after(closer, opened + 1)
+            if closed > opened + 1 and (sign == "(" or self._is_tex(opened + 1, closed)):
+                end = closed + len(closer)
+                if sign == "[":
+                    self._formula(opened + 1, closed, start, end)
+                else:
+                    text = self.text[opened + 1 : closed].stripped()
+                    self.out.append(Piece("math", repair.formula(text)))
+                return end
+        if (begun := _BEGIN.match(string, start)) and begun[1] in ENVIRONMENTS:
+            closer = f"\\end{{{begun[1]}}}"
+            closed = self.closers.after(closer, begun.end())
+            if closed >= 0:
+                end = closed + len(closer)
+                self._formula(start, end, start, end)
+                return end
+        after = string[start + 1 : start + 2] if self.marks is _MARK else ""
+        if after == "\n":
+            return start + 1
+        if after and after in _PUNCTUATION:
+            self._put("text", start + 1, start + 2)
+            return start + 2
+        return self._plain(mark)
+
+    def _is_tex(self, start: int, end: int) -> bool:
+        """Whether brackets hold a formula: else they are escaped ones, of words."""
+        found = self._tex_from(start)
+        if 0 <= found < end:
+            return True
+        alone = self._is_alone(start - 2, end + 2)
+        return alone and 0 <= self.closers.after("=", start) < end
+
+    def _tex_from(self, at: int) -> int:
+        k = bisect_right(self._tex, at - 1)
+        return self._tex[k] if k < len(self._tex) else -1
+
+    @cached_property
+    def _tex(self) -> list[int]:
+        return [found.start() for found in _TEX.finditer(self.string)]
+
+    # -- emphasis ----------------------------------------------------------------
+
+    def _emphasis(self, mark: re.Match[str]) -> int:
+        start, end, string = mark.start(), mark.end(), self.string
+        sign = string[start]
+        before, after = string[start - 1 : start], string[end : end + 1]
+        is_inside = bool(before) and (before.isalnum() or before in ")]}")
+        opens = bool(after) and not after.isspace() and not is_inside
+        closes = bool(before) and not before.isspace() and not (sign == "_" and after.isalnum())
+        count = end - start
+        opened = self.emphasis[sign]
+        if closes:
+            while count and opened:
+                place = opened[-1]
+                piece = self.out[place]
+                assert piece is not None
+                taken = min(2, count, len(piece.text)) if sign != "~" else count
+                count -= taken
+                left = len(piece.text) - taken
+                self.out[place] = Piece("text", piece.text[:left]) if left > 0 else None
+                if left <= 0:
+                    opened.pop()
+        if count:
+            if opens:
+                opened.append(len(self.out))
+            self._put("text", end - count, end)
+        return end
+
+    # -- links, images, tags -----------------------------------------------------
+
+    def _bracket(self, mark: re.Match[str]) -> int:
+        if gone := _VANISHING.match(self.string, mark.start()):
+            return gone.end()
+        self.brackets.append((len(self.out), mark.end(), mark[0] == "!["))
+        return self._plain(mark)
+
+    def _closed(self, mark: re.Match[str]) -> int:
+        end = mark.end()
+        if not self.brackets:
+            return self._plain(mark)
+        place, start, is_image = self.brackets.pop()
+        following = self.string[end : end + 1]
+        target = _TARGET.match(self.string, end) if following == "(" else None
+        if target is None:
+            label = _LABEL.match(self.string, end) if following == "[" else None
+            said = (label[1] if label else "") or self.string[
+                start : min(mark.start(), start + 200)
+            ]
+            if said.lower() not in self.labels:
+                return self._plain(mark)
+            end = label.end() if label else end
+        if is_image:
+            del self.out[place:]
+            for opened in self.emphasis.values():
+                while opened and opened[-1] >= place:
+                    opened.pop()
+            if target and (tex := drawn(self.text[target.start(1) : target.end(1)])):
+                self.out.append(Piece("math", tex))
+        else:
+            self.out[place] = None
+        return target.end() if target else end
+
+    def _html(self, mark: re.Match[str]) -> int:
+        start, string = mark.start(), self.string
+        if string.startswith("<!--", start):
+            closed = self.closers.after("-->", start + 4)
+            if closed < 0:
+                return self._plain(mark)
+            if (said := note(self.text[start + 4 : closed])) is not None:
+                self.out.append(Piece("note", said))
+            return closed + 3
+        if raised := _RAISED.match(string, start):
+            sign = "_" if raised[1].lower() == "sub" else "^"
+            inside = self.text[raised.start(2) : raised.end(2)]
+            self.out.append(Piece("text", Text.at(sign, self.text.span(start, raised.start(2)))))
+            self.out.append(Piece("text", inside))
+            return raised.end()
+        tag = _TAG.match(string, start)
+        if tag is None:
+            return self._plain(mark)
+        if tag[0][:3].lower() == "<br":
+            self.out.append(Piece("text", Text.at("\n", self.text.span(start, tag.end()))))
+        return tag.end()
+
+    def _entity(self, mark: re.Match[str]) -> int:
+        entity = _ENTITY.match(self.string, mark.start())
+        if entity is None:
+            return self._plain(mark)
+        sign = html.unescape(entity[0])
+        self.out.append(Piece("text", Text.at(sign, self.text.span(entity.start(), entity.end()))))
+        return entity.end()
+
+    def _attributes(self, mark: re.Match[str]) -> int:
+        start = mark.start()
+        if gone := _ATTRIBUTES.match(self.string, start):
+            return gone.end()
+        role = _ROLE.match(self.string, start)
+        if role is None or role.end() not in self._spans:
+            return self._plain(mark)
+        length, end = self._spans[role.end()]
+        inside = self.text[role.end() + length : end - length]
+        is_math = role[1] in ("math", "eq:math")
+        self.out.append(Piece("math", repair.formula(inside)) if is_math else Piece("text", inside))
+        return end

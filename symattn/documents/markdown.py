@@ -1,0 +1,440 @@
+"""Markdown and its dialects (GitHub, Quarto, R Markdown, MyST): containers by a
+CommonMark parser, the mathematics inside on the raw text.
+
+The parser gives the lines of blocks; the characters are found in these lines
+again, so that each keeps its place. What renderers read as formulas is kept
+from the parser's other rules by a rule of our own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from symattn.documents import repair
+from symattn.documents.article import Block, Cell, Part
+from symattn.documents.inline import ENVIRONMENTS, Piece, pieces
+from symattn.documents.listings import listing
+from symattn.documents.text import Text
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
+
+#: Containers in containers; what is nested deeper is one paragraph.
+_NESTING = 60
+#: Directives in directives whose content is Markdown again.
+_DIRECTIVES = 8
+
+_FRONT = re.compile(
+    r"(---|\+\+\+)[ \t]*+\n((?:(?!\1|\.\.\.)[^\n]*+\n)*+)(?:\1|\.\.\.)[ \t]*+(?:\n|\Z)"
+)
+_TITLE = re.compile(r"(?m)^title[ \t]*+[:=][ \t]*+(.*+)$")
+_DEFINITION = re.compile(
+    r"(?m)^ {0,3}+\[([^\[\]\n^][^\[\]\n]*+)\]:[ \t]*+[^\s]++[ \t]*+(?:[\"'(][^\n]*+)?$"
+)
+_HEADING_END = re.compile(r"[ \t]++#++[ \t]++\{:?+[ ]*+[#.][^{}\n]*+\}\Z")
+_TASK = re.compile(r"\[[ xX]\][ \t]++")
+_OPTION = re.compile(r":[a-z][a-z0-9_-]*+:(?:[ \t][^\n]*+)?\n|\n")
+_COLON_LINES = re.compile(r"(?m)^:{3,}+[^\n]*+$")
+#: What opens and closes a formula that may go on over lines.
+_DISPLAY = re.compile(
+    r"\\\\?[\[\]]|\$\$|\\(?:begin|end)\{([A-Za-z]{1,12}\*?)\}|\\.|(?<!`)`++[^`\n]*+`++", re.DOTALL
+)
+_MATH_DIRECTIVE = re.compile(r"(:{3,}+)[ \t]*+\{math\}[^\n]*+")
+_ENGINES = frozenset(
+    [
+        "python",
+        "python3",
+        "ipython3",
+        "r",
+        "julia",
+        "bash",
+        "sh",
+        "sql",
+        "js",
+        "javascript",
+        "ojs",
+        "c",
+        "cpp",
+        "rust",
+        "matlab",
+        "octave",
+    ]
+)
+_CODE_DIRECTIVES = frozenset(("code", "code-block", "code-cell", "sourcecode", "literalinclude"))
+_NO_TEXT = frozenset(
+    ("image", "bibliography", "toctree", "mermaid", "raw", "eval-rst", "dot", "include", "index")
+)
+
+
+def blocks(source: Text) -> tuple[Block, ...]:
+    """The blocks of a Markdown text, whose line ends are ``\\n``.
+
+    >>> [block.kind for block in blocks(Text.whole("# A\\n\\nSo\\n$$x = 1$$"))]
+    ['heading', 'prose', 'formula']
+    """
+    front = _FRONT.match(source.string)
+    body = source[front.end() :] if front else source
+    return tuple(_Reader(body).blocks())
+
+
+def title(source: str) -> str:
+    """The title in the front matter of a Markdown text; '' where it has none.
+
+    >>> title("---\\ntitle: 'By hand'\\n---\\n")
+    'By hand'
+    """
+    front = _FRONT.match(source)
+    said = _TITLE.search(front[2]) if front else None
+    return said[1].strip().strip("\"'").strip() if said else ""
+
+
+# -- rules for the parser -------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"maxNesting": _NESTING + 2}).enable("table")
+    # Definitions of links are found by us: the rule reads its paragraph again for each.
+    parser.disable("reference")
+    ruler = parser.block.ruler
+    ruler.before("table", "deep", _deep)
+    ruler.before("lheading", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
+    ruler.at("table", _table, {"alt": ["paragraph"]})
+    return parser
+
+
+def _deep(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """What is nested too deep to be told apart is one paragraph."""
+    if state.level < _NESTING or silent:
+        return False
+    state.line = last
+    _push(state, "deep", first, last)
+    return True
+
+
+def _display(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Lines that belong together because a formula goes on over them."""
+    if state.is_code_block(first):
+        return False
+    closer = _open(_content(state, first), "")
+    if not closer:
+        return False
+    # Blank lines may stand in what was opened on a line of its own.
+    is_bare = not closer.startswith("$") or _content(state, first).strip() == closer
+    for line in range(first + 1, last):
+        content = _content(state, line)
+        if content and state.sCount[line] < state.blkIndent:
+            return False
+        if not content and not is_bare:
+            return False
+        closer = _open(content, closer)
+        if not closer:
+            if not silent:
+                state.line = line + 1
+                _push(state, "display", first, line + 1)
+            return True
+    return False
+
+
+def _content(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+
+
+def _push(state: StateBlock, kind: str, first: int, last: int) -> None:
+    token = state.push(kind, "", 0)
+    token.content = state.getLines(first, last, state.blkIndent, False)
+    token.map = [first, last]
+
+
+def _open(line: str, closer: str) -> str:
+    """What closes the formula that is still open at the end of a line, if one is;
+    ``closer`` is what closes the one that was open at its beginning."""
+    if not closer and (directive := _MATH_DIRECTIVE.fullmatch(line)):
+        return directive[1]
+    if closer.startswith(":::"):
+        return "" if line.strip() == closer else closer
+    for mark in _DISPLAY.finditer(line):
+        sign = mark[0]
+        if closer:
+            closer = "" if sign == closer else closer
+        elif sign == "$$":
+            closer = sign
+        elif sign in ("\\[", "\\\\["):
+            closer = sign[:-1] + "]"
+        elif mark[1] in ENVIRONMENTS and sign.startswith("\\begin"):
+            closer = f"\\end{{{mark[1]}}}"
+    return closer
+
+
+def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """The parser's own rule for tables, which tells where its rows begin."""
+    from markdown_it.rules_block import table
+
+    count = len(state.tokens)
+    if not table(state, first, last, silent):
+        return False
+    for token in state.tokens[count:]:
+        if token.type == "tr_open" and token.map:
+            line = token.map[0]
+            token.meta["row"] = state.bMarks[line] + state.tShift[line], state.eMarks[line]
+    return True
+
+
+# -- from tokens to blocks --------------------------------------------------------------
+
+
+class _Reader:
+    def __init__(self, text: Text, depth: int = 0) -> None:
+        self.text = text
+        self.string = text.string
+        self.depth = depth
+        self.labels = {found[1].lower() for found in _DEFINITION.finditer(self.string)}
+        self.found: list[Block] = []
+        self.starts = [0]
+        for line in self.string.split("\n"):
+            self.starts.append(self.starts[-1] + len(line) + 1)
+
+    def blocks(self) -> list[Block]:
+        """All blocks."""
+        parser = _parser()
+        tokens: list[Token] = []
+        parser.block.parse(self.string, parser, {}, tokens)
+        at = 0
+        while at < len(tokens):
+            token = tokens[at]
+            if token.type == "heading_open":
+                self._heading(token, tokens[at + 1])
+                at += 3
+            elif token.type == "paragraph_open":
+                self._paragraph(tokens[at + 1])
+                at += 3
+            elif token.type == "table_open":
+                at = self._table(tokens, at)
+            else:
+                self._other(token)
+                at += 1
+        return self.found
+
+    def _placed(self, token: Token) -> Text:
+        """The content of a token, found in its lines again.
+
+        The parser takes marks of containers and blanks off both ends of lines, so
+        what is left ends where its line does.
+        """
+        assert token.map is not None
+        first = token.map[0] + (token.type == "fence")
+        parts = []
+        for k, line in enumerate(token.content.split("\n")):
+            if first + k + 1 >= len(self.starts):
+                break
+            start, end = self.starts[first + k], self.starts[first + k + 1] - 1
+            core = line.strip()
+            stop = start + len(self.string[start:end].rstrip())
+            at = stop - len(core)
+            lead = line[: len(line) - len(line.lstrip())] if core else ""
+            if self.string[at - len(lead) : at] == lead:
+                parts.append(self.text[at - len(lead) : stop])
+            else:  # a tab, part of which belonged to the container
+                parts += [Text.at(lead, self.text.span(at, at)), self.text[at:stop]]
+            parts.append(self.text[end : end + 1])
+        text = Text.joined(parts)
+        return text[: len(text.string.rstrip("\n"))]
+
+    # -- words --------------------------------------------------------------------
+
+    def _heading(self, token: Token, inline: Token) -> None:
+        if token.markup.startswith("#") and inline.map:
+            start, end = self.starts[inline.map[0]], self.starts[inline.map[0] + 1] - 1
+            marks = self.string.index(token.markup, start, end) + len(token.markup)
+            at = self.string.index(inline.content, marks, end)
+            text = self.text[at : at + len(_HEADING_END.sub("", inline.content))]
+        else:
+            text = self._placed(inline)
+        parts = _parts(pieces(text, self.labels))
+        self.found.append(Block("heading", _trimmed(parts), level=int(token.tag[1])))
+
+    def _paragraph(self, inline: Token) -> None:
+        text = self._placed(inline)
+        kept, last = [], 0
+        for gone in (*_DEFINITION.finditer(text.string), *_COLON_LINES.finditer(text.string)):
+            if gone.start() >= last:
+                kept.append(text[last : gone.start()])
+                last = gone.end()
+        if kept:
+            text = Text.joined([*kept, text[last:]])
+        if task := _TASK.match(text.string):
+            text = text[task.end() :]
+        self._words(text)
+
+    def _words(self, text: Text) -> None:
+        """Prose, with the formulas that stand by themselves."""
+        held: list[Piece] = []
+        for piece in pieces(text, self.labels):
+            if piece.kind in ("display", "note"):
+                self._prose(held)
+                held = []
+                kind = "formula" if piece.kind == "display" else "note"
+                part = Part("math" if piece.kind == "display" else "text", piece.text)
+                self.found.append(Block("formula" if kind == "formula" else "note", (part,)))
+            else:
+                held.append(piece)
+        self._prose(held)
+
+    def _prose(self, held: list[Piece]) -> None:
+        if parts := _trimmed(_parts(held)):
+            self.found.append(Block("prose", parts))
+
+    # -- formulas, code, tables ------------------------------------------------------
+
+    def _formula(self, text: Text) -> None:
+        stripped = text.stripped()
+        if stripped:
+            self.found.append(Block("formula", (Part("math", repair.formula(stripped)),)))
+
+    def _other(self, token: Token) -> None:
+        if token.type == "display":
+            text = self._placed(token)
+            if directive := _MATH_DIRECTIVE.match(text.string):
+                last = text.string.rstrip().rfind("\n")
+                self._formula(_without_options(text[directive.end() + 1 : last]))
+            else:
+                self._words(text)
+        elif token.type in ("html_block", "deep"):
+            self._words(self._placed(token))
+        elif token.type == "code_block":
+            self._indented(self._placed(token))
+        elif token.type == "fence":
+            self._fence(token)
+
+    def _indented(self, text: Text) -> None:
+        string = text.string.strip()
+        if string.startswith(("$$", "\\[", "\\begin{")):
+            self._words(text)
+        else:
+            self._listing(text, "")
+
+    def _listing(self, text: Text, language: str) -> None:
+        after_code = bool(self.found) and self.found[-1].kind == "code"
+        self.found += listing(text, language, after_code)
+
+    def _fence(self, token: Token) -> None:
+        text = self._placed(token)
+        directive, language = _info(token.info)
+        if directive == "math":
+            self._formula(_without_options(text))
+        elif directive in _NO_TEXT:
+            return
+        elif directive and self.depth < _DIRECTIVES:
+            inner = _Reader(_without_options(text), self.depth + 1)
+            inner.labels |= self.labels
+            self.found += inner.blocks()
+        else:
+            self._listing(text, language)
+
+    def _table(self, tokens: list[Token], at: int) -> int:
+        rows: list[tuple[Cell, ...]] = []
+        row: list[Cell] = []
+        while tokens[at].type != "table_close":
+            token = tokens[at]
+            if token.type == "tr_open":
+                cells = self._cells(*token.meta["row"])
+                row = []
+            elif token.type in ("th_open", "td_open"):
+                text = cells[len(row)] if len(row) < len(cells) else self.text[:0]
+                parts = _trimmed(_parts(pieces(text, self.labels)))
+                row.append(Cell(parts, token.type == "th_open"))
+            elif token.type == "tr_close":
+                rows.append(tuple(row))
+            at += 1
+        self.found.append(Block("table", rows=tuple(rows)))
+        return at + 1
+
+    def _cells(self, start: int, end: int) -> list[Text]:
+        """The cells of a row, as GitHub divides it; a bar behind a backslash is none."""
+        cells: list[Text] = []
+        parts: list[Text] = []
+        last = start
+        for bar in re.finditer(r"\\?+\|", self.string[start:end]):
+            at = start + bar.start()
+            parts.append(self.text[last:at])
+            last = start + bar.end()
+            if len(bar[0]) == 2:
+                parts.append(self.text[at + 1 : last])
+            else:
+                cells.append(Text.joined(parts).stripped())
+                parts = []
+        cells.append(Text.joined([*parts, self.text[last:end]]).stripped())
+        if not cells[0]:
+            del cells[0]
+        if cells and not cells[-1]:
+            del cells[-1]
+        return cells
+
+
+def _without_options(text: Text) -> Text:
+    """The content of a directive, without the options at its beginning."""
+    at = 0
+    while option := _OPTION.match(text.string, at):
+        at = option.end()
+    return text[at:]
+
+
+def _info(info: str) -> tuple[str, str]:
+    """The directive and the language that a fence names, each '' where it names none.
+
+    >>> _info("{code-cell} ipython3"), _info("{.python .x}"), _info("{math}"), _info("math")
+    (('', 'ipython3'), ('', 'python'), ('math', ''), ('math', ''))
+    """
+    info = info.strip()
+    if not info.startswith("{"):
+        word = re.split(r"[\s{,:]", info, maxsplit=1)[0].lower()
+        return ("math", "") if word == "math" else ("", word)
+    inside, _, rest = info[1:].partition("}")
+    word = (re.split(r"[\s,]", inside.strip(), maxsplit=1)[0]).lower()
+    if word.startswith((".", "#", "=")):
+        classes = re.findall(r"\.([\w+-]++)", inside)
+        return "", classes[0].lower() if classes else ""
+    if word in _CODE_DIRECTIVES:
+        return "", rest.strip().split(" ")[0].lower()
+    if word in _ENGINES:
+        return "", word
+    return word, ""
+
+
+def _parts(found: list[Piece]) -> tuple[Part, ...]:
+    """Pieces as parts of one block: a formula on lines of its own is one among words."""
+    parts = []
+    for piece in found:
+        if piece.kind == "display" or piece.kind == "math":
+            parts.append(Part("math", piece.text))
+        elif piece.kind == "text":
+            parts.append(Part("text", piece.text))
+        elif piece.kind == "code":
+            parts.append(Part("code", piece.text))
+    return tuple(parts)
+
+
+def _trimmed(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Without blanks at both ends, and without parts that are empty."""
+    kept = list(parts)
+    while kept and kept[0].kind == "text":
+        text = kept[0].text
+        text = text[len(text.string) - len(text.string.lstrip()) :]
+        if text:
+            kept[0] = replace(kept[0], text=text)
+            break
+        del kept[0]
+    while kept and kept[-1].kind == "text":
+        text = kept[-1].text[: len(kept[-1].text.string.rstrip())]
+        if text:
+            kept[-1] = replace(kept[-1], text=text)
+            break
+        del kept[-1]
+    return tuple(kept)

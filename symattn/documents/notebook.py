@@ -1,0 +1,152 @@
+"""Jupyter notebooks: cells to blocks, each character with its place in the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from symattn.documents import markdown
+from symattn.documents.article import Block
+from symattn.documents.lines import unified
+from symattn.documents.listings import listing
+from symattn.documents.quoted import Node, Quoted, read
+from symattn.documents.text import Text
+from symattn.errors import Fault, Faults, short
+
+#: Colours of a terminal.
+_COLOURS = re.compile(r"\x1b\[[0-9;]*+[A-Za-z]")
+_MAGIC = re.compile(r"%%(\w++)[^\n]*+\n")
+#: Languages that cells may be switched to.
+_SWITCHED = {"r": "r", "julia": "julia", "bash": "bash", "sh": "bash", "html": "html"}
+
+
+def blocks(source: Text) -> tuple[Block, ...]:
+    """The blocks of a notebook. Raises :class:`Malformed` where it is none, with every fault.
+
+    >>> cell = '{"cell_type": "markdown", "source": ["# Scores"], "metadata": {}}'
+    >>> blocks(Text.whole('{"cells": [%s], "nbformat": 4}' % cell))[0].text
+    <Text 'Scores'>
+    """
+    notebook = read(source)
+    faults = Faults()
+    language = _language(notebook)
+    found = [
+        block
+        for where, cell in _cells(notebook, faults)
+        for block in _blocks(where, cell, language, faults)
+    ]
+    faults.raise_all()
+    return tuple(found)
+
+
+def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[str, dict[str, Node]]]:
+    if not isinstance(notebook, dict):
+        faults.append(Fault("", f"not a notebook: expected an object, found {_kind(notebook)}"))
+        return
+    cells = notebook.get("cells")
+    if cells is None and "worksheets" in notebook:
+        advice = "'jupyter nbconvert --to notebook FILE' writes it in format 4"
+        faults.append(Fault("worksheets", f"a notebook of format 3 is not read; {advice}"))
+        return
+    if not isinstance(cells, list):
+        found = "nothing" if cells is None else _kind(cells)
+        faults.append(Fault("cells", f"not a notebook: expected a list of cells, found {found}"))
+        return
+    for i, cell in enumerate(cells):
+        if isinstance(cell, dict):
+            yield f"cells[{i}]", cell
+        else:
+            faults.append(Fault(f"cells[{i}]", f"expected an object, found {_kind(cell)}"))
+
+
+def _kind(node: Node) -> str:
+    """What a value is, for messages."""
+    if isinstance(node, Quoted):
+        return f"the text {short(str(node), 30)!r}"
+    return {dict: "an object", list: "a list"}.get(type(node), str(node))
+
+
+def _language(notebook: Node) -> str:
+    """The language of a notebook's code."""
+    for keys in (("language_info", "name"), ("kernelspec", "language")):
+        node: Node = _get(notebook, "metadata")
+        for key in keys:
+            node = _get(node, key)
+        if isinstance(node, Quoted):
+            return str(node).lower()
+    return "python"
+
+
+def _get(node: Node, key: str) -> Node:
+    return node.get(key, "") if isinstance(node, dict) else ""
+
+
+def _blocks(where: str, cell: dict[str, Node], language: str, faults: Faults) -> Iterator[Block]:
+    kind = str(_get(cell, "cell_type"))
+    if kind not in ("markdown", "code", "raw"):
+        said = repr(short(kind, 30)) if kind else "nothing"
+        message = f"expected 'markdown', 'code' or 'raw', found {said}"
+        faults.append(Fault(f"{where}.cell_type", message))
+        return
+    if "source" not in cell:
+        faults.append(Fault(f"{where}.source", "missing: expected text, or a list of lines"))
+        return
+    tags = _tags(cell)
+    text = _text(f"{where}.source", cell["source"], faults)
+    if kind == "markdown":
+        yield from (replace(block, tags=tags) for block in markdown.blocks(text))
+    elif kind == "code":
+        if magic := _MAGIC.match(text.string):
+            language = _SWITCHED.get(magic[1].lower(), language)
+            text = text[magic.end() :]
+        yield from listing(text, language, tags=tags)
+        outputs = _get(cell, "outputs")
+        for i, output in enumerate(outputs if isinstance(outputs, list) else ()):
+            for block in _output(f"{where}.outputs[{i}]", output, faults):
+                yield replace(block, tags=tags)
+
+
+def _tags(cell: dict[str, Node]) -> tuple[str, ...]:
+    tags = _get(_get(cell, "metadata"), "tags")
+    return (
+        tuple(str(tag) for tag in tags if isinstance(tag, Quoted)) if isinstance(tags, list) else ()
+    )
+
+
+def _text(where: str, node: Node, faults: Faults) -> Text:
+    """A text, or the lines of one."""
+    parts = node if isinstance(node, list) else [node]
+    wrong = [part for part in parts if not isinstance(part, Quoted)]
+    if wrong:
+        message = f"expected text, or a list of lines, found {_kind(wrong[0])}"
+        faults.append(Fault(where, message))
+    return unified(Text.joined([part.text for part in parts if isinstance(part, Quoted)]))
+
+
+def _output(where: str, output: Node, faults: Faults) -> Iterator[Block]:
+    """What a cell printed, or what it left; pictures and errors are no figures."""
+    kind = str(_get(output, "output_type"))
+    if kind == "stream" and str(_get(output, "name")) != "stderr":
+        node: Node = _get(output, "text")
+        yield from _printed(_text(f"{where}.text", node, faults))
+    data = _get(output, "data")
+    if kind not in ("execute_result", "display_data") or not isinstance(data, dict):
+        return
+    for form in ("text/latex", "text/markdown", "text/plain"):
+        if form in data:
+            text = _text(f"{where}.data.{form}", data[form], faults)
+            if form == "text/plain":
+                yield from _printed(text)
+            else:
+                yield from markdown.blocks(text)
+            return
+
+
+def _printed(text: Text) -> Iterator[Block]:
+    parts, last = [], 0
+    for colour in _COLOURS.finditer(text.string):
+        parts.append(text[last : colour.start()])
+        last = colour.end()
+    bare = Text.joined([*parts, text[last:]]) if parts else text
+    yield from (replace(block, language="") for block in listing(bare, "output"))

@@ -1,0 +1,352 @@
+"""Plain text: what a reader sees of an article copied from its page.
+
+Headings, paragraphs, code and columns are told by how their lines look.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from symattn.documents import markdown, repair
+from symattn.documents.article import Block, Part
+from symattn.documents.inline import formulas
+from symattn.documents.lines import divided
+from symattn.documents.listings import listing
+from symattn.documents.text import Text
+
+#: Languages that pages write above their code.
+_LANGUAGES = frozenset(
+    [
+        "python",
+        "numpy",
+        "pytorch",
+        "r",
+        "julia",
+        "matlab",
+        "javascript",
+        "typescript",
+        "java",
+        "c++",
+        "cpp",
+        "rust",
+        "bash",
+        "shell",
+        "console",
+        "output",
+        "text",
+        "plaintext",
+        "latex",
+    ]
+)
+_COPY = re.compile(r"[ \t]*+copy(?: code)?[ \t]*+", re.IGNORECASE)
+_FENCE = re.compile(r"(?m)^[ \t]*+```")
+_RULE = re.compile(r"(?m)^[ \t]*+\|?[ \t]*+:?-{3,}+:?[ \t]*+\|[-:| \t]*+$")
+
+# -- headings
+_UNDERLINE = re.compile(r"[ \t]*+(?:={3,}+|-{3,}+|~{3,}+)[ \t]*+")
+_NUMBERED = re.compile(r"(?:§[ ]*+)?([0-9]{1,2}(?:\.[0-9]{1,2})+)\.?+[ \t]++(?=\w)")
+_STEP = re.compile(
+    r"(?:Step|Part|Section|Chapter|Phase|Stage|Exercise|Example)[ ]++[0-9IVX]{1,4}\b"
+)
+_VALUE = re.compile(r":[ \t]*+[-+.0-9\[(]")
+_LINK = re.compile(r"[ \t]++[#¶🔗][ \t]*+\Z")
+_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,3}\Z")
+_WORD = re.compile(r"[^\W\d_]{2,}+")
+_LONGEST_HEADING = 90
+
+# -- lists
+_BULLET = re.compile(r"[ \t]*+(?:[•◦▪‣·][ \t]++|[-*–][ \t]++(?=[^\W\d_]|[\"“'‘(]))")
+_ITEM = re.compile(r"[ \t]*+([0-9]{1,2})[.)][ \t]++(?=[^\W\d_]|[\"“'‘(])")
+
+# -- code and columns
+_TARGETS = r"[^\W\d]\w*+(?:, ?\w++|\.\w++|\[[^\]]*+\])*+"
+#: Lines that are code and nothing else, and those that may be code beside such.
+_STRONG = re.compile(
+    r"[ \t]*+(?:import [\w.]++(?: as \w++)?+[ \t]*+(?:#|\Z)|from [\w.]++ import |def \w++\("
+    rf"|print\(|@\w++\Z|{_TARGETS} ?= ?[^=]*?\b(?:np|numpy|torch|jnp|tf|F|nn|jax)\.\w)"
+)
+_WEAK = re.compile(
+    r"[ \t]*+(?:#|\"\"\"|'''|return\b|else:|[\])}]+[ ,]*\Z|[^\W\d][\w.]*+(?:\([^)]*+\))?+\Z"
+    r"|(?:for|if|elif|while|with|class)\b.*:[ \t]*+(?:#.*)?\Z"
+    rf"|{_TARGETS}[ \t]*+[-+*/]?=[ \t]*+[\x20-\x3c\x3e-\x7e]++\Z)"
+)
+_ROW = re.compile(r"[ \t]*+[\[\](){}\-+.\d\"'#]")
+_GAP = re.compile(r"[^\s.?!](?: {2,}+|\t)\S|\S {3,}+\S|\|[ \t]++[-+]?[0-9]")
+#: Lines that one statement may go on over.
+_STATEMENT = 400
+
+
+def blocks(source: Text) -> tuple[Block, ...]:
+    """The blocks of a plain text, whose line ends are ``\\n``.
+
+    >>> text = Text.whole("Scores\\n\\n1S = [[1, 0],\\n2     [0, 1]]\\n")
+    >>> [(block.kind, str(block.text)) for block in blocks(text)]
+    [('heading', 'Scores'), ('code', 'S = [[1, 0],\\n     [0, 1]]')]
+    """
+    text = repair.decoded(source)
+    if len(_FENCE.findall(text.string)) >= 2:
+        return markdown.blocks(text)
+    return tuple(_Reader(text).blocks())
+
+
+@dataclass(frozen=True)
+class _Line:
+    text: Text
+    string: str
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.string.strip()
+
+
+class _Reader:
+    def __init__(self, text: Text) -> None:
+        self.lines = [_Line(line, line.string.rstrip("\n")) for line in divided(text)]
+        self.found: list[Block] = []
+        self.has_numbers = any(_NUMBERED.match(line.string) for line in self.lines)
+        self.item = 0
+
+    def blocks(self) -> list[Block]:
+        """All blocks."""
+        at = 0
+        while at < len(self.lines):
+            if self.lines[at].is_blank:
+                at += 1
+            elif announced := self._language(at):
+                at = self._announced(at, announced)
+            elif (end := self._numbered(at)) > at + 1:
+                self._code(self._without_numbers(at, end), "")
+                at = end
+            else:
+                end = at + 1
+                while end < len(self.lines) and not self._ends(end):
+                    end += 1
+                self._group(self.lines[at:end])
+                at = end
+        return self.found
+
+    def _ends(self, at: int) -> bool:
+        return self.lines[at].is_blank or bool(self._language(at)) or self._numbered(at) > at + 1
+
+    # -- code with numbers of its lines ---------------------------------------------
+
+    def _language(self, at: int) -> str:
+        """The language that a line above code names; '' where it is none."""
+        string = self.lines[at].string
+        if len(string) > 40:
+            return ""
+        word = string.strip().lower().lstrip("`").strip()
+        while word and not word[0].isascii():
+            word = word[1:].strip()
+        follows = at + 1 < len(self.lines) and not self.lines[at + 1].is_blank
+        return word if word in _LANGUAGES and follows else ""
+
+    def _announced(self, at: int, language: str) -> int:
+        """Code below the line that names its language."""
+        at += 1
+        while at < len(self.lines) and _COPY.fullmatch(self.lines[at].string):
+            at += 1
+        end = self._numbered(at, is_announced=True)
+        if end > at:
+            self._code(self._without_numbers(at, end), language)
+            return end
+        end = at
+        while end < len(self.lines) and not self.lines[end].is_blank:
+            end += 1
+        self._code(_text(self.lines[at:end]), language)
+        return end
+
+    def _numbered(self, at: int, is_announced: bool = False) -> int:
+        """The end of the lines from ``at`` on that begin 1, 2, 3, ...; ``at`` if none do.
+
+        In lists a stop or a bracket follows the number, in tables a blank.
+        """
+        number, end = 1, at
+        while end < len(self.lines):
+            string = self.lines[end].string
+            bare = string.lstrip(" \t")
+            digits = str(number)
+            rest = bare[len(digits) :]
+            if not bare.startswith(digits):
+                break
+            if not is_announced and rest:
+                if number == 1 and rest[0] in " \t":
+                    break
+                if rest[0] in ".,):%-/*+×·" or rest[0].isdigit():
+                    break
+            number, end = number + 1, end + 1
+        return end
+
+    def _without_numbers(self, at: int, end: int) -> Text:
+        parts = []
+        for number, line in enumerate(self.lines[at:end], 1):
+            indent = len(line.string) - len(line.string.lstrip(" \t"))
+            parts.append(line.text[indent + len(str(number)) :])
+        return Text.joined(parts)
+
+    def _code(self, text: Text, language: str) -> None:
+        after_code = bool(self.found) and self.found[-1].kind == "code"
+        self.found += listing(text, language, after_code)
+
+    # -- lines that stand together ----------------------------------------------------
+
+    def _group(self, lines: list[_Line]) -> None:
+        if any(_RULE.match(line.string) for line in lines[1:2]):
+            self.found += markdown.blocks(_text(lines))
+            return
+        if len(lines) >= 2 and 2 * sum(map(_is_columned, lines)) > len(lines):
+            is_program = any(_STRONG.match(line.string) for line in lines)
+            self._code(_text(lines), "python" if is_program else "")
+            return
+        start = 0
+        for first, end in _statements(lines):
+            self._words(lines[start:first], len(lines))
+            self._code(_text(lines[first:end]), "python")
+            start = end
+        self._words(lines[start:], len(lines))
+
+    def _words(self, lines: list[_Line], together: int) -> None:
+        """Lines of words; ``together`` counts those that no blank line divides."""
+        held: list[_Line] = []
+        at = 0
+        while at < len(lines):
+            line = lines[at]
+            is_underlined = at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1].string)
+            level = self._level(line.string, together == 1, bool(is_underlined))
+            if level:
+                self._prose(held)
+                held = []
+                text = line.text[: len(_LINK.sub("", line.string.rstrip()))].stripped()
+                self.found.append(Block("heading", _parts(text), level=level))
+            elif (marker := self._marker(line.string)) and not _in_formula(held):
+                self._prose(held)
+                held = [_Line(line.text[marker:], line.string[marker:])]
+            else:
+                held.append(line)
+            at += 2 if is_underlined else 1
+        self._prose(held)
+
+    def _marker(self, string: str) -> int:
+        """How long the mark of an item of a list is; 0 where there is none."""
+        if bullet := _BULLET.match(string):
+            return bullet.end()
+        item = _ITEM.match(string)
+        if item and int(item[1]) in (1, self.item + 1):
+            self.item = int(item[1])
+            return item.end()
+        return 0
+
+    def _level(self, string: str, is_alone: bool, is_underlined: bool) -> int:
+        """The level of a heading; 0 for what is none."""
+        title = _LINK.sub("", string.strip())
+        if not 1 < len(title) <= _LONGEST_HEADING or title[-1] in ".,;:!-–—" or "$" in title:
+            return 0
+        if is_underlined:
+            return 1 if not self.found else 2
+        if numbered := _NUMBERED.match(title):
+            return 1 + numbered[1].count(".")
+        if title != string.strip():
+            return 2
+        below = 3 if self.has_numbers else 2
+        if is_alone and _STEP.match(title):
+            return below
+        if any(sign in title for sign in "=≈→|") or _FILE.search(title) or _GAP.search(title):
+            return 0
+        if _BULLET.match(string) or _ITEM.match(string) or not _is_wordy(title):
+            return 0
+        if is_alone and not title[0].islower():
+            return below if self.found else 1
+        if (_STEP.match(title) and not _VALUE.search(title)) or _is_title(title):
+            return below if self.found else 1
+        return 0
+
+    def _prose(self, lines: list[_Line]) -> None:
+        if not lines:
+            return
+        text = _text(lines)
+        text = text[: len(text.string.rstrip())]
+        held: list[Part] = []
+        for piece in formulas(text):
+            if piece.kind == "display":
+                self._put(held)
+                held = []
+                self.found.append(Block("formula", (Part("math", piece.text),)))
+            elif piece.kind != "note":
+                held.append(Part(piece.kind, piece.text))
+        self._put(held)
+
+    def _put(self, parts: list[Part]) -> None:
+        if any(part.text.string.strip() for part in parts):
+            self.found.append(Block("prose", tuple(parts)))
+
+
+def _text(lines: list[_Line]) -> Text:
+    return Text.joined([line.text for line in lines])
+
+
+def _parts(text: Text) -> tuple[Part, ...]:
+    return tuple(
+        Part("math" if piece.kind in ("math", "display") else "text", piece.text)
+        for piece in formulas(text)
+    )
+
+
+def _in_formula(lines: list[_Line]) -> bool:
+    """Whether a formula of several lines is open after these."""
+    return sum(line.string.count("$$") for line in lines) % 2 == 1
+
+
+def _is_wordy(title: str) -> bool:
+    """Whether it is words rather than numbers."""
+    letters = sum(len(word) for word in _WORD.findall(title))
+    return 2 * letters >= len(title.replace(" ", ""))
+
+
+def _is_title(title: str) -> bool:
+    """Whether its words are written as those of a title."""
+    words = [word for word in _WORD.findall(title) if len(word) > 3]
+    return (
+        2 <= len(title.split()) <= 10
+        and len(words) > 1
+        and all(word[0].isupper() for word in words)
+    )
+
+
+def _is_columned(line: _Line) -> bool:
+    """Whether blanks set its pieces in columns."""
+    return _GAP.search(line.string.strip()) is not None or line.string.startswith("    ")
+
+
+def _statements(lines: list[_Line]) -> Iterator[tuple[int, int]]:
+    """Where code of a program stands among lines of words: runs of lines that may be
+    code, one of which can be nothing else."""
+    start, at, is_sure = 0, 0, False
+    while at < len(lines):
+        string = lines[at].string
+        if _STRONG.match(string):
+            is_sure = True
+            at = _statement(lines, at)
+        elif _WEAK.match(string) or (at > start and string.startswith("    ")):
+            at = _statement(lines, at) if is_sure else at + 1
+        else:
+            if is_sure:
+                yield start, at
+            at += 1
+            start, is_sure = at, False
+    if is_sure:
+        yield start, at
+
+
+def _statement(lines: list[_Line], at: int) -> int:
+    """The end of a statement: where its brackets are closed again."""
+    depth = 0
+    for end in range(at, min(at + _STATEMENT, len(lines))):
+        string = lines[end].string.partition("#")[0]
+        if end > at and not _ROW.match(lines[end].string):
+            break
+        depth += sum(map(string.count, "([{")) - sum(map(string.count, ")]}"))
+        if depth <= 0:
+            return end + 1
+    return at + 1

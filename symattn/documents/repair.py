@@ -1,0 +1,130 @@
+"""Text repaired before it is read: each repaired character keeps its place.
+
+Copies of articles come mis-decoded (``Ξ£`` for ``Σ``) and with formulas whose
+backslashes were doubled or halved by a converter on the way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from symattn.documents.text import Text
+
+#: Code pages that UTF-8 is read as by mistake, the commonest first.
+_CODE_PAGES = ("cp1252", "cp1253", "cp1250", "cp1251", "latin-1", "cp437")
+#: Runs that may be mis-decoded: letters and signs beyond ASCII, side by side.
+_RUN = re.compile(r"[^\x00-\x7f]{2,}+")
+#: How bytes that a code page leaves undefined are shown: as another does, or as they are.
+_KEPT = {chr(byte): bytes([byte]) for byte in range(0x80, 0xA0)} | {
+    bytes([byte]).decode("cp1252", "ignore"): bytes([byte]) for byte in range(0x80, 0xA0)
+}
+
+
+def decoded(text: Text) -> Text:
+    """The text with its mis-decoded runs repaired, each character of one with the
+    place of the whole run.
+
+    Only where a document's runs all say so: proper Greek or Cyrillic does not
+    decode, and one chance hit among many words changes nothing.
+
+    >>> str(decoded(Text.whole("Ξ£ 2Γ—3")))
+    'Σ 2×3'
+    """
+    runs = list(_RUN.finditer(text.string))
+    words = {run[0] for run in runs}
+    counts = Counter(run[0] for run in runs)
+    best: tuple[int, dict[str, str]] = (0, {})
+    for page in _CODE_PAGES:
+        repaired = {word: good for word in words if (good := _back(word, page))}
+        hits = sum(counts[word] for word in repaired)
+        if hits > best[0]:
+            best = hits, repaired
+    hits, repaired = best
+    if 2 * hits <= len(runs):
+        return text
+    parts, last = [], 0
+    for run in runs:
+        if run[0] in repaired:
+            span = text.span(run.start(), run.end())
+            parts += [text[last : run.start()], Text.at(repaired[run[0]], span)]
+            last = run.end()
+    return Text.joined([*parts, text[last:]])
+
+
+def _back(word: str, page: str) -> str:
+    """What the bytes of a run are in UTF-8, if they were read in that code page; else ''."""
+    try:
+        good = _bytes(word, page).decode()
+    except (UnicodeEncodeError, UnicodeDecodeError):
+        return ""
+    return good if len(good) < len(word) and good.isprintable() else ""
+
+
+def _bytes(word: str, page: str) -> bytes:
+    """The bytes of a run that was read in a code page."""
+    try:
+        return word.encode(page)
+    except UnicodeEncodeError:
+        return b"".join(sign.encode(page, "ignore") or _KEPT.get(sign, b"\xff") for sign in word)
+
+
+# -- formulas -----------------------------------------------------------------------
+
+_SLASHES = re.compile(r"\\++")
+_MATRIX = re.compile(
+    r"\\begin\{((?:[bBpvV]|small)?matrix\*?|array|aligned|align\*?|cases|split|gathered)\}"
+)
+#: What is left of a row's end where one of its two backslashes was lost.
+_LOST = re.compile(r"\\(?=[ \t\n\d.+&-]|\Z)")
+
+
+def formula(text: Text) -> Text:
+    """The LaTeX of a formula, as it was before a Markdown converter's needs or losses.
+
+    >>> str(formula(Text.whole(r"W\\_Q = \\begin{bmatrix} 1 & 0\\ 0 & 1 \\end{bmatrix}")))
+    'W_Q = \\\\begin{bmatrix} 1 & 0\\\\\\\\ 0 & 1 \\\\end{bmatrix}'
+    """
+    if "\\" not in text.string:
+        return text
+    return _rows(_single(text))
+
+
+def _single(text: Text) -> Text:
+    """Backslashes that were doubled for a converter, single again."""
+    string = text.string
+    runs = [(run.start(), len(run[0])) for run in _SLASHES.finditer(string)]
+    all_doubled = all(count % 2 == 0 for _, count in runs) and (
+        re.search(r"\\\\(?:begin|frac|text|sqrt|mathrm|left|cdot|times|approx)\b", string)
+    )
+    parts, last = [], 0
+    for start, count in runs:
+        end = start + count
+        if count % 4 == 0 or (all_doubled and count % 2 == 0):
+            kept = start + count // 2
+        elif count == 1 and string[end : end + 1] == "_":
+            kept = start
+        else:
+            continue
+        parts.append(text[last:kept])
+        last = end
+    return Text.joined([*parts, text[last:]]) if parts else text
+
+
+def _rows(text: Text) -> Text:
+    """Ends of rows that lost one of their two backslashes, whole again."""
+    string = text.string
+    parts, last = [], 0
+    for opened in _MATRIX.finditer(string):
+        start = opened.end()
+        end = string.find(f"\\end{{{opened[1]}}}", start)
+        if start < last or end < 0 or "\\\\" in string[start:end]:
+            continue
+        for lost in _LOST.finditer(string, start, end):
+            if lost.end() < end:
+                parts += [
+                    text[last : lost.start()],
+                    Text.at("\\\\", text.span(lost.start(), lost.end())),
+                ]
+                last = lost.end()
+    return Text.joined([*parts, text[last:]]) if parts else text
