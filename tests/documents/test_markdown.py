@@ -197,11 +197,52 @@ def test_headings_have_levels():
     assert [(block.level, str(block.text)) for block in found] == [(2, "A x"), (1, "B")]
 
 
-#: Divided by blanks; what has blanks or ends of lines itself is beside them.
 _MARKS = st.sampled_from(
-    r"""$ $$ ` ``` * _ ~~ [ ] ( ) \ \\ \[ \] \begin{align} \end{align} < > <!-- --> <br> &amp;
-    {math} ::: x 1.50 α ![ ]( $x$ = |---|""".split()
-    + ["\n", "\n\n", "> ", "- ", "1. ", "# ", "| ", "|---|\n", "    ", "\t", " "]
+    [
+        "$",
+        "$$",
+        "`",
+        "```",
+        "*",
+        "_",
+        "~~",
+        "[",
+        "]",
+        "(",
+        ")",
+        "\\",
+        "\\\\",
+        "\\[",
+        "\\]",
+        "\\begin{align}",
+        "\\end{align}",
+        "<",
+        ">",
+        "<!--",
+        "-->",
+        "<br>",
+        "&amp;",
+        "{math}",
+        ":::",
+        "x",
+        "1.50",
+        "α",
+        "![",
+        "](",
+        "$x$",
+        "=",
+        "|---|",
+        "\n",
+        "\n\n",
+        "> ",
+        "- ",
+        "1. ",
+        "# ",
+        "| ",
+        "    ",
+        "\t",
+        " ",
+    ]
 )
 
 
