@@ -12,13 +12,13 @@ from flint import fmpq
 
 from symattn.cases.asked import Asked, read_asked
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
-from symattn.cases.rows import Rows, read_rows, shape_of
 from symattn.cases.settings import settings
 from symattn.documents.reading import Reading
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
 from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import Hidden
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
+from symattn.numbers.rows import Rows, read_rows, shape_of
 from symattn.numbers.values import ONE, Value
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import Program, name_fault, sound_part

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Literal
 
 from symattn import syntax
-from symattn.cases.rows import read_each
 from symattn.cases.statements import Comparison, lower_statement
 from symattn.documents.text import Span
 from symattn.errors import Fault, Faults, Malformed, short
 from symattn.limits import CLAIMS
 from symattn.numbers.printed import Printed, read_printed
+from symattn.numbers.rows import read_each
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program
 from symattn.shapes import Shape, grid, show

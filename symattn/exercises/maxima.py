@@ -115,7 +115,7 @@ def _number(value: Value) -> str:
 def matrix(rows: Sequence[Sequence[Value | Hidden]]) -> str:
     """Exact numbers by rows of the grid.
 
-    >>> from symattn.cases.rows import read_rows
+    >>> from symattn.numbers.rows import read_rows
     >>> matrix(read_rows([[1, "1/2"], [0, "-inf"]])[1])
     'matrix([1, 1/2], [0, -inf])'
     """

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Literal
 
 from symattn.cases.case import Case, make, with_upstream
-from symattn.cases.rows import shape_of
 from symattn.errors import Fault, Faults, Malformed
+from symattn.numbers.rows import shape_of
 from symattn.shapes import show
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution

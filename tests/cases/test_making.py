@@ -15,8 +15,8 @@ from flint import fmpq
 import symattn
 from symattn.cases import library
 from symattn.cases.case import make
-from symattn.cases.rows import read_each, read_rows
 from symattn.errors import Fault, Faults, Malformed, SymattnError, Undecided, UnknownName
+from symattn.numbers.rows import read_each, read_rows
 
 GIVEN = {"X": [[1, 2], [3, 4]], "w": 2}
 STEPS = {"S": "w * X", "A": "softmax(S)", "Y": "A @ X"}

@@ -10,8 +10,7 @@ import pytest
 import symattn
 from symattn import syntax
 from symattn.auditing.audit import audit
-from symattn.cases import rows
-from symattn.numbers import printed
+from symattn.numbers import printed, rows
 from symattn.numbers.reading import read_entry
 from symattn.printers.latex import document
 from symattn.programs import enclosures
