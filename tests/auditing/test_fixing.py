@@ -126,10 +126,10 @@ def test_arithmetic_comes_to_what_its_corrected_operands_do(corrected):
 
 def test_a_quantity_goes_before_its_arithmetic(corrected):
     """Where a figure is a quantity and the result of numbers, it gets the quantity's digits."""
-    result = corrected("A = 0.3 * 0.9 + 0 = ⟦A[0, 1]=|0.2700⟧")
-    assert result.text == "A = 0.3 * 0.9 + 0 = 0.2689"
+    result = corrected("A = 0.3000 * 0.9000 = ⟦A[0, 1]=|0.2700⟧")
+    assert result.text == "A = 0.3000 * 0.9000 = 0.2689"
     assert why(result) == [
-        ("0.3 * 0.9 + 0", "0.3 * 0.9 + 0 is 0.2700, but as A[0, 1] it is not refuted")
+        ("0.3000 * 0.9000", "0.3000 * 0.9000 is 0.2700, but as A[0, 1] it is not refuted")
     ]
 
 
