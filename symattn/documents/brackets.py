@@ -1,0 +1,217 @@
+"""Arrays in brackets as libraries print them, over one line or several, written as one line.
+
+``[[1. 0.]\\n [0. 1.]]`` becomes ``[[1., 0.], [0., 1.]]``, each character with its place;
+what a print has around it (``tensor(...)``, ``dtype=float32``) is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from symattn.documents.text import Span, Text
+
+_TOKEN = re.compile(
+    r"(?P<open>\[)|(?P<close>\])|(?P<comma>[,;])|(?P<end>\n)|(?P<blank>[ \t\r\f\v]++)"
+    r"|(?P<comment>(?:\#|//|←|<-+)[^\n]*+)"
+    r"|(?P<number>[-+−–]?+(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+−]?[0-9]++)?%?+(?![\w.])"
+    r"|[-−]?+(?:inf|Infinity|∞)\b|[-−]∞|nan\b|True\b|False\b|\.\.\.|…)"
+    r"|(?P<word>[^\W\d]\w*+)|(?P<other>.)",
+)
+#: Words that arrays of numbers may have in them.
+_WORDS = frozenset({"exp", "sqrt", "e", "log", "softmax", "max", "tanh"})
+#: What stands before and after the array in a print.
+_BEFORE = re.compile(
+    r"(?:<tf\.Tensor:[^\n<>]*+numpy=\s*+|<tf\.Variable[^\n<>]*+numpy=\s*+)?"
+    r"(?:\b(?:np\.|numpy\.|torch\.|jnp\.|tf\.)?(?:array|[tT]ensor|Array|DeviceArray|matrix|constant|tf\.Tensor)\(\s*+)\Z"
+)
+_AFTER = re.compile(
+    r"\s*+(?:,\s*+\w++\s*+=\s*+(?:<[^<>\n]*+>|'[^'\n]*+'|\"[^\"\n]*+\"|\([^()\n]*+\)|[\w.]++))*+\s*+,?\s*+\)\s*+>?+"
+)
+_COMMENT = re.compile(r"[ \t]*+(?:\#|//|←|<-+)([^\n]*+)")
+
+
+@dataclass(frozen=True)
+class Written:
+    """An array found from ``start`` to before ``end``, on one line; labels of its rows.
+
+    ``is_plain`` where it is written like that already.
+    """
+
+    start: int
+    end: int
+    text: Text
+    labels: tuple[str, ...] = ()
+    is_plain: bool = False
+
+
+def arrays(text: Text) -> Iterator[Written]:
+    """The arrays of numbers in a text that nobody would write like that on one line.
+
+    >>> text = Text.whole("A: tensor([[1., 0.],\\n        [0., 1.]], grad_fn=<AddBackward0>)")
+    >>> [str(one.text) for one in arrays(text)]
+    ['[[1., 0.], [0., 1.]]']
+    """
+    string = text.string
+    at = 0
+    while (start := string.find("[", at)) >= 0:
+        found = None if start and _is_index(string[start - 1]) else _Scanner(text, start).array()
+        if found is None:
+            at = start + 1
+        else:
+            at = found.end
+            found = _unwrapped(text, found)
+            if not found.is_plain:
+                yield found
+                at = found.end
+
+
+def _is_index(before: str) -> bool:
+    return before.isalnum() or before in "_])"
+
+
+def _unwrapped(text: Text, found: Written) -> Written:
+    """The array with what a print has around it, and the comment behind its last row."""
+    before = _BEFORE.search(text.string, max(found.start - 200, 0), found.start)
+    if before and (after := _AFTER.match(text.string, found.end)):
+        found = replace(found, start=before.start(), end=after.end(), is_plain=False)
+    if any(found.labels) and (comment := _COMMENT.match(text.string, found.end)):
+        label = comment[1].strip()
+        found = replace(found, end=comment.end(), labels=(*found.labels[:-1], label))
+    return found
+
+
+@dataclass
+class _List:
+    """A list that is open: its items, and what stands since the last comma."""
+
+    start: int
+    items: list[Text] = field(default_factory=list)
+    tokens: list[re.Match[str]] = field(default_factory=list)
+    has_commas: bool = False
+    has_lists: bool = False
+
+
+class _Refused(Exception):
+    """No array of numbers."""
+
+
+class _Scanner:
+    """Reads one array, from its first bracket on."""
+
+    def __init__(self, text: Text, start: int) -> None:
+        self.text = text
+        self.start = start
+        self.open: list[_List] = []
+        self.labels: dict[int, str] = {}
+        self.is_plain = True
+        self.figures = 0
+
+    def array(self) -> Written | None:
+        gap = True
+        for token in _TOKEN.finditer(self.text.string, self.start):
+            kind = token.lastgroup
+            try:
+                if kind == "close":
+                    rows = len(self.open[0].items) + (len(self.open) > 1)
+                    closed = self._close(token)
+                    if not self.open:
+                        return self._written(closed, token.end(), rows)
+                else:
+                    self._take(token, gap)
+            except _Refused:
+                return None
+            gap = kind in ("blank", "end", "comma", "open", "close")
+        return None
+
+    def _written(self, text: Text, end: int, rows: int) -> Written | None:
+        if not self.figures:
+            return None
+        labels = tuple(self.labels.get(row, "") for row in range(rows)) if self.labels else ()
+        return Written(self.start, end, text, labels, self.is_plain)
+
+    def _take(self, token: re.Match[str], gap: bool) -> None:
+        kind = token.lastgroup
+        if kind == "open":
+            if self.open and self.open[-1].tokens:
+                self._entries(self.open[-1], self.open[-1].has_commas)
+                if not _is_cut(self.open[-1].items[-1]):
+                    raise _Refused
+            if len(self.open) == 3:
+                raise _Refused
+            if self.open and self.open[-1].has_lists and not self.open[-1].has_commas:
+                self.is_plain = False
+            self.open.append(_List(token.start()))
+            return
+        here = self.open[-1]
+        match kind:
+            case "comma":
+                if here.tokens:
+                    self._entries(here, True)
+                elif not here.has_lists:
+                    raise _Refused
+                here.has_commas = True
+            case "end":
+                self.is_plain = False
+            case "comment" if gap:
+                self.is_plain = False
+                if len(self.open) == 1 and here.items:
+                    self.labels[len(here.items) - 1] = token[0].lstrip("#/←<- \t").strip()
+            case "number":
+                self.figures += 1
+                here.tokens.append(token)
+            case "word" if token[0] in _WORDS:
+                here.tokens.append(token)
+            case "other" if token[0] in "()+-−–*/×·÷√^":
+                here.tokens.append(token)
+            case "blank":
+                pass
+            case _:
+                raise _Refused
+
+    def _close(self, token: re.Match[str]) -> Text:
+        here = self.open.pop()
+        if here.tokens:
+            self._entries(here, here.has_commas)
+        if not here.items:
+            raise _Refused
+        parts = [self.text[here.start : here.start + 1]]
+        for place, item in enumerate(here.items):
+            parts += [_comma(item), item] if place else [item]
+        parts.append(self.text[token.start() : token.end()])
+        made = Text.joined(parts)
+        if self.open:
+            self.open[-1].items.append(made)
+            self.open[-1].has_lists = True
+        return made
+
+    def _entries(self, here: _List, by_commas: bool) -> None:
+        """Close the entries since the last comma: one, or numbers with blanks between."""
+        first, last = here.tokens[0], here.tokens[-1]
+        if here.has_lists and not all(_is_cut(token[0]) for token in here.tokens):
+            raise _Refused
+        if by_commas or len(here.tokens) == 1:
+            here.items.append(_on_one_line(self.text[first.start() : last.end()]))
+        elif all(token.lastgroup == "number" for token in here.tokens):
+            self.is_plain = False
+            here.items += [self.text[token.start() : token.end()] for token in here.tokens]
+        else:
+            raise _Refused
+        here.tokens = []
+
+
+def _is_cut(written: Text | str) -> bool:
+    """Whether it stands for entries that are not printed."""
+    return str(written) in ("...", "…")
+
+
+def _comma(before: Text) -> Text:
+    place = before.span().start
+    return Text.at(", ", Span(place, place))
+
+
+def _on_one_line(text: Text) -> Text:
+    if "\n" not in text.string:
+        return text
+    return Text(text.string.replace("\n", " "), text.starts, text.ends)

@@ -1,0 +1,192 @@
+"""Code in an article: what its statements say, its comments, and what it printed.
+
+Python is read as what it is, and never run; what is no Python goes line by line.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from symattn import syntax
+from symattn.documents import printouts
+from symattn.documents.article import Block
+from symattn.documents.printouts import ReadLine
+from symattn.documents.python import source
+from symattn.documents.python.following import Event, Program
+from symattn.documents.python.source import Source
+from symattn.documents.text import Span, Text
+from symattn.documents.trees import Chain, Passage, Piece
+
+#: What authors call Python.
+_PYTHON = re.compile(r"\{?\.?(?:i?python3?|py3?|pycon|ipython[0-9]?|sage|code-cell|jupyter)\b")
+#: What authors call code that is surely none, or none at all.
+_OTHER = re.compile(
+    r"(?:text|txt|plain|console|output|out|latex|tex|math|json|ya?ml|html|r|julia|c\+\+|cpp|matlab|rust|java|javascript|js|bash|sh|shell|toml|diff)\b"
+)
+#: Prompts of interactive Python: of a statement, of a line that goes on with it.
+_PROMPT = re.compile(r"[ \t]*+(?:>>>(?: |$)|In ?\[[0-9 ]*+\]: ?)")
+_MORE = re.compile(r"[ \t]*+(?:\.\.\.(?: |$)|\.\.\.: ?)")
+_RESULT = re.compile(r"[ \t]*+Out ?\[[0-9 ]*+\]: ?")
+#: A comment that says what is printed: ``# -> 0.5``, ``#> 0.5``, ``# = 0.5``, ``# Output: 0.5``.
+_GIVES = re.compile(r"[ \t]*+(?:-+>|=+>|>+|→|⇒|=|≈|(?i:output|prints|result|out)[ \t]*+:)[ \t]*+")
+
+
+@dataclass
+class Codes:
+    """The code of an article, block after block: what one defines, later ones use."""
+
+    read_line: ReadLine
+    program: Program = field(default_factory=Program)
+
+    def passages(self, block: Block) -> tuple[Passage, ...]:
+        """What a block of code says.
+
+        A statement is a passage: chains for what it assigns; words and chains of one
+        member, marked :attr:`~symattn.documents.trees.Chain.is_code`, for what it shows.
+        """
+        text = block.text
+        if _transcribed(text):
+            return tuple(self._transcript(text))
+        return tuple(self._code(text, block.language))
+
+    def _code(self, text: Text, language: str) -> Iterator[Passage]:
+        pieces = [(piece, source.parsed(piece)) for piece in source.pieces(text)]
+        whole = all(parsed is not None for _, parsed in pieces)
+        if _OTHER.match(language) or not (whole or any(p is not None for _, p in pieces)):
+            yield from printouts.passages(list(text.lines()), "code", self.read_line)
+            return
+        certain = bool(_PYTHON.match(language)) and whole
+        waiting: list[Text] = []
+        for piece, parsed in pieces:
+            if parsed is None or not (certain or _is_program(parsed)):
+                waiting += piece.lines()
+                continue
+            yield from printouts.passages(waiting, "code", self.read_line)
+            waiting = []
+            yield from self._program(parsed)
+        yield from printouts.passages(waiting, "code", self.read_line)
+
+    def _program(self, parsed: Source) -> Iterator[Passage]:
+        """What the statements of a piece of Python say, and its comments."""
+        events = self.program.follow(parsed)
+        labels = {label for event in events for label in _labels(event.pieces)}
+        said = {line for line, text in parsed.comments.items() if text.string.strip() in labels}
+        before = min((node.lineno for node in parsed.body), default=1 << 30)
+        yield from self._comments(parsed, said, range(1, before))
+        for event in events:
+            pieces: tuple[Piece, ...] = event.pieces
+            line = event.node.end_lineno or 0
+            if event.source is parsed and line not in said and line in parsed.comments:
+                said.add(line)
+                pieces = self._remarked(event, parsed.comments[line])
+            yield Passage("code", pieces)
+        yield from self._comments(parsed, said, range(before, 1 << 30))
+
+    def _remarked(self, event: Event, comment: Text) -> tuple[Piece, ...]:
+        """A statement with the comment behind it: a printed result goes on with its chain."""
+        last = event.pieces[-1]
+        gives = _GIVES.match(comment.string)
+        rest = comment[gives.end() if gives else 0 :].stripped()
+        if not len(rest):
+            return event.pieces
+        pieces = self.read_line(rest)
+        match pieces:
+            case [Chain(members=(result,), spans=spans)] if isinstance(last, Chain) and (
+                gives or (_is_result(result) and not _is_size(result))
+            ):
+                chain = Chain(
+                    (*last.members, result), (*last.links, "="), (*last.spans, *spans), is_code=True
+                )
+                return (*event.pieces[:-1], chain)
+        return (*event.pieces, *pieces)
+
+    def _comments(self, parsed: Source, said: set[int], where: range) -> Iterator[Passage]:
+        """The comments that no statement has behind it; those of neighbouring lines
+        together, so that an array among them is found."""
+        run: list[Text] = []
+        previous = 0
+        for line, text in parsed.comments.items():
+            if line in said or line not in where:
+                continue
+            said.add(line)
+            if run and line != previous + 1:
+                yield from printouts.passages(run, "code", self.read_line)
+                run = []
+            gives = re.match(r"[ \t]*+>", text.string)
+            run.append(text[gives.end() if gives else 0 :])
+            previous = line
+        yield from printouts.passages(run, "code", self.read_line)
+
+    def _transcript(self, text: Text) -> Iterator[Passage]:
+        """Statements behind prompts, and the lines that they printed."""
+        statement: list[Text] = []
+        printed: list[Text] = []
+        for line in text.lines():
+            prompt, more = _PROMPT.match(line.string), _MORE.match(line.string)
+            if prompt or (more and statement and not printed):
+                if prompt and (statement or printed):
+                    yield from self._exchange(statement, printed)
+                    statement, printed = [], []
+                found = prompt or more
+                assert found is not None
+                statement.append(line[found.end() :])
+            else:
+                result = _RESULT.match(line.string)
+                printed.append(line[result.end() if result else 0 :])
+        yield from self._exchange(statement, printed)
+
+    def _exchange(self, statement: Sequence[Text], printed: Sequence[Text]) -> Iterator[Passage]:
+        joined: list[Text] = []
+        for line in statement:
+            joined += [line, Text.at("\n", Span(line.span().end, line.span().end))]
+        if joined:
+            yield from self._code(Text.joined(joined), "python")
+        yield from printouts.passages(printed, "output", self.read_line)
+
+
+def passages(block: Block, read_line: ReadLine) -> tuple[Passage, ...]:
+    """What one block of code says by itself; see :class:`Codes`."""
+    return Codes(read_line).passages(block)
+
+
+def _transcribed(text: Text) -> bool:
+    return any(_PROMPT.match(line) for line in text.string.splitlines())
+
+
+def _is_program(parsed: Source) -> bool:
+    """Whether a piece among others that are no Python is meant as Python, not as a
+    line of notation that happens to be."""
+    for node in parsed.body:
+        match node:
+            case ast.Expr(value=ast.Call()):
+                continue
+            case ast.Expr():
+                return False
+    return bool(parsed.body or parsed.comments)
+
+
+def _labels(pieces: Sequence[Piece]) -> Iterator[str]:
+    """The labels of the rows of arrays in chains."""
+    for piece in pieces:
+        if isinstance(piece, Chain):
+            for member in piece.members:
+                yield from (label for label in getattr(member, "rows_said", ()) if label)
+
+
+def _is_result(member: object) -> bool:
+    """Whether it is a value: numbers alone."""
+    match member:
+        case syntax.Literal() | syntax.Array() | syntax.Negative(syntax.Literal()):
+            return True
+    return False
+
+
+def _is_size(member: object) -> bool:
+    """Whether it may well be the size of what is assigned: whole numbers in brackets."""
+    match member:
+        case syntax.Array(items):
+            return all(isinstance(item, syntax.Literal) and item.text.isdigit() for item in items)
+    return False

@@ -1,0 +1,321 @@
+"""Arrays that stand in columns over several lines, written as one line.
+
+Rows between bars or in brackets, several such arrays beside each other, the pieces of
+tall brackets, and plain columns with labels of rows and columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from symattn.documents.text import Span, Text
+
+_NUMBER = (
+    r"(?:[-+−–]?+(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+−]?[0-9]++)?%?+(?![\w.])"
+    r"|[-−]?+(?:inf|Infinity)\b|[-−]?+∞|nan\b|NaN\b|\.\.\.|…)"
+)
+_IS_NUMBER = re.compile(_NUMBER + r"\Z")
+_LEFT, _RIGHT = "[(|│┃⎡⎢⎣⎛⎜⎝┌└╭╰⌈⌊", "])|│┃⎤⎥⎦⎞⎟⎠┐┘╮╯⌉⌋"
+#: Numbers between brackets or bars; brackets may stand twice, as around the first row.
+_ROW = re.compile(
+    rf"(?P<left>\[\[|[{re.escape(_LEFT)}])"
+    rf"(?P<row>(?:[ \t]*+{_NUMBER}[ \t]*+[,&]?+)++[ \t]*+)"
+    rf"(?P<right>\]\],?+|\],|[{re.escape(_RIGHT)}])"
+)
+_CELL = re.compile(r"[^\s|│┃&]++")
+_RULE = re.compile(r"[\s|│┃+\-=─━═┼╪╬:]*+\Z")
+#: A sign that gives a value to what stands before it.
+_LINK = re.compile(r"=|≈|→|:|⇒|<-|·|×|@")
+#: A name and a sign of equality: something new begins.
+_BEGINS = re.compile(r"[,;]?\s*+(?P<new>\S*\w[^=]*+=\s*+)\Z")
+#: Most words that the label of a row has.
+_WORDS = 4
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """Lines ``first`` to ``last`` that hold arrays: the lines that they are, with the
+    labels of rows and columns of a single one."""
+
+    first: int
+    last: int
+    lines: tuple[Text, ...]
+    rows_said: tuple[str, ...] = ()
+    columns_said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Segment:
+    """A row of an array in a line."""
+
+    start: int
+    end: int
+    left: str
+    right: str
+    numbers: tuple[Text, ...]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line cut into rows of arrays and the texts around them, one more."""
+
+    segments: tuple[_Segment, ...]
+    around: tuple[Text, ...]
+
+
+def stacks(lines: Sequence[Text], are_printed: bool) -> Iterator[Stacked]:
+    """The arrays in columns; of what a program printed, rows in brackets by themselves
+    are several vectors.
+
+    >>> found = next(stacks([Text.whole("A = | 1 0 |"), Text.whole("    | 0 1 |")], False))
+    >>> [str(line) for line in found.lines]
+    ['A =  [[1, 0], [0, 1]]']
+    """
+    at = free = 0
+    while at < len(lines):
+        after = at + 1
+        for way in (_beside, _stacked, _columns):
+            found, reached = way(lines, at, free, are_printed)
+            after = max(after, reached)
+            if found is not None:
+                yield found
+                free = after
+                break
+        at = after
+
+
+def _cut(line: Text) -> _Line:
+    segments: list[_Segment] = []
+    around: list[Text] = []
+    reached = 0
+    for row in _ROW.finditer(line.string):
+        if row["left"].startswith("[") and row.start() and _is_index(line.string[row.start() - 1]):
+            continue
+        start = row.start("row")
+        numbers = tuple(
+            line[start + number.start() : start + number.end()]
+            for number in re.finditer(_NUMBER, row["row"])
+        )
+        segments.append(_Segment(row.start(), row.end(), row["left"], row["right"], numbers))
+        around.append(line[reached : row.start()])
+        reached = row.end()
+    around.append(line[reached:])
+    return _Line(tuple(segments), tuple(around))
+
+
+def _is_index(before: str) -> bool:
+    return before.isalnum() or before in "_])"
+
+
+#: What a way to read lines finds from a line on: the arrays there, and the line before
+#: which it need not be tried again.
+_Found = tuple[Stacked | None, int]
+
+
+# -- arrays beside each other ---------------------------------------------------------
+
+
+def _beside(lines: Sequence[Text], first: int, free: int, are_printed: bool) -> _Found:
+    """Arrays whose first rows stand in one line: ``Q = [[1, 0], K = [[0, 1],``."""
+    line = _cut(lines[first])
+    if sum(one.left == "[[" and not one.right.startswith("]]") for one in line.segments) < 2:
+        return None, first
+    held = [line]
+    while not all(one.right.startswith("]]") for one in held[-1].segments):
+        if first + len(held) == len(lines):
+            return None, first
+        following = _cut(lines[first + len(held)])
+        opens = any(one.left == "[[" for one in following.segments)
+        if opens or len(following.segments) != len(line.segments):
+            return None, first
+        held.append(following)
+    return _made(held, first), first + len(held)
+
+
+def _made(held: Sequence[_Line], first: int) -> Stacked | None:
+    """Rows under each other as arrays, with the text that stands between them."""
+    arrays = [
+        _array([line.segments[k].numbers for line in held]) for k in range(len(held[0].segments))
+    ]
+    written: list[list[Text]] = [[]]
+    for k in range(len(held[0].around)):
+        said = [text for line in held if (text := line.around[k]).string.strip(" \t,")]
+        if len(said) > 1 or None in arrays:
+            return None
+        if said:
+            new = _BEGINS.match(said[0].string)
+            if k and new and k < len(arrays):
+                written.append([said[0][new.start("new") :]])
+            else:
+                written[-1].append(said[0])
+        if k < len(arrays):
+            array = arrays[k]
+            assert array is not None
+            written[-1].append(array)
+    last = first + len(held) - 1
+    return Stacked(first, last, tuple(_spaced(parts) for parts in written))
+
+
+def _spaced(parts: Sequence[Text]) -> Text:
+    spaced: list[Text] = []
+    for part in parts:
+        end = part.span().end
+        spaced += [part, Text.at(" ", Span(end, end))]
+    return Text.joined(spaced[:-1])
+
+
+def _array(rows: Sequence[Sequence[Text]]) -> Text | None:
+    """Rows of figures as one line; None where they differ in length."""
+    if len({len(row) for row in rows}) != 1:
+        return None
+    start, end = rows[0][0].span().start, rows[-1][-1].span().end
+    parts = [Text.at("[", Span(start, start))]
+    for i, row in enumerate(rows):
+        opened = Span(row[0].span().start, row[0].span().start)
+        parts.append(Text.at(", [" if i else "[", opened))
+        for j, number in enumerate(row):
+            if j:
+                parts.append(Text.at(", ", Span(number.span().start, number.span().start)))
+            parts.append(number)
+        parts.append(Text.at("]", Span(row[-1].span().end, row[-1].span().end)))
+    parts.append(Text.at("]", Span(end, end)))
+    return Text.joined(parts)
+
+
+# -- rows under each other ------------------------------------------------------------
+
+
+def _stacked(lines: Sequence[Text], first: int, free: int, are_printed: bool) -> _Found:
+    """Rows between bars or in brackets, under each other."""
+    held: list[_Line] = []
+    for place in range(first, len(lines)):
+        line = _cut(lines[place])
+        if not line.segments or any("[[" in one.left or "]]" in one.right for one in line.segments):
+            break
+        if held and not _is_under(held[-1], line):
+            break
+        held.append(line)
+    end = first + len(held)
+    if len(held) < 2:
+        return None, end
+    labels = [line.around[0].string.strip() for line in held]
+    single = len(held[0].segments) == 1
+    if single and held[0].segments[0].left != "(" and all(map(_is_label, labels)):
+        comments = [line.around[1].string.strip() for line in held]
+        array = _array([line.segments[0].numbers for line in held])
+        plain = not any(map(_LINK.search, comments)) and (all(comments) or not any(comments))
+        if array is None or not plain:
+            return None, end
+        head, columns = _head(lines, first, len(held[0].segments[0].numbers), free)
+        return Stacked(head, end - 1, (array,), tuple(labels), columns), end
+    bare = not any(text.string.strip(" \t,") for line in held for text in line.around)
+    if bare and are_printed and held[0].segments[0].left == "[":
+        return None, end
+    if any(one.left == "(" and len(one.numbers) < 2 for one in held[0].segments):
+        return None, end
+    return _made(held, first), end
+
+
+def _is_under(above: _Line, line: _Line) -> bool:
+    """Whether the rows of a line stand under those of the line above."""
+    return len(above.segments) == len(line.segments) and all(
+        one.start < other.end
+        and other.start < one.end
+        and len(one.numbers) == len(other.numbers)
+        and _alike(one, other)
+        for one, other in zip(above.segments, line.segments, strict=True)
+    )
+
+
+def _alike(one: _Segment, other: _Segment) -> bool:
+    """Whether two rows are in brackets of one kind."""
+    plain = "[(|"
+    return one.left == other.left or (one.left not in plain and other.left not in plain)
+
+
+def _is_label(text: str) -> bool:
+    """Whether it can be the label of a row: some words, and nothing that gives a value."""
+    words = text.split()
+    return (
+        bool(words)
+        and len(words) <= _WORDS
+        and not _LINK.search(text)
+        and not _IS_NUMBER.match(words[-1])
+    )
+
+
+# -- plain columns --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A line of words and then of numbers."""
+
+    label: str
+    numbers: tuple[Text, ...]
+
+
+def _row(line: Text) -> _Row | None:
+    cells = [line[cell.start() : cell.end()] for cell in _CELL.finditer(line.string)]
+    split = len(cells)
+    while split and _IS_NUMBER.match(cells[split - 1].string.rstrip(",")):
+        split -= 1
+    if split == len(cells) or split > _WORDS:
+        return None
+    label = " ".join(cell.string for cell in cells[:split])
+    if label and not _is_label(label):
+        return None
+    numbers = [cell[: len(cell.string.rstrip(","))] for cell in cells[split:]]
+    return _Row(label, tuple(numbers))
+
+
+def _columns(lines: Sequence[Text], first: int, free: int, are_printed: bool) -> _Found:
+    """Numbers under each other, with or without labels before them and above."""
+    rows: list[_Row] = []
+    end = first
+    for place in range(first, len(lines)):
+        text = lines[place]
+        if rows and text.string.strip() and _RULE.match(text.string):
+            continue
+        row = _row(text)
+        if row is None or (rows and not _is_like(row, rows[0])):
+            break
+        rows.append(row)
+        end = place + 1
+    if len(rows) < 2:
+        return None, end
+    width = len(rows[0].numbers)
+    head, names = _head(lines, first, width, free)
+    labels = [row.label for row in rows]
+    figures = [row.numbers for row in rows]
+    if not names and not any(labels):
+        # The first of each row is its number, where the names above are one less.
+        head, names = _head(lines, first, width - 1, free)
+        if names:
+            labels = [str(numbers[0]) for numbers in figures]
+            figures = [numbers[1:] for numbers in figures]
+    decimals = any("." in str(figure) for row in figures for figure in row)
+    array = _array(figures)
+    if array is None or (not names and (width < 2 or not decimals)):
+        return None, end
+    said = tuple(labels) if any(labels) else ()
+    return Stacked(head, end - 1, (array,), said, names), end
+
+
+def _is_like(row: _Row, other: _Row) -> bool:
+    return len(row.numbers) == len(other.numbers) and bool(row.label) == bool(other.label)
+
+
+def _head(lines: Sequence[Text], first: int, width: int, free: int) -> tuple[int, tuple[str, ...]]:
+    """The line of names above columns, and those; where there is none, the first row."""
+    at = first - 1
+    if at >= free and lines[at].string.strip() and _RULE.match(lines[at].string):
+        at -= 1
+    if at < free or width < 1 or _LINK.search(lines[at].string):
+        return first, ()
+    names = [name.strip("'\"") for name in _CELL.findall(lines[at].string)]
+    if len(names) == width + 1 and not lines[at].string[:1].isspace():
+        names = names[1:]
+    return (at, tuple(names)) if len(names) == width else (first, ())

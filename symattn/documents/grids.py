@@ -1,0 +1,129 @@
+"""Arrays printed over several lines: in outputs, in code, in plain text, and tables of figures.
+
+Every such array is written as one line, each character with its place, for
+:func:`symattn.documents.notation.read_line` to read like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from symattn import syntax
+from symattn.documents import brackets, columns
+from symattn.documents.text import Span, Text
+from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Table, Words
+
+#: Labels of the rows and of the columns of arrays, by the arrays' places.
+Said = tuple[tuple[Span, tuple[str, ...], tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line as it is to be read, which lines ``first`` to ``last`` are; ``said`` has
+    the labels of arrays in it."""
+
+    text: Text
+    first: int
+    last: int
+    said: Said = ()
+
+
+def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Line]:
+    """Lines with each array on one line; ``are_printed`` where a program printed them.
+
+    >>> text = Text.whole("A =\\n[[1. 0.]\\n [0. 1.]]\\nB")
+    >>> [str(line.text) for line in flattened(list(text.lines()))]
+    ['A =', '[[1., 0.], [0., 1.]]', 'B']
+    """
+    at = 0
+    for stack in columns.stacks(lines, are_printed):
+        yield from _bracketed(lines, at, stack.first)
+        for text in stack.lines:
+            said: Said = ()
+            if stack.rows_said or stack.columns_said:
+                said = ((text.span(), stack.rows_said, stack.columns_said),)
+            yield Line(text, stack.first, stack.last, said)
+        at = stack.last + 1
+    yield from _bracketed(lines, at, len(lines))
+
+
+def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
+    """Lines from ``first`` to before ``end``, those of an array in brackets as one."""
+    if first >= end:
+        return
+    starts: list[int] = []
+    parts: list[Text] = []
+    reached = 0
+    for line in lines[first:end]:
+        starts.append(reached)
+        place = line.span(len(line)).start
+        parts += [line, Text.at("\n", Span(place, place))]
+        reached += len(line) + 1
+    text = Text.joined(parts)
+    found = iter(brackets.arrays(text))
+    array = next(found, None)
+    number = 0
+    while number < len(starts):
+        at, begun = starts[number], number
+        made: list[Text] = []
+        said: list[tuple[Span, tuple[str, ...], tuple[str, ...]]] = []
+        while array is not None and array.start < starts[number] + len(lines[first + number]) + 1:
+            made += [text[at : array.start], array.text]
+            if any(array.labels):
+                said.append((array.text.span(), array.labels, ()))
+            at = array.end
+            while number + 1 < len(starts) and starts[number + 1] <= at:
+                number += 1
+            array = next(found, None)
+        made.append(text[at : starts[number] + len(lines[first + number])])
+        yield Line(Text.joined(made), first + begun, first + number, tuple(said))
+        number += 1
+
+
+def of_table(table: Table) -> Labelled | None:
+    """The figures of a table, where its cells are figures and labels alone.
+
+    A first column that has other things is the labels of the rows. None of a table of
+    one column of figures, which may be of different things, without a name above it.
+    """
+    rows = [[_figure(cell) for cell in row] for row in table.rows]
+    if not rows or not rows[0]:
+        return None
+    said: tuple[str, ...] = ()
+    if not all(row and row[0] for row in rows):
+        said = tuple(_said(row[0]) if row else "" for row in table.rows)
+        rows = [row[1:] for row in rows]
+    width = len(rows[0])
+    if not width or any(len(row) != width or not all(row) for row in rows):
+        return None
+    head = tuple(map(_said, table.head))
+    if len(head) == width + 1 and said:
+        head = head[1:]
+    figures = [[cell for cell in row if cell] for row in rows]
+    return Labelled(
+        tuple(Labelled(tuple(row), span=row[0].span.to(row[-1].span)) for row in figures),
+        rows_said=said,
+        columns_said=head if len(head) == width else (),
+        span=figures[0][0].span.to(figures[-1][-1].span),
+    )
+
+
+def _figure(cell: Sequence[Words | Chain]) -> Figure | None:
+    """The lone figure that a cell holds."""
+    match list(cell):
+        case [Chain(members=(Figure() as figure,))]:
+            return figure
+    return None
+
+
+def _said(cell: Sequence[Words | Chain]) -> str:
+    """The text of a cell that is a label."""
+    return " ".join(
+        piece.text.strip() if isinstance(piece, Words) else _written(piece) for piece in cell
+    )
+
+
+def _written(chain: Chain) -> str:
+    first = chain.members[0]
+    return first.text if isinstance(first, Opaque) else syntax.text(first)

@@ -1,0 +1,96 @@
+"""Lines of output, of code that is no Python, and of plain text: each a passage of its own.
+
+Printed arrays are written as one line first (:mod:`~symattn.documents.grids`). A line
+that begins with a sign of equality, or stands behind one that ends with it, goes on with
+the chain of the line before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from symattn import syntax
+from symattn.documents import grids
+from symattn.documents.grids import Line
+from symattn.documents.text import Span, Text
+from symattn.documents.trees import Chain, Labelled, Member, Opaque, Passage, Piece
+
+#: Reads a line: :func:`symattn.documents.notation.read_line`.
+ReadLine = Callable[[Text], tuple[Piece, ...]]
+
+_GOES_ON = re.compile(r"[ \t]*+(?:=(?!=)|≈|≃|≅)")
+#: What a line ends with that goes on.
+_OPEN = ("=", "≈", "@")
+
+
+def passages(
+    lines: Sequence[Text], kind: Literal["code", "output", "prose"], read_line: ReadLine
+) -> Iterator[Passage]:
+    """What lines say, each by ``read_line``; nothing of blank ones."""
+    for line in _joined(grids.flattened(lines, kind == "output")):
+        pieces = read_line(line.text.stripped())
+        said = {span: (rows, columns) for span, rows, columns in line.said}
+        if said:
+            pieces = tuple(
+                replace(piece, members=tuple(_labelled(member, said) for member in piece.members))
+                if isinstance(piece, Chain)
+                else piece
+                for piece in pieces
+            )
+        if pieces:
+            yield Passage(kind, pieces)
+
+
+def _joined(lines: Iterable[Line]) -> Iterator[Line]:
+    """Lines with those that go on behind them; no blank ones."""
+    parts: list[Line] = []
+    for line in lines:
+        if not line.text.string.strip():
+            continue
+        if parts and not _goes_on(parts[-1].text.string, line.text.string):
+            yield _as_one(parts)
+            parts = []
+        parts.append(line)
+    if parts:
+        yield _as_one(parts)
+
+
+def _goes_on(above: str, line: str) -> bool:
+    return bool(_GOES_ON.match(line)) or above.rstrip().endswith(_OPEN)
+
+
+def _as_one(parts: Sequence[Line]) -> Line:
+    if len(parts) == 1:
+        return parts[0]
+    texts: list[Text] = []
+    for part in parts:
+        end = part.text.span().end
+        texts += [part.text, Text.at(" ", Span(end, end))]
+    said = tuple(one for part in parts for one in part.said)
+    return Line(Text.joined(texts[:-1]), parts[0].first, parts[-1].last, said)
+
+
+def _labelled(
+    member: Member, said: Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
+) -> Member:
+    """A tree with the labels of the arrays in it."""
+    match member:
+        case Labelled(span=span) if span in said:
+            rows, columns = said[span]
+            return replace(member, rows_said=rows, columns_said=columns)
+        case syntax.Binary(op, left, right):
+            return syntax.Binary(op, _tree(left, said), _tree(right, said))
+        case syntax.Call(function, arguments):
+            return syntax.Call(function, tuple(_tree(one, said) for one in arguments))
+    return member
+
+
+def _tree(
+    tree: syntax.Tree, said: Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
+) -> syntax.Tree:
+    made = _labelled(tree, said)
+    assert not isinstance(made, Opaque)
+    return made

@@ -1,0 +1,427 @@
+"""Expressions of a program as trees of the grammar, by what library functions mean."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager
+from dataclasses import replace
+
+from symattn import syntax
+from symattn.documents.python import library
+from symattn.documents.python.library import LIBRARIES, Arguments
+from symattn.documents.python.source import Source
+from symattn.documents.python.values import (
+    HIDDEN,
+    INFINITE,
+    UNKNOWN,
+    Applied,
+    Items,
+    Scope,
+    Unknown,
+    Unread,
+    Value,
+    call,
+    number,
+    size,
+)
+from symattn.documents.text import Span
+from symattn.documents.trees import Figure, Named, Opaque
+from symattn.limits import NESTING, TOKENS
+
+_NUMBER = re.compile(r"(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][+-]?[0-9]+)?")
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@",
+}  # fmt: skip
+#: Attributes that are the value itself, or its transpose.
+_ITSELF = frozenset({"values", "data", "real", "A"})
+_TRANSPOSED = frozenset({"T", "mT", "H", "mH"})
+
+#: What calls a function that the program defines: its definition's name, its arguments.
+Caller = Callable[[str, list[Value], dict[str, Value]], Value]
+
+
+class Reader:
+    """Reads expressions of one piece of a program; raises :class:`Unread`.
+
+    ``call`` follows functions that the program itself defines, which are ``defined``.
+    """
+
+    def __init__(self, source: Source, scope: Scope, defined: Set[str], called: Caller) -> None:
+        self.source = source
+        self.scope = scope
+        self.defined = defined
+        self.called = called
+        self.parts = 0
+        self.inside: Span | None = None
+
+    @contextmanager
+    def within(self, node: ast.JoinedStr) -> Iterator[None]:
+        """Inside a formatted string, whose parts have no certain places of their own."""
+        before, self.inside = self.inside, self.span(node)
+        try:
+            yield
+        finally:
+            self.inside = before
+
+    def span(self, node: ast.expr) -> Span:
+        """The place of an expression."""
+        return self.inside or self.source.span(node)
+
+    def written(self, node: ast.expr) -> str:
+        """An expression as it is written."""
+        return ast.unparse(node) if self.inside else self.source.string(node)
+
+    def value(self, node: ast.expr, depth: int = 0) -> Value:
+        """What an expression stands for."""
+        if depth > 2 * NESTING.most:
+            raise Unread
+        depth += 1
+        match node:
+            case ast.Constant():
+                return self._constant(node)
+            case ast.Name(id=name):
+                return self._name(name, node)
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                return self._items(items, node, depth)
+            case ast.Dict(keys=keys, values=values):
+                return self._dictionary(keys, values, node, depth)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self._negative(node, operand, depth)
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self.value(operand, depth)
+            case ast.UnaryOp(op=ast.Invert(), operand=operand):
+                return library.negated(self.tree(operand, depth))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return not self.truth(operand, depth)
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                return library.power(self.scope, self.tree(left, depth), self.value(right, depth))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+                return self._binary(_OPERATORS[type(op)], left, right, depth)
+            case ast.BinOp(left=left, op=ast.FloorDiv(), right=right):
+                whole = self.scope.whole
+                over, under = whole(self.value(left, depth)), whole(self.value(right, depth))
+                if not under:
+                    raise Unread
+                return number(str(over // under))
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return self._comparison(left, op, right, depth)
+            case ast.Attribute(value=value, attr=attribute):
+                return self._attribute(node, value, attribute, depth)
+            case ast.Subscript(value=value, slice=key):
+                return self._subscript(value, key, depth)
+            case ast.Call():
+                return self._call(node, depth)
+            case ast.IfExp(test=test, body=body, orelse=other):
+                return self.value(body if self.truth(test, depth) else other, depth)
+        raise Unread
+
+    def tree(self, node: ast.expr, depth: int = 0) -> syntax.Tree:
+        """What an expression stands for, as a tree."""
+        return self.scope.tree(self.value(node, depth))
+
+    def truth(self, node: ast.expr, depth: int = 0) -> bool:
+        """Whether a condition holds, where that is plain."""
+        match node:
+            case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[right]):
+                same = self.value(left, depth) is self.value(right, depth)
+                return same is isinstance(op, ast.Is)
+            case ast.Compare(left=ast.Name(id="__name__")):
+                return True
+            case ast.BoolOp(op=ast.And(), values=parts):
+                return all(self.truth(part, depth) for part in parts)
+            case ast.BoolOp(op=ast.Or(), values=parts):
+                return any(self.truth(part, depth) for part in parts)
+        value = self.value(node, depth)
+        if value is None or isinstance(value, bool):
+            return bool(value)
+        raise Unread
+
+    def opaque(self, node: ast.expr) -> Opaque:
+        """An expression that is not understood, with its numbers."""
+        return Opaque(self.written(node)[:400], self.span(node), self.figures(node))
+
+    def figures(self, node: ast.AST) -> tuple[Figure, ...]:
+        """The numbers that an expression prints: not those of sizes, axes and indices."""
+        found: list[Figure] = []
+        waiting: list[ast.AST] = [node]
+        while waiting:
+            one = waiting.pop()
+            match one:
+                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant() as operand):
+                    found += self._figure(operand, self.span(one), "-")
+                case ast.Constant():
+                    found += self._figure(one, self.span(one))
+                case ast.Subscript(value=value):
+                    waiting.append(value)
+                case ast.Call(func=function, args=arguments):
+                    drawn = library.RANDOM.search(_dotted(function))
+                    waiting += [function, *([] if drawn else arguments)]
+                case _:
+                    waiting.extend(ast.iter_child_nodes(one))
+        return tuple(sorted(found, key=lambda figure: figure.span))
+
+    def _figure(self, node: ast.Constant, span: Span, sign: str = "") -> list[Figure]:
+        text = self.written(node)
+        return [Figure(sign + text.replace("_", ""), span)] if _NUMBER.fullmatch(text) else []
+
+    # -- kinds of expressions ---------------------------------------------------------
+
+    def _constant(self, node: ast.Constant) -> Value:
+        if node.value is None or isinstance(node.value, bool | str):
+            return node.value
+        if figures := self._figure(node, self.span(node)):
+            return figures[0]
+        raise Unread
+
+    def _name(self, name: str, node: ast.expr) -> Value:
+        if name in self.scope.stands_for:
+            value = self.scope.stands_for[name]
+            if value is UNKNOWN:
+                raise Unread
+            if isinstance(value, Named):
+                return replace(value, span=self.span(node))
+            self._count(value)
+            return value
+        if name in ("inf", "Infinity"):
+            return INFINITE
+        if isinstance(known := self.scope.known.get(name), Items | str | Applied):
+            return known
+        return Named(name, self.span(node))
+
+    def _count(self, value: Value) -> None:
+        """Keep trees that stand for names from doubling without end."""
+        if not isinstance(value, Items | Applied | Unknown | str | bool | None):
+            self.parts += size(value, TOKENS.most)
+        if self.parts >= TOKENS.most:
+            raise Unread
+
+    def _items(self, nodes: list[ast.expr], whole: ast.expr, depth: int) -> Value:
+        values: list[Value] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                starred = self.value(node.value, depth)
+                if not isinstance(starred, Items):
+                    raise Unread
+                values += starred.items
+            else:
+                values.append(self.value(node, depth))
+        labels = tuple(self._labels(nodes, whole)) if len(values) == len(nodes) else ()
+        return Items(tuple(values), self.span(whole), labels=labels if any(labels) else ())
+
+    def _labels(self, nodes: list[ast.expr], whole: ast.expr) -> Iterator[str]:
+        """The comments behind items, where each has a line of its own."""
+        comments = self.source.comments
+        lines = [node.end_lineno or 0 for node in nodes]
+        alone = len(set(lines)) == len(lines) > 1 and all(
+            isinstance(n, ast.List | ast.Tuple) for n in nodes
+        )
+        for line in lines:
+            yield comments[line].string.strip() if alone and line in comments else ""
+
+    def _dictionary(
+        self, keys: list[ast.expr | None], values: list[ast.expr], node: ast.expr, depth: int
+    ) -> Value:
+        names: list[str] = []
+        for key in keys:
+            if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+                raise Unread
+            names.append(key.value)
+        items = tuple(self.value(value, depth) for value in values)
+        return Items(items, self.span(node), keys=tuple(names))
+
+    def _negative(self, node: ast.expr, operand: ast.expr, depth: int) -> Value:
+        value = self.value(operand, depth)
+        if value == INFINITE:
+            return HIDDEN
+        if isinstance(value, Figure) and isinstance(operand, ast.Constant):
+            return Figure(f"-{value.text}", self.span(node))
+        return syntax.Negative(_numeric(self.scope.tree(value)))
+
+    def _binary(self, op: str, left: ast.expr, right: ast.expr, depth: int) -> Value:
+        one, other = self.value(left, depth), self.value(right, depth)
+        if (
+            op in "+*"
+            and (isinstance(one, Items) or isinstance(other, Items))
+            and _lists(left, right)
+        ):
+            # Lists of Python are joined and repeated, not added.
+            raise Unread
+        x, y = _numeric(self.scope.tree(one)), _numeric(self.scope.tree(other))
+        scaled = library.scaled_array(op, x, y, self.scope)
+        if scaled is None and op == "*":
+            scaled = library.scaled_array(op, y, x, self.scope)
+        if scaled is not None:
+            return scaled
+        if op == "/":
+            return library.simplified(syntax.Binary(op, x, y), self.scope)
+        return syntax.Binary(op, x, y)
+
+    def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr, depth: int) -> Value:
+        """A mask held against 0 or 1."""
+        keep, held = self.tree(left, depth), self.value(right, depth)
+        text = {False: "0", True: "1"}.get(held) if isinstance(held, bool) else None
+        text = held.text if isinstance(held, syntax.Literal) else text
+        match op, text:
+            case (ast.Eq(), "1" | "1.0") | (ast.NotEq() | ast.Gt(), "0" | "0.0"):
+                return keep
+            case (ast.Eq(), "0" | "0.0") | (ast.NotEq() | ast.Lt(), "1" | "1.0"):
+                return library.negated(keep)
+        raise Unread
+
+    def _attribute(self, node: ast.expr, value: ast.expr, attribute: str, depth: int) -> Value:
+        if self._is_library(value):
+            constants = {
+                "inf": INFINITE, "Inf": INFINITE, "infty": INFINITE, "newaxis": None,
+                "e": call("exp", number("1")),
+            }  # fmt: skip
+            if attribute in constants:
+                return constants[attribute]
+            raise Unread
+        match value, attribute:
+            case ast.Call(func=ast.Attribute(attr="finfo") | ast.Name(id="finfo")), "min":
+                return HIDDEN
+        if attribute in _TRANSPOSED:
+            return syntax.Transposed(self.tree(value, depth))
+        if attribute == "shape":
+            tree = self.tree(value, depth)
+            sizes = (library.size(tree, 0), library.size(tree, 1))
+            return Items(sizes if self.scope.rank(tree) != 1 else (library.size(tree, 1),))
+        if attribute in _ITSELF:
+            return self.value(value, depth)
+        raise Unread
+
+    def _subscript(self, value: ast.expr, key: ast.expr, depth: int) -> Value:
+        if isinstance(value, ast.Attribute) and value.attr == "shape":
+            tree = self.tree(value.value, depth)
+            axis = self.scope.whole(self.value(key, depth))
+            return library.size(tree, -1 if self.scope.rank(tree) == 1 else axis)
+        operand = self.value(value, depth)
+        if isinstance(operand, Items) and not isinstance(key, ast.Slice | ast.Tuple):
+            return self._item(operand, self.value(key, depth))
+        tree = self.scope.tree(operand)
+        keys = key.elts if isinstance(key, ast.Tuple) else [key]
+        match tree, keys:
+            case syntax.Indexed(syntax.Call("rowsum" | "rowmax") as column, (syntax.Span(), 0)), [
+                ast.Slice(),
+                ast.Constant(value=None) | ast.Attribute(attr="newaxis"),
+            ]:
+                return column
+            case syntax.Call("rowmax"), [ast.Constant(value=0)]:
+                # PyTorch gives the largest beside their places.
+                return tree
+        made = tuple(self._key(one, depth) for one in keys if not _is_ellipsis(one))
+        if (
+            isinstance(tree, syntax.Indexed)
+            and len(tree.keys) == len(made) == 1
+            and isinstance(tree.keys[0], int)
+        ):
+            return syntax.Indexed(tree.operand, (*tree.keys, *made))
+        return syntax.Indexed(tree, made)
+
+    def _item(self, items: Items, key: Value) -> Value:
+        if isinstance(key, str) and key in items.keys:
+            return items.items[items.keys.index(key)]
+        place = self.scope.whole(key)
+        if not -len(items.items) <= place < len(items.items):
+            raise Unread
+        return items.items[place]
+
+    def _key(self, node: ast.expr, depth: int) -> syntax.Key:
+        if isinstance(node, ast.Slice):
+            bounds = [
+                None if bound is None else self.scope.whole(self.value(bound, depth))
+                for bound in (node.lower, node.upper, node.step)
+            ]
+            if bounds[2] == 0:
+                raise Unread
+            return syntax.Span(*bounds)
+        return self.scope.whole(self.value(node, depth))
+
+    def _call(self, node: ast.Call, depth: int) -> Value:
+        options = {word.arg: word.value for word in node.keywords if word.arg is not None}
+        if len(options) != len(node.keywords):
+            raise Unread
+        path = _dotted(node.func)
+        if library.RANDOM.search(path):
+            raise Unread
+        name = path.rpartition(".")[2]
+        values: list[Value] = []
+        if isinstance(node.func, ast.Attribute) and not self._is_library(node.func.value):
+            match name:
+                case "items" | "values" | "keys" if not node.args:
+                    return self.value(node.func.value, depth)
+            values.append(self.value(node.func.value, depth))
+        elif isinstance(node.func, ast.Call):
+            applied = self.value(node.func, depth)
+            if not isinstance(applied, Applied):
+                raise Unread
+            return self._apply(applied, node, depth)
+        values.extend(self.value(argument, depth) for argument in node.args)
+        named = {}
+        for word, argument in options.items():
+            if word not in ("dtype", "device", "requires_grad", "index", "columns", "copy"):
+                named[word] = self.value(argument, depth)
+        if isinstance(node.func, ast.Name):
+            if isinstance(applied := self.scope.known.get(name), Applied):
+                return self._apply(applied, node, depth)
+            if name in self.defined:
+                return self._defined(name, values, named)
+        return self._library(name, values, named, path)
+
+    def _apply(self, applied: Applied, node: ast.Call, depth: int) -> Value:
+        values = [self.value(argument, depth) for argument in node.args]
+        return self._library(applied.name, values, dict(applied.options), applied.name)
+
+    def _defined(self, name: str, values: list[Value], named: dict[str, Value]) -> Value:
+        try:
+            return self.called(name, values, named)
+        except Unread:
+            # What it is called says it.
+            if not re.fullmatch(r"_?(?:stable_|row_|numpy_|np_|my_)?softmax(?:_\w+)?", name):
+                raise
+            return self._library("softmax", values, named, name)
+
+    def _library(self, name: str, values: list[Value], named: dict[str, Value], path: str) -> Value:
+        function = library.FUNCTIONS.get(name)
+        if function is None:
+            raise Unread
+        try:
+            return function(Arguments(self.scope, values, named, path))
+        except IndexError:
+            raise Unread from None
+
+    def _is_library(self, node: ast.expr) -> bool:
+        """Whether an expression is a library, or a part of one."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return (
+            isinstance(node, ast.Name) and node.id in LIBRARIES and node.id not in self.scope.shapes
+        )
+
+
+def _dotted(node: ast.expr) -> str:
+    """``np.linalg.norm``; of what is no name, the attributes alone."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        names.append(node.id)
+    return ".".join(reversed(names))
+
+
+def _numeric(tree: syntax.Tree) -> syntax.Tree:
+    """What can be computed with: infinite numbers can't."""
+    if tree in (HIDDEN, INFINITE):
+        raise Unread
+    return tree
+
+
+def _lists(left: ast.expr, right: ast.expr) -> bool:
+    return isinstance(left, ast.List | ast.Tuple) or isinstance(right, ast.List | ast.Tuple)
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...

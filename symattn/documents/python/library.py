@@ -1,0 +1,560 @@
+"""What the functions of NumPy, PyTorch, JAX and TensorFlow mean, by their last names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from symattn import syntax
+from symattn.documents.python.values import (
+    HIDDEN,
+    INFINITE,
+    Applied,
+    Items,
+    Scope,
+    Unread,
+    Value,
+    call,
+    number,
+)
+from symattn.documents.trees import NOWHERE, Figure, Labelled
+
+#: Names of libraries, as they are usually imported.
+LIBRARIES = frozenset(
+    {"np", "numpy", "jnp", "jax", "torch", "F", "nn", "functional", "tf", "tensorflow", "math",
+     "scipy", "special", "sp", "mx", "cp", "cupy", "onp", "lax", "linalg", "keras", "mnp",
+     "nd", "paddle", "ms"}
+)  # fmt: skip
+_AXES = ("axis", "dim", "axes")
+_KEPT = ("keepdims", "keepdim", "keep_dims")
+_COLUMN = syntax.Span(None, None, None)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a function is called with; of a method the first is what it is a method of."""
+
+    scope: Scope
+    values: Sequence[Value]
+    options: Mapping[str, Value]
+    path: str
+
+    def tree(self, place: int) -> syntax.Tree:
+        """An argument as a tree."""
+        if place >= len(self.values):
+            raise Unread
+        return self.scope.tree(self.values[place])
+
+    def option(
+        self, names: Sequence[str], place: int | None = None, default: Value = None
+    ) -> Value:
+        """An argument by one of its names, or its place."""
+        for name in names:
+            if name in self.options:
+                return self.options[name]
+        if place is not None and place < len(self.values):
+            return self.values[place]
+        return default
+
+    def axis(self, place: int = 1) -> int | None:
+        """Along which axis: 0 down the columns, -1 along the rows; None along all."""
+        value = self.option(_AXES, place)
+        if value is None:
+            return None
+        if isinstance(value, Items) and len(value.items) == 1:
+            value = value.items[0]
+        axis = self.scope.whole(value)
+        rank = self.scope.rank(self.tree(0))
+        if axis in (-1, (rank or 2) - 1):
+            return -1
+        if axis in (0, -2) and rank != 1:
+            return 0
+        raise Unread
+
+
+def _same(given: Arguments) -> Value:
+    return given.values[0] if given.values else _none()
+
+
+def _none() -> Value:
+    raise Unread
+
+
+def _array(given: Arguments) -> Value:
+    value = given.option(("object", "data", "value", "values"), 0)
+    if isinstance(value, Items) and all(isinstance(item, str) for item in value.items):
+        return value
+    return given.scope.tree(value)
+
+
+def _elementwise(function: str) -> Callable[[Arguments], Value]:
+    def made(given: Arguments) -> Value:
+        return call(function, given.tree(0))
+
+    return made
+
+
+def power(scope: Scope, base: syntax.Tree, exponent: Value) -> syntax.Tree:
+    """``base ** exponent``: a root, or a product."""
+    text = exponent.text if isinstance(exponent, syntax.Literal) else ""
+    match exponent, text:
+        case syntax.Literal(), "0.5" | ".5":
+            return call("sqrt", base)
+        case syntax.Literal(), "-0.5" | "-.5":
+            return syntax.Binary("/", number("1"), call("sqrt", base))
+        case syntax.Binary("/", syntax.Literal("1" | "1.0"), syntax.Literal("2" | "2.0")), _:
+            return call("sqrt", base)
+    times = scope.whole(exponent)
+    if not 1 <= abs(times) <= 4 or isinstance(base, syntax.Array):
+        raise Unread
+    product = base
+    for _ in range(abs(times) - 1):
+        product = syntax.Binary("*", product, base)
+    return product if times > 0 else syntax.Binary("/", number("1"), product)
+
+
+def _power(given: Arguments) -> Value:
+    return power(given.scope, given.tree(0), given.option(("exponent",), 1))
+
+
+def _product(given: Arguments) -> Value:
+    return product(given.tree(0), given.tree(1))
+
+
+def product(left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
+    """The matrix product."""
+    return syntax.Binary("@", left, right)
+
+
+def _transposed(given: Arguments) -> Value:
+    axes = given.values[1:]
+    if len(axes) == 1 and isinstance(axes[0], Items):
+        axes = axes[0].items
+    turned = {
+        given.scope.whole(axis) % 2 for axis in axes if given.scope.whole(axis) in (-2, -1, 0, 1)
+    }
+    if axes and (len(axes) != 2 or turned != {0, 1}):
+        raise Unread
+    if "permute" in given.path and [given.scope.whole(axis) for axis in axes] == [0, 1]:
+        return given.tree(0)
+    return syntax.Transposed(given.tree(0))
+
+
+def _reduction(kind: str) -> Callable[[Arguments], Value]:
+    def made(given: Arguments) -> Value:
+        scope, x, axis = given.scope, given.tree(0), given.axis()
+        rank = scope.rank(x)
+        everything = axis is None or rank == 1
+        summed: syntax.Tree
+        if kind in ("max", "min"):
+            summed = call(kind if everything else f"row{kind}" if axis else f"col{kind}", x)
+        else:
+            summed = call("total" if everything else "rowsum" if axis else "colsum", x)
+        if kind == "mean":
+            summed = syntax.Binary("/", summed, _count(scope, x, rank, axis))
+        if everything or given.option(_KEPT, default=False) is True:
+            return summed
+        return syntax.Indexed(summed, (_COLUMN, 0) if axis else (0,))
+
+    return made
+
+
+def _count(scope: Scope, x: syntax.Tree, rank: int | None, axis: int | None) -> syntax.Tree:
+    if axis is not None or rank == 1:
+        return call("cols" if axis or rank == 1 else "rows", x)
+    return syntax.Binary("*", call("rows", x), call("cols", x))
+
+
+def _softmax(given: Arguments) -> Value:
+    scope, x = given.scope, given.tree(0)
+    axis = given.axis()
+    if axis == 0:
+        return syntax.Transposed(call("softmax", syntax.Transposed(x)))
+    if axis is None and "special" in given.path and scope.rank(x) == 2:
+        return syntax.Binary("/", call("exp", x), call("total", call("exp", x)))
+    return call("softmax", x)
+
+
+def _log_softmax(given: Arguments) -> Value:
+    return call("log", given.scope.tree(_softmax(given)))
+
+
+def _sizes(given: Arguments) -> tuple[int, int | None]:
+    """Rows and columns; no columns of a vector."""
+    sizes = list(given.values)
+    shape = given.option(("shape", "size"))
+    if shape is not None:
+        sizes = [shape]
+    if len(sizes) == 1 and isinstance(sizes[0], Items):
+        sizes = list(sizes[0].items)
+    if not 1 <= len(sizes) <= 2:
+        raise Unread
+    counts = [given.scope.whole(size) for size in sizes]
+    return counts[0], counts[1] if len(counts) == 2 else None
+
+
+def _filled(text: str) -> Callable[[Arguments], Value]:
+    def made(given: Arguments) -> Value:
+        try:
+            return given.scope.make(*_sizes(given), lambda i, j: text)
+        except Unread:
+            if text == "1" and given.values:
+                return call("triangle", number("1"))
+            raise
+
+    return made
+
+
+def _filled_like(text: str) -> Callable[[Arguments], Value]:
+    def made(given: Arguments) -> Value:
+        shape = given.scope.shape(given.tree(0))
+        if shape is None and text == "1":
+            return call("triangle", number("1"))
+        if not shape:
+            raise Unread
+        rows, columns = shape[0], shape[1] if len(shape) == 2 else None
+        return given.scope.make(rows, columns, lambda i, j: text)
+
+    return made
+
+
+def _full(given: Arguments) -> Value:
+    entry = given.option(("fill_value", "value"), 1)
+    if not isinstance(entry, syntax.Literal):
+        raise Unread
+    sizes = Arguments(given.scope, given.values[:1], given.options, given.path)
+    return given.scope.make(*_sizes(sizes), lambda i, j: entry.text)
+
+
+def _identity(given: Arguments) -> Value:
+    rows = given.scope.whole(given.option(("N", "n", "num_rows"), 0))
+    return given.scope.make(rows, rows, lambda i, j: "1" if i == j else "0")
+
+
+def _diagonal(given: Arguments) -> Value:
+    x = given.tree(0)
+    if not isinstance(x, syntax.Array) or isinstance(x.items[0], syntax.Array):
+        raise Unread
+    texts = [syntax.text(item) for item in x.items]
+    return given.scope.make(len(texts), len(texts), lambda i, j: texts[i] if i == j else "0")
+
+
+def _counted(given: Arguments) -> Value:
+    bounds = [given.scope.whole(value) for value in given.values]
+    counted = range(*bounds[:3])
+    return given.scope.make(len(counted), None, lambda i, j: str(counted[j]))
+
+
+def _triangle(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]:
+    def made(given: Arguments) -> Value:
+        x = given.tree(0)
+        offset = given.scope.whole(given.option(("k", "diagonal"), 1, number("0")))
+        if x == call("triangle", number("1")):
+            return _unsized(keeps, offset)
+        if not isinstance(x, syntax.Array) or not isinstance(x.items[0], syntax.Array):
+            raise Unread
+        zero = number("0")
+        rows = [row.items for row in x.items if isinstance(row, syntax.Array)]
+        kept = tuple(
+            Labelled(tuple(e if keeps(j - i, offset) else zero for j, e in enumerate(row)))
+            for i, row in enumerate(rows)
+        )
+        return Labelled(kept)
+
+    return made
+
+
+def _unsized(keeps: Callable[[int, int], bool], offset: int) -> syntax.Tree:
+    """A triangle of ones of some size: the lower one, or what it leaves."""
+    if keeps(-1, 0) and offset == 0:
+        return call("triangle")
+    if not keeps(-1, 0) and offset == 1:
+        return call("not", call("triangle"))
+    raise Unread
+
+
+def negated(keep: syntax.Tree) -> syntax.Tree:
+    """What a mask leaves out: 1 where it has 0."""
+    match keep:
+        case syntax.Call("not", (inner,)):
+            return inner
+    return call("not", keep)
+
+
+def kept(keep: syntax.Tree) -> syntax.Tree:
+    """A mask as the grammar has it."""
+    match keep:
+        case syntax.Call("not", (inner,)):
+            return syntax.Binary("-", number("1"), inner)
+    return keep
+
+
+def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value) -> syntax.Tree:
+    """Scores where the mask has 1; elsewhere what they are filled with."""
+    if fill == HIDDEN:
+        return (
+            call("causal", scores) if keep == call("triangle") else call("mask", scores, kept(keep))
+        )
+    if not isinstance(fill, syntax.Literal) or fill == INFINITE:
+        raise Unread
+    left = kept(negated(keep))
+    return syntax.Binary(
+        "+", syntax.Binary("*", scores, kept(keep)), syntax.Binary("*", left, fill)
+    )
+
+
+def _masked_fill(given: Arguments) -> Value:
+    return masked(given.tree(0), negated(given.tree(1)), given.option(("value",), 2))
+
+
+def _where(given: Arguments) -> Value:
+    condition, yes, no = given.tree(0), given.values[1], given.values[2]
+    if isinstance(no, syntax.Literal):
+        return masked(given.tree(1), condition, no)
+    return masked(given.tree(2), negated(condition), yes)
+
+
+def _not(given: Arguments) -> Value:
+    return negated(given.tree(0))
+
+
+def _concat(given: Arguments) -> Value:
+    parts = given.values[0]
+    axis = given.option(_AXES, 1)
+    if "hstack" not in given.path and (axis is None or given.scope.whole(axis) not in (-1, 1)):
+        raise Unread
+    if not isinstance(parts, Items):
+        raise Unread
+    return call("concat", *(given.scope.tree(part) for part in parts.items))
+
+
+def _stacked(given: Arguments) -> Value:
+    return given.scope.tree(given.values[0])
+
+
+def _length(given: Arguments) -> Value:
+    value = given.values[0]
+    if isinstance(value, Items):
+        return number(str(len(value.items)))
+    return call("rows", given.tree(0))
+
+
+def size(operand: syntax.Tree, axis: int) -> syntax.Tree:
+    """The size along an axis."""
+    if axis not in (0, 1, -1, -2):
+        raise Unread
+    return call("rows" if axis in (0, -2) else "cols", operand)
+
+
+def _size(given: Arguments) -> Value:
+    x = given.tree(0)
+    if len(given.values) > 1 or given.options:
+        return size(x, given.scope.whole(given.option(_AXES, 1)))
+    return Items((size(x, 0), size(x, 1)))
+
+
+def _reshaped(given: Arguments) -> Value:
+    x = given.tree(0)
+    sizes = given.values[1:]
+    if len(sizes) == 1 and isinstance(sizes[0], Items):
+        sizes = sizes[0].items
+    wanted = [given.scope.whole(value) for value in sizes]
+    match x, wanted:
+        # A sum of rows made the column again that it is.
+        case syntax.Indexed(syntax.Call("rowsum" | "rowmax", _) as column, (syntax.Span(), 0)), [
+            -1,
+            1,
+        ]:
+            return column
+        case syntax.Array(items), [_, columns] if not isinstance(items[0], syntax.Array):
+            columns = columns if columns > 0 else len(items) // max(wanted[0], 1)
+            if columns < 1 or len(items) % columns or wanted[0] not in (-1, len(items) // columns):
+                raise Unread
+            cut = range(0, len(items), columns)
+            span = x.span if isinstance(x, Labelled) else NOWHERE
+            return Labelled(tuple(Labelled(items[i : i + columns]) for i in cut), span=span)
+    if given.scope.shape(x) == tuple(wanted):
+        return x
+    raise Unread
+
+
+def _attention(given: Arguments) -> Value:
+    q, k, v = (given.tree(place) for place in range(3))
+    scores = syntax.Binary("/", product(q, syntax.Transposed(k)), call("sqrt", call("cols", q)))
+    keep = given.option(("attn_mask",), 3)
+    tree: syntax.Tree = scores
+    if given.option(("is_causal",), default=False) is True:
+        tree = call("causal", scores)
+    elif keep is not None:
+        raise Unread
+    return product(call("softmax", tree), v)
+
+
+def _einsum(given: Arguments) -> Value:
+    subscripts = given.values[0]
+    if not isinstance(subscripts, str):
+        raise Unread
+    found = re.fullmatch(r"(\w)(\w),(\w)(\w)->(\w)(\w)", subscripts.replace(" ", ""))
+    if not found:
+        raise Unread
+    a, b, c, d, *out = found.groups()
+    x, y = given.tree(1), given.tree(2)
+    summed = {a, b} & {c, d}
+    if len(summed) != 1 or a == b or c == d:
+        raise Unread
+    (inner,) = summed
+    left, right = (x, a) if b == inner else (syntax.Transposed(x), b)
+    other, last = (y, d) if c == inner else (syntax.Transposed(y), c)
+    if [left_right := right, last] != out and [last, left_right] != out:
+        raise Unread
+    made = product(left, other)
+    return made if [right, last] == out else syntax.Transposed(made)
+
+
+def _infinite(given: Arguments) -> Value:
+    """``float("-inf")``."""
+    value = given.values[0]
+    if isinstance(value, str):
+        text = value.strip().lower().replace("infinity", "inf")
+        known = {"-inf": HIDDEN, "inf": INFINITE, "+inf": INFINITE}
+        if text not in known:
+            raise Unread
+        return known[text]
+    return given.tree(0)
+
+
+def _prepared(given: Arguments) -> Value:
+    return Applied("softmax", given.options)
+
+
+def _scaled(op: str) -> Callable[[Arguments], Value]:
+    def made(given: Arguments) -> Value:
+        return syntax.Binary(op, given.tree(0), given.tree(1))
+
+    return made
+
+
+def _square(given: Arguments) -> Value:
+    return power(given.scope, given.tree(0), number("2"))
+
+
+def _reciprocal_root(given: Arguments) -> Value:
+    return syntax.Binary("/", number("1"), call("sqrt", given.tree(0)))
+
+
+#: Functions and methods that leave the numbers as they are.
+SAME = frozenset(
+    {"astype", "float", "double", "half", "numpy", "detach", "item", "tolist", "copy", "clone",
+     "cpu", "cuda", "to", "bool", "contiguous", "requires_grad_", "type", "float32", "float64",
+     "float16", "asarray_chkfinite", "squeeze", "block_until_ready", "DataFrame", "Series",
+     "to_numpy", "convert_to_tensor", "cast", "stop_gradient"}
+)  # fmt: skip
+#: Functions that only round what is shown.
+ROUNDED = frozenset({"round", "around", "round_"})
+#: Functions that make numbers nobody knows.
+RANDOM = re.compile(
+    r"\b(?:random|rand\w*|normal\w*|uniform\w*|Linear|Embedding|Parameter|default_rng|PRNGKey)\b"
+)
+
+#: By its last name, what a function makes of its arguments.
+FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
+    **dict.fromkeys(SAME, _same),
+    **dict.fromkeys(
+        ("array", "asarray", "tensor", "as_tensor", "Tensor", "FloatTensor", "matrix",
+         "constant", "Variable", "from_numpy", "mat", "list", "tuple"), _array,
+    ),
+    **{name: _elementwise(name) for name in ("exp", "sqrt", "log", "tanh", "abs")},
+    "float": _infinite,
+    "rsqrt": _reciprocal_root,
+    **dict.fromkeys(("power", "pow"), _power),
+    "square": _square,
+    **dict.fromkeys(("dot", "matmul", "mm", "mv", "inner_product", "vdot"), _product),
+    **dict.fromkeys(
+        ("transpose", "swapaxes", "permute", "t", "adjoint", "matrix_transpose"), _transposed
+    ),
+    **dict.fromkeys(("sum", "reduce_sum"), _reduction("sum")),
+    **dict.fromkeys(("mean", "reduce_mean", "average"), _reduction("mean")),
+    **dict.fromkeys(("max", "amax", "reduce_max"), _reduction("max")),
+    **dict.fromkeys(("min", "amin", "reduce_min"), _reduction("min")),
+    "softmax": _softmax,
+    "log_softmax": _log_softmax,
+    **dict.fromkeys(("Softmax", "Softmax1d"), _prepared),
+    "zeros": _filled("0"),
+    "ones": _filled("1"),
+    "zeros_like": _filled_like("0"),
+    "ones_like": _filled_like("1"),
+    "full": _full,
+    "fill": _full,
+    **dict.fromkeys(("eye", "identity"), _identity),
+    "diag": _diagonal,
+    **dict.fromkeys(("arange", "range"), _counted),
+    "tril": _triangle(lambda distance, offset: distance <= offset),
+    "triu": _triangle(lambda distance, offset: distance >= offset),
+    **dict.fromkeys(("masked_fill", "masked_fill_"), _masked_fill),
+    "where": _where,
+    "logical_not": _not,
+    **dict.fromkeys(("concatenate", "concat", "cat", "hstack"), _concat),
+    **dict.fromkeys(("stack", "vstack", "row_stack"), _stacked),
+    "len": _length,
+    **dict.fromkeys(("size",), _size),
+    **dict.fromkeys(("reshape", "view"), _reshaped),
+    "scaled_dot_product_attention": _attention,
+    "einsum": _einsum,
+    **{name: _scaled(op) for name, op in (
+        ("multiply", "*"), ("mul", "*"), ("divide", "/"), ("div", "/"), ("true_divide", "/"),
+        ("add", "+"), ("subtract", "-"), ("sub", "-"),
+    )},
+}  # fmt: skip
+
+
+def simplified(tree: syntax.Tree, scope: Scope) -> syntax.Tree:
+    """A quotient of exponentials by their own sum as the softmax that it is; a shift
+    that is the same for a whole row is no difference.
+
+    >>> from symattn.syntax import parse, text
+    >>> text(simplified(parse("exp(S - rowmax(S)) / rowsum(exp(S - rowmax(S)))"), Scope()))
+    'softmax(S)'
+    """
+    match tree:
+        case syntax.Binary(
+            "/", syntax.Call("exp", (power,)), syntax.Call(sum_, (syntax.Call("exp", (other,)),))
+        ) if power == other and sum_ in ("rowsum", "colsum", "total"):
+            along = {"rowsum": "rowmax", "colsum": "colmax"}.get(sum_, "max")
+            match power:
+                case syntax.Binary("-", scores, syntax.Call(shift, (shifted,))) if (
+                    shifted == scores and shift in (along, "max")
+                ):
+                    power = scores
+            if sum_ == "rowsum" or (sum_ == "total" and scope.rank(power) == 1):
+                return call("softmax", power)
+            if sum_ == "colsum":
+                return syntax.Transposed(call("softmax", syntax.Transposed(power)))
+            exponentials = call("exp", power)
+            return syntax.Binary("/", exponentials, call("total", exponentials))
+    return tree
+
+
+def scaled_array(
+    op: str, array: syntax.Tree, factor: syntax.Tree, scope: Scope
+) -> syntax.Tree | None:
+    """An array that is printed nowhere times or by a number, in full; else None."""
+    if not isinstance(array, Labelled) or array.span != NOWHERE or not isinstance(factor, Figure):
+        return None
+    if op not in "*/" or factor in (HIDDEN, INFINITE):
+        return None
+
+    def entry(tree: syntax.Tree) -> syntax.Tree:
+        match tree:
+            case syntax.Array(items):
+                return replace(array, items=tuple(map(entry, items)))
+            case Figure("0" | "-inf"):
+                return tree
+            case Figure("1") if op == "*":
+                return number(factor.text)
+        raise Unread
+
+    try:
+        return entry(array)
+    except Unread:
+        return None

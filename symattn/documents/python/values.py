@@ -1,0 +1,263 @@
+"""What expressions of a program stand for: trees of the grammar, and what only programs have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from symattn import syntax
+from symattn.documents.text import Span
+from symattn.documents.trees import NOWHERE, Figure, Labelled, Named
+from symattn.errors import Malformed, UnknownName
+from symattn.limits import MADE
+from symattn.numbers.values import ZERO
+from symattn.programs import nodes
+from symattn.programs.nodes import Node
+from symattn.programs.program import Program
+from symattn.shapes import Shape
+
+T = TypeVar("T")
+
+
+class Unread(Exception):
+    """An expression that is not understood."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list, a tuple or a dictionary; of the last, ``keys`` are the keys.
+
+    ``labels`` are those of its items, by comments behind them.
+    """
+
+    items: tuple[Value, ...]
+    span: Span = NOWHERE
+    keys: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A function ready to be called: ``nn.Softmax(dim=-1)``."""
+
+    name: str
+    options: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """What nobody knows."""
+
+
+UNKNOWN = Unknown()
+
+#: Strings are texts, ``None`` and truth values themselves; all else is a tree.
+Value = syntax.Tree | Items | Applied | Unknown | str | bool | None
+
+#: Functions that trees have here and the grammar of steps doesn't: maxima of rows and of
+#: columns, what is not hidden, and a triangle whose size is not known.
+BEYOND = frozenset({"rowmax", "colmax", "rowmin", "colmin", "not", "triangle"})
+
+
+def number(text: str) -> Figure:
+    """A number that is printed nowhere."""
+    return Figure(text)
+
+
+def call(function: str, *arguments: syntax.Tree) -> syntax.Call:
+    """A call of a function of the grammar."""
+    return syntax.Call(function, arguments)
+
+
+def is_expressible(tree: syntax.Tree) -> bool:
+    """Whether the grammar of steps has all that the tree is made of."""
+    waiting = [tree]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, syntax.Call) and one.function in BEYOND:
+            return False
+        if isinstance(one, syntax.Sequence | syntax.Comparison) or one == INFINITE:
+            return False
+        if not isinstance(one, syntax.Array):
+            waiting.extend(syntax.inside(one))
+    return True
+
+
+#: What masked scores are filled with.
+HIDDEN = Figure("-inf")
+INFINITE = Figure("inf")
+
+
+def size(tree: syntax.Tree, most: int) -> int:
+    """How many parts a tree has, counted up to ``most``; an array is one."""
+    waiting, found = [tree], 0
+    while waiting and found < most:
+        found += 1
+        one = waiting.pop()
+        if not isinstance(one, syntax.Array):
+            waiting.extend(syntax.inside(one))
+    return found
+
+
+def unplaced(tree: syntax.Tree) -> syntax.Tree:
+    """An array whose figures are printed elsewhere."""
+    match tree:
+        case Figure():
+            return Figure(tree.text)
+        case syntax.Array(items):
+            return Labelled(tuple(map(unplaced, items)))
+    return tree
+
+
+@dataclass
+class Spending:
+    """Entries that were made by name, and statements that were followed."""
+
+    made: int = 0
+    followed: int = 0
+
+
+@dataclass
+class Scope:
+    """What is known of names: those that stand for another tree, those whose numbers
+    are known, and the shapes of those that have one."""
+
+    stands_for: dict[str, Value] = field(default_factory=dict)
+    known: dict[str, Value] = field(default_factory=dict)
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    spent: Spending = field(default_factory=Spending)
+
+    def make(self, rows: int, columns: int | None, entry: Callable[[int, int], str]) -> Labelled:
+        """An array of numbers that are printed nowhere; a vector without ``columns``."""
+        self.spent.made += rows * (columns or 1)
+        if not rows or columns == 0 or self.spent.made > MADE.most:
+            raise Unread
+        if columns is None:
+            return Labelled(tuple(number(entry(0, j)) for j in range(rows)))
+        return Labelled(
+            tuple(Labelled(tuple(number(entry(i, j)) for j in range(columns))) for i in range(rows))
+        )
+
+    def shape(self, tree: syntax.Tree) -> Shape | None:
+        """The shape of a tree, where it is known."""
+        match tree:
+            case syntax.Name(name):
+                return self.shapes.get(name)
+            case syntax.Array(items):
+                inner = items[0]
+                return (
+                    len(items),
+                    *((len(inner.items),) if isinstance(inner, syntax.Array) else ()),
+                )
+            case syntax.Literal():
+                return ()
+            case syntax.Transposed(operand):
+                shape = self.shape(operand)
+                return shape and shape[::-1]
+        names = {name for name in syntax.names(tree) if name in self.shapes}
+        quantities = {name: nodes.given(name, self.shapes[name]) for name in names}
+        try:
+            return Program(quantities, (), ()).lower_tree(tree, _special(quantities)).shape
+        except (Malformed, UnknownName):
+            return None
+
+    def rank(self, tree: syntax.Tree) -> int | None:
+        """How many axes a tree has, where that is known."""
+        shape = self.shape(tree)
+        if shape is None and isinstance(tree, syntax.Indexed):
+            # A row of a matrix, whatever its size.
+            return 1 if len(tree.keys) == 1 and isinstance(tree.keys[0], int) else None
+        return None if shape is None else len(shape)
+
+    def whole(self, value: Value) -> int:
+        """The whole number that a value is known to be."""
+        match value:
+            case syntax.Literal(text) if text.lstrip("-").isdigit() and len(text) < 10:
+                return int(text)
+            case syntax.Name(name) if name in self.known:
+                return self.whole(self.known[name])
+            case syntax.Negative(operand):
+                return -self.whole(operand)
+            case syntax.Call("rows" | "cols" as axis, (operand,)) if shape := self.shape(operand):
+                return shape[0 if axis == "rows" else -1]
+            case syntax.Binary(op, left, right) if op in "+-*":
+                x, y = self.whole(left), self.whole(right)
+                return x + y if op == "+" else x - y if op == "-" else x * y
+        raise Unread
+
+    def tree(self, value: Value) -> syntax.Tree:
+        """A value as a tree: lists are arrays, truth values 1 and 0."""
+        match value:
+            case bool():
+                return number("1" if value else "0")
+            case Items():
+                return self._array(value)
+            case None | str() | Applied() | Unknown():
+                raise Unread
+        return value
+
+    def _array(self, items: Items) -> Labelled:
+        entries = [self._entry(item) for item in items.items]
+        if not entries or len({_length(entry) for entry in entries}) > 1:
+            raise Unread
+        if any(
+            isinstance(inner, syntax.Array)
+            for entry in entries
+            if isinstance(entry, syntax.Array)
+            for inner in entry.items
+        ):
+            # More than two axes are none of the grammar's; a batch of one is its only one.
+            if len(entries) == 1 and isinstance(entries[0], Labelled):
+                return replace(entries[0], span=items.span)
+            raise Unread
+        said = items.keys or items.labels
+        if not any(said):
+            names = [item.name if isinstance(item, syntax.Name) else "" for item in items.items]
+            said = tuple(names) if isinstance(entries[0], syntax.Array) and any(names) else ()
+        is_matrix = isinstance(entries[0], syntax.Array)
+        return Labelled(
+            tuple(entries),
+            rows_said=said if is_matrix else (),
+            columns_said=() if is_matrix else said,
+            span=items.span,
+        )
+
+    def _entry(self, value: Value) -> syntax.Tree:
+        """An entry, or a row, of an array: numbers, those of known names included."""
+        if isinstance(value, syntax.Name):
+            if value.name not in self.known:
+                raise Unread
+            return unplaced(self.tree(self.known[value.name]))
+        tree = self.tree(value)
+        if any(True for _ in syntax.names(tree)):
+            raise Unread
+        return tree
+
+
+def _length(tree: syntax.Tree) -> tuple[int, ...]:
+    return (len(tree.items),) if isinstance(tree, syntax.Array) else ()
+
+
+def _special(quantities: Mapping[str, Node]) -> Callable[[syntax.Call], Node | None]:
+    """The shapes of functions that steps don't know."""
+    program = Program(quantities, (), ())
+
+    def special(tree: syntax.Call) -> Node | None:
+        match tree.function:
+            case "rowmax" | "rowmin":
+                return nodes.rowsum(program.lower_tree(tree.arguments[0], special))
+            case "colmax" | "colmin":
+                return nodes.colsum(program.lower_tree(tree.arguments[0], special))
+            case "max" | "min":
+                return nodes.constant(ZERO)
+            case "not":
+                return program.lower_tree(tree.arguments[0], special)
+        return None
+
+    return special
+
+
+def named(name: str, span: Span = NOWHERE) -> Named:
+    """A quantity by its name."""
+    return Named(name, span)

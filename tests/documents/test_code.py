@@ -1,0 +1,177 @@
+"""What Python in articles computes and prints: read, never run."""
+
+from time import process_time
+
+from symattn import syntax
+from symattn.documents import code
+from symattn.documents.article import Block, Part
+from symattn.documents.code import Codes
+from symattn.documents.text import Text
+from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Passage, Words
+
+
+def by_words(text: Text):
+    """Lines as words: what is no Python is not this file's concern."""
+    return (Words(text.string, text.span()),)
+
+
+def read(string: str, language: str = "python", codes: Codes | None = None) -> list[Passage]:
+    block = Block("code", (Part("code", Text.whole(string)),), language=language)
+    return list((codes or Codes(by_words)).passages(block))
+
+
+def written(passage: Passage) -> str:
+    """A passage in short: words as they are, members in the one grammar."""
+    shown = []
+    for piece in passage.pieces:
+        if isinstance(piece, Chain):
+            members = (
+                f"?{m.text}" if isinstance(m, Opaque) else syntax.text(m) for m in piece.members
+            )
+            shown.append(" = ".join(members))
+        else:
+            assert isinstance(piece, Words)
+            shown.append(f"'{piece.text}'")
+    return "; ".join(shown)
+
+
+def lines(string: str, language: str = "python", codes: Codes | None = None) -> list[str]:
+    return [written(passage) for passage in read(string, language, codes)]
+
+
+def test_steps_of_attention_are_read_as_steps():
+    """Assignments become chains in the one grammar, whatever library they are written with."""
+    expected = ["S = Q @ K.T / sqrt(d_k)", "A = softmax(S)", "Y = A @ V"]
+    for program in (
+        "S = Q @ K.T / np.sqrt(d_k)\nA = scipy.special.softmax(S, axis=-1)\nY = A @ V",
+        "S = np.dot(Q, K.transpose()) / d_k ** 0.5\n"
+        "A = np.exp(S) / np.sum(np.exp(S), axis=1, keepdims=True)\nY = A.dot(V)",
+        "S = torch.matmul(Q, K.transpose(-2, -1)) / math.sqrt(d_k)\n"
+        "A = F.softmax(S, dim=-1)\nY = torch.matmul(A, V)",
+        "S = np.matmul(Q, np.transpose(K)) / (d_k ** (1/2))\n"
+        "A = torch.softmax(S, dim=1)\nY = np.einsum('ij,jk->ik', A, V)",
+        "S = jnp.einsum('qd,kd->qk', Q, K) / jnp.sqrt(d_k)\nA = jax.nn.softmax(S)\nY = A @ V",
+    ):
+        assert lines(program) == expected
+
+
+def test_a_stable_softmax_is_a_softmax():
+    """A shift of whole rows is no difference, in a function or in several steps."""
+    inside = (
+        "def soft(z, axis=-1):\n    e = np.exp(z - np.max(z, axis=axis, keepdims=True))\n"
+        "    return e / e.sum(axis=axis, keepdims=True)\nA = soft(S)"
+    )
+    assert lines(inside) == ["A = softmax(S)"]
+    apart = "E = np.exp(S - S.max(axis=1, keepdims=True))\nA = E / E.sum(axis=1, keepdims=True)"
+    assert lines(apart)[-1] == "A = softmax(S)"
+
+
+def test_a_softmax_over_the_wrong_axis_is_read_as_it_is():
+    """What a function is called doesn't hide what its body computes."""
+    program = "def softmax(x):\n    return np.exp(x) / np.sum(np.exp(x), axis=0)\nA = softmax(S)"
+    assert lines(program) == ["A = exp(S) / colsum(exp(S))[0]"]
+
+
+def test_a_function_is_followed_where_it_is_called():
+    """Its parameters are the arguments, its own names those of steps, what it prints in order."""
+    program = (
+        "def attention(q, k, v, mask=None):\n"
+        "    d_k = q.shape[-1]\n"
+        "    s = q @ k.T / np.sqrt(d_k)\n"
+        "    if mask is not None:\n"
+        "        s = s.masked_fill(mask == 0, float('-inf'))\n"
+        "    w = F.softmax(s, dim=-1)\n"
+        "    print('Weights:', w)\n"
+        "    return w @ v, w\n"
+        "out, weights = attention(Q, K, V)\n"
+        "masked, _ = attention(Q, K, V, mask=M)\n"
+    )
+    assert lines(program) == [
+        "d_k = cols(Q)",
+        "s = Q @ K.T / sqrt(d_k)",
+        "w = softmax(s)",
+        "'Weights:'; w",
+        "out = w @ V; weights = w",
+        "'Weights:'; softmax(mask(Q @ K.T / sqrt(cols(Q)), M))",
+        "masked = softmax(mask(Q @ K.T / sqrt(cols(Q)), M)) @ V"
+        "; _ = softmax(mask(Q @ K.T / sqrt(cols(Q)), M))",
+    ]
+
+
+def test_functions_are_known_in_later_blocks():
+    """A notebook defines in one cell what it calls in another."""
+    codes = Codes(by_words)
+    read("def project(x, w):\n    return x @ w", codes=codes)
+    assert lines("Q = project(X, W)", codes=codes) == ["Q = X @ W"]
+
+
+def test_figures_know_where_they_stand():
+    """Every figure of an array has its place, in a file with letters of several bytes too."""
+    program = 'name = "é√"; X = np.array([[0.50, -1], [2e-3, .5]])  # ✓\n'
+    (chain,) = [p for p in read(program)[-1].pieces if isinstance(p, Chain)]
+    array = chain.members[1]
+    assert isinstance(array, Labelled)
+    figures = [f for row in array.items for f in syntax.inside(row) if isinstance(f, Figure)]
+    assert [program[f.span.start : f.span.end] for f in figures] == ["0.50", "-1", "2e-3", ".5"]
+    assert [f.text for f in figures] == ["0.50", "-1", "2e-3", ".5"]
+
+
+def test_comments_behind_rows_are_their_labels():
+    """``# cat`` behind a row says whose row it is."""
+    (passage,) = read("X = np.array([\n    [1, 0],  # cat\n    [0, 1],  # sat\n])\n")
+    (chain,) = passage.pieces
+    assert isinstance(chain, Chain)
+    array = chain.members[1]
+    assert isinstance(array, Labelled)
+    assert array.rows_said == ("cat", "sat")
+
+
+def test_what_is_random_is_unknown():
+    """Numbers that nobody knows are no quantities, and no figures."""
+    (passage,) = read("W = np.random.randn(4, 4)")
+    (chain,) = passage.pieces
+    assert isinstance(chain, Chain)
+    member = chain.members[1]
+    assert isinstance(member, Opaque)
+    assert member.figures == ()
+
+
+def test_transcripts_have_code_and_output():
+    """Prompts tell statements from what they print."""
+    passages = read(
+        ">>> A = np.array([[1, 2],\n...               [3, 4]])\n>>> A @ A.T\narray([[5]])"
+    )
+    assert [passage.kind for passage in passages] == ["code", "code", "output"]
+    assert [written(p) for p in passages[:2]] == ["A = [[1, 2], [3, 4]]", "A @ A.T"]
+
+
+def test_what_is_no_python_goes_by_lines():
+    """Notation that Python happens to read is not Python for that."""
+    for line in ("Q = X  [3, 4]", "Shape: [3, 4] = [seq_len, d_model]", "QK^T = Q @ K^T", "√4 = 2"):
+        assert lines(line, "") == [f"'{line}'"]
+
+
+def test_hostile_programs_are_read_in_no_time():
+    """Deep, long and unclosed code is passed over."""
+    for program in (
+        "x = " + "(" * 50_000,
+        "x = " + "-" * 50_000 + "1",
+        "x = " + "1 + " * 50_000 + "1",
+        "x = y" + ".T" * 50_000,
+        '"""' * 20_001,
+        "x = [" * 20_000,
+        "def f(x):\n    return f(f(x)) + f(x)\ny = f(f(f(1)))",
+        "".join(f"x{i + 1} = x{i} + x{i}\n" for i in range(3000)),
+        "def f(x):\n" + "    x = x + x\n" * 300 + "    return x\ny = f(z)",
+        "".join(f"def f{i}(x):\n    y = f{i - 1}(x)\n    return f{i - 1}(y)\n" for i in range(300))
+        + "f299(1)",
+        "x = np.ones((1000, 1000))\n" * 500,
+        "for i in range(10**9):\n    print(i)\n" * 100,
+    ):
+        began = process_time()
+        code.passages(_block(program), by_words)
+        assert process_time() - began < 5
+
+
+def _block(program: str) -> Block:
+    return Block("code", (Part("code", Text.whole(program)),), language="python")
