@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from symattn.documents.latex.commands import HEADINGS
+from symattn.documents.latex.commands import HEADINGS, KEPT
 from symattn.documents.latex.macros import Stream
 from symattn.documents.latex.tokens import is_paragraph
 from symattn.documents.text import Span, Text
@@ -68,3 +68,30 @@ def joined(tokens: Iterable[Text]) -> Text:
             held.append(Text.at(" ", Span(end, end)))
         held.append(token)
     return Text.joined(held)
+
+
+class Macros:
+    """The macros that the formulas of a page define for those behind them.
+
+    >>> macros = Macros()
+    >>> str(macros.expanded(Text.whole(r"\\newcommand{\\W}{W^Q}")))
+    ''
+    >>> str(macros.expanded(Text.whole(r"\\W x \\label{eq:1}")))
+    'W^Q x'
+    """
+
+    def __init__(self) -> None:
+        self._stream = Stream(Text.whole(""), KEPT)
+
+    @property
+    def stopped(self) -> Span | None:
+        """Where macros were no longer expanded, because they wrote too much."""
+        return self._stream.stopped
+
+    def expanded(self, source: Text) -> Text:
+        """The source of a formula without macros, labels and comments."""
+        if "\\" not in source.string and "%" not in source.string:
+            return source.stripped()
+        self._stream.follow(source)
+        held = [token for token in iter(self._stream.next, None) if token.string[0] != "%"]
+        return joined(held).stripped()

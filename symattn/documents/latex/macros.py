@@ -85,6 +85,10 @@ class Stream:
         self._pushed: list[Text] = []
         self._moved = 0
 
+    def follow(self, source: Text) -> None:
+        """Go on with another source, and the macros that are known."""
+        self._source = tokens(source)
+
     def next(self) -> Text | None:
         """The next token that is no macro and defines none; none at the end."""
         while (token := self.raw()) is not None:
