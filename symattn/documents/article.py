@@ -94,9 +94,10 @@ class Article:
 
     @cached_property
     def _lines(self) -> list[int]:
-        """Where lines begin; ``\\r\\n``, ``\\n`` and ``\\r`` end one."""
-        starts, source = [0], self.source
-        at = 0
+        """Where lines begin; ``\\r\\n``, ``\\n`` and ``\\r`` end one. A byte-order mark
+        is no character of the first."""
+        source, at = self.source, 0
+        starts = [int(source.startswith("\ufeff"))]
         for line in source.replace("\r\n", " \n").replace("\r", "\n").split("\n"):
             at += len(line) + 1
             starts.append(at)

@@ -6,7 +6,7 @@ import codecs
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symattn.documents.article import Article, Block, Form
+from symattn.documents.article import Article, Block, Contents, Form
 from symattn.documents.lines import unified
 from symattn.documents.text import Text
 from symattn.errors import Malformed, expected, short
@@ -65,8 +65,9 @@ def article(path: Path, held: bytes) -> Article:
         raise Malformed(f"the suffix of an article is {expected(path.suffix, FORMS)}; found {said}")
     source, encoding = decoded(held)
     text = unified(Text.whole(source)[source.startswith("\ufeff") :])
-    title, blocks = _read(form, text)
-    return Article(path, form, source, blocks, encoding, title or _heading(blocks))
+    found = _read(form, text)
+    title = found.title or _heading(found.blocks)
+    return Article(path, form, source, found.blocks, encoding, title, found.notes)
 
 
 def decoded(held: bytes) -> tuple[str, str]:
@@ -91,23 +92,23 @@ def decoded(held: bytes) -> tuple[str, str]:
     return source, encoding
 
 
-def _read(form: Form, text: Text) -> tuple[str, tuple[Block, ...]]:
-    """The title, where the form has a place for it, and the blocks."""
+def _read(form: Form, text: Text) -> Contents:
+    """What a text of that form holds; only its own reader is loaded."""
     if form == "markdown":
         from symattn.documents import markdown
 
-        return markdown.title(text.string), markdown.blocks(text)
+        return markdown.read(text)
     if form == "notebook":
         from symattn.documents import notebook
 
-        return "", notebook.blocks(text)
+        return notebook.read(text)
     if form == "latex":
         from symattn.documents import latex
 
-        return "", latex.blocks(text)
+        return latex.read(text)
     from symattn.documents import plain
 
-    return "", plain.blocks(text)
+    return plain.read(text)
 
 
 def _heading(blocks: tuple[Block, ...]) -> str:

@@ -113,7 +113,8 @@ class _Scan:
         self.marks = marks
         self.string = text.string
         self.labels = labels
-        self.out: list[Piece | None] = []
+        #: Pieces; of words only where they begin and end.
+        self.out: list[Piece | tuple[int, int] | None] = []
         #: Marks of emphasis that are open: where in ``out``.
         self.emphasis: dict[str, list[int]] = {"*": [], "_": [], "~": []}
         #: Brackets that are open: where in ``out``, where in the text, of an image?
@@ -136,37 +137,45 @@ class _Scan:
             "&": self._entity,
             "{": self._attributes,
         }
-        while mark := self.marks.search(string, at):
+        out, search = self.out, self.marks.search
+        while mark := search(string, at):
             start = mark.start()
             if last < start:
-                self._put("text", last, start)
+                out.append((last, start))
             last = at = read[string[start]](mark)
         if last < len(string):
-            self._put("text", last, len(string))
+            out.append((last, len(string)))
         return self._joined()
 
     def _joined(self) -> list[Piece]:
-        """The pieces, texts that stand side by side as one."""
+        """The pieces, words that stand side by side as one."""
         joined: list[Piece] = []
         words: list[Text] = []
+        first = last = 0
         for piece in [*self.out, Piece("code", self.text[:0])]:
             if piece is None:
                 continue
+            if isinstance(piece, tuple):
+                if piece[0] != last:
+                    words.append(self.text[first:last])
+                    first = piece[0]
+                last = piece[1]
+                continue
+            words.append(self.text[first:last])
+            first = last
             if piece.kind == "text":
                 words.append(piece.text)
                 continue
-            if words:
-                joined.append(Piece("text", Text.joined(words)))
-                words = []
+            text = Text.joined([word for word in words if word.string])
+            if text:
+                joined.append(Piece("text", text))
+            words = []
             joined.append(piece)
         return joined[:-1]
 
-    def _put(self, kind: PieceKind, start: int, end: int) -> None:
-        self.out.append(Piece(kind, self.text[start:end]))
-
     def _plain(self, mark: re.Match[str]) -> int:
         """The mark is a word like others."""
-        self._put("text", mark.start(), mark.end())
+        self.out.append(mark.span())
         return mark.end()
 
     # -- code --------------------------------------------------------------------
@@ -198,14 +207,14 @@ class _Scan:
             end = start + 1
             while self.string[end : end + 1] == "`":
                 end += 1
-            self._put("text", start, end)
+            self.out.append((start, end))
             return end
         length, end = self._spans[start]
         first, last = start + length, end - length
         inside = self.string[first:last]
         if inside.strip() and inside[0] == inside[-1] == " ":
             first, last = first + 1, last - 1
-        self._put("code", first, last)
+        self.out.append(Piece("code", self.text[first:last]))
         return end
 
     # -- formulas ----------------------------------------------------------------
@@ -294,7 +303,7 @@ class _Scan:
         if after == "\n":
             return start + 1
         if after and after in _PUNCTUATION:
-            self._put("text", start + 1, start + 2)
+            self.out.append((start + 1, start + 2))
             return start + 2
         return self._plain(mark)
 
@@ -328,18 +337,18 @@ class _Scan:
         if closes:
             while count and opened:
                 place = opened[-1]
-                piece = self.out[place]
-                assert piece is not None
-                taken = min(2, count, len(piece.text)) if sign != "~" else count
+                held = self.out[place]
+                assert isinstance(held, tuple)
+                first, last = held
+                taken = min(2, count, last - first)
                 count -= taken
-                left = len(piece.text) - taken
-                self.out[place] = Piece("text", piece.text[:left]) if left > 0 else None
-                if left <= 0:
+                self.out[place] = (first, last - taken) if taken < last - first else None
+                if taken == last - first:
                     opened.pop()
         if count:
             if opens:
                 opened.append(len(self.out))
-            self._put("text", end - count, end)
+            self.out.append((end - count, end))
         return end
 
     # -- links, images, tags -----------------------------------------------------

@@ -9,14 +9,14 @@ from the parser's other rules by a rule of our own.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from symattn.documents import repair
-from symattn.documents.article import Block, Cell, Part
+from symattn.documents.article import Block, Cell, Contents, Part
 from symattn.documents.inline import ENVIRONMENTS, Piece, pieces
 from symattn.documents.listings import listing
+from symattn.documents.paragraphs import Paragraph
 from symattn.documents.text import Text
 
 if TYPE_CHECKING:
@@ -71,26 +71,24 @@ _NO_TEXT = frozenset(
 )
 
 
-def blocks(source: Text) -> tuple[Block, ...]:
-    """The blocks of a Markdown text, whose line ends are ``\\n``.
+def read(source: Text) -> Contents:
+    """The blocks of a Markdown text, whose line ends are ``\\n``, and the title in its
+    front matter.
 
-    >>> [block.kind for block in blocks(Text.whole("# A\\n\\nSo\\n$$x = 1$$"))]
-    ['heading', 'prose', 'formula']
+    >>> contents = read(Text.whole("---\\ntitle: By hand\\n---\\nSo\\n$$x = 1$$"))
+    >>> contents.title, [block.kind for block in contents.blocks]
+    ('By hand', ['prose', 'formula'])
     """
     front = _FRONT.match(source.string)
-    body = source[front.end() :] if front else source
-    return tuple(_Reader(body).blocks())
-
-
-def title(source: str) -> str:
-    """The title in the front matter of a Markdown text; '' where it has none.
-
-    >>> title("---\\ntitle: 'By hand'\\n---\\n")
-    'By hand'
-    """
-    front = _FRONT.match(source)
     said = _TITLE.search(front[2]) if front else None
-    return said[1].strip().strip("\"'").strip() if said else ""
+    title = said[1].strip().strip("\"'").strip() if said else ""
+    body = source[front.end() :] if front else source
+    return Contents(tuple(_Reader(body).blocks()), title)
+
+
+def blocks(source: Text) -> tuple[Block, ...]:
+    """The blocks alone."""
+    return read(source).blocks
 
 
 # -- rules for the parser -------------------------------------------------------------
@@ -128,18 +126,27 @@ def _display(state: StateBlock, first: int, last: int, silent: bool) -> bool:
         return False
     # Blank lines may stand in what was opened on a line of its own.
     is_bare = not closer.startswith("$") or _content(state, first).strip() == closer
+    opened = first
+    #: What is known to be closed nowhere between two lines.
+    unclosed: dict[str, tuple[int, int]] = state.env.setdefault("unclosed", {})
     for line in range(first + 1, last):
+        start, end = unclosed.get(closer, (last, last))
+        if start <= opened < end:
+            return False
         content = _content(state, line)
-        if content and state.sCount[line] < state.blkIndent:
+        ends = state.sCount[line] < state.blkIndent if content else not is_bare
+        if ends:
+            unclosed[closer] = opened, line
             return False
-        if not content and not is_bare:
-            return False
-        closer = _open(content, closer)
-        if not closer:
+        after = _open(content, closer)
+        if not after:
             if not silent:
                 state.line = line + 1
                 _push(state, "display", first, line + 1)
             return True
+        if after != closer:
+            closer, opened = after, line
+    unclosed[closer] = opened, last
     return False
 
 
@@ -257,8 +264,9 @@ class _Reader:
             text = self.text[at : at + len(_HEADING_END.sub("", inline.content))]
         else:
             text = self._placed(inline)
-        parts = _parts(pieces(text, self.labels))
-        self.found.append(Block("heading", _trimmed(parts), level=int(token.tag[1])))
+        found = pieces(text, self.labels)
+        self.found.append(Block("heading", _parts(found), level=int(token.tag[1])))
+        self.found += _notes(found)
 
     def _paragraph(self, inline: Token) -> None:
         text = self._placed(inline)
@@ -280,15 +288,16 @@ class _Reader:
             if piece.kind in ("display", "note"):
                 self._prose(held)
                 held = []
-                kind = "formula" if piece.kind == "display" else "note"
-                part = Part("math" if piece.kind == "display" else "text", piece.text)
-                self.found.append(Block("formula" if kind == "formula" else "note", (part,)))
+            if piece.kind == "display":
+                self.found.append(Block("formula", (Part("math", piece.text),)))
+            elif piece.kind == "note":
+                self.found += _notes([piece])
             else:
                 held.append(piece)
         self._prose(held)
 
     def _prose(self, held: list[Piece]) -> None:
-        if parts := _trimmed(_parts(held)):
+        if parts := _parts(held):
             self.found.append(Block("prose", parts))
 
     # -- formulas, code, tables ------------------------------------------------------
@@ -340,6 +349,7 @@ class _Reader:
 
     def _table(self, tokens: list[Token], at: int) -> int:
         rows: list[tuple[Cell, ...]] = []
+        notes: list[Block] = []
         row: list[Cell] = []
         while tokens[at].type != "table_close":
             token = tokens[at]
@@ -348,12 +358,13 @@ class _Reader:
                 row = []
             elif token.type in ("th_open", "td_open"):
                 text = cells[len(row)] if len(row) < len(cells) else self.text[:0]
-                parts = _trimmed(_parts(pieces(text, self.labels)))
-                row.append(Cell(parts, token.type == "th_open"))
+                found = pieces(text, self.labels)
+                row.append(Cell(_parts(found), token.type == "th_open"))
+                notes += _notes(found)
             elif token.type == "tr_close":
                 rows.append(tuple(row))
             at += 1
-        self.found.append(Block("table", rows=tuple(rows)))
+        self.found += [Block("table", rows=tuple(rows)), *notes]
         return at + 1
 
     def _cells(self, start: int, end: int) -> list[Text]:
@@ -410,31 +421,12 @@ def _info(info: str) -> tuple[str, str]:
 
 def _parts(found: list[Piece]) -> tuple[Part, ...]:
     """Pieces as parts of one block: a formula on lines of its own is one among words."""
-    parts = []
+    paragraph = Paragraph()
     for piece in found:
-        if piece.kind == "display" or piece.kind == "math":
-            parts.append(Part("math", piece.text))
-        elif piece.kind == "text":
-            parts.append(Part("text", piece.text))
-        elif piece.kind == "code":
-            parts.append(Part("code", piece.text))
-    return tuple(parts)
+        if piece.kind != "note":
+            paragraph.add(piece.text, "math" if piece.kind == "display" else piece.kind)
+    return paragraph.end()
 
 
-def _trimmed(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Without blanks at both ends, and without parts that are empty."""
-    kept = list(parts)
-    while kept and kept[0].kind == "text":
-        text = kept[0].text
-        text = text[len(text.string) - len(text.string.lstrip()) :]
-        if text:
-            kept[0] = replace(kept[0], text=text)
-            break
-        del kept[0]
-    while kept and kept[-1].kind == "text":
-        text = kept[-1].text[: len(kept[-1].text.string.rstrip())]
-        if text:
-            kept[-1] = replace(kept[-1], text=text)
-            break
-        del kept[-1]
-    return tuple(kept)
+def _notes(found: list[Piece]) -> list[Block]:
+    return [Block("note", (Part("text", piece.text),)) for piece in found if piece.kind == "note"]

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symattn.documents import markdown
-from symattn.documents.article import Block
+from symattn.documents import markdown, quoted
+from symattn.documents.article import Block, Contents
 from symattn.documents.lines import unified
 from symattn.documents.listings import listing
-from symattn.documents.quoted import Node, Quoted, read
+from symattn.documents.quoted import Node, Quoted
 from symattn.documents.text import Text
 from symattn.errors import Fault, Faults, short
 
@@ -21,14 +21,14 @@ _MAGIC = re.compile(r"%%(\w++)[^\n]*+\n")
 _SWITCHED = {"r": "r", "julia": "julia", "bash": "bash", "sh": "bash", "html": "html"}
 
 
-def blocks(source: Text) -> tuple[Block, ...]:
-    """The blocks of a notebook. Raises :class:`Malformed` where it is none, with every fault.
+def read(source: Text) -> Contents:
+    """What is in a notebook. Raises :class:`Malformed` where it is none, with every fault.
 
     >>> cell = '{"cell_type": "markdown", "source": ["# Scores"], "metadata": {}}'
-    >>> blocks(Text.whole('{"cells": [%s], "nbformat": 4}' % cell))[0].text
+    >>> read(Text.whole('{"cells": [%s], "nbformat": 4}' % cell)).blocks[0].text
     <Text 'Scores'>
     """
-    notebook = read(source)
+    notebook = quoted.read(source)
     faults = Faults()
     language = _language(notebook)
     found = [
@@ -37,7 +37,7 @@ def blocks(source: Text) -> tuple[Block, ...]:
         for block in _blocks(where, cell, language, faults)
     ]
     faults.raise_all()
-    return tuple(found)
+    return Contents(tuple(found))
 
 
 def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[str, dict[str, Node]]]:

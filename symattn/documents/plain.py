@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from symattn.documents import markdown, repair
-from symattn.documents.article import Block, Part
+from symattn.documents.article import Block, Contents, Part
 from symattn.documents.inline import formulas
 from symattn.documents.lines import divided
 from symattn.documents.listings import listing
@@ -46,7 +46,7 @@ _RULE = re.compile(r"(?m)^[ \t]*+\|?[ \t]*+:?-{3,}+:?[ \t]*+\|[-:| \t]*+$")
 
 # -- headings
 _UNDERLINE = re.compile(r"[ \t]*+(?:={3,}+|-{3,}+|~{3,}+)[ \t]*+")
-_NUMBERED = re.compile(r"(?:§[ ]*+)?([0-9]{1,2}(?:\.[0-9]{1,2})+)\.?+[ \t]++(?=\w)")
+_NUMBERED = re.compile(r"(?:§[ ]*+)?([0-9]{1,2}(?:\.[0-9]{1,2})+)\.?+[ \t]++(?=[^\W\d])")
 _STEP = re.compile(
     r"(?:Step|Part|Section|Chapter|Phase|Stage|Exercise|Example)[ ]++[0-9IVX]{1,4}\b"
 )
@@ -55,6 +55,13 @@ _LINK = re.compile(r"[ \t]++[#¶🔗][ \t]*+\Z")
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,3}\Z")
 _WORD = re.compile(r"[^\W\d_]{2,}+")
 _LONGEST_HEADING = 90
+_LONGEST_NAME = 14
+#: Words that a sentence goes on after.
+_CUT = re.compile(
+    r"\b(?:a|an|and|are|as|at|be|becomes|by|for|from|gets?|gives?|has|have|in|is|it|of|on|or"
+    r"|so|that|the|then|to|was|we|with|yields?)\Z",
+    re.IGNORECASE,
+)
 
 # -- lists
 _BULLET = re.compile(r"[ \t]*+(?:[•◦▪‣·][ \t]++|[-*–][ \t]++(?=[^\W\d_]|[\"“'‘(]))")
@@ -78,17 +85,17 @@ _GAP = re.compile(r"[^\s.?!](?: {2,}+|\t)\S|\S {3,}+\S|\|[ \t]++[-+]?[0-9]")
 _STATEMENT = 400
 
 
-def blocks(source: Text) -> tuple[Block, ...]:
-    """The blocks of a plain text, whose line ends are ``\\n``.
+def read(source: Text) -> Contents:
+    """What is in a plain text, whose line ends are ``\\n``.
 
     >>> text = Text.whole("Scores\\n\\n1S = [[1, 0],\\n2     [0, 1]]\\n")
-    >>> [(block.kind, str(block.text)) for block in blocks(text)]
+    >>> [(block.kind, str(block.text)) for block in read(text).blocks]
     [('heading', 'Scores'), ('code', 'S = [[1, 0],\\n     [0, 1]]')]
     """
     text = repair.decoded(source)
     if len(_FENCE.findall(text.string)) >= 2:
-        return markdown.blocks(text)
-    return tuple(_Reader(text).blocks())
+        return markdown.read(text)
+    return Contents(tuple(_Reader(text).blocks()))
 
 
 @dataclass(frozen=True)
@@ -107,6 +114,9 @@ class _Reader:
         self.found: list[Block] = []
         self.has_numbers = any(_NUMBERED.match(line.string) for line in self.lines)
         self.item = 0
+        #: The number that the next line of code would have, and how often they began at 1.
+        self.number = 1
+        self.beginnings = 0
 
     def blocks(self) -> list[Block]:
         """All blocks."""
@@ -116,19 +126,18 @@ class _Reader:
                 at += 1
             elif announced := self._language(at):
                 at = self._announced(at, announced)
-            elif (end := self._numbered(at)) > at + 1:
-                self._code(self._without_numbers(at, end), "")
-                at = end
+            elif run := self._run(at):
+                at = self._numbered(run, "")
             else:
                 end = at + 1
                 while end < len(self.lines) and not self._ends(end):
                     end += 1
-                self._group(self.lines[at:end])
+                self._group(at, end)
                 at = end
         return self.found
 
     def _ends(self, at: int) -> bool:
-        return self.lines[at].is_blank or bool(self._language(at)) or self._numbered(at) > at + 1
+        return self.lines[at].is_blank or bool(self._language(at)) or bool(self._run(at))
 
     # -- code with numbers of its lines ---------------------------------------------
 
@@ -148,43 +157,58 @@ class _Reader:
         at += 1
         while at < len(self.lines) and _COPY.fullmatch(self.lines[at].string):
             at += 1
-        end = self._numbered(at, is_announced=True)
-        if end > at:
-            self._code(self._without_numbers(at, end), language)
-            return end
+        if run := self._run(at, is_announced=True):
+            return self._numbered(run, language)
         end = at
         while end < len(self.lines) and not self.lines[end].is_blank:
             end += 1
         self._code(_text(self.lines[at:end]), language)
         return end
 
-    def _numbered(self, at: int, is_announced: bool = False) -> int:
-        """The end of the lines from ``at`` on that begin 1, 2, 3, ...; ``at`` if none do.
+    def _run(self, at: int, is_announced: bool = False) -> list[tuple[int, int]]:
+        """The lines from ``at`` on that begin with 1, 2, 3, ..., and how long each
+        number is, with the blanks before it; none where no such run begins.
 
-        In lists a stop or a bracket follows the number, in tables a blank.
+        A run may go on over blank lines without a number, and from listing to listing
+        where they don't each begin anew. In lists a stop or a bracket follows the number,
+        in tables a blank.
         """
-        number, end = 1, at
-        while end < len(self.lines):
-            string = self.lines[end].string
+        for first in (1, self.number) if self.beginnings == 1 else (1,):
+            run = self._run_from(at, first, is_announced)
+            # One line alone is sure only where code was announced, or goes on.
+            if len(run) > 1 or (run and (is_announced or first > 1)):
+                return run
+        return []
+
+    def _run_from(self, at: int, number: int, is_announced: bool) -> list[tuple[int, int]]:
+        run: list[tuple[int, int]] = []
+        skipped: list[tuple[int, int]] = []
+        for k in range(at, len(self.lines)):
+            string = self.lines[k].string
             bare = string.lstrip(" \t")
+            if not bare and run:
+                skipped.append((k, 0))
+                continue
             digits = str(number)
             rest = bare[len(digits) :]
-            if not bare.startswith(digits):
+            is_sure = bool(run) and not skipped
+            if not bare.startswith(digits) or not (
+                (is_announced and not skipped) or _is_stuck(rest, is_sure, number)
+            ):
                 break
-            if not is_announced and rest:
-                if number == 1 and rest[0] in " \t":
-                    break
-                if rest[0] in ".,):%-/*+×·" or rest[0].isdigit():
-                    break
-            number, end = number + 1, end + 1
-        return end
+            run += [*skipped, (k, len(string) - len(rest))]
+            skipped = []
+            number += 1
+        return run
 
-    def _without_numbers(self, at: int, end: int) -> Text:
-        parts = []
-        for number, line in enumerate(self.lines[at:end], 1):
-            indent = len(line.string) - len(line.string.lstrip(" \t"))
-            parts.append(line.text[indent + len(str(number)) :])
-        return Text.joined(parts)
+    def _numbered(self, run: list[tuple[int, int]], language: str) -> int:
+        """The listing of a run, without the numbers; gives where it ends."""
+        (first, length), (last, _) = run[0], run[-1]
+        start = int(self.lines[first].string[:length])
+        self.beginnings += start == 1
+        self.number = start + sum(1 for _, length in run if length)
+        self._code(Text.joined([self.lines[k].text[length:] for k, length in run]), language)
+        return last + 1
 
     def _code(self, text: Text, language: str) -> None:
         after_code = bool(self.found) and self.found[-1].kind == "code"
@@ -192,7 +216,9 @@ class _Reader:
 
     # -- lines that stand together ----------------------------------------------------
 
-    def _group(self, lines: list[_Line]) -> None:
+    def _group(self, at: int, end: int) -> None:
+        """Lines between blank ones."""
+        lines = self.lines[at:end]
         if any(_RULE.match(line.string) for line in lines[1:2]):
             self.found += markdown.blocks(_text(lines))
             return
@@ -200,33 +226,93 @@ class _Reader:
             is_program = any(_STRONG.match(line.string) for line in lines)
             self._code(_text(lines), "python" if is_program else "")
             return
+        if len(lines) == 1 and (level := self._alone(at)):
+            self._heading(lines[0], level)
+            return
         start = 0
-        for first, end in _statements(lines):
-            self._words(lines[start:first], len(lines))
-            self._code(_text(lines[first:end]), "python")
-            start = end
-        self._words(lines[start:], len(lines))
+        for first, last in _statements(lines):
+            self._words(lines[start:first])
+            self._code(_text(lines[first:last]), "python")
+            start = last
+        self._words(lines[start:])
 
-    def _words(self, lines: list[_Line], together: int) -> None:
-        """Lines of words; ``together`` counts those that no blank line divides."""
+    def _words(self, lines: list[_Line]) -> None:
         held: list[_Line] = []
         at = 0
         while at < len(lines):
             line = lines[at]
             is_underlined = at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1].string)
-            level = self._level(line.string, together == 1, bool(is_underlined))
-            if level:
+            level = self._level(line.string)
+            if is_underlined and len(line.string) <= _LONGEST_HEADING:
+                level = 2 if self.found else 1
+            if level and not _in_formula(held):
                 self._prose(held)
                 held = []
-                text = line.text[: len(_LINK.sub("", line.string.rstrip()))].stripped()
-                self.found.append(Block("heading", _parts(text), level=level))
-            elif (marker := self._marker(line.string)) and not _in_formula(held):
+                self._heading(line, level)
+                at += 2 if is_underlined else 1
+                continue
+            if (marker := self._marker(line.string)) and not _in_formula(held):
                 self._prose(held)
-                held = [_Line(line.text[marker:], line.string[marker:])]
-            else:
-                held.append(line)
-            at += 2 if is_underlined else 1
+                held = []
+            held.append(_Line(line.text[marker:], line.string[marker:]))
+            at += 1
         self._prose(held)
+
+    # -- headings ---------------------------------------------------------------------
+
+    def _heading(self, line: _Line, level: int) -> None:
+        text = line.text[: len(_LINK.sub("", line.string.rstrip()))].stripped()
+        self.found.append(Block("heading", _parts(text), level=level))
+
+    @property
+    def _below(self) -> int:
+        """The level of a heading that has no number."""
+        if not self.found:
+            return 1
+        return 3 if self.has_numbers else 2
+
+    def _alone(self, at: int) -> int:
+        """The level of a line between blank ones that is a heading; 0 for what is none."""
+        string = self.lines[at].string
+        title = _LINK.sub("", string.strip())
+        if level := self._level(string):
+            return level
+        if not _is_short(title):
+            return 0
+        if _STEP.match(title):
+            return self._below
+        if title != string.strip():
+            return 2
+        if item := _ITEM.match(string):
+            return 2 if _is_name(title[item.end() :]) and not self._is_item(at, item) else 0
+        is_name = _is_name(title) and not title[0].islower() and not _BULLET.match(string)
+        return self._below if is_name else 0
+
+    def _is_item(self, at: int, item: re.Match[str]) -> bool:
+        """Whether the next line or the last one is an item of the same list."""
+        number = int(item[1])
+        after = next((line for line in self.lines[at + 1 : at + 4] if not line.is_blank), None)
+        before = next(
+            (line for line in self.lines[max(at - 3, 0) : at][::-1] if not line.is_blank), None
+        )
+        following = _ITEM.match(after.string) if after else None
+        preceding = _ITEM.match(before.string) if before else None
+        return bool(
+            (following and int(following[1]) == number + 1)
+            or (preceding and int(preceding[1]) == number - 1)
+        )
+
+    def _level(self, string: str) -> int:
+        """The level of a heading that shows in any line; 0 for what is none."""
+        title = _LINK.sub("", string.strip())
+        if not _is_short(title):
+            return 0
+        if numbered := _NUMBERED.match(title):
+            return 1 + numbered[1].count(".")
+        if not _is_name(title) or _BULLET.match(string) or _ITEM.match(string):
+            return 0
+        is_step = _STEP.match(title) and not _VALUE.search(title)
+        return self._below if is_step or _is_title(title) else 0
 
     def _marker(self, string: str) -> int:
         """How long the mark of an item of a list is; 0 where there is none."""
@@ -236,30 +322,6 @@ class _Reader:
         if item and int(item[1]) in (1, self.item + 1):
             self.item = int(item[1])
             return item.end()
-        return 0
-
-    def _level(self, string: str, is_alone: bool, is_underlined: bool) -> int:
-        """The level of a heading; 0 for what is none."""
-        title = _LINK.sub("", string.strip())
-        if not 1 < len(title) <= _LONGEST_HEADING or title[-1] in ".,;:!-–—" or "$" in title:
-            return 0
-        if is_underlined:
-            return 1 if not self.found else 2
-        if numbered := _NUMBERED.match(title):
-            return 1 + numbered[1].count(".")
-        if title != string.strip():
-            return 2
-        below = 3 if self.has_numbers else 2
-        if is_alone and _STEP.match(title):
-            return below
-        if any(sign in title for sign in "=≈→|") or _FILE.search(title) or _GAP.search(title):
-            return 0
-        if _BULLET.match(string) or _ITEM.match(string) or not _is_wordy(title):
-            return 0
-        if is_alone and not title[0].islower():
-            return below if self.found else 1
-        if (_STEP.match(title) and not _VALUE.search(title)) or _is_title(title):
-            return below if self.found else 1
         return 0
 
     def _prose(self, lines: list[_Line]) -> None:
@@ -298,10 +360,28 @@ def _in_formula(lines: list[_Line]) -> bool:
     return sum(line.string.count("$$") for line in lines) % 2 == 1
 
 
-def _is_wordy(title: str) -> bool:
-    """Whether it is words rather than numbers."""
+def _is_stuck(rest: str, is_sure: bool, number: int) -> bool:
+    """Whether the number before it is that of a line of code; ``is_sure`` inside a run."""
+    if is_sure:
+        return not rest or not (rest[0].isdigit() or rest[0] in ".,):%-/*+×·")
+    if number > 1:
+        return rest[:1].isalpha() and any(sign in rest for sign in "=([:")
+    return bool(rest) and (rest[0].isalpha() or rest[0] in "[({#\"'@_√Σ")
+
+
+def _is_short(title: str) -> bool:
+    return 1 < len(title) <= _LONGEST_HEADING and title[-1] not in ".,;:!-–—" and "$" not in title
+
+
+def _is_name(title: str) -> bool:
+    """Whether it is words that name something, rather than numbers or a sentence cut off."""
     letters = sum(len(word) for word in _WORD.findall(title))
-    return 2 * letters >= len(title.replace(" ", ""))
+    return (
+        2 * letters >= len(title.replace(" ", ""))
+        and len(title.split()) <= _LONGEST_NAME
+        and not any(sign in title for sign in "=≈→|")
+        and not (_FILE.search(title) or _GAP.search(title) or _CUT.search(title))
+    )
 
 
 def _is_title(title: str) -> bool:

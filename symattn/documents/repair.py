@@ -7,12 +7,15 @@ backslashes were doubled or halved by a converter on the way.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 
 from symattn.documents.text import Text
 
 #: Code pages that UTF-8 is read as by mistake, the commonest first.
 _CODE_PAGES = ("cp1252", "cp1253", "cp1250", "cp1251", "latin-1", "cp437")
+#: A text may have gone through it twice.
+_TIMES = 2
 #: Runs that may be mis-decoded: letters and signs beyond ASCII, side by side.
 _RUN = re.compile(r"[^\x00-\x7f]{2,}+")
 #: How bytes that a code page leaves undefined are shown: as another does, or as they are.
@@ -31,6 +34,15 @@ def decoded(text: Text) -> Text:
     >>> str(decoded(Text.whole("Ξ£ 2Γ—3")))
     'Σ 2×3'
     """
+    for _ in range(_TIMES):
+        repaired = _decoded(text)
+        if repaired is text:
+            break
+        text = repaired
+    return text
+
+
+def _decoded(text: Text) -> Text:
     runs = list(_RUN.finditer(text.string))
     words = {run[0] for run in runs}
     counts = Counter(run[0] for run in runs)
@@ -58,7 +70,8 @@ def _back(word: str, page: str) -> str:
         good = _bytes(word, page).decode()
     except (UnicodeEncodeError, UnicodeDecodeError):
         return ""
-    return good if len(good) < len(word) and good.isprintable() else ""
+    is_text = all(unicodedata.category(sign) != "Cc" for sign in good)
+    return good if len(good) < len(word) and is_text else ""
 
 
 def _bytes(word: str, page: str) -> bytes:

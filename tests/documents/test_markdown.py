@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from symattn.documents import markdown
 from symattn.documents.text import Text
+from tests.documents.places import texts, untrue
 
 
 def read(source):
@@ -19,23 +20,6 @@ def read(source):
 def said(source):
     """All parts of a text, in order."""
     return [part for _, parts in read(source) for part in parts]
-
-
-def texts(blocks):
-    """All the texts in blocks."""
-    for block in blocks:
-        yield from (part.text for part in block.parts)
-        yield from (part.text for row in block.rows for cell in row for part in cell.parts)
-
-
-def untrue(source, blocks):
-    """Characters that stand for one of the file, but not for the one at their place."""
-    return [
-        (text, i)
-        for text in texts(blocks)
-        for i, sign in enumerate(text.string)
-        if text.ends[i] - text.starts[i] == 1 and source[text.starts[i]] != sign
-    ]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +146,7 @@ def test_notes_are_what_comments_say_to_symattn():
 def test_front_matter_is_no_text():
     """The front matter gives the title and nothing else."""
     source = "---\ntitle: By hand\nx: 5\n---\n# A\n"
-    assert markdown.title(source) == "By hand"
+    assert markdown.read(Text.whole(source)).title == "By hand"
     assert read(source) == [("heading", [("text", "A")])]
 
 
