@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 _WORDS = frozenset({"exp", "sqrt", "e", "log", "softmax", "max", "tanh"})
 #: What stands before and after the array in a print.
 _BEFORE = re.compile(
-    r"(?:<tf\.Tensor:[^\n<>]*+numpy=\s*+|<tf\.Variable[^\n<>]*+numpy=\s*+)?"
+    r"(?:<tf\.(?:Tensor|Variable)[^\n<>]*numpy=\s*+)?"
     r"(?:\b(?:np\.|numpy\.|torch\.|jnp\.|tf\.)?(?:array|[tT]ensor|Array|DeviceArray|matrix|constant|tf\.Tensor)\(\s*+)\Z"
 )
 _AFTER = re.compile(

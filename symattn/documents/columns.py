@@ -65,25 +65,39 @@ class _Line:
     around: tuple[Text, ...]
 
 
-def stacks(lines: Sequence[Text], are_printed: bool) -> Iterator[Stacked]:
-    """The arrays in columns; of what a program printed, rows in brackets by themselves
-    are several vectors.
+def beside(lines: Sequence[Text]) -> Iterator[Stacked]:
+    """The arrays beside each other whose first rows stand in one line.
 
-    >>> found = next(stacks([Text.whole("A = | 1 0 |"), Text.whole("    | 0 1 |")], False))
+    >>> lines = [Text.whole("Q = [[1, 0], K = [[2, 0],"), Text.whole("[0, 1]] [0, 2]]")]
+    >>> [str(line) for line in next(beside(lines)).lines]
+    ['Q =  [[1, 0], [0, 1]]', 'K =  [[2, 0], [0, 2]]']
+    """
+    at = 0
+    while at < len(lines):
+        found = _beside(lines, at)
+        at = at + 1 if found is None else found.last + 1
+        if found is not None:
+            yield found
+
+
+def under(lines: Sequence[Text], are_printed: bool) -> Iterator[Stacked]:
+    """The arrays whose rows stand under each other; of what a program printed, rows in
+    brackets by themselves are several vectors.
+
+    >>> found = next(under([Text.whole("A = | 1 0 |"), Text.whole("    | 0 1 |")], False))
     >>> [str(line) for line in found.lines]
     ['A =  [[1, 0], [0, 1]]']
     """
     at = free = 0
     while at < len(lines):
-        after = at + 1
-        for way in (_beside, _stacked, _columns):
-            found, reached = way(lines, at, free, are_printed)
+        found, after = _stacked(lines, at, free, are_printed)
+        if found is None:
+            found, reached = _columns(lines, at, free)
             after = max(after, reached)
-            if found is not None:
-                yield found
-                free = after
-                break
-        at = after
+        at = max(after, at + 1)
+        if found is not None:
+            yield found
+            free = at
 
 
 def _cut(line: Text) -> _Line:
@@ -117,21 +131,21 @@ _Found = tuple[Stacked | None, int]
 # -- arrays beside each other ---------------------------------------------------------
 
 
-def _beside(lines: Sequence[Text], first: int, free: int, are_printed: bool) -> _Found:
+def _beside(lines: Sequence[Text], first: int) -> Stacked | None:
     """Arrays whose first rows stand in one line: ``Q = [[1, 0], K = [[0, 1],``."""
     line = _cut(lines[first])
     if sum(one.left == "[[" and not one.right.startswith("]]") for one in line.segments) < 2:
-        return None, first
+        return None
     held = [line]
     while not all(one.right.startswith("]]") for one in held[-1].segments):
         if first + len(held) == len(lines):
-            return None, first
+            return None
         following = _cut(lines[first + len(held)])
         opens = any(one.left == "[[" for one in following.segments)
         if opens or len(following.segments) != len(line.segments):
-            return None, first
+            return None
         held.append(following)
-    return _made(held, first), first + len(held)
+    return _made(held, first)
 
 
 def _made(held: Sequence[_Line], first: int) -> Stacked | None:
@@ -271,7 +285,7 @@ def _row(line: Text) -> _Row | None:
     return _Row(label, tuple(numbers))
 
 
-def _columns(lines: Sequence[Text], first: int, free: int, are_printed: bool) -> _Found:
+def _columns(lines: Sequence[Text], first: int, free: int) -> _Found:
     """Numbers under each other, with or without labels before them and above."""
     rows: list[_Row] = []
     end = first

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents import brackets, columns
+from symattn.documents.columns import Stacked
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Table, Words
 
@@ -37,15 +38,44 @@ def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Line
     ['A =', '[[1., 0.], [0., 1.]]', 'B']
     """
     at = 0
-    for stack in columns.stacks(lines, are_printed):
-        yield from _bracketed(lines, at, stack.first)
-        for text in stack.lines:
-            said: Said = ()
-            if stack.rows_said or stack.columns_said:
-                said = ((text.span(), stack.rows_said, stack.columns_said),)
-            yield Line(text, stack.first, stack.last, said)
+    for stack in columns.beside(lines):
+        yield from _single(lines, at, stack.first, are_printed)
+        yield from _stacked(stack, 0)
         at = stack.last + 1
-    yield from _bracketed(lines, at, len(lines))
+    yield from _single(lines, at, len(lines), are_printed)
+
+
+def _single(lines: Sequence[Text], first: int, end: int, are_printed: bool) -> Iterator[Line]:
+    """Lines from ``first`` to before ``end``: arrays in brackets, then what stands in
+    columns on the lines that are left."""
+    run: list[Line] = []
+    for line in _bracketed(lines, first, end):
+        if line.first == line.last:
+            run.append(line)
+            continue
+        yield from _under(lines, run, are_printed)
+        run = []
+        yield line
+    yield from _under(lines, run, are_printed)
+
+
+def _under(lines: Sequence[Text], run: Sequence[Line], are_printed: bool) -> Iterator[Line]:
+    if not run:
+        return
+    first, at = run[0].first, 0
+    for stack in columns.under(lines[first : first + len(run)], are_printed):
+        yield from run[at : stack.first]
+        yield from _stacked(stack, first)
+        at = stack.last + 1
+    yield from run[at:]
+
+
+def _stacked(stack: Stacked, first: int) -> Iterator[Line]:
+    for text in stack.lines:
+        said: Said = ()
+        if stack.rows_said or stack.columns_said:
+            said = ((text.span(), stack.rows_said, stack.columns_said),)
+        yield Line(text, first + stack.first, first + stack.last, said)
 
 
 def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
