@@ -20,6 +20,7 @@ FORMS: Mapping[str, Form] = {
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd", ".myst"), "markdown"),
     ".ipynb": "notebook",
     **dict.fromkeys((".tex", ".ltx", ".latex"), "latex"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
     **dict.fromkeys((".txt", ".text", ".rst"), "text"),
 }
 
@@ -106,6 +107,10 @@ def _read(form: Form, text: Text) -> Contents:
         from symattn.documents import latex
 
         return latex.read(text)
+    if form == "html":
+        from symattn.documents import html
+
+        return html.read(text)
     from symattn.documents import plain
 
     return plain.read(text)

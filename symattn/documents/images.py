@@ -11,6 +11,7 @@ from symattn.documents.text import Text
 #: Addresses of images that draw a formula.
 _DRAWING = re.compile(r"latex|math|tex|codecogs|zhihu", re.IGNORECASE)
 _QUERY = re.compile(r"(?:[a-z]++=[^&=\\]*+&)*?(?:math|tex|latex|eq|from)=", re.IGNORECASE)
+_FOLLOWING = re.compile(r"&[a-z]++=", re.IGNORECASE)
 _DRESSING = re.compile(
     r"\\(?:inline|large|Large|small|huge|fn_[a-z]++|bg_[a-z]++|dpi\{[0-9]*+\}"
     r"|bg\{[a-z]*+\}|color\{[A-Za-z]*+\})(?![A-Za-z])"
@@ -29,7 +30,11 @@ def drawn(address: Text) -> Text | None:
     if not at.startswith("http") or _DRAWING.search(at) is None:
         return None
     named = _QUERY.match(query)
-    rest = address[len(at) + 1 + (named.end() if named else 0) :]
+    start = named.end() if named else 0
+    # What else is asked for by name; without a name, all of it is the formula.
+    following = _FOLLOWING.search(query, start) if named else None
+    end = following.start() if following else len(query)
+    rest = address[len(at) + 1 + start : len(at) + 1 + end]
     parts, last = [], 0
     for sign in _ENCODED.finditer(rest.string):
         said = {"+": " ", "&space;": " ", "&plus;": "+", "&amp;": "&"}.get(sign[0])

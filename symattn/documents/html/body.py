@@ -22,7 +22,8 @@ from symattn.documents.html.elements import (
     language,
 )
 from symattn.documents.html.tables import Table
-from symattn.documents.html.tokens import Characters, Comment, Tag, decoded, tokens, unquoted
+from symattn.documents.html.tokens import Characters, Comment, Tag, decoded, tokens
+from symattn.documents.images import drawn
 from symattn.documents.latex.formulas import Macros
 from symattn.documents.paragraphs import Paragraph
 from symattn.documents.text import Span, Text
@@ -34,16 +35,6 @@ _DOLLARS = re.compile(r"""["']\$["']\s*+,\s*+(?:right\s*+:\s*+)?+["']\$["']""")
 _NOTE = re.compile(r"\s*+symattn:")
 _MARKED = re.compile(r"\s*+(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)\s*+", re.DOTALL)
 _STYLED = re.compile(r"\s*+\{\s*+\\(?:display|text)style\b(.*)\}\s*+", re.DOTALL)
-_ADDRESS = re.compile(
-    r"(?:[?&](?:latex|math|tex|chl)=(?P<value>[^&]*+)|codecogs\.com/[^?]*+\?(?P<rest>.*+))",
-    re.DOTALL,
-)
-#: What addresses say of the looks of a formula before it.
-_LOOKS = re.compile(
-    r"(?:\\(?:inline|large|Large|small|huge|dpi\{\d*+\}|bg_\w++|bg\{\w*+\}|fn_\w++)\s*+)*+"
-)
-
-
 #: Scripts in scripts: those that are nested deeper are read without their marks.
 _SCRIPTS = 8
 
@@ -402,11 +393,8 @@ class Body:
 
     def _image(self, tag: Tag) -> None:
         """A formula as an image: its source stands in the address, or as its text."""
-        address = decoded(tag.attributes.get("src", tag.rest[:0]))
-        if match := _ADDRESS.search(address.string):
-            source = unquoted(address[slice(*match.span(match.lastgroup or 0))])
-            looks = _LOOKS.match(source.string)
-            self._add_formula(source[looks.end() if looks else 0 :], False)
+        if (source := drawn(decoded(tag.attributes.get("src", tag.rest[:0])))) is not None:
+            self._add_formula(source, False)
         elif is_formula_image(tag) and "alt" in tag.attributes:
             source = decoded(tag.attributes["alt"])
             inner = _STYLED.fullmatch(source.string)

@@ -7,11 +7,10 @@ and formulas stand in those too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
-from urllib.parse import unquote_plus
 
 from symattn.documents.text import Text
 
@@ -33,7 +32,6 @@ _ATTRIBUTE = re.compile(
     re.VERBOSE,
 )
 _ENTITY = re.compile(r"&(?:#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z][A-Za-z0-9]{0,40});?")
-_ESCAPE = re.compile(r"%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])++|\+|&space;")
 #: Elements whose text has no tags.
 _RAW = {"script", "style", "textarea", "title", "xmp"}
 
@@ -120,22 +118,10 @@ def decoded(text: Text) -> Text:
     >>> decoded(Text.whole("1 &lt; 2")).span(2, 3)
     Span(start=2, end=6)
     """
-    return _replaced(_ENTITY, unescape, text) if "&" in text.string else text
-
-
-def unquoted(text: Text) -> Text:
-    """Text of an address with its ``%5E`` and ``+`` as the characters that they stand for.
-
-    >>> str(unquoted(Text.whole("x%5E2+1")))
-    'x^2 1'
-    """
-    return _replaced(_ESCAPE, lambda mark: unquote_plus(mark.replace("&space;", " ")), text)
-
-
-def _replaced(pattern: re.Pattern[str], meant: Callable[[str], str], text: Text) -> Text:
-    """Text in which what a pattern matches is what it means, at its place as a whole."""
+    if "&" not in text.string:
+        return text
     pieces, at = [], 0
-    for match in pattern.finditer(text.string):
-        pieces += [text[at : match.start()], Text.at(meant(match[0]), text.span(*match.span()))]
+    for match in _ENTITY.finditer(text.string):
+        pieces += [text[at : match.start()], Text.at(unescape(match[0]), text.span(*match.span()))]
         at = match.end()
     return Text.joined([*pieces, text[at:]])
