@@ -23,6 +23,8 @@ from symattn.exercises.key import key as key_of
 from symattn.exercises.marking.judging import OUTCOMES
 from symattn.exercises.marking.points import DEFAULT
 
+from .auditing import articles
+
 README = Path(__file__).parent.parent / "README.md"
 
 
@@ -183,12 +185,19 @@ def test_the_keys_of_a_line_of_a_derivation() -> None:
 def test_the_keys_of_the_json() -> None:
     """The tables name the keys that there are, no others."""
     found = reports.as_dict(symattn.audit("please-study-man"))
-    assert found.keys() == keys_of("key | holds")
+    article = reports.as_dict(articles.audited())
+    assert found.keys() == article.keys() == keys_of("key | holds")
+    place = {"file", "line", "column", "end_line", "end_column"}
     for row in table("key | holds"):
         for key in code(row[0]):
-            if isinstance(found[key], list):
-                assert found[key]
-                assert all(entry.keys() == set(code(row[1])) for entry in found[key])
+            entries = found[key] or article[key]
+            named = set(code(row[1])) | (place if "its place" in row[1] else set())
+            if isinstance(entries, list) and named:
+                assert entries
+                assert all(entry.keys() == named for entry in entries)
+    (listed,) = (row[1] for row in table("key | holds") if row[0] == "`coverage`")
+    assert {*article["coverage"], "text", "why"} == set(code(listed))
+    assert {"text", "why", *place} == set(article["coverage"]["unread_at"][0])
 
 
 def test_every_cause_is_explained() -> None:

@@ -3,9 +3,11 @@ every refuted figure, and the roots that everything else follows from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
-from itertools import chain
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import accumulate, chain
 from pathlib import Path
 
 from flint import arb
@@ -19,6 +21,8 @@ from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import Standard, is_truncated, places_of
 from symattn.auditing.statements import Decider
 from symattn.cases.case import Case, Claim, Unchecked
+from symattn.documents.reading import Number, Open
+from symattn.documents.text import Span
 from symattn.errors import Fault, Malformed
 from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST, precision
@@ -37,7 +41,7 @@ class Audit:
 
     ``habit`` says what explains every miss at once, if something does;
     ``causes`` are the slips behind many wrong figures at once, of so many that
-    were ``tried``.
+    were ``tried``. Of an article, ``unjudged`` are claims that have no answer.
     """
 
     case: Case
@@ -46,6 +50,7 @@ class Audit:
     habit: str = ""
     causes: tuple[Slip, ...] = ()
     tried: int = 0
+    unjudged: tuple[Open, ...] = ()
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
@@ -73,6 +78,39 @@ class Audit:
     def unchecked(self) -> tuple[Unchecked, ...]:
         """What the document says that no claim can say."""
         return self.case.unchecked
+
+    @property
+    def open(self) -> tuple[Open, ...]:
+        """What an article leaves open: read in more than one way or in none, or without an
+        answer; in order."""
+        reading = self.case.reading
+        found = (*(reading.open if reading else ()), *self._lost)
+        return tuple(sorted(found, key=lambda item: item.span))
+
+    @property
+    def _lost(self) -> tuple[Open, ...]:
+        """Claims that were read, and have no answer."""
+        reading = self.case.reading
+        return (*(reading.unfit if reading else ()), *self.unjudged)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What an article was taken to mean, though it does not say so."""
+        return self.case.reading.assumptions if self.case.reading else ()
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """All numbers that an article prints, and what became of each: those of a claim
+        without an answer were not read."""
+        if self.case.reading is None:
+            return ()
+        why = _covering(self._lost)
+        return tuple(
+            replace(number, status="unread", of="", why=found.why)
+            if number.status in ("bound", "local") and (found := why(number.span))
+            else number
+            for number in self.case.reading.numbers
+        )
 
     @property
     def roots(self) -> list[Figure]:
@@ -118,7 +156,8 @@ def audit(case: str | Path | Case | Solution) -> Audit:
     document = _Document(solution)
     slips, tried = _explained(document)
     figures, statements = tuple(document.figures), tuple(document.statements)
-    return Audit(solution.case, figures, statements, _habit(document.figures), slips, tried)
+    habit, unjudged = _habit(document.figures), tuple(document.unjudged)
+    return Audit(solution.case, figures, statements, habit, slips, tried, unjudged)
 
 
 def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
@@ -126,8 +165,13 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
     known: dict[Figure, Cause] = {}
     named: tuple[Slip, ...] = ()
     tried = 0
-    # What numbers alone come to is no evidence about a quantity.
-    figures = [figure for figure in document.figures if not figure.claim.is_arithmetic]
+    # What numbers alone come to is no evidence about a quantity; nor is what was found by
+    # its value, and is right for that reason only.
+    figures = [
+        figure
+        for figure in document.figures
+        if not (figure.claim.is_arithmetic or figure.claim.confirmed)
+    ]
     if refuted := [figure for figure in figures if figure.verdict is Verdict.REFUTED]:
         with precision(FIRST):
             causes = Causes(document.recipes, figures)
@@ -148,8 +192,32 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
     return named, tried
 
 
+def _covering(items: Sequence[Open]) -> Callable[[Span], Open | None]:
+    """What tells of a place the item that it lies in, if there is one."""
+    found = sorted(items, key=lambda item: item.span)
+    starts = [item.span.start for item in found]
+    #: Up to each, the one that reaches furthest.
+    far = [*accumulate(found, _further)]
+
+    def covering(span: Span) -> Open | None:
+        before = bisect_right(starts, span.start)
+        last = far[before - 1] if before else None
+        return last if last and last.span.end >= span.end else None
+
+    return covering
+
+
+def _further(one: Open, other: Open) -> Open:
+    """The one that reaches further."""
+    return one if one.span.end >= other.span.end else other
+
+
 class _Document:
-    """The claims of a case: its figures, and its statements decided."""
+    """The claims of a case: its figures, and its statements decided.
+
+    A claim of an article without an answer is no fault, but left unjudged: nobody
+    wrote it as a claim. So is a figure that only its value bound, and that has another.
+    """
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
@@ -158,12 +226,16 @@ class _Document:
         self._operands = Operands(solution.case.rounding)
         self.figures: list[Figure] = []
         self.statements: list[Statement] = []
+        self.unjudged: list[Open] = []
         self._decider = Decider(solution)
         faults: list[Fault] = []
         for claim in solution.case.claims:
             try:
                 self._take(claim)
             except Malformed as error:
+                if claim.span is not None:
+                    self.unjudged.append(Open(claim.text, str(error), claim.span))
+                    continue
                 place = f"claims[{claim.number}].{claim.key}"
                 faults += [Fault(place, fault.message, claim.line) for fault in error.faults]
         if faults:
@@ -198,20 +270,27 @@ class _Document:
         for i, row in enumerate(claim.printed):
             for j, printed in enumerate(row):
                 entry = Entry(quantity, i, j)
-                self.figures.append(
-                    Figure(
-                        order=len(self.figures),
-                        claim=claim,
-                        at=keys(node.shape, i, j),
-                        printed=printed,
-                        entry=entry,
-                        node=node,
-                        term=self.recipes.at(node, i, j),
-                        judgement=self._standard.judge(
-                            entry, printed, places, partial(self._reach, claim, i, j)
-                        ),
-                    )
+                figure = Figure(
+                    order=len(self.figures),
+                    claim=claim,
+                    at=keys(node.shape, i, j),
+                    printed=printed,
+                    entry=entry,
+                    node=node,
+                    term=self.recipes.at(node, i, j),
+                    judgement=self._standard.judge(
+                        entry, printed, places, partial(self._reach, claim, i, j)
+                    ),
+                    line=claim.line,
                 )
+                if figure.span and self.solution.case.reading:
+                    article = self.solution.case.reading.article
+                    figure.line = article.place(figure.span.start).line
+                if claim.confirmed and figure.span and figure.verdict is not Verdict.HOLDS:
+                    why = f"only its value could say that it is {figure.label}"
+                    self.unjudged.append(Open(figure.text, why, figure.span))
+                else:
+                    self.figures.append(figure)
 
 
 def _habit(figures: list[Figure]) -> str:

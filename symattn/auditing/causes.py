@@ -285,7 +285,7 @@ def _carried(way: _Way) -> Cause:
 def named(figures: Sequence[Figure]) -> str:
     """Figures named once each, shortened."""
     names = list(dict.fromkeys(figure.told for figure in figures))
-    shown = ", ".join(names[:4])
+    shown = joined(names[:4])
     if len(names) <= 4:
         return shown
     return Sentence("{figures} and {count} more", figures=shown, count=len(names) - 4)

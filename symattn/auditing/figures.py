@@ -12,6 +12,8 @@ from symattn import syntax
 from symattn.auditing.standard import Judgement
 from symattn.auditing.terms import Term
 from symattn.cases.case import Claim
+from symattn.documents.text import Span
+from symattn.languages.sentence import Sentence
 from symattn.numbers.printed import MINUS_INFINITY, Printed
 from symattn.numbers.reading import Hidden
 from symattn.programs.nodes import Node
@@ -76,7 +78,7 @@ class Figure:
 
     ``at`` is its index inside the printed row or matrix; ``term`` says what
     it is the value of, in terms of the steps; ``why`` is the cause of a
-    refuted figure, once it is known.
+    refuted figure, once it is known; ``line`` is that of its file, 0: in none.
     """
 
     order: int
@@ -88,6 +90,7 @@ class Figure:
     term: Term
     judgement: Judgement
     why: Cause | None = None
+    line: int = 0
 
     def __repr__(self) -> str:
         cause = f", {self.cause}" if self.cause else ""
@@ -162,6 +165,12 @@ class Figure:
         return self.why.candidates if self.why else ()
 
     @property
+    def span(self) -> Span | None:
+        """Where an article prints it; None where the claim is of none."""
+        spans = self.claim.spans
+        return spans[self.entry.i][self.entry.j] if spans else self.claim.span
+
+    @property
     def place(self) -> tuple[str, int, int]:
         """The quantity and the entry that the figure belongs to; for an
         expression its text and the entry of its value."""
@@ -177,8 +186,11 @@ class Figure:
 
     @property
     def told(self) -> str:
-        """The figure as reasons name it: ``A[0][2] = 0.31 (3.4)``."""
-        return f"{self.label} = {self.text} ({self.claim.where})"
+        """The figure as reasons name it: ``A[0][2] = 0.31 (3.4)``, of an article by its line."""
+        where = self.claim.where
+        if self.claim.span:
+            where = Sentence("line {line}", line=self.line)
+        return Sentence("{figure} ({where})", figure=f"{self.label} = {self.text}", where=where)
 
     @property
     def text(self) -> str:

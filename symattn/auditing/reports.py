@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import quote
+from collections.abc import Sequence
+from typing import Any
 
-from symattn import escaping
+from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Slip, Statement
 from symattn.auditing.naming import NO_CAUSE
-from symattn.escaping import markdown, markdown_code, markdown_start
+from symattn.auditing.places import as_dict as _place
+from symattn.auditing.places import region, spanned
 from symattn.languages.sentence import Sentence, joined
 from symattn.shapes import keys
 from symattn.verdicts import Verdict
-
-#: What each rule of a SARIF log means; the identifiers are stable.
-RULES = {
-    "cause": "A slip in the recipe explains many wrong figures at once.",
-    "truncated": "A figure is cut off behind its last place instead of rounded.",
-    "rounded-inputs": "A figure was computed from rounded figures, and shows it.",
-    "carried": "A figure is wrong because figures that it was computed from are.",
-    "root": "A figure is wrong in itself.",
-    "last-digit": "A figure is off by one unit in its last place.",
-    "statement": "A statement does not hold.",
-    "coarse": "A figure that is not whole is printed as a whole number.",
-    "undecided": "A figure or statement could not be decided.",
-}
 
 
 def summary_line(audit: Audit) -> Sentence:
@@ -68,10 +53,6 @@ def _both(first: Sentence, *second: Sentence) -> Sentence:
     return Sentence("{first} and {second}", first=first, second=second[0]) if second else first
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def coarse(audit: Audit, everywhere: bool = False) -> list[Figure]:
     """The coarse figures that stand beside wrong ones, or all of them."""
     wrong = {id(f.claim) for f in audit.figures if f.verdict is Verdict.REFUTED}
@@ -82,6 +63,12 @@ def coarsely(figure: Figure) -> str:
     """What is to be said of a coarse figure, in a sentence."""
     finer = f": {figure.correct}" if figure.correct else ""
     return f"{figure.label} is printed {figure.text}, but is not whole{finer}"
+
+
+def loosely(figure: Figure) -> str:
+    """What is to be said of a figure within rounding, in a sentence."""
+    gives = f"as printed its numbers give {figure.correct}" if figure.correct else "as printed"
+    return f"{figure.label} is printed {figure.text}; {gives}, it holds within their rounding"
 
 
 def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:
@@ -163,6 +150,17 @@ def why(audit: Audit, figure: Figure) -> str:
             return joined((cause, reason), "; ")
 
 
+def caused(audit: Audit, figure: Figure, together: str) -> str:
+    """The cause of a figure with its kind; what is said of many figures ``together`` is not
+    said again."""
+    reason = why(audit, figure)
+    if is_unexplained(figure):
+        return what_else(figure) if together else reason
+    if figure.explained:
+        return reason
+    return f"{figure.cause}: {reason}"
+
+
 def folded(audit: Audit, figures: Sequence[Figure], most: int = 6) -> str:
     """Carried figures as a count: ``13 more carry it: A[0, 0] (9 times), Y[0, 2]``; '' for none.
 
@@ -218,7 +216,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
         "causes": [_cause(slip) for slip in audit.causes],
         "claims": [
             *(_figure(audit, figure) for figure in audit.figures),
-            *(_statement(statement) for statement in audit.statements),
+            *(_statement(audit, statement) for statement in audit.statements),
         ],
         "roots": [
             {
@@ -228,7 +226,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
                 "correct": root.correct,
                 "slip": root.slip or None,
                 "reason": root.reason,
-                "line": root.claim.line,
+                **_place(audit.case, region(audit.case, root)),
             }
             for root in audit.roots
         ],
@@ -237,6 +235,16 @@ def as_dict(audit: Audit) -> dict[str, Any]:
             for item in audit.unchecked
         ],
         "habit": audit.habit or None,
+        "coverage": coverage.as_dict(audit),
+        "assumptions": list(audit.assumptions),
+        "open": [
+            {
+                "what": item.what,
+                "why": item.why,
+                **_place(audit.case, spanned(audit.case, item.span)),
+            }
+            for item in audit.open
+        ],
     }
 
 
@@ -275,11 +283,20 @@ def _figure(audit: Audit, figure: Figure) -> dict[str, Any]:
         "vacuous": figure.vacuous,
         "coarse": figure.coarse,
         "within_rounding": figure.within_rounding,
-        "line": figure.claim.line,
+        **_said(audit, figure),
     }
 
 
-def _statement(statement: Statement) -> dict[str, Any]:
+def _said(audit: Audit, one: Figure | Statement) -> dict[str, Any]:
+    """Where it is said, and whether that says what it is."""
+    return {
+        "status": "local" if one.claim.is_local else "bound",
+        "confirmed": one.claim.confirmed,
+        **_place(audit.case, region(audit.case, one)),
+    }
+
+
+def _statement(audit: Audit, statement: Statement) -> dict[str, Any]:
     claim = statement.claim
     return {
         "where": claim.where,
@@ -299,202 +316,5 @@ def _statement(statement: Statement) -> dict[str, Any]:
         "vacuous": False,
         "coarse": False,
         "within_rounding": statement.within_rounding,
-        "line": claim.line,
+        **_said(audit, statement),
     }
-
-
-class _Finding(NamedTuple):
-    """Something that does not hold: its rule, line and message, and the figures it is about."""
-
-    rule: str
-    line: int
-    message: str
-    others: tuple[Figure, ...] = ()
-    slip: Slip | None = None
-
-
-def _findings(audit: Audit) -> list[_Finding]:
-    """All that does not hold: causes, then what is wrong in itself, then the rest."""
-    found = sorted(_single_findings(audit), key=lambda finding: finding.rule in _NOTES)
-    return [*_causes(audit), *found]
-
-
-def _causes(audit: Audit) -> Iterator[_Finding]:
-    """Every cause once, at its first figure."""
-    for number, slip in enumerate(audit.causes, 1):
-        first, *others = slip.explains
-        message = f"cause {number}: {slip.sentence} {just_as_well(slip)}".rstrip()
-        yield _Finding("cause", first.claim.line, message, tuple(others), slip)
-
-
-def _single_findings(audit: Audit) -> Iterator[_Finding]:
-    for figure in audit.figures:
-        if figure.verdict is Verdict.REFUTED:
-            message = f"{_said(figure)} ({why(audit, figure)})"
-            yield _Finding(figure.cause, figure.claim.line, message)
-        elif figure.verdict is Verdict.UNDECIDED:
-            where = f"{figure.claim.where}: {figure.label}"
-            yield _Finding("undecided", figure.claim.line, f"{where} could not be decided")
-        elif figure.coarse:
-            message = f"{figure.claim.where}: {coarsely(figure)}"
-            yield _Finding("coarse", figure.claim.line, message)
-    for statement in audit.statements:
-        if statement.verdict is not Verdict.HOLDS:
-            rule = "statement" if statement.verdict is Verdict.REFUTED else "undecided"
-            says = "does not hold" if rule == "statement" else "could not be decided"
-            message = f"{statement.claim.where}: {statement.claim.holds} {says}"
-            yield _Finding(rule, statement.claim.line, message)
-
-
-def _said(figure: Figure) -> str:
-    """A wrong figure with the right one."""
-    return (
-        f"{figure.claim.where}: {figure.label} is printed {figure.text}, "
-        f"correct is {figure.correct}"
-    )
-
-
-#: Rules of what is no error of its own, or none for certain.
-_NOTES = ("carried", "undecided", "rounded-inputs", "coarse")
-
-
-def github(audits: list[Audit]) -> str:
-    """Annotations that point at the claims' lines, as GitHub's workflow
-    commands have them."""
-    lines = []
-    for audit in audits:
-        path = escaping.annotation_property(_path(audit))
-        for rule, line, message, *_ in _findings(audit):
-            kind = "warning" if rule in _NOTES else "error"
-            text = escaping.annotation(message)
-            lines.append(f"::{kind} file={path},line={max(line, 1)},title={rule}::{text}")
-    return "\n".join(lines)
-
-
-def sarif(audits: list[Audit], version: str) -> str:
-    """A SARIF 2.1.0 log with one run."""
-    results = [_result(audit, finding) for audit in audits for finding in _findings(audit)]
-    rules = [{"id": rule, "shortDescription": {"text": text}} for rule, text in RULES.items()]
-    driver = {"name": "symattn", "version": version, "rules": rules}
-    log = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
-    }
-    return escaping.json_text(log)
-
-
-def _result(audit: Audit, finding: _Finding) -> dict[str, Any]:
-    """A finding as a SARIF log has it; a cause with its measure, and all figures that follow."""
-    result: dict[str, Any] = {
-        "ruleId": finding.rule,
-        "level": "note" if finding.rule in _NOTES else "error",
-        "message": {"text": escaping.log_message(finding.message)},
-        "locations": [_location(audit, finding.line)],
-    }
-    if finding.others:
-        result["relatedLocations"] = [
-            {
-                **_location(audit, figure.claim.line),
-                "message": {"text": escaping.log_message(_said(figure))},
-            }
-            for figure in finding.others
-        ]
-    if slip := finding.slip:
-        measure = {"kind": slip.kind, "bits": slip.bits, "coverage": slip.coverage}
-        result["properties"] = {**measure, "rivals": list(slip.rivals)}
-    return result
-
-
-def _location(audit: Audit, line: int) -> dict[str, Any]:
-    region = {"startLine": max(line, 1)}
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(audit)}, "region": region}}
-
-
-def _path(audit: Audit) -> str:
-    path = audit.case.path
-    if path is None:
-        return audit.case.name
-    try:
-        return path.resolve().relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return path.as_posix()
-
-
-def _uri(audit: Audit) -> str:
-    path = Path(_path(audit))
-    return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
-
-
-def errata(audit: Audit) -> str:
-    """A short, polite text in Markdown that can be sent to the author."""
-    lines = [f"# Errata: {markdown(audit.case.title)}", ""]
-    roots = grouped(audit)
-    wrong = [s for s in audit.statements if s.verdict is Verdict.REFUTED]
-    if not roots and not wrong:
-        count = len(audit.figures)
-        checked = f"All {count} figures" if count else "All statements"
-        lines += [
-            "Thank you for this walkthrough. "
-            f"{checked} that could be checked agree with the exact values.",
-            "",
-            *_coarse_rows(audit),
-        ]
-        return "\n".join(lines)
-    lines += [
-        "Thank you for this walkthrough. In working it through with exact arithmetic, these "
-        f"figures came out differently. {summary_line(audit)}.",
-        "",
-    ]
-    lines += _cause_items(audit)
-    if roots:
-        lines += ["| where | quantity | printed | correct | why |", "|---|---|---|---|---|"]
-        for root, carried in roots:
-            reason = why(audit, root)
-            if carried:
-                reason += f"; {_counted(len(carried), 'further figure')} follow"
-                reason += "s" if len(carried) == 1 else ""
-            lines.append(_row(root, reason))
-        lines.append("")
-    follow = [f for _, carried in roots for f in carried]
-    if follow:
-        lines += ["With these corrected, the following become:", ""]
-        lines += ["| where | quantity | printed | correct |", "|---|---|---|---|"]
-        for figure in sorted(follow, key=lambda f: f.order):
-            lines.append(_row(figure))
-        lines.append("")
-    lines += _coarse_rows(audit)
-    if wrong:
-        lines += ["These statements do not hold for the numbers given:", ""]
-        lines += [
-            f"- {markdown_start(s.claim.where)}: {markdown_code(s.claim.holds)}" for s in wrong
-        ]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _cause_items(audit: Audit) -> Iterator[str]:
-    """The causes as a numbered list in Markdown, each with where it is first seen."""
-    if audit.causes:
-        yield from ("What seems to be behind them:", "")
-        for number, slip in enumerate(audit.causes, 1):
-            first = slip.explains[0]
-            said = f"{slip.sentence} {just_as_well(slip)}".rstrip()
-            seen = f"First seen in {markdown(first.claim.where)}: {markdown_code(first.label)}"
-            yield f"{number}. {markdown(said)} {seen}."
-        yield ""
-
-
-def _coarse_rows(audit: Audit) -> Iterator[str]:
-    """The coarse figures as a table in Markdown."""
-    figures = coarse(audit, everywhere=True)
-    if figures:
-        yield from ("These figures are printed as whole numbers, but are not whole:", "")
-        yield from ("| where | quantity | printed | finer |", "|---|---|---|---|")
-        yield from (*map(_row, figures), "")
-
-
-def _row(figure: Figure, *more: str) -> str:
-    """A figure as a row of a Markdown table."""
-    after = (markdown(text) for text in (figure.text, figure.correct, *more))
-    return f"| {' | '.join((markdown(figure.claim.where), markdown_code(figure.label), *after))} |"

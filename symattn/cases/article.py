@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
 from symattn.cases.case import Case, make
 from symattn.cases.claims import Claim
-from symattn.documents.reading import Claimed, Reading
+from symattn.documents.reading import Claimed, Open, Reading
 from symattn.documents.text import Span
+from symattn.errors import Malformed
 from symattn.shapes import Nested
+
+_CLAIM = re.compile(r"claims\[([0-9]+)\]")
 
 
 def case_of(reading: Reading) -> Case:
     """The case that an article was understood to be; its claims know their places.
 
-    Raises :class:`Malformed` where what was understood is no case.
+    Nobody wrote them as claims: one that does not fit the recipe is none, and is left
+    open. There may be no steps, and no claims. Raises :class:`Malformed` where what was
+    understood is no case.
     """
     article = reading.article
-    case = make(
+    while True:
+        try:
+            case = _made(reading)
+            break
+        except Malformed as error:
+            fitting = _without(reading, error)
+            if len(fitting.claims) == len(reading.claims):
+                raise Malformed(error.faults, str(article.path), error.more) from None
+            reading = fitting
+    steps = {name: one.span for name, one in reading.steps.items()}
+    return replace(
+        case,
+        claims=tuple(_placed(claim, reading) for claim in case.claims),
+        lines={name: article.place(span.start).line for name, span in steps.items() if span},
+    )
+
+
+def _made(reading: Reading) -> Case:
+    article = reading.article
+    return make(
         article.path.name,
         {name: one.entries for name, one in reading.given.items()},
         {name: one.expression for name, one in reading.steps.items()},
@@ -27,15 +52,20 @@ def case_of(reading: Reading) -> Case:
         tokens=reading.tokens,
         title=article.title,
         source=article.path.name,
-    )
-    steps = {name: one.span for name, one in reading.steps.items()}
-    return replace(
-        case,
-        claims=tuple(_placed(claim, reading) for claim in case.claims),
-        lines={name: article.place(span.start).line for name, span in steps.items() if span},
-        path=article.path,
         reading=reading,
     )
+
+
+def _without(reading: Reading, error: Malformed) -> Reading:
+    """The reading without the claims that have a fault; these are left open."""
+    why: dict[int, str] = {}
+    for fault in error.faults:
+        if found := _CLAIM.match(fault.where):
+            why.setdefault(int(found[1]), fault.message)
+    claims = enumerate(reading.claims)
+    left = (Open(claim.text, why[k], claim.span) for k, claim in claims if k in why)
+    kept = (claim for k, claim in enumerate(reading.claims) if k not in why)
+    return replace(reading, claims=tuple(kept), unfit=(*reading.unfit, *left))
 
 
 def _entry(claim: Claimed, reading: Reading) -> dict[str, Any]:

@@ -42,7 +42,10 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", *FORMS)
     "are several cases.",
 )
 @click.option(
-    "--strict", is_flag=True, help="Count what is coarse, undecided or unchecked as well."
+    "--strict",
+    is_flag=True,
+    help="Count what is coarse, undecided or unchecked as well; of articles also what is open, "
+    "and numbers that were not read.",
 )
 @click.option(
     "--all",
@@ -115,7 +118,7 @@ def command(
 
 class _Audited(NamedTuple):
     """An audit as plain data: its case, whether something is refuted, or left
-    open or coarse, and what the format makes of it."""
+    open, unread or coarse, and what the format makes of it."""
 
     name: str
     refuted: bool
@@ -132,7 +135,7 @@ def _audited(
     unfolded: bool,
     settings: dict[str, object],
 ) -> _Audited:
-    from symattn.auditing import reports
+    from symattn.auditing import findings, reports
     from symattn.auditing.audit import audit
 
     with case_arguments.solved(asker, case) as solution:
@@ -142,11 +145,13 @@ def _audited(
         if form == "json":
             content = reports.as_dict(found)
         elif form == "github":
-            content = reports.github([found])
+            content = findings.github([found])
         elif form == "sarif":
-            content = json.loads(reports.sarif([found], __version__))
+            content = json.loads(findings.sarif([found], __version__))
         elif form == "errata":
-            content = reports.errata(found)
+            from symattn.auditing.errata import errata
+
+            content = errata(found)
         elif form == "text":
             from symattn.cli.findings import report
 
@@ -160,7 +165,9 @@ def _audited(
 
             marked = sheet(found, **settings)
             content = papers(marked) if form == "pdf" else page(marked, form)
-    left = bool(found.summary["coarse"] or found.count(Verdict.UNDECIDED) or found.unchecked)
+    unread = any(number.status == "unread" for number in found.numbers)
+    doubts = found.summary["coarse"] or found.count(Verdict.UNDECIDED)
+    left = bool(doubts or found.unchecked or found.open or unread)
     return _Audited(found.case.name, bool(found.count(Verdict.REFUTED)), left, content)
 
 

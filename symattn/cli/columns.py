@@ -6,6 +6,9 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from symattn.cli.cases import shown
+from symattn.escaping import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -38,6 +41,13 @@ def wrapped(text: str, width: int) -> list[str]:
         *whole, line = chop_cells(word, width)
         lines += whole
     return [*lines, line]
+
+
+def paragraph(out: Console, text: str, style: str, start: str = "") -> None:
+    """Text that hangs from its start."""
+    after = " " * (len(start) + (2 if not start.strip() and start else 0))
+    for k, line in enumerate(wrapped(visible(text), out.width - len(after))):
+        out.print(shown((after if k else start) + line, style=style), soft_wrap=True)
 
 
 class Table:

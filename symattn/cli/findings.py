@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from symattn.auditing import reports
+from symattn.auditing import coverage, reports
+from symattn.cli import articles
 from symattn.cli.cases import shown
-from symattn.cli.columns import Table, wrapped
+from symattn.cli.columns import Table, paragraph
 from symattn.escaping import visible
 from symattn.verdicts import Verdict
 
@@ -39,43 +40,58 @@ def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
     """Print an audit; ``unfolded`` with every carried figure, not only how many there are."""
     refuted = audit.count(Verdict.REFUTED)
     out.print(shown(audit.case.name, style="bold"), shown(audit.case.title, style="dim"))
-    _say(out, reports.summary_line(audit), "red" if refuted else "green")
+    paragraph(out, reports.summary_line(audit), "red" if refuted else "green")
     if audit.habit:
-        _say(out, audit.habit, "yellow")
+        paragraph(out, audit.habit, "yellow")
     if audit.causes:
         out.print()
     for number, slip in enumerate(audit.causes, 1):
-        _say(out, slip.sentence, "bold", f"{number}. ")
+        paragraph(out, slip.sentence, "bold", f"{number}. ")
         if rivals := reports.just_as_well(slip):
-            _say(out, rivals, "", "   ")
+            paragraph(out, rivals, "", "   ")
     if audit.causes:
         out.print()
-    _figures(audit, out, unfolded)
-    for statement in audit.statements:
-        if statement.verdict is not Verdict.HOLDS:
-            said = f"{statement.verdict}, {statement.claim.where}: {statement.claim.holds}"
-            _say(out, said, "red", "  ")
-    coarse = reports.coarse(audit, everywhere=strict)
-    for figure in coarse:
-        said = f"coarse, {figure.claim.where}: {reports.coarsely(figure)}"
-        _say(out, said, "red" if strict else "yellow", "  ")
-    if more := audit.summary["coarse"] - len(coarse):
-        others = f"{more} more" if coarse else str(more)
-        said = "figure is a whole number" if more == 1 else "figures are whole numbers"
-        _say(out, f"{others} {said} where the quantity is not", "dim", "  ")
-    if vacuous := sum(figure.vacuous for figure in audit.figures):
-        said = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
-        _say(out, f"{said} too few digits to say much", "dim", "  ")
+    is_article = audit.case.reading is not None
+    if is_article:
+        articles.figures(audit, out, unfolded)
+        articles.others(audit, out, strict)
+    else:
+        _figures(audit, out, unfolded)
+        _others(audit, out, strict)
+    _counts(audit, out, strict)
     for item in audit.unchecked:
-        _say(out, f"not checked, {item.where}: {item.what} ({item.reason})", "dim", "  ")
+        paragraph(out, f"not checked, {item.where}: {item.what} ({item.reason})", "dim", "  ")
+    if is_article:
+        articles.reading(audit, out)
     out.print()
 
 
-def _say(out: Console, text: str, style: str, start: str = "") -> None:
-    """A paragraph that hangs from its start."""
-    after = " " * (len(start) + (2 if not start.strip() and start else 0))
-    for k, line in enumerate(wrapped(visible(text), out.width - len(after))):
-        out.print(shown((after if k else start) + line, style=style), soft_wrap=True)
+def _others(audit: Audit, out: Console, strict: bool) -> None:
+    """Statements that do not hold, and coarse figures."""
+    for statement in audit.statements:
+        if statement.verdict is not Verdict.HOLDS:
+            said = f"{statement.verdict}, {statement.claim.where}: {statement.claim.holds}"
+            paragraph(out, said, "red", "  ")
+    for figure in reports.coarse(audit, everywhere=strict):
+        said = f"coarse, {figure.claim.where}: {reports.coarsely(figure)}"
+        paragraph(out, said, "red" if strict else "yellow", "  ")
+
+
+def _counts(audit: Audit, out: Console, strict: bool) -> None:
+    """How many figures say less than they seem to."""
+    coarse = reports.coarse(audit, everywhere=strict)
+    if more := audit.summary["coarse"] - len(coarse):
+        others = f"{more} more" if coarse else str(more)
+        said = "figure is a whole number" if more == 1 else "figures are whole numbers"
+        paragraph(out, f"{others} {said} where the quantity is not", "dim", "  ")
+    if vacuous := sum(figure.vacuous for figure in audit.figures):
+        said = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
+        paragraph(out, f"{said} too few digits to say much", "dim", "  ")
+    if within := [figure for figure in audit.figures if figure.within_rounding]:
+        said = "1 figure holds" if len(within) == 1 else f"{len(within)} figures hold"
+        lines = coverage.lines(figure.line for figure in within)
+        at = f" ({lines})" if all(figure.line for figure in within) else ""
+        paragraph(out, f"{said} only within the rounding of their operands{at}", "dim", "  ")
 
 
 def _figures(audit: Audit, out: Console, unfolded: bool) -> None:
@@ -108,11 +124,11 @@ def _figures(audit: Audit, out: Console, unfolded: bool) -> None:
     table.head(out, widths)
     for k, row in enumerate(rows):
         if k == titled:
-            _say(out, together, "yellow")
+            paragraph(out, together, "yellow")
         table.row(out, widths, (*row.cells, row.why), row.is_root)
         below = row.below if beside else "; ".join(filter(None, (row.why, row.below)))
         if below:
-            _say(out, below, "" if row.is_root else "dim", "    ")
+            paragraph(out, below, "" if row.is_root else "dim", "    ")
 
 
 def _row(audit: Audit, figure: Figure, below: str, together: str) -> _Row:
@@ -120,14 +136,6 @@ def _row(audit: Audit, figure: Figure, below: str, together: str) -> _Row:
     exact = figure.exact if len(figure.exact) <= _CLOSED else ""
     where = figure.claim.where if is_root else f"  {figure.claim.where}"
     cells = (where, figure.label, figure.text, figure.correct, exact)
-    return _Row(tuple(map(visible, cells)), visible(_why(audit, figure, together)), below, is_root)
-
-
-def _why(audit: Audit, figure: Figure, together: str) -> str:
-    """The cause in a cell; what is said of many figures ``together`` is not said again."""
-    reason = reports.why(audit, figure)
-    if reports.is_unexplained(figure):
-        return reports.what_else(figure) if together else reason
-    if figure.explained:
-        return reason
-    return f"{figure.cause}: {reason}"
+    return _Row(
+        tuple(map(visible, cells)), visible(reports.caused(audit, figure, together)), below, is_root
+    )

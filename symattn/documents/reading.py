@@ -79,7 +79,7 @@ class Reading:
     """An article understood.
 
     ``numbers`` are all that it prints, in order; ``assumptions`` are sentences that
-    every report repeats.
+    every report repeats. ``unfit`` are claims that turned out to fit no recipe.
     """
 
     article: Article
@@ -91,3 +91,4 @@ class Reading:
     numbers: tuple[Number, ...] = ()
     assumptions: tuple[str, ...] = ()
     open: tuple[Open, ...] = ()
+    unfit: tuple[Open, ...] = ()

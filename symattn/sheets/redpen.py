@@ -7,8 +7,10 @@ from itertools import groupby
 from typing import Any
 
 from symattn import formulas as f
+from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
-from symattn.auditing.figures import Figure
+from symattn.auditing.figures import Figure, Statement
+from symattn.auditing.places import spanned, where
 from symattn.auditing.reports import (
     cause_number,
     grouped,
@@ -45,6 +47,7 @@ def sheet(audit: Audit, **changes: Any) -> b.Sheet:
         *_marked(audit, say),
         *_statements(audit, say),
         *_unchecked(audit, say),
+        *_reading(audit, say),
     ]
     title = say.text("{title}: red pen", title=case.title)
     subtitle = (case.source or case.name,)
@@ -71,7 +74,7 @@ def _summary(audit: Audit, say: Language) -> Iterator[b.Block]:
     for root, carried in grouped(audit):
         follow = str(len(carried)) if carried else ""
         line: tuple[b.Line, ...] = (
-            (root.claim.where,),
+            (_where(audit, root, say),),
             (label(audit, root),),
             (b.Math(struck(root)),),
             (say.again(why(audit, root)),),
@@ -113,7 +116,7 @@ def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
             shown = b.Matrix(before, cells)
         else:
             shown = b.Matrix(f"{before} {cells[0][0]}", ())
-        yield b.Marked(figures[0].claim.where, shown, tuple(notes))
+        yield b.Marked(_where(audit, figures[0], say), shown, tuple(notes))
 
 
 def _pointed(audit: Audit, figure: Figure) -> str:
@@ -146,7 +149,8 @@ def _statements(audit: Audit, say: Language) -> Iterator[b.Block]:
     if wrong:
         yield b.Heading(say("Statements"))
         rows: list[tuple[b.Line, ...]] = [
-            ((s.claim.where,), (b.Code(s.claim.holds),), (verdict(s.verdict, say),)) for s in wrong
+            ((_where(audit, s, say),), (b.Code(s.claim.holds),), (verdict(s.verdict, say),))
+            for s in wrong
         ]
         header = (say("where"), say("statement"), say("verdict"))
         yield b.Table(header, tuple(rows), "P{40mm}P{85mm}l")
@@ -162,6 +166,32 @@ def _unchecked(audit: Audit, say: Language) -> Iterator[b.Block]:
         yield b.Table(header, tuple(rows), "P{32mm}P{62mm}P{55mm}")
 
 
+def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
+    """How an article was read: its numbers, what was assumed, what is left open."""
+    if not (said := coverage.line(audit)):
+        return
+    yield b.Heading(say("How the article was read"))
+    yield b.Paragraph((f"{say.again(said)}.",))
+    for sentence in audit.assumptions:
+        yield b.Paragraph(say("Assumed: {what}.", what=sentence))
+    if audit.open:
+        rows: list[tuple[b.Line, ...]] = [
+            (
+                (say.text("line {line}", line=str(spanned(audit.case, item.span))),),
+                (b.Code(item.what),),
+                (item.why,),
+            )
+            for item in audit.open
+        ]
+        header = (say("where"), say("what"), say("why not"))
+        yield b.Table(header, tuple(rows), "P{32mm}P{62mm}P{55mm}")
+
+
+def _where(audit: Audit, one: Figure | Statement, say: Language) -> str:
+    """Where it stands, in words."""
+    return say.again(where(audit.case, one))
+
+
 def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
     """Where the document differs: a section of the worked-solution sheet."""
     yield b.Heading(say("Where the document differs"))
@@ -174,7 +204,7 @@ def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
             reason += f" ({more})"
         rows.append(
             (
-                (root.claim.where,),
+                (_where(audit, root, say),),
                 (label(audit, root),),
                 (b.Math(struck(root)),),
                 (reason,),
@@ -187,7 +217,7 @@ def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
         if statement.verdict is Verdict.REFUTED:
             holds = b.Code(statement.claim.holds)
             said = say("{statement} does not hold.", statement=holds)
-            yield b.Paragraph((f"{statement.claim.where}: ", *said))
+            yield b.Paragraph((f"{_where(audit, statement, say)}: ", *said))
 
 
 def struck(figure: Figure) -> str:

@@ -174,7 +174,7 @@ def test_what_only_its_value_binds_is_left(corrected):
         return replace(reading, claims=(replace(reading.claims[0], confirmed=True),))
 
     result = corrected("it is ⟦A[0, 1]|0.2698⟧", confirmed)
-    assert (result.text, len(result.left)) == ("it is 0.2698", 1)
+    assert (result.text, result.left) == ("it is 0.2698", ())
 
 
 def test_a_result_of_figures_that_are_left_is_left(corrected):

@@ -7,8 +7,9 @@ from random import Random
 
 import pytest
 
-from symattn.auditing import reports
+from symattn.auditing import findings, reports
 from symattn.auditing.audit import audit
+from symattn.auditing.errata import errata
 from symattn.cases.case import make
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
@@ -140,9 +141,9 @@ def test_what_is_carried_by_many_entries() -> None:
 def test_figures_that_follow() -> None:
     """Errata count what follows from a root, one or several, and list it as the document does."""
     one = document(("b", "0.243"), ("s", "0.576"), ("t", "0.952"))
-    assert "; 1 further figure follows |" in reports.errata(one)
+    assert "; 1 further figure follows |" in errata(one)
     two = document(("c", "0.777"), ("b", "0.243"), ("s", "0.576"), ("u", "0.389"), ("t", "1.152"))
-    text = reports.errata(two)
+    text = errata(two)
     assert f"| line 0 | `c` | 0.777 | 0.111 | {NONE}; 1 further figure follows |" in text
     assert f"| line 1 | `b` | 0.243 | 0.143 | {NONE}; 2 further figures follow |" in text
     after = text.partition("With these corrected, the following become:\n\n")[2]
@@ -164,13 +165,13 @@ def test_what_holds_is_no_origin() -> None:
 def test_a_case_without_a_file() -> None:
     """It goes by its name, and its claims stand on the first line."""
     found = document(("a", "0.433"), holds=["a < b"])
-    first, second = reports.github([found]).splitlines()
+    first, second = findings.github([found]).splitlines()
     assert first == (
         "::error file=paper,line=1,title=root::line 0: a is printed 0.433, correct is 0.333 "
         "(wrong in itself: no cause found)"
     )
     assert second == "::error file=paper,line=1,title=statement::claims[1]: a < b does not hold"
-    (run,) = json.loads(reports.sarif([found], "0"))["runs"]
+    (run,) = json.loads(findings.sarif([found], "0"))["runs"]
     places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
     assert places == [{"artifactLocation": {"uri": "paper"}, "region": {"startLine": 1}}] * 2
     assert [item["line"] for item in reports.as_dict(found)["claims"]] == [0, 0]
@@ -180,11 +181,11 @@ def test_several_audits_follow_each_other() -> None:
     """Annotations and results of several documents are one list, in their order."""
     wrong = document(("a", "0.433"))
     other = audit(Solution(make("other", GIVEN, STEPS, claims=[{"of": "c", "printed": "0.777"}])))
-    assert [line.partition(",")[0] for line in reports.github([wrong, other]).splitlines()] == [
+    assert [line.partition(",")[0] for line in findings.github([wrong, other]).splitlines()] == [
         "::error file=paper",
         "::error file=other",
     ]
-    (run,) = json.loads(reports.sarif([wrong, other], "0"))["runs"]
+    (run,) = json.loads(findings.sarif([wrong, other], "0"))["runs"]
     assert len(run["results"]) == 2
 
 
@@ -194,7 +195,7 @@ def test_letters_that_mean_something_in_markdown() -> None:
         "odd", GIVEN, STEPS, title="<b>`1|2\\3`</b>\nfour",
         claims=[{"where": "a|b`c\n", "of": "a", "printed": "0.433"}, {"holds": "a < b"}],
     )  # fmt: skip
-    text = reports.errata(audit(Solution(case)))
+    text = errata(audit(Solution(case)))
     assert text.startswith("# Errata: \\<b>\\`1\\|2\\\\3\\`\\</b>\\\\nfour\n")
     assert "| a\\|b\\`c\\\\n | `a` | 0.433 | 0.333 | wrong in itself: no cause found |" in text
     assert text.endswith("- claims[1]: `a < b`\n")

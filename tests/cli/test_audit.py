@@ -493,8 +493,10 @@ def test_json(paper, symattn) -> None:
     assert done.code == 1
     shown = json.loads(done.out)
     assert list(shown) == [
-        "case", "summary", "causes", "claims", "roots", "unchecked", "habit",
+        "case", "summary", "causes", "claims", "roots", "unchecked", "habit", "coverage",
+        "assumptions", "open",
     ]  # fmt: skip
+    assert (shown["coverage"], shown["assumptions"], shown["open"]) == (None, [], [])
     assert shown["causes"] == []
     assert shown["case"] == "paper"
     assert shown["summary"] == {
@@ -522,7 +524,11 @@ def test_json(paper, symattn) -> None:
             "vacuous": of == "u",
             "coarse": False,
             "within_rounding": False,
+            "status": "local" if of == "log(4) == 2 * log(2)" else "bound",
+            "confirmed": False,
+            "file": "paper.toml",
             "line": line,
+            **dict.fromkeys(("column", "end_line", "end_column")),
         }
         for where, line, (of, printed, correct, exact, verdict, cause) in zip(
             WHERE, LINES, CLAIMS, strict=True
@@ -531,7 +537,19 @@ def test_json(paper, symattn) -> None:
     assert shown["roots"] == [
         {
             key: shown["claims"][place][key]
-            for key in ("where", "of", "printed", "correct", "slip", "reason", "line")
+            for key in (
+                "where",
+                "of",
+                "printed",
+                "correct",
+                "slip",
+                "reason",
+                "file",
+                "line",
+                "column",
+                "end_line",
+                "end_column",
+            )
         }
         for place in (0, 2, 6)
     ]
@@ -642,7 +660,7 @@ def test_sarif(paper, write, symattn) -> None:
     assert log["version"] == "2.1.0"
     assert log["$schema"] == "https://json.schemastore.org/sarif-2.1.0.json"
     (run,) = log["runs"]
-    assert set(run) == {"tool", "results"}
+    assert set(run) == {"tool", "columnKind", "results"}
     assert set(run["tool"]) == {"driver"}
     driver = run["tool"]["driver"]
     assert (driver["name"], driver["version"]) == ("symattn", __version__)
@@ -659,6 +677,10 @@ def test_sarif(paper, write, symattn) -> None:
             "statement",
             "coarse",
             "undecided",
+            "within-rounding",
+            "open",
+            "assumption",
+            "coverage",
         ]
     )
     for rule in driver["rules"]:

@@ -1,0 +1,83 @@
+"""What became of the numbers that an article prints: silence would read as approval."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, get_args
+
+from symattn.auditing import places
+from symattn.auditing.audit import Audit
+from symattn.documents.reading import Number, Status
+from symattn.languages.sentence import Sentence, joined
+
+#: So many lines are named.
+_LINES = 12
+
+
+def counts(audit: Audit) -> dict[str, int]:
+    """How many numbers there are, and how many of each status."""
+    found = Counter(number.status for number in audit.numbers)
+    return {"numbers": len(audit.numbers)} | {name: found[name] for name in get_args(Status)}
+
+
+def of(audit: Audit, status: Status) -> list[Number]:
+    """The numbers of that status, in order."""
+    return [number for number in audit.numbers if number.status == status]
+
+
+def line(audit: Audit) -> str:
+    """What became of the numbers of an article, in a sentence; '' without one.
+
+    ``12 numbers: 8 bound, 2 local, 1 given, 1 not read (line 40)``.
+    """
+    if audit.case.reading is None:
+        return ""
+    count = counts(audit)
+    said = {
+        "bound": Sentence("{count} bound", count=count["bound"]),
+        "local": Sentence("{count} local", count=count["local"]),
+        "given": Sentence("{count} given", count=count["given"]),
+        "ignored": Sentence("{count} ignored", count=count["ignored"]),
+    }
+    parts: list[str] = [text for name, text in said.items() if count[name]]
+    if unread := of(audit, "unread"):
+        at = lines(places.spanned(audit.case, number.span).line for number in unread)
+        parts.append(Sentence("{count} not read ({lines})", count=len(unread), lines=at))
+    total = Sentence("{count} numbers", count=count["numbers"])
+    head = Sentence("1 number") if count["numbers"] == 1 else total
+    return joined((head, joined(parts)), ": ") if parts else head
+
+
+def lines(numbers: Iterable[int]) -> Sentence:
+    """Lines as they are named: ``lines 12, 40, 41``, of many the first."""
+    found = sorted(set(numbers))
+    if len(found) == 1:
+        return Sentence("line {line}", line=found[0])
+    shown = ", ".join(map(str, found[:_LINES]))
+    if len(found) <= _LINES:
+        return Sentence("lines {lines}", lines=shown)
+    return Sentence("lines {lines} and {count} more", lines=shown, count=len(found) - _LINES)
+
+
+def as_dict(audit: Audit) -> dict[str, Any] | None:
+    """The counts as plain data, with the places of what was not read or is no claim; None
+    where there is no article."""
+    if audit.case.reading is None:
+        return None
+    return {
+        **counts(audit),
+        "unread_at": _places(audit, of(audit, "unread")),
+        "ignored_at": _places(audit, of(audit, "ignored")),
+    }
+
+
+def _places(audit: Audit, numbers: Sequence[Number]) -> list[dict[str, Any]]:
+    return [
+        {
+            **places.as_dict(audit.case, places.spanned(audit.case, number.span)),
+            "text": number.text,
+            "why": number.why or None,
+        }
+        for number in numbers
+    ]

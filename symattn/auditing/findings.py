@@ -1,0 +1,179 @@
+"""An audit for machines that mark lines of files: GitHub's annotations, and SARIF."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from symattn import escaping
+from symattn.auditing import coverage
+from symattn.auditing.audit import Audit
+from symattn.auditing.figures import Figure, Slip, Statement
+from symattn.auditing.places import Region, file_of, region, spanned
+from symattn.auditing.reports import coarsely, just_as_well, loosely, why
+from symattn.verdicts import Verdict
+
+#: What each rule of a SARIF log means; the identifiers are stable.
+RULES = {
+    "cause": "A slip in the recipe explains many wrong figures at once.",
+    "truncated": "A figure is cut off behind its last place instead of rounded.",
+    "rounded-inputs": "A figure was computed from rounded figures, and shows it.",
+    "carried": "A figure is wrong because figures that it was computed from are.",
+    "root": "A figure is wrong in itself.",
+    "last-digit": "A figure is off by one unit in its last place.",
+    "statement": "A statement does not hold.",
+    "coarse": "A figure that is not whole is printed as a whole number.",
+    "within-rounding": "A figure is what numbers come to only as they were before rounding.",
+    "undecided": "A figure or statement could not be decided.",
+    "open": "A part of an article could be read in more than one way, or in none.",
+    "assumption": "A meaning was assumed that an article does not state.",
+    "coverage": "A count of what became of the numbers that an article prints.",
+}
+
+#: Rules of what is no error of its own, or none for certain; and of what is only told.
+_NOTES = ("carried", "undecided", "rounded-inputs", "coarse")
+_TOLD = ("within-rounding", "open", "assumption", "coverage")
+
+
+class _Finding(NamedTuple):
+    """Something that is told: its rule, place and message, and the figures it is about."""
+
+    rule: str
+    region: Region
+    message: str
+    others: tuple[Figure, ...] = ()
+    slip: Slip | None = None
+
+
+def _findings(audit: Audit) -> list[_Finding]:
+    """All that does not hold: causes, then what is wrong in itself, then the rest; behind
+    it what is only told."""
+
+    def rank(finding: _Finding) -> int:
+        return 2 if finding.rule in _TOLD else 1 if finding.rule in _NOTES else 0
+
+    found = sorted((*_single_findings(audit), *_reading(audit)), key=rank)
+    return [*_causes(audit), *found]
+
+
+def _causes(audit: Audit) -> Iterator[_Finding]:
+    """Every cause once, at its first figure."""
+    for number, slip in enumerate(audit.causes, 1):
+        first, *others = slip.explains
+        message = f"cause {number}: {slip.sentence} {just_as_well(slip)}".rstrip()
+        yield _Finding("cause", region(audit.case, first), message, tuple(others), slip)
+
+
+def _single_findings(audit: Audit) -> Iterator[_Finding]:
+    for figure in audit.figures:
+        at, where = region(audit.case, figure), _where(figure)
+        if figure.verdict is Verdict.REFUTED:
+            message = f"{_said(figure)} ({why(audit, figure)})"
+            yield _Finding(figure.cause, at, message)
+        elif figure.verdict is Verdict.UNDECIDED:
+            yield _Finding("undecided", at, f"{where}{figure.label} could not be decided")
+        elif figure.within_rounding:
+            yield _Finding("within-rounding", at, f"{where}{loosely(figure)}")
+        elif figure.coarse:
+            yield _Finding("coarse", at, f"{where}{coarsely(figure)}")
+    for statement in audit.statements:
+        if statement.verdict is not Verdict.HOLDS:
+            rule = "statement" if statement.verdict is Verdict.REFUTED else "undecided"
+            says = "does not hold" if rule == "statement" else "could not be decided"
+            message = f"{_where(statement)}{statement.claim.holds} {says}"
+            yield _Finding(rule, region(audit.case, statement), message)
+
+
+def _reading(audit: Audit) -> Iterator[_Finding]:
+    """What is said of how an article was read."""
+    for item in audit.open:
+        yield _Finding("open", spanned(audit.case, item.span), f"{item.what}: {item.why}")
+    for sentence in audit.assumptions:
+        yield _Finding("assumption", Region(0), sentence)
+    if said := coverage.line(audit):
+        yield _Finding("coverage", Region(0), said)
+
+
+def _where(one: Figure | Statement) -> str:
+    """Where a document says it, unless that is an article, whose places are told."""
+    return "" if one.claim.span else f"{one.claim.where}: "
+
+
+def _said(figure: Figure) -> str:
+    """A wrong figure with the right one."""
+    printed = f"{figure.label} is printed {figure.text}, correct is {figure.correct}"
+    return f"{_where(figure)}{printed}"
+
+
+def github(audits: list[Audit]) -> str:
+    """Annotations that point at the claims' places, as GitHub's workflow commands have
+    them."""
+    lines = []
+    for audit in audits:
+        path = escaping.annotation_property(file_of(audit.case))
+        for rule, at, message, *_ in _findings(audit):
+            kind = "notice" if rule in _TOLD else "warning" if rule in _NOTES else "error"
+            text = escaping.annotation(message)
+            lines.append(f"::{kind} file={path},{_properties(at)},title={rule}::{text}")
+    return "\n".join(lines)
+
+
+def _properties(at: Region) -> str:
+    line = f"line={max(at.line, 1)}"
+    if at.column is None:
+        return line
+    return f"{line},col={at.column},endLine={at.end_line},endColumn={at.end_column}"
+
+
+def sarif(audits: list[Audit], version: str) -> str:
+    """A SARIF 2.1.0 log with one run."""
+    results = [_result(audit, finding) for audit in audits for finding in _findings(audit)]
+    rules = [{"id": rule, "shortDescription": {"text": text}} for rule, text in RULES.items()]
+    driver = {"name": "symattn", "version": version, "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [run],
+    }
+    return escaping.json_text(log)
+
+
+def _result(audit: Audit, finding: _Finding) -> dict[str, Any]:
+    """A finding as a SARIF log has it; a cause with its measure, and all figures that follow."""
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "level": "note" if finding.rule in (*_NOTES, *_TOLD) else "error",
+        "message": {"text": escaping.log_message(finding.message)},
+        "locations": [_location(audit, finding.region)],
+    }
+    if finding.others:
+        result["relatedLocations"] = [
+            {
+                **_location(audit, region(audit.case, figure)),
+                "message": {"text": escaping.log_message(_said(figure))},
+            }
+            for figure in finding.others
+        ]
+    if slip := finding.slip:
+        measure = {"kind": slip.kind, "bits": slip.bits, "coverage": slip.coverage}
+        result["properties"] = {**measure, "rivals": list(slip.rivals)}
+    return result
+
+
+def _location(audit: Audit, at: Region) -> dict[str, Any]:
+    found: dict[str, Any] = {"startLine": max(at.line, 1)}
+    if at.column is not None:
+        found["startColumn"] = at.column
+        if at.end_line != at.line:
+            found["endLine"] = at.end_line
+        found["endColumn"] = at.end_column
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(audit)}, "region": found}}
+
+
+def _uri(audit: Audit) -> str:
+    path = Path(file_of(audit.case))
+    return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))

@@ -1,0 +1,68 @@
+"""Where in its file something stands that an audit speaks of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from symattn.auditing.figures import Figure, Statement
+from symattn.cases.case import Case
+from symattn.documents.text import Span
+from symattn.languages.sentence import Sentence
+
+
+class Region(NamedTuple):
+    """A part of a file: lines and columns count from 1, and it ends before ``end_column``
+    of ``end_line``. In a walkthrough file only the line is known; 0: not even that."""
+
+    line: int
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.line}" if self.column is None else f"{self.line}:{self.column}"
+
+
+def file_of(case: Case) -> str:
+    """The file of a case as reports name it: seen from the folder that one stands in."""
+    path = case.path
+    if path is None:
+        return case.name
+    try:
+        return path.resolve().relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def spanned(case: Case, span: Span) -> Region:
+    """Where characters of an article stand."""
+    assert case.reading is not None
+    article = case.reading.article
+    first, last = article.place(span.start), article.place(max(span.end - 1, span.start))
+    behind = last.column + (1 if span.end > span.start else 0)
+    return Region(first.line, first.column, last.line, behind)
+
+
+def region(case: Case, one: Figure | Statement) -> Region:
+    """Where a figure or a statement stands."""
+    span = one.span if isinstance(one, Figure) else one.claim.span
+    return Region(one.claim.line) if span is None else spanned(case, span)
+
+
+def where(case: Case, one: Figure | Statement) -> str:
+    """Where it stands, for a reader: what its claim says of that, and in an article the
+    line and the column."""
+    if one.claim.span is None:
+        return one.claim.where
+    line, column, *_ = region(case, one)
+    if one.claim.where == f"line {one.claim.line}":
+        return Sentence("line {line}, column {column}", line=line, column=column)
+    return Sentence(
+        "{where} (line {line}, column {column})", where=one.claim.where, line=line, column=column
+    )
+
+
+def as_dict(case: Case, found: Region) -> dict[str, Any]:
+    """A place as plain data, with the same keys whatever is known of it."""
+    return {"file": file_of(case) if case.path else None, **found._asdict()}

@@ -1,0 +1,101 @@
+"""The findings of an audit at an article's own lines, each with the line and a mark in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symattn.auditing import coverage, places, reports
+from symattn.cli.cases import shown
+from symattn.cli.columns import paragraph
+from symattn.cli.excerpts import excerpt
+from symattn.errors import short
+from symattn.escaping import visible
+from symattn.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from symattn.auditing.audit import Audit
+    from symattn.auditing.figures import Figure, Statement
+    from symattn.documents.text import Span
+
+#: What stands below a line is told so far in.
+_INSIDE = " " * 6
+#: So much of an expression stands in a heading; all of it is in the line.
+_LABEL = 60
+
+
+def figures(audit: Audit, out: Console, unfolded: bool) -> None:
+    """All wrong figures: those of a cause, those that none was found for, the rest."""
+    together = reports.no_common_cause(audit)
+    is_told = False
+    for root, carried in reports.grouped(audit):
+        if together and not is_told and reports.is_unexplained(root):
+            paragraph(out, together, "yellow")
+            is_told = True
+        _figure(audit, out, root, together)
+        if unfolded:
+            for figure in carried:
+                _figure(audit, out, figure, together)
+        elif carried:
+            lines = coverage.lines(figure.line for figure in carried)
+            paragraph(out, f"{reports.folded(audit, carried)} ({lines})", "dim", _INSIDE)
+
+
+def _figure(audit: Audit, out: Console, figure: Figure, together: str) -> None:
+    """A wrong figure: where it stands, its line, and why it is wrong."""
+    label = short(figure.label, _LABEL)
+    told = f"{label} printed {figure.text}, correct {figure.correct}"
+    _told(audit, out, figure, told, "bold")
+    if figure.span:
+        _marked(audit, out, figure.span, figure.correct)
+    if why := reports.caused(audit, figure, together):
+        paragraph(out, why, "", _INSIDE)
+
+
+def others(audit: Audit, out: Console, strict: bool) -> None:
+    """What is wrong or in doubt besides figures that are refuted."""
+    for statement in audit.statements:
+        if statement.verdict is not Verdict.HOLDS:
+            _told(audit, out, statement, f"{statement.verdict}: {statement.claim.holds}", "red")
+            if statement.claim.span:
+                _marked(audit, out, statement.claim.span)
+    for figure in audit.figures:
+        if figure.verdict is Verdict.UNDECIDED:
+            _told(audit, out, figure, f"undecided: {figure.label} printed {figure.text}", "yellow")
+    for figure in reports.coarse(audit, everywhere=strict):
+        style = "red" if strict else "yellow"
+        _told(audit, out, figure, f"coarse: {reports.coarsely(figure)}", style)
+
+
+def reading(audit: Audit, out: Console) -> None:
+    """How the article was read: what was assumed and left open, and what was not read."""
+    for sentence in audit.assumptions:
+        paragraph(out, f"assumed: {sentence}", "yellow")
+    for item in audit.open:
+        at = places.spanned(audit.case, item.span)
+        said = f"{places.file_of(audit.case)}:{at}: open: {short(item.what, _LABEL)} ({item.why})"
+        paragraph(out, said, "yellow")
+    paragraph(out, coverage.line(audit), "dim")
+
+
+def _told(audit: Audit, out: Console, one: Figure | Statement, text: str, style: str) -> None:
+    """What is told of a place: ``post.md:41:18: text``."""
+    at = places.region(audit.case, one)
+    paragraph(out, f"{places.file_of(audit.case)}:{at}: {text}", style)
+
+
+def _marked(audit: Audit, out: Console, span: Span, correct: str = "") -> None:
+    """The line of a place, carets below it, and what is correct behind these."""
+    assert audit.case.reading is not None
+    article = audit.case.reading.article
+    number = f"{article.place(span.start).line:5d} | "
+    found = excerpt(article, span, out.width - len(number))
+    line = shown(number, style="dim")
+    line.append(found.before).append(found.marked, style="red").append(found.behind)
+    out.print(line, soft_wrap=True)
+    marks = shown(" " * (len(number) - 2) + "| ", style="dim")
+    marks.append(found.marks, style="red")
+    if correct:
+        marks.append(f" {visible(correct)}", style="green")
+    out.print(marks, soft_wrap=True)
