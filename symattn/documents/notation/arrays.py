@@ -1,0 +1,158 @@
+r"""Arrays: environments of LaTeX, and lists in brackets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from symattn.documents.notation.tokens import Unread
+from symattn.documents.trees import Labelled, Opaque
+from symattn.limits import ENTRIES
+from symattn.syntax import Tree
+
+if TYPE_CHECKING:
+    from symattn.documents.notation.grammar import Grammar
+
+
+#: Environments that have no brackets of their own.
+_UNFENCED = frozenset((r"\array", r"\matrix", r"\smallmatrix", r"\tabular"))
+
+
+def matrix(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
+    """The rows of an environment, its labels apart."""
+    rows = [
+        _cut(grammar, row, "cell") for row in _cut(grammar, (start, end), "row") if row[0] < row[1]
+    ]
+    if not rows or len({len(row) for row in rows}) > 1 or sum(map(len, rows)) > ENTRIES.most:
+        raise Unread
+    columns_said, rows_said, rows = _labels(grammar, rows)
+    made = [
+        Labelled(
+            tuple(_cell(grammar, *cell) for cell in row),
+            span=grammar.span(row[0][0], row[-1][1]),
+        )
+        for row in rows
+    ]
+    return Labelled(tuple(made), rows_said, columns_said, span=grammar.span(opening, end + 1))
+
+
+def _labels(
+    grammar: Grammar, rows: list[list[tuple[int, int]]]
+) -> tuple[tuple[str, ...], tuple[str, ...], list[list[tuple[int, int]]]]:
+    """The labels of columns and of rows, and the rows without them; nothing but numbers
+    has labels."""
+    first, below = rows[0], rows[1:]
+    if len(first) < 2 or not below or not all(_is_said(grammar, *row[0]) for row in below):
+        return (), (), rows
+    if not all(_has_number(grammar, *cell) for row in below for cell in row[1:]):
+        return (), (), rows
+    columns_said: tuple[str, ...] = ()
+    if all(not _has_number(grammar, *cell) for cell in first):
+        columns_said = tuple(grammar.source(*cell).strip() for cell in first[1:])
+        rows = below
+    elif not _is_said(grammar, *first[0]):
+        return (), (), rows
+    rows_said = tuple(grammar.source(*row[0]).strip() for row in rows)
+    return columns_said, rows_said, [row[1:] for row in rows]
+
+
+def _cut(grammar: Grammar, piece: tuple[int, int], kind: str) -> list[tuple[int, int]]:
+    """A range at the tokens of a kind, outside of brackets."""
+    start, end = piece
+    found, at, begun = [], start, start
+    while at < end:
+        if grammar.partners[at] > at:
+            at = grammar.partners[at]
+        elif grammar.tokens[at].kind == kind:
+            found.append((begun, at))
+            begun = at + 1
+        at += 1
+    return [*found, (begun, end)]
+
+
+def _is_said(grammar: Grammar, start: int, end: int) -> bool:
+    """Whether a cell is empty or a word: a label, or nothing."""
+    return start == end or all(
+        grammar.tokens[i].kind == "words"
+        or (grammar.tokens[i].kind == "name" and len(grammar.tokens[i].text) > 1)
+        for i in range(start, end)
+    )
+
+
+def _has_number(grammar: Grammar, start: int, end: int) -> bool:
+    return any(grammar.tokens[i].kind == "number" for i in range(start, end))
+
+
+def _cell(grammar: Grammar, start: int, end: int) -> Tree:
+    """An entry; what isn't understood is opaque."""
+    try:
+        return grammar.inside(start, end)
+    except Unread:
+        return cast(Tree, grammar.opaque(start, end))
+
+
+def listed(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
+    """A list in square brackets: with commas, rows with semicolons, or with blanks only."""
+    span = grammar.span(opening, end + 1)
+    rows = grammar.pieces(start, end, ";")
+    if len(rows) > 1:
+        made = [_row(grammar, *row) for row in rows]
+        if len({len(row) for row in made}) > 1:
+            raise Unread
+        return Labelled(
+            tuple(
+                Labelled(row, span=grammar.span(*piece))
+                for row, piece in zip(made, rows, strict=True)
+            ),
+            span=span,
+        )
+    items = _row(grammar, start, end)
+    if (
+        len(items) == 1
+        and grammar.tokens[start].text in _UNFENCED
+        and grammar.partners[start] == end - 1
+    ):
+        # The brackets are those of the environment in them.
+        return items[0]
+    lengths = {len(item.items) if isinstance(item, Labelled) else -1 for item in items}
+    if len(lengths) > 1 and not any(isinstance(item, Opaque) for item in items):
+        raise Unread
+    return Labelled(items, span=span)
+
+
+def _row(grammar: Grammar, start: int, end: int) -> tuple[Tree, ...]:
+    """The items of a list."""
+    pieces = grammar.pieces(start, end)
+    if len(pieces) == 1 and (apart := _apart(grammar, start, end)):
+        pieces = apart
+    return tuple(
+        cast(Tree, grammar.opaque(*piece))
+        if piece[1] - piece[0] == 1 and grammar.tokens[piece[0]].kind == "dots"
+        else grammar.inside(*piece)
+        for piece in pieces
+    )
+
+
+def _apart(grammar: Grammar, start: int, end: int) -> list[tuple[int, int]]:
+    """Numbers, or lists, that only blanks keep apart; none where there is anything else."""
+    found: list[tuple[int, int]] = []
+    at = start
+    while at < end:
+        token = grammar.tokens[at]
+        begun = at
+        if token.kind == "operator" and token.text in "+-" and at + 1 < end:
+            if grammar.tokens[at + 1].spaced:
+                return []
+            at += 1
+            token = grammar.tokens[at]
+        if token.kind == "number" or token.text in ("inf", "nan") or token.kind == "dots":
+            at += 1
+            if at < end and grammar.tokens[at].kind == "percent":
+                at += 1
+        elif token.text == "[" and grammar.partners[at] > 0 and at == begun:
+            at = grammar.partners[at] + 1
+        else:
+            return []
+        if found and not grammar.tokens[begun].spaced and token.text != "[":
+            return []
+        found.append((begun, at))
+    return found if len(found) > 1 else []

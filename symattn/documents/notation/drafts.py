@@ -1,0 +1,64 @@
+"""Chains while they are read: members between links, either of which may be missing
+where a part of a paragraph begins or ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Link, Member, Words
+
+
+@dataclass
+class Draft:
+    """A chain that may begin or end with a link: ``= 0.5``, ``A =``."""
+
+    members: list[Member] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    before: Link | None = None
+    after: Link | None = None
+
+    def add(self, member: Member, span: Span) -> None:
+        """The next member, behind the link that waits for one."""
+        if self.members:
+            self.links.append(self.after or "=")
+        elif self.after:
+            self.before = self.after
+        self.after = None
+        self.members.append(member)
+        self.spans.append(span)
+
+    def link(self, link: Link) -> None:
+        """A link; of several, the one that claims least."""
+        held = self.after
+        weaker: tuple[Link, ...] = ("→", "≈", ":")
+        self.after = next((one for one in weaker if one in (link, held)), link)
+
+    def chain(self) -> Chain:
+        """The chain as it is."""
+        return Chain(tuple(self.members), tuple(self.links), tuple(self.spans))
+
+
+def joined(pieces: Iterable[Words | Draft]) -> tuple[Words | Chain, ...]:
+    """Pieces in order; a chain that goes on in the next piece is one."""
+    found: list[Words | Draft] = []
+    for piece in pieces:
+        if isinstance(piece, Words):
+            if piece.text.strip() or piece.figures:
+                found.append(piece)
+            continue
+        last = found[-1] if found else None
+        if isinstance(last, Draft) and (last.after or piece.before):
+            last.link(piece.before or last.after or "=")
+            for i, (member, span) in enumerate(zip(piece.members, piece.spans, strict=True)):
+                if i:
+                    last.link(piece.links[i - 1])
+                last.add(member, span)
+            if piece.after:
+                last.link(piece.after)
+            continue
+        if piece.members:
+            found.append(piece)
+    return tuple(piece.chain() if isinstance(piece, Draft) else piece for piece in found)

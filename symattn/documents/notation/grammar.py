@@ -1,0 +1,442 @@
+r"""Tokens to trees, by precedence climbing over ranges of tokens.
+
+A range that isn't understood as a whole raises :class:`Unread`; whoever asked makes
+it opaque. Numbers in subscripts and in the limits of sums belong to names and
+indices; every other one is in exactly one figure of a tree that is returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symattn import syntax
+from symattn.documents.notation import arrays, scripts, values
+from symattn.documents.notation.products import joined
+from symattn.documents.notation.tokens import Excess, Token, Unread, matched
+from symattn.documents.notation.vocabulary import (
+    JOINING,
+    MATRICES,
+)
+from symattn.documents.text import Span, Text
+from symattn.documents.trees import Figure, Labelled, Member, Named, Opaque
+from symattn.limits import DIGITS, NESTING, TOKENS
+from symattn.syntax import Tree
+
+_PRODUCTS = frozenset("*/@·×⊙")
+#: Tokens that a part of a name has at most.
+_NAME = 40
+
+
+class Grammar:
+    """The tokens of one text, read in ranges.
+
+    ``at`` is the token that is looked at, ``end`` the end of the range; in ``prose`` an
+    expression ends where it can't go on, and names don't stand side by side by chance.
+    """
+
+    def __init__(self, text: Text, tokens: list[Token], latex: bool) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.latex = latex
+        self.partners = matched(tokens)
+        self.silent, self.indices = scripts.silent(tokens, self.partners)
+        self.at, self.end = 0, len(tokens)
+        self.prose = False
+        self.depth = 0
+        self.merged: list[int] = []
+        #: Brackets that are known to hold nothing that is read.
+        self.failed: set[int] = set()
+
+    # -- places -----------------------------------------------------------------------
+
+    def span(self, start: int, end: int) -> Span:
+        """Where the tokens of a range stand in the file."""
+        if start >= end:
+            place = self.tokens[start].start if start < len(self.tokens) else len(self.text)
+            return self.text.span(place, place)
+        return self.text.span(self.tokens[start].start, self.tokens[end - 1].end)
+
+    def source(self, start: int, end: int) -> str:
+        """What is written there."""
+        if start >= end:
+            return ""
+        return self.text.string[self.tokens[start].start : self.tokens[end - 1].end]
+
+    def figures(self, start: int, end: int) -> tuple[Figure, ...]:
+        """The numbers in a range, each with the sign and the percent sign at it."""
+        return tuple(
+            self.figure(i, self._signed(i, start))
+            for i in range(start, end)
+            if self.tokens[i].kind == "number" and i not in self.silent
+        )
+
+    def _signed(self, at: int, start: int) -> bool:
+        """Whether a minus sign belongs to a number that isn't part of a tree."""
+        if at <= start or self.tokens[at - 1].text != "-" or self.tokens[at].spaced:
+            return False
+        if at - 1 == start:
+            return at < 2 or self.tokens[at - 1].spaced or self.tokens[at - 2].kind != "name"
+        before = self.tokens[at - 2].kind
+        return before not in ("number", "name", "close") or (
+            self.tokens[at - 1].spaced and before != "number"
+        )
+
+    def figure(self, at: int, negative: bool = False) -> Figure:
+        """The figure of a number."""
+        token = self.tokens[at]
+        first, last = at - negative, at
+        text = ("-" if negative else "") + token.text
+        if at + 1 < len(self.tokens) and self.tokens[at + 1].kind == "percent":
+            text, last = text + "%", at + 1
+        return Figure(text, self.span(first, last + 1))
+
+    def opaque(self, start: int, end: int) -> Opaque:
+        """A range that isn't understood."""
+        return Opaque(self.source(start, end), self.span(start, end), self.figures(start, end))
+
+    def few(self, start: int, end: int) -> list[Token]:
+        """The tokens of a script; the first of many."""
+        return self.tokens[start : min(end, start + _NAME)]
+
+    def written(self, start: int, end: int) -> str:
+        """The tokens of a name, one after the other."""
+        if end - start > _NAME:
+            raise Unread
+        return "".join(token.text for token in self.tokens[start:end])
+
+    # -- ranges -----------------------------------------------------------------------
+
+    def member(self, start: int, end: int) -> Member:
+        """A whole range as a tree, else opaque."""
+        self.merged.clear()
+        try:
+            return self._whole(self.inside(start, end), start, end)
+        except Unread:
+            self.silent.difference_update(self.merged)
+            return self.opaque(start, end)
+
+    def prefix(self, start: int, end: int) -> Tree | None:
+        """The longest expression at the beginning of a range; ``at`` is behind it, or
+        behind what is too long to be one."""
+        self.at, self.end, self.prose, self.depth = start, end, True, 0
+        self.merged.clear()
+        try:
+            return self._whole(self.sum(), start, self.at)
+        except Unread as fault:
+            self.silent.difference_update(self.merged)
+            self.at = self.at if isinstance(fault, Excess) else start
+            return None
+        finally:
+            self.prose = False
+
+    def _whole(self, tree: Tree, start: int, end: int) -> Tree:
+        """A tree that has all numbers of a range, and isn't deeper than trees are walked."""
+        numbers = sum(
+            1 for i in range(start, end) if self.tokens[i].kind == "number" and i not in self.silent
+        )
+        for node, depth in _walked(tree):
+            if depth > NESTING.most * 2:
+                raise Excess
+            match node:
+                case Figure(text):
+                    numbers -= text != "-inf"
+                case Opaque(_, _, figures):
+                    numbers -= len(figures)
+        if numbers:
+            raise Unread
+        return tree
+
+    def inside(self, start: int, end: int) -> Tree:
+        """A whole range as a tree."""
+        held = self.at, self.end, self.prose
+        self.at, self.end, self.prose = start, end, False
+        self.depth += 1
+        try:
+            if start >= end or self.depth > NESTING.most:
+                raise Unread
+            tree = self.comparison()
+            if self.at != end:
+                raise Unread
+            return tree
+        finally:
+            self.at, self.end, self.prose = held
+            self.depth -= 1
+
+    def group(self, at: int) -> tuple[int, int]:
+        """What stands between a bracket and its partner, which is passed over."""
+        if self.partners[at] < 0 or at in self.failed or self.partners[at] >= self.end:
+            raise Unread
+        self.at = self.partners[at] + 1
+        return at + 1, self.partners[at]
+
+    # -- expressions ------------------------------------------------------------------
+
+    def peek(self, ahead: int = 0) -> Token:
+        """The next token; one without a kind at the end of the range."""
+        at = self.at + ahead
+        return self.tokens[at] if at < self.end else _END
+
+    def comparison(self) -> Tree:
+        """Sums, with inequalities between them."""
+        operands, relations = [self.sum()], []
+        while self.peek().kind == "inequality":
+            relations.append(self.peek().text)
+            self.at += 1
+            operands.append(self.sum())
+        return syntax.Comparison(tuple(operands), tuple(relations)) if relations else operands[0]
+
+    def sum(self) -> Tree:
+        """Products with signs between them."""
+        left = self.product()
+        start = self.at
+        while self.peek().text in ("+", "-") and self.peek().kind == "operator":
+            self._bound(start)
+            mark, sign = self.at, self.peek().text
+            self.at += 1
+            try:
+                right = self.product()
+            except Excess:
+                raise
+            except Unread:
+                if not self.prose:
+                    raise
+                self.at = mark
+                break
+            left = syntax.Binary(sign, left, right)
+        return left
+
+    def product(self) -> Tree:
+        """Values with signs of products between them, or side by side."""
+        left = self.unary()
+        start = self.at
+        while True:
+            self._bound(start)
+            mark, token = self.at, self.peek()
+            sign = token.text if token.kind == "operator" and token.text in _PRODUCTS else ""
+            if not sign and not self.stands_beside(left):
+                return left
+            self.at += bool(sign)
+            try:
+                right = self.unary() if sign else self.postfix()
+            except Excess:
+                raise
+            except Unread:
+                if not self.prose:
+                    raise
+                self.at = mark
+                return left
+            found = joined(sign, left, right)
+            if isinstance(found, Figure):
+                numbers = [i for i in range(mark - 1, self.at) if self.tokens[i].kind == "number"]
+                late = [i for i in numbers if i >= mark]
+                self.silent.update(late)
+                self.merged.extend(late)
+            left = found
+
+    def stands_beside(self, left: Tree) -> bool:
+        """Whether a product goes on without a sign."""
+        token = self.peek()
+        before = self.tokens[self.at - 1]
+        if token.kind == "name" and token.text != "inf":
+            if self.latex:
+                return token.text not in JOINING
+            return self._is_letter(self.at) and (
+                isinstance(left, Figure)
+                or before.text in (")", "}", "]", "⊤")
+                or self._is_letter_before(left)
+            )
+        if token.kind == "command":
+            return self.latex or token.text == r"\sqrt" or self._is_letter_before(left)
+        if token.kind == "open":
+            if token.text == "(":
+                return self.latex or not token.spaced or before.text == ")"
+            if token.text == "[":
+                return self.latex and not isinstance(left, Named)
+            return token.text == "{" or token.text[1:] in MATRICES
+        return False
+
+    def _is_letter(self, at: int) -> bool:
+        """Whether a name in plain text is one letter, perhaps with an index."""
+        text = self.tokens[at].text
+        if len(text) == 1:
+            glued = not self.tokens[at].spaced
+            return text.isupper() or glued or not text.isascii()
+        return len(text) > 1 and text[0].isupper() and text[1:].isdigit()
+
+    def _is_letter_before(self, left: Tree) -> bool:
+        while isinstance(left, syntax.Binary):
+            left = left.right
+        match left:
+            case Named(name):
+                return len(name) == 1 or name[1:2] == "_" or name[1:].isdigit()
+            case syntax.Transposed() | syntax.Cell() | syntax.Indexed():
+                return True
+        return False
+
+    def unary(self) -> Tree:
+        """A value with its sign; that of a number is part of its figure."""
+        token = self.peek()
+        if token.kind != "operator" or token.text not in ("+", "-"):
+            return self.postfix()
+        self.at += 1
+        self.depth += 1
+        if self.depth > NESTING.most:
+            raise Unread
+        try:
+            if token.text == "+":
+                return self.unary()
+            following = self.peek()
+            if following.kind == "name" and following.text in ("inf", "Inf", "infty"):
+                self.at += 1
+                return Figure("-inf", self.span(self.at - 2, self.at))
+            powered = self.peek(1).kind == "script"
+            if following.kind == "number" and not powered and self._glued(self.at - 1, self.at):
+                self._bounded(following)
+                self.at += 1
+                found = self.figure(self.at - 1, negative=True)
+                self.at += self.peek().kind == "percent"
+                return self.after(found)
+            return syntax.Negative(self.unary())
+        finally:
+            self.depth -= 1
+
+    def _bound(self, start: int) -> None:
+        """Refuse an expression of more symbols than one is read."""
+        if self.at - start > TOKENS.most:
+            raise Excess
+
+    def _glued(self, at: int, other: int) -> bool:
+        """Whether nothing but blanks stands between two tokens."""
+        return not self.text.string[self.tokens[at].end : self.tokens[other].start].strip()
+
+    def _bounded(self, token: Token) -> None:
+        """Refuse a number that nobody would print."""
+        if len(token.text) > DIGITS.most or "," in token.text:
+            raise Unread
+        exponent = token.text.lower().partition("e")[2]
+        if len(exponent) > 4:
+            raise Unread
+
+    def postfix(self) -> Tree:
+        """A value with what stands behind and above it."""
+        start = self.at
+        if start in self.failed:
+            raise Unread
+        self.depth += 1
+        try:
+            if self.depth > NESTING.most:
+                raise Unread
+            return self.after(self.atom())
+        except Unread:
+            self.failed.add(start)
+            raise
+        finally:
+            self.depth -= 1
+
+    def after(self, tree: Tree) -> Tree:
+        """A value with what stands behind and above it."""
+        start = self.at
+        while True:
+            self._bound(start)
+            token = self.peek()
+            if token.kind == "prime" and not isinstance(tree, Figure):
+                self.at += 1
+                tree = syntax.Transposed(tree)
+            elif token.kind == "script":
+                tree = scripts.scripted(self, tree, token.text)
+            elif (
+                token.text == "."
+                and self.peek(1).text == "T"
+                and not token.spaced
+                and not self.peek(1).spaced
+            ):
+                self.at += 2
+                tree = syntax.Transposed(tree)
+            elif token.text == "[" and not token.spaced and not isinstance(tree, Figure):
+                found = scripts.bracketed(self, tree)
+                if found is None:
+                    return tree
+                tree = found
+            else:
+                return tree
+
+    def atom(self) -> Tree:
+        """A number, a name, or what stands in brackets or behind a command."""
+        token = self.peek()
+        match token.kind:
+            case "number":
+                self._bounded(token)
+                self.at += 1
+                found = self.figure(self.at - 1)
+                self.at += self.peek().kind == "percent"
+                return found
+            case "name":
+                return values.name(self)
+            case "open":
+                return self.bracket(token)
+            case "command":
+                return values.command(self, token)
+        raise Unread
+
+    def bracket(self, token: Token) -> Tree:
+        """What stands in brackets."""
+        opening = self.at
+        try:
+            if token.text == "{":
+                return self.inside(*self.group(opening))
+            if token.text == "(":
+                return self.round(*self.group(opening), opening)
+            if token.text == "[":
+                return arrays.listed(self, *self.group(opening), opening)
+            if token.text[1:] in MATRICES:
+                return arrays.matrix(self, *self.group(opening), opening)
+        except Unread:
+            self.failed.add(opening)
+            raise
+        raise Unread
+
+    def round(self, start: int, end: int, opening: int) -> Tree:
+        """A group, or a row vector."""
+        items = [self.inside(*piece) for piece in self.pieces(start, end)]
+        if len(items) == 1:
+            return items[0]
+        if any(True for item in items for _ in figures_in(item)):
+            return Labelled(tuple(items), span=self.span(opening, end + 1))
+        return syntax.Sequence(tuple(items))
+
+    def pieces(self, start: int, end: int, signs: str = ",") -> list[tuple[int, int]]:
+        """The parts of a range between separators, an empty last one left out."""
+        found, at, begun = [], start, start
+        while at < end:
+            if self.partners[at] > at:
+                at = self.partners[at]
+            elif self.tokens[at].kind == "separator" and self.tokens[at].text in signs:
+                found.append((begun, at))
+                begun = at + 1
+            at += 1
+        if begun < end or not found:
+            found.append((begun, end))
+        return found
+
+
+_END = Token("", "", -1, -1)
+
+
+def figures_in(tree: Member) -> Iterator[Figure]:
+    """The figures of a tree, in order."""
+    for node, _ in _walked(tree):
+        match node:
+            case Figure():
+                yield node
+            case Opaque(_, _, figures):
+                yield from figures
+
+
+def _walked(tree: Member) -> Iterator[tuple[Member, int]]:
+    """A tree and all that it is made of, in order, with how deep it is."""
+    held: list[tuple[Member, int]] = [(tree, 0)]
+    while held:
+        node, depth = held.pop()
+        yield node, depth
+        if not isinstance(node, Opaque):
+            held.extend((one, depth + 1) for one in reversed(syntax.inside(node)))

@@ -1,0 +1,139 @@
+r"""Formulas in LaTeX as tokens, without what only says how they look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from symattn.documents.notation.tokens import Token, matched, scanned, straight
+from symattn.documents.notation.vocabulary import (
+    IGNORED,
+    MATRICES,
+    STACKED,
+    STYLES,
+    UNSHOWN,
+    UPRIGHT,
+    WITH_ARGUMENT,
+)
+
+_UPRIGHT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*+")
+_SPACING = re.compile(r"\[\s*+-?[0-9.]++\s*+(?:pt|em|ex|mm|cm|in|px|mu)\s*+\]")
+
+
+def latex_tokens(string: str) -> list[Token]:
+    r"""The tokens of a formula, without what says only how it looks.
+
+    >>> [token.text for token in latex_tokens(r"\mathbf{Q}K^\top \approx \left[0.50\right]")]
+    ['Q', 'K', '^', '⊤', '≈', '[', '0.50', ']']
+    """
+    return _shown(list(scanned(straight(string), latex=True)), string)
+
+
+def _shown(tokens: list[Token], string: str) -> list[Token]:
+    """The tokens of LaTeX without those that only say how it looks."""
+    partners = matched(tokens)
+    gone = bytearray(len(tokens))
+    breaks = _broken_rows(tokens, partners)
+    found: list[Token] = []
+    spaced = False
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        at += 1
+        if gone[at - 1]:
+            continue
+        text = token.text
+        if token.kind != "command":
+            if token.kind == "row" and (spacing := _SPACING.match(string, token.end)):
+                while at < len(tokens) and tokens[at].start < spacing.end():
+                    at += 1
+            if token.kind == "open" and text[1:] in WITH_ARGUMENT:
+                at = _after_arguments(tokens, partners, at, 1)
+            found.append(token._replace(spaced=token.spaced or spaced))
+            spaced = False
+        elif at - 1 in breaks:
+            found.append(token._replace(kind="row"))
+        elif text in IGNORED:
+            spaced = True
+            if text in (r"\left", r"\right") and at < len(tokens) and tokens[at].text == ".":
+                at += 1
+        elif text in UNSHOWN:
+            at = _after_arguments(tokens, partners, at, UNSHOWN[text])
+        elif text in STACKED:
+            at = _after_arguments(tokens, partners, at, 1)
+        elif text in STYLES:
+            _flatten(tokens, partners, gone, at)
+        elif text in UPRIGHT and at < len(tokens) and tokens[at].text == "{" and partners[at] > 0:
+            inner = string[tokens[at].end : tokens[partners[at]].start]
+            found.extend(_upright(inner, tokens, at, partners[at], token))
+            at = partners[at] + 1
+        elif text in UPRIGHT:
+            continue
+        elif text in (r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"):
+            found.append(token._replace(text=r"\frac", spaced=token.spaced or spaced))
+            spaced = False
+            while at < len(tokens) and tokens[at].kind == "number":
+                # \frac12 is a half.
+                number = tokens[at]
+                found.extend(
+                    Token("number", digit, number.start + i, number.start + i + 1)
+                    for i, digit in enumerate(string[number.start : number.end])
+                )
+                at += 1
+        else:
+            found.append(token._replace(spaced=token.spaced or spaced))
+            spaced = False
+    return found
+
+
+def _broken_rows(tokens: Sequence[Token], partners: Sequence[int]) -> set[int]:
+    r"""The ``\\ `` of matrices that have no ``\\\\``: what Markdown made of it."""
+    found: set[int] = set()
+    for opening, token in enumerate(tokens):
+        if token.kind != "open" or token.text[1:] not in MATRICES or partners[opening] < 0:
+            continue
+        rows: list[int] = []
+        at = opening + 1
+        while at < partners[opening]:
+            if partners[at] > at:
+                at = partners[at]
+            elif tokens[at].kind == "row":
+                break
+            elif tokens[at].text[0] == "\\" and tokens[at].text[1:].isspace():
+                rows.append(at)
+            at += 1
+        else:
+            found.update(rows)
+    return found
+
+
+def _flatten(tokens: Sequence[Token], partners: Sequence[int], gone: bytearray, at: int) -> None:
+    """Pass over the braces of a style's argument."""
+    if at < len(tokens) and tokens[at].text == "{" and partners[at] > 0:
+        gone[at] = gone[partners[at]] = 1
+
+
+def _after_arguments(tokens: Sequence[Token], partners: Sequence[int], at: int, count: int) -> int:
+    """The place behind some arguments, and an option before them."""
+    if at < len(tokens) and tokens[at].text == "[" and partners[at] > 0:
+        at = partners[at] + 1
+    for _ in range(count):
+        if at < len(tokens) and tokens[at].text == "{" and partners[at] > 0:
+            at = partners[at] + 1
+    return at
+
+
+def _upright(
+    inner: str, tokens: Sequence[Token], opening: int, closing: int, command: Token
+) -> Iterator[Token]:
+    """Upright letters: a name, a number, or words."""
+    start, end = tokens[opening].end, tokens[closing].start
+    left = len(inner) - len(inner.lstrip())
+    stripped = inner.strip().replace(r"\_", "_")
+    spaced = command.spaced
+    if _UPRIGHT_NAME.fullmatch(stripped):
+        yield Token("name", stripped, start + left, start + len(inner.rstrip()), spaced)
+    elif re.search("[A-Za-z]", stripped) and not re.search(r"[\\^_]|[0-9]\s*+[-+*/=]", stripped):
+        yield Token("words", inner, start, end, spaced)
+    else:
+        yield from (token for token in tokens[opening + 1 : closing])

@@ -1,0 +1,253 @@
+"""Formulas among words: where they begin, and where they end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from symattn import syntax
+from symattn.documents.notation.chains import formula_drafts
+from symattn.documents.notation.drafts import Draft, joined
+from symattn.documents.notation.grammar import Grammar, figures_in
+from symattn.documents.notation.tokens import plain_tokens
+from symattn.documents.notation.vocabulary import COUNTED
+from symattn.documents.text import Text
+from symattn.documents.trees import Chain, Figure, Labelled, Link, Member, Named, Opaque, Words
+
+#: Kinds of tokens that a formula may begin with.
+_STARTS = frozenset(("number", "name", "open", "operator", "command"))
+
+
+def read_line(text: Text) -> tuple[Words | Chain, ...]:
+    """A line of plain text: its formulas, and the words between them.
+
+    >>> words, chain = read_line(Text.whole("Row 0: 0.50 + 0.50 = 1.00 ✓"))[:2]
+    >>> words.text, chain.links, chain.span
+    ('Row 0: ', ('=',), Span(start=7, end=25))
+    """
+    return read_parts([("text", text)])
+
+
+def read_parts(parts: Iterable[tuple[str, Text]]) -> tuple[Words | Chain, ...]:
+    """A paragraph of parts of text, of mathematics and of code in a line."""
+    return joined(_drafts(parts))
+
+
+def _drafts(parts: Iterable[tuple[str, Text]]) -> Iterator[Words | Draft]:
+    for kind, text in parts:
+        if kind == "math":
+            yield from formula_drafts(text)
+        else:
+            yield from _Prose(text, is_code=kind == "code").read()
+
+
+class _Prose:
+    """One walk over the tokens of a line."""
+
+    def __init__(self, text: Text, is_code: bool) -> None:
+        self.text = text
+        self.grammar = Grammar(text, plain_tokens(text.string), latex=False)
+        self.tokens = self.grammar.tokens
+        self.is_code = is_code
+
+    def read(self) -> Iterator[Words | Draft]:
+        at = written = 0
+        while at < len(self.tokens):
+            if self.is_passed(at):
+                at += 1
+                continue
+            draft, after = self.chain(at)
+            if draft is not None and self.is_said(draft, at, after):
+                yield from self.words(written, at)
+                yield draft
+                written = after
+            at = max(after, at + 1)
+        yield from self.words(written, len(self.tokens))
+
+    def is_passed(self, at: int) -> bool:
+        """Whether a token is a word among words: nothing begins with it."""
+        token = self.tokens[at]
+        if token.kind != "name" or len(token.text) < 2 or at + 1 >= len(self.tokens):
+            return token.kind in ("separator", "close")
+        following = self.tokens[at + 1]
+        return following.spaced and following.kind in ("name", "number", "open")
+
+    def words(self, start: int, end: int) -> Iterator[Words]:
+        """The words between two formulas, with blanks around them."""
+        first = self.tokens[start - 1].end if start else 0
+        last = self.tokens[end].start if end < len(self.tokens) else len(self.text)
+        if first < last:
+            text = self.text[first:last]
+            yield Words(text.string, text.span(), self.grammar.figures(start, end))
+
+    def chain(self, at: int) -> tuple[Draft | None, int]:
+        """The chain that begins at a token, and what is behind it."""
+        draft = Draft()
+        behind = at
+        if at == 0 and self.tokens[0].kind == "relation":
+            at = self.links(draft, 0)
+        elif not self.starts(at):
+            return None, at
+        while True:
+            member, after = self.member(at, bool(draft.members))
+            if member is None:
+                if at == len(self.tokens):
+                    return (draft if draft.members else None), at
+                draft.after = None
+                return (draft, behind) if draft.members else (None, after)
+            draft.add(member, self.grammar.span(at, after))
+            behind = after
+            at = self.links(draft, after)
+            if at == after:
+                return draft, after
+
+    def starts(self, at: int) -> bool:
+        """Whether a formula may begin at a token."""
+        token = self.tokens[at]
+        if token.kind not in _STARTS:
+            return False
+        before = self.tokens[at - 1] if at else None
+        if token.kind == "operator":
+            # A sign, but not a dash, nor the hyphen of a word.
+            following = self.tokens[at + 1 : at + 2]
+            sign = token.text in "+-" and following and not following[0].spaced
+            return bool(sign) and (before is None or token.spaced or before.kind == "open")
+        if before is not None and not token.spaced and before.kind in ("number", "name", "script"):
+            return False
+        if token.kind == "number" and token.text.isdigit() and before is not None:
+            return not (before.kind == "name" and before.text.lower() in COUNTED)
+        return True
+
+    def links(self, draft: Draft, at: int) -> int:
+        """The relations at a place as one link."""
+        begun = at
+        while at < len(self.tokens) and self.tokens[at].kind == "relation":
+            text = self.tokens[at].text
+            draft.link("→" if text == "⇒" else cast(Link, text))
+            at += 1
+        is_colon = at == begun and at < len(self.tokens) and self.tokens[at].text == ":"
+        if is_colon and len(draft.members) == 1 and self.is_label(draft.members[0], begun):
+            draft.link(":")
+            at += 1
+        return at
+
+    def is_label(self, member: Member, at: int) -> bool:
+        """Whether a colon behind a member says what it is."""
+        known = isinstance(member, Named | syntax.Gradient | syntax.Indexed | syntax.Cell)
+        if not known or (is_word(member) and at > 1) or at + 1 >= len(self.tokens):
+            return False
+        following = self.tokens[at + 1]
+        return following.kind != "name" or len(following.text) == 1
+
+    def member(self, at: int, further: bool) -> tuple[Member | None, int]:
+        """The member that begins at a token; opaque where it goes on with what isn't
+        understood."""
+        if at >= len(self.tokens):
+            return None, at
+        grammar = self.grammar
+        tree = grammar.prefix(at, len(self.tokens))
+        after = grammar.at
+        if tree is None:
+            if not further or self.tokens[at].kind not in ("open", "command", "operator"):
+                return None, after
+        elif self.is_settled(after):
+            if further and isinstance(tree, Named) and is_word(tree) and self.word_at(after):
+                return None, at
+            if not self.word_at(after):
+                return tree, after
+            return self.without_word(tree, at, after)
+        if not further and tree is not None and not self.relation_ahead(after):
+            return tree, after
+        stop = self.boundary(after)
+        return (grammar.opaque(at, stop), stop) if stop > at else (None, at)
+
+    def without_word(self, tree: Member, at: int, after: int) -> tuple[Member | None, int]:
+        """A member without the word that a dash before it made part of it."""
+        match tree:
+            case syntax.Binary("-" | "+", left, Named() as right) if is_word(right):
+                return cast(Member, left), after - 2
+        return tree, after
+
+    def word_at(self, at: int) -> bool:
+        """Whether a word follows."""
+        token = self.tokens[at] if at < len(self.tokens) else None
+        return token is not None and token.kind == "name" and token.spaced
+
+    def is_settled(self, at: int) -> bool:
+        """Whether an expression may end before a token."""
+        if at >= len(self.tokens):
+            return True
+        token = self.tokens[at]
+        if token.kind in ("separator", "close", "relation", "other", "row", "cell", "prime"):
+            return True
+        if token.kind == "operator":
+            return token.text == "-" and token.spaced
+        return token.spaced and token.kind in ("name", "open", "number", "command")
+
+    def relation_ahead(self, at: int) -> bool:
+        stop = self.boundary(at)
+        return stop < len(self.tokens) and self.tokens[stop].kind == "relation"
+
+    def boundary(self, at: int) -> int:
+        """Where what isn't understood ends."""
+        partners = self.grammar.partners
+        limit = at + 200
+        while at < len(self.tokens) and at < limit:
+            token = self.tokens[at]
+            if partners[at] > at:
+                at = partners[at]
+            elif (
+                token.kind in ("relation", "separator", "close")
+                or (token.kind == "name" and token.spaced and is_word(Named(token.text)))
+                or (token.kind == "other" and token.text in ".:;—")
+            ):
+                break
+            at += 1
+        return at
+
+    def is_said(self, draft: Draft, start: int, end: int) -> bool:
+        """Whether a chain is one, and not words that look like it."""
+        if start == 0 and draft.before:
+            return True
+        if len(draft.members) > 1 or draft.after:
+            plain = all(isinstance(member, Named) for member in draft.members)
+            if not plain:
+                return True
+            whole = start == 0 and end == len(self.tokens)
+            words = any(is_word(member) for member in draft.members)
+            return not words or (whole and "→" not in draft.links)
+        return is_mathematics(draft.members[0], self.is_code)
+
+
+def is_word(member: Member) -> bool:
+    """Whether a name may be an ordinary word."""
+    return (
+        isinstance(member, Named)
+        and len(member.name) > 1
+        and member.name.isalpha()
+        and (len(member.name) > 2 or member.name.islower())
+    )
+
+
+def is_mathematics(member: Member, is_code: bool = False) -> bool:
+    """Whether a member that nothing is said of is more than a word or a number."""
+    match member:
+        case Labelled(items):
+            return len(items) > 1 or isinstance(items[0], Labelled)
+        case syntax.Transposed() | syntax.Gradient() | syntax.Call():
+            return True
+        case syntax.Negative(operand):
+            return is_mathematics(operand)
+        case syntax.Binary(_, left, right):
+            if any("." in figure.text for figure in figures_in(member)):
+                return True
+            return any(is_mathematics(one) or _is_letter(one) for one in (left, right))
+        case Named() | Figure() | Opaque():
+            return False
+        case syntax.Indexed() | syntax.Cell() | syntax.Power():
+            return True
+    return False
+
+
+def _is_letter(member: Member) -> bool:
+    return isinstance(member, Named) and not is_word(member)

@@ -1,0 +1,217 @@
+r"""What stands below, above and in brackets behind a value: names, indices, powers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import TYPE_CHECKING
+
+from symattn import syntax
+from symattn.documents.notation.indices import Index, are_indices, brackets, entry, subscript
+from symattn.documents.notation.names import plain_name
+from symattn.documents.notation.tokens import Token, Unread
+from symattn.documents.notation.vocabulary import TRANSPOSES
+from symattn.documents.text import Span
+from symattn.documents.trees import Figure, Named
+from symattn.syntax import Tree
+
+if TYPE_CHECKING:
+    from symattn.documents.notation.grammar import Grammar
+
+#: Arguments that say along which axis.
+AXES = frozenset(("axis", "dim"))
+#: Characters of a name at most.
+_LONGEST = 200
+_LARGE = frozenset((r"\sum", r"\prod"))
+
+
+def silent(tokens: Sequence[Token], partners: Sequence[int]) -> tuple[set[int], set[int]]:
+    """The numbers that belong to names and indices: in subscripts, in the limits of
+    sums, in brackets above a name or right behind it, and where an axis is said; and
+    the brackets of indices."""
+    found: list[int] = []
+    indices: set[int] = set()
+    large = False
+    at = 0
+    while at < len(tokens):
+        token, following = tokens[at], at + 1
+        if token.kind == "script" and following < len(tokens):
+            end = following + 1
+            opening = ("{", "(") if token.text == "^" else ("{",)
+            if tokens[following].text in opening and partners[following] > 0:
+                end = partners[following] + 1
+            if token.text == "_" or large or _is_bracketed(tokens, at, end):
+                found.extend(range(following, end))
+                at = end
+                continue
+        elif token.text in AXES and tokens[following : following + 1]:
+            if tokens[following].text == "=":
+                found.extend(range(following, min(following + 3, len(tokens))))
+        elif token.text == "[" and _is_index(tokens, partners, indices, at):
+            found.extend(range(at, partners[at]))
+            indices.add(at)
+        large = token.text in _LARGE or (large and token.kind == "script")
+        at += 1
+    return {i for i in found if tokens[i].kind == "number"}, indices
+
+
+def _is_bracketed(tokens: Sequence[Token], at: int, end: int) -> bool:
+    """Whether a number in brackets stands above a name: ``W^{(1)}``."""
+    inner = [token.text for token in tokens[at + 1 : min(end, at + 6)] if token.text not in "{}"]
+    return tokens[at - 1].kind in ("name", "close") and (
+        len(inner) == 3 and inner[0] == "(" and inner[1].isdigit() and inner[2] == ")"
+    )
+
+
+def _is_index(
+    tokens: Sequence[Token], partners: Sequence[int], known: Set[int], opening: int
+) -> bool:
+    """Whether a bracket holds indices: ``A[0, 1]``, ``scores[0][1]``."""
+    end = partners[opening]
+    if opening == 0 or end < 0 or tokens[opening].spaced:
+        return False
+    before = tokens[opening - 1]
+    if before.text == "]" and partners[opening - 1] not in known:
+        return False
+    if before.kind != "name" and before.text not in ("]", ")", "}"):
+        return False
+    return are_indices(tokens[opening + 1 : min(end, opening + 11)])
+
+
+def argument(grammar: Grammar) -> tuple[int, int]:
+    """The range of what follows a script or a command, which is passed over."""
+    token, start = grammar.peek(), grammar.at
+    if token.text == "{":
+        return grammar.group(start)
+    if token.text == "(" and not grammar.latex:
+        grammar.group(start)
+        return start, grammar.at
+    if token.kind == "operator" and token.text in "+-" and grammar.peek(1).kind:
+        grammar.at += 1
+    if grammar.peek().kind in ("", "close", "relation", "separator"):
+        raise Unread
+    if grammar.peek().kind == "command":
+        grammar.postfix()
+        return start, grammar.at
+    grammar.at += 1
+    while not grammar.latex and grammar.peek().kind == "script":
+        # The index of e^xᵢ in plain text is part of what stands above.
+        if grammar.peek().start != grammar.peek(1).start:
+            break
+        grammar.at = grammar.partners[grammar.at + 1] + 1
+    return start, grammar.at
+
+
+def named(grammar: Grammar, start: int, written: str) -> Tree:
+    """A name with what stands below and above it, as long as that is part of it."""
+    indices: tuple[Index, ...] | None = None
+    transposed = False
+    last = grammar.at
+    while not transposed:
+        if len(written) > _LONGEST:
+            raise Unread
+        token, mark = grammar.peek(), grammar.at
+        if token.kind not in ("prime", "accent", "script"):
+            break
+        grammar.at += 1
+        if token.kind == "prime":
+            written += "'"
+        elif token.kind == "accent":
+            written += token.text
+        else:
+            piece = argument(grammar)
+            inner = grammar.few(*piece)
+            if token.text == "_":
+                if indices is None and (found := subscript(plain_name(written), inner)):
+                    indices = found
+                    continue
+            elif is_transpose(inner):
+                transposed = True
+                continue
+            elif not _is_part(written, inner):
+                grammar.at = mark
+                break
+            written += f"{token.text}{{{grammar.written(*piece)}}}"
+        last = grammar.at
+    name = plain_name(written)
+    if not name:
+        raise Unread
+    if transposed and not indices:
+        return _transposed(name, grammar.span(start, last))
+    tree: Tree = Named(name, grammar.span(start, last))
+    if indices:
+        tree = entry(tree, indices)
+    return syntax.Transposed(tree) if transposed else tree
+
+
+def _transposed(name: str, span: Span) -> Tree:
+    """The transpose of a name; of several capitals, a product, it is that of the last."""
+    if not (name.isupper() and name.isalpha() and 1 < len(name) <= 3):
+        return syntax.Transposed(Named(name, span))
+    letters = [
+        Named(letter, Span(span.start + i, span.start + i + 1)) for i, letter in enumerate(name)
+    ]
+    tree: Tree = letters[0]
+    for factor in letters[1:-1]:
+        tree = syntax.Binary("@", tree, factor)
+    return syntax.Binary("@", tree, syntax.Transposed(letters[-1]))
+
+
+def is_transpose(tokens: Sequence[Token]) -> bool:
+    """Whether what stands above takes the transpose."""
+    return len(tokens) == 1 and tokens[0].text in TRANSPOSES
+
+
+def _is_part(written: str, tokens: Sequence[Token]) -> bool:
+    """Whether what stands above is part of the name: ``W^Q``, ``W^{(1)}``, ``x^*``."""
+    if not tokens or len(tokens) > 5:
+        return False
+    if tokens[0].text == "(" and tokens[-1].text == ")":
+        return all(token.kind in ("name", "number") for token in tokens[1:-1])
+    if len(tokens) > 1:
+        return False
+    text = tokens[0].text
+    if tokens[0].kind == "name":
+        return text.isupper() or len(text) > 1 or plain_name(written)[:1].isupper()
+    return text in ("*", "⋆", r"\star")
+
+
+def scripted(grammar: Grammar, tree: Tree, sign: str) -> Tree:
+    """A value that is no name with what stands below or above it."""
+    grammar.at += 1
+    start, end = argument(grammar)
+    inner = grammar.few(start, end)
+    if sign == "_":
+        if isinstance(tree, Figure):
+            raise Unread
+        found = subscript("A", inner)
+        if found is None and len(inner) == 1 and inner[0].text.isdigit():
+            found = (int(inner[0].text),)
+        if found is None:
+            raise Unread
+        return entry(tree, found)
+    if is_transpose(inner) and not isinstance(tree, Figure):
+        return syntax.Transposed(tree)
+    return syntax.Power(tree, grammar.inside(start, end))
+
+
+def over(grammar: Grammar, start: int, end: int) -> tuple[Tree, ...]:
+    """The index of a sum or of a function: ``j``, ``j = 1``; nothing where words say it."""
+    tokens = grammar.few(start, end)
+    if len(tokens) == 1 and tokens[0].kind == "number":
+        return (syntax.Literal(tokens[0].text),)
+    if tokens and tokens[0].kind == "name" and len(tokens[0].text) == 1:
+        return (syntax.Name(plain_name(tokens[0].text)),)
+    return ()
+
+
+def bracketed(grammar: Grammar, tree: Tree) -> Tree | None:
+    """``A[0, 1]``, ``V[:, 1]``, ``S[i, j]``; nothing where the brackets are no index."""
+    opening = grammar.at
+    end = grammar.partners[opening]
+    if opening not in grammar.indices or end >= grammar.end or isinstance(tree, syntax.Array):
+        return None
+    found = brackets(grammar.tokens[opening + 1 : end])
+    if found is None:
+        return None
+    grammar.at = end + 1
+    return entry(tree, found)

@@ -1,0 +1,247 @@
+r"""Text as tokens: one scanner for LaTeX and for mathematics in plain text.
+
+In LaTeX letters stand for themselves and commands have meaning; in plain text
+words do. What only says how a formula looks is passed over here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from symattn.documents.notation.vocabulary import (
+    FUNCTIONS,
+    LOWERED,
+    PAIRS,
+    RAISED,
+    SIGNS,
+)
+
+
+class Unread(Exception):
+    """Tokens that make no tree of the grammar."""
+
+
+class Excess(Unread):
+    """An expression that is longer than one is read."""
+
+
+class Token(NamedTuple):
+    """A token: its kind, its text in one spelling, its characters, and whether blanks
+    stand before it.
+
+    Kinds: ``number``, ``name`` (letters that are one name), ``words`` (several, or one
+    that joins), ``operator``, ``relation`` (links), ``inequality``, ``open``, ``close``
+    (brackets, braces and environments), ``separator``, ``script`` (``_ ^``), ``prime``,
+    ``cell`` (``&``), ``row``, ``dots``, ``command``, ``other``.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    spaced: bool = False
+
+
+_NUMBER = r"(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++(?![A-Za-z0-9]))?+"
+#: Numbers with groups of three digits, or with more dots than a number has.
+_GROUPS = r"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+(?![0-9,])"
+_DOTTED = r"[0-9]++(?:\.[0-9]++){2,}+"
+_SIGNS = r"==>|-->|\.\.\.|:=|==|~=|->|=>|<=|>="
+_PLAIN = re.compile(
+    rf"""(?P<space>\s++)
+    |(?P<address>(?:https?://|www\.)[^\s)\]}}>]++)
+    |(?P<groups>{_GROUPS})
+    |(?P<dotted>{_DOTTED})
+    |(?P<number>{_NUMBER})
+    |(?P<gradient>d[Ll]oss(?=\s*+/\s*+d)|dL(?=\s*+/\s*+d))
+    |(?P<short>(?:[A-Za-z]|alpha|beta|gamma|lambda|sigma|theta|delta)(?=_[A-Za-z0-9]++(?![A-Za-z0-9_\[])))
+    |(?P<name>(?:[A-Za-z]|(?<![A-Za-z0-9])_++(?=[A-Za-z]))[A-Za-z0-9]*+(?:_++[A-Za-z0-9]++)*+(?:['’][A-Za-z]++)?+)
+    |(?P<command>\\[A-Za-z]++\*?|\\.)
+    |(?P<signs>{_SIGNS})
+    |(?P<char>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_LATEX = re.compile(
+    rf"""(?P<space>\s++)
+    |(?P<comment>(?<![0-9])%[^\n]*+\n?+)
+    |(?P<groups>[0-9]{{1,3}}(?:(?:\{{,\}}|\\,)[0-9]{{3}}(?![0-9]))++(?:\.[0-9]++)?+)
+    |(?P<comma>[0-9]++\{{,\}}[0-9]++)
+    |(?P<dotted>{_DOTTED})
+    |(?P<number>(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++(?![A-Za-z0-9]))?+)
+    |(?P<environment>\\(?:begin|end)\s*+\{{[A-Za-z]++\*?+\}})
+    |(?P<command>\\[A-Za-z]++\*?|\\.)
+    |(?P<name>[A-Za-z]++)
+    |(?P<signs>{_SIGNS})
+    |(?P<char>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+#: A run of letters in LaTeX that is one name: a word, a gradient's.
+_WORD = re.compile(r"[A-Za-z]?[a-z]{2,}|d[A-Z]|grad|[A-Z][a-z]+[A-Z][a-zA-Z]+")
+_POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
+
+
+def straight(text: str) -> str:
+    """A text with the letters and digits of mathematical alphabets as plain ones; as
+    long as it was.
+
+    >>> straight("𝐐 = 𝟎.𝟓")
+    'Q = 0.5'
+    """
+    if text.isascii():
+        return text
+    return "".join(
+        unicodedata.normalize("NFKC", sign) if "\U0001d400" <= sign <= "\U0001d7ff" else sign
+        for sign in text
+    )
+
+
+def plain_tokens(string: str) -> list[Token]:
+    """The tokens of a line of plain text.
+
+    >>> [token.text for token in plain_tokens("S = Q·Kᵀ/√d_k")]
+    ['S', '=', 'Q', '·', 'K', '^', '{', 'T', '}', '/', '\\\\sqrt', 'd', '_', 'k']
+    """
+    return list(scanned(straight(string), latex=False))
+
+
+def scanned(string: str, latex: bool) -> Iterator[Token]:
+    """Tokens as they stand, those that only say how a formula looks among them."""
+    pattern = _LATEX if latex else _PLAIN
+    spaced, depth = False, 0
+    at, end = 0, len(string)
+    while at < end:
+        match = pattern.match(string, at)
+        assert match is not None  # any character is one
+        kind, text, start = match.lastgroup or "", match[0], at
+        at = match.end()
+        if kind in ("space", "comment"):
+            spaced = True
+            continue
+        if kind == "char" and text in "[]":
+            depth += 1 if text == "[" else -1
+        if kind == "groups" and not latex and depth > 0 and ",0" not in text:
+            # Between brackets commas separate.
+            kind, text = "number", text.partition(",")[0]
+            at = start + len(text)
+        if kind == "number" and depth > 0 and text.isdigit() and _POINT.match(string, at):
+            # As programs print arrays: "[1. 0.]".
+            text, at = text + ".", at + 1
+        yield from _tokens(kind, text, start, at, spaced, latex, string)
+        spaced = False
+
+
+def _tokens(
+    kind: str, text: str, start: int, end: int, spaced: bool, latex: bool, string: str
+) -> Iterator[Token]:
+    """What one match becomes."""
+    match kind:
+        case "number":
+            yield Token("number", text, start, end, spaced)
+        case "groups":
+            digits = re.sub(r"[^0-9.]", "", text)
+            if latex and text.count("{,}") == 1 and r"\," not in text and "." not in text:
+                # A decimal comma, or one between thousands: both are in use.
+                yield Token("number", text.replace("{,}", ","), start, end, spaced)
+            else:
+                yield Token("number", digits, start, end, spaced)
+        case "comma":
+            yield Token("number", text.replace("{,}", "."), start, end, spaced)
+        case "dotted" | "address":
+            yield Token("other", text, start, end, spaced)
+        case "gradient":
+            yield Token("command", "∂", start, start + 1, spaced)
+            yield Token("name", text[1:], start + 1, end)
+        case "short":
+            yield Token("name", text, start, end, spaced)
+        case "name" if latex:
+            yield from _letters(text, start, spaced)
+        case "name":
+            yield Token("name", text, start, end, spaced)
+        case "environment":
+            name = text[text.index("{") + 1 : -1].rstrip("*")
+            yield Token("open" if text.startswith(r"\b") else "close", rf"\{name}", start, end)
+        case _:
+            yield from _sign(text, start, end, spaced, latex, string)
+
+
+def _letters(text: str, start: int, spaced: bool) -> Iterator[Token]:
+    """A run of letters in LaTeX: one name, or each a name of its own."""
+    if text in FUNCTIONS or text == "Attention" or _WORD.fullmatch(text):
+        yield Token("name", text, start, start + len(text), spaced)
+        return
+    for i, letter in enumerate(text):
+        yield Token("name", letter, start + i, start + i + 1, spaced and not i)
+
+
+def _sign(
+    text: str, start: int, end: int, spaced: bool, latex: bool, string: str
+) -> Iterator[Token]:
+    """A command, an operator or any other character."""
+    if text in LOWERED or text in RAISED:
+        # A script, whose sign and braces have no width.
+        yield Token("script", "_" if text in LOWERED else "^", start, start, spaced)
+        yield Token("open", "{", start, start)
+        yield from _script(LOWERED.get(text) or RAISED[text], start, end)
+        yield Token("close", "}", end, end)
+        return
+    kind, spelt = SIGNS.get(text, ("", text))
+    if kind == "prime" and not (latex or len(text) > 1 or _is_prime(string, start)):
+        kind = "other"
+    elif kind == "blank" and latex:
+        return
+    elif not kind and text[0] == "\\":
+        kind = "command" if len(text) > 1 else "other"
+    elif not kind:
+        # A letter with an accent is a name, one of another alphabet is not.
+        is_letter = text.isalpha() and unicodedata.normalize("NFD", text)[0].isascii()
+        kind = "name" if is_letter else "other"
+    yield Token(kind, spelt, start, end, spaced)
+
+
+def _script(text: str, start: int, end: int) -> Iterator[Token]:
+    """A raised or lowered character."""
+    if text.isdigit():
+        yield Token("number", text, start, end)
+    elif text in "+-":
+        yield Token("operator", text, start, end)
+    else:
+        yield Token("name", text, start, end)
+
+
+def _is_prime(string: str, at: int) -> bool:
+    """Whether an apostrophe in plain text stands on a name of one letter."""
+    before = string[at - 1 : at] if at else ""
+    further = string[at - 2 : at - 1] if at > 1 else " "
+    after = string[at + 1 : at + 2]
+    return (
+        before.isupper()
+        and not further.isalnum()
+        and further not in "'’\""
+        and (not after.isalpha() or after.isupper())
+    )
+
+
+def matched(tokens: Sequence[Token]) -> list[int]:
+    """For each bracket the place of its partner, -1 where it has none, and for the rest."""
+    partners = [-1] * len(tokens)
+    held: list[int] = []
+    for at, token in enumerate(tokens):
+        if token.kind == "open":
+            held.append(at)
+        elif token.kind == "close":
+            hard = token.text == "}" or (token.text[0] == "\\" and token.text != r"\}")
+            while held and hard and not _is_pair(tokens[held[-1]].text, token.text):
+                held.pop()
+            if held and _is_pair(tokens[held[-1]].text, token.text):
+                partners[at] = held[-1]
+                partners[held.pop()] = at
+            elif held and not hard and tokens[held[-1]].text in ("(", "["):
+                held.pop()
+    return partners
+
+
+def _is_pair(opening: str, closing: str) -> bool:
+    return PAIRS.get(opening, opening) == closing

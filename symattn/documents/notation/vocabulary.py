@@ -1,0 +1,351 @@
+r"""The words of notation: what LaTeX and Unicode write, and what it means.
+
+Tables only. A command that is in none of them makes its member opaque.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_GREEK_NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
+    "sigma tau upsilon phi chi psi omega"
+)
+GREEK = tuple(re.findall("[a-z]+", _GREEK_NAMES))
+_GREEK_SIGNS = "αβγδεζηθικλμνξοπρστυφχψω"
+#: Greek letters of Unicode, and what they are called; capitals begin with one.
+LETTERS: dict[str, str] = {
+    **dict(zip(_GREEK_SIGNS, GREEK, strict=True)),
+    **{
+        sign.upper(): name.capitalize()
+        for sign, name in zip(_GREEK_SIGNS, GREEK, strict=True)
+        if sign not in "σο"
+    },
+    "ϵ": "epsilon",
+    "ϕ": "phi",
+    "ϑ": "theta",
+    "ς": "sigma",
+    "ℓ": "ell",
+}
+#: Commands that are letters, and how they are written in plain ones.
+LETTER_COMMANDS: dict[str, str] = {
+    **{rf"\{name}": name for name in GREEK},
+    **{rf"\{name.capitalize()}": name.capitalize() for name in GREEK},
+    **{rf"\var{name}": name for name in ("epsilon", "theta", "phi", "rho", "sigma", "kappa", "pi")},
+    r"\ell": "ell",
+    r"\hbar": "hbar",
+    r"\imath": "i",
+    r"\jmath": "j",
+}
+
+#: Accents, and what they add to a name; '' where they only dress it.
+ACCENTS = {
+    r"\hat": "hat",
+    r"\widehat": "hat",
+    r"\tilde": "tilde",
+    r"\widetilde": "tilde",
+    r"\bar": "bar",
+    r"\overline": "bar",
+    r"\dot": "dot",
+    r"\ddot": "ddot",
+    r"\check": "check",
+    r"\breve": "breve",
+    r"\vec": "",
+    r"\overrightarrow": "",
+}
+#: The same as characters that combine with the letter before them.
+COMBINING = {
+    "\u0302": "hat",
+    "\u0303": "tilde",
+    "\u0304": "bar",
+    "\u0305": "bar",
+    "\u0307": "dot",
+    "\u20d7": "",
+}
+
+#: Commands that say only how what follows looks.
+STYLES = _words(
+    r"\mathbf \bm \boldsymbol \mathcal \mathbb \mathsf \mathit \mathfrak \mathscr \mathnormal"
+    r" \symbf \symbfit \pmb \bold \mathbfit \mathbfsf \vb \vb* \bf \rm \it"
+)
+#: Commands whose argument is upright letters: a name, or words.
+UPRIGHT = _words(
+    r"\text \mathrm \operatorname \operatorname* \mbox \textrm \textbf \textit \texttt \textsf"
+    r" \textnormal \mathtt \mathop \mathord \textsc \emph \symrm \hbox \DeclareMathOperator"
+)
+#: Commands that mean nothing to mathematics.
+IGNORED = _words(
+    r"\displaystyle \textstyle \scriptstyle \scriptscriptstyle \limits \nolimits \hfill \hline"
+    r" \hdashline \toprule \midrule \bottomrule \nonumber \notag \allowbreak \middle \strut"
+    r" \underline \mathstrut \relax \normalsize \small \footnotesize \scriptsize \large \Large"
+    r" \centering \noindent \protect \ensuremath \smash \rlap \llap \mathclap \mathrlap \mathllap"
+    r" \left \right \big \Big \bigg \Bigg \bigl \Bigl \biggl \Biggl \bigr \Bigr \biggr \Biggr"
+    r" \bigm \Bigm \biggm \Biggm \underbrace \overbrace \underbracket \overbracket \boxed \fbox"
+    r" \cancel \bcancel \xcancel \sout \mathbin \mathrel \mathopen \mathclose \mathpunct"
+    r" \mathinner \mathring \vcenter \, \; \: \! \> \/ \  \thinspace \medspace \thickspace"
+    r" \negthinspace \enspace \enskip \nobreakspace"
+) | {"\\ ", "\\\n", "\\\t"}
+#: Commands with arguments that aren't shown, and how many of those come first.
+UNSHOWN = {
+    r"\label": 1,
+    r"\tag": 1,
+    r"\tag*": 1,
+    r"\hspace": 1,
+    r"\hspace*": 1,
+    r"\vspace": 1,
+    r"\phantom": 1,
+    r"\hphantom": 1,
+    r"\vphantom": 1,
+    r"\color": 1,
+    r"\textcolor": 1,
+    r"\colorbox": 1,
+    r"\fcolorbox": 2,
+    r"\class": 1,
+    r"\cssId": 1,
+    r"\style": 1,
+    r"\href": 1,
+    r"\htmlClass": 1,
+    r"\htmlId": 1,
+    r"\htmlStyle": 1,
+    r"\htmlData": 1,
+    r"\cline": 1,
+    r"\rule": 2,
+    r"\cellcolor": 1,
+    r"\rowcolor": 1,
+    r"\mskip": 0,
+}
+#: Commands whose first argument stands above or below what they show.
+STACKED = frozenset((r"\overset", r"\underset", r"\stackrel"))
+
+#: Relations as links of a chain have them; a chain ends at an arrow of logic if another
+#: relation follows.
+RELATIONS = {
+    "=": "=",
+    "≡": "=",
+    "≔": "=",
+    ":=": "=",
+    "==": "=",
+    r"\coloneqq": "=",
+    r"\triangleq": "=",
+    "≜": "=",
+    r"\equiv": "=",
+    "≈": "≈",
+    "≃": "≈",
+    "≅": "≈",
+    "≐": "≈",
+    "~=": "≈",
+    r"\approx": "≈",
+    r"\simeq": "≈",
+    r"\cong": "≈",
+    r"\doteq": "≈",
+    r"\approxeq": "≈",
+    "→": "→",
+    "⟶": "→",
+    "->": "→",
+    "➜": "→",
+    "➡": "→",
+    "↦": "→",
+    r"\to": "→",
+    r"\rightarrow": "→",
+    r"\longrightarrow": "→",
+    r"\mapsto": "→",
+    r"\longmapsto": "→",
+    r"\leadsto": "→",
+    "⇒": "⇒",
+    "⟹": "⇒",
+    "=>": "⇒",
+    "-->": "→",
+    "==>": "⇒",
+    "⟺": "⇒",
+    "⇔": "⇒",
+    r"\Rightarrow": "⇒",
+    r"\Longrightarrow": "⇒",
+    r"\implies": "⇒",
+    r"\iff": "⇒",
+    r"\Leftrightarrow": "⇒",
+    "∴": "⇒",
+    r"\therefore": "⇒",
+}
+#: Inequalities, as the grammar writes them.
+INEQUALITIES = {
+    "<": "<",
+    ">": ">",
+    "≤": "<=",
+    "≥": ">=",
+    "<=": "<=",
+    ">=": ">=",
+    r"\lt": "<",
+    r"\gt": ">",
+    r"\le": "<=",
+    r"\leq": "<=",
+    r"\leqslant": "<=",
+    r"\ge": ">=",
+    r"\geq": ">=",
+    r"\geqslant": ">=",
+}
+#: Signs between operands: sums, quotients, and kinds of products: of anything (``·``),
+#: crosses (``×``), matrix products (``@``), entry by entry (``⊙``).
+OPERATORS = {
+    "+": "+",
+    "-": "-",
+    "−": "-",
+    "–": "-",
+    "‐": "-",
+    "‑": "-",
+    "/": "/",
+    "÷": "/",
+    "∕": "/",
+    "⁄": "/",
+    r"\div": "/",
+    "*": "*",
+    "∗": "*",
+    r"\ast": "*",
+    "@": "@",
+    "·": "·",
+    "⋅": "·",
+    "•": "·",
+    "∙": "·",
+    r"\cdot": "·",
+    r"\bullet": "·",
+    "×": "×",
+    r"\times": "×",
+    "⊙": "⊙",
+    "∘": "⊙",
+    "⊗": "⊙",
+    r"\odot": "⊙",
+    r"\circ": "⊙",
+}
+del OPERATORS["⊗"]
+
+ELLIPSES = _words(
+    "⋯ … ⋮ ⋱ ..."
+    r" \cdots \dots \ldots \vdots \ddots \dotsc \dotsb \dotsm \hdots"
+)
+#: Brackets, and those that close them.
+PAIRS = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", r"\{": r"\}", "⌊": "⌋", "⌈": "⌉"}
+#: Other ways to write brackets.
+BRACKETS = {
+    r"\lbrack": "[",
+    r"\rbrack": "]",
+    r"\lparen": "(",
+    r"\rparen": ")",
+    r"\lbrace": r"\{",
+    r"\rbrace": r"\}",
+    r"\langle": "⟨",
+    r"\rangle": "⟩",
+    "〈": "⟨",
+    "〉": "⟩",
+    r"\lfloor": "⌊",
+    r"\rfloor": "⌋",
+    r"\lceil": "⌈",
+    r"\rceil": "⌉",
+}
+
+#: Environments that are arrays, and those that only lay equations out.
+MATRICES = _words(
+    "matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix psmallmatrix bsmallmatrix array"
+    " tabular"
+)
+LAYOUTS = _words(
+    "align aligned alignat alignedat gather gathered equation eqnarray multline multlined split"
+    " flalign displaymath math cases dcases rcases subequations"
+)
+#: Environments that have an argument before their contents.
+WITH_ARGUMENT = _words("array tabular alignat alignedat")
+
+#: Functions by the names that documents use, and what the grammar calls them.
+FUNCTIONS = {
+    "exp": "exp",
+    "log": "log",
+    "ln": "log",
+    "tanh": "tanh",
+    "sqrt": "sqrt",
+    "max": "max",
+    "min": "min",
+    "argmax": "argmax",
+    "sum": "sum",
+    "softmax": "softmax",
+    "Softmax": "softmax",
+    "SoftMax": "softmax",
+    "smax": "softmax",
+    "concat": "concat",
+    "Concat": "concat",
+    "Concatenate": "concat",
+    "diag": "diag",
+    "sin": "sin",
+    "cos": "cos",
+    "rowsum": "rowsum",
+    "abs": "abs",
+    "sigmoid": "sigmoid",
+    "relu": "relu",
+    "ReLU": "relu",
+}
+#: Functions that take an operand without brackets.
+BARE = _words("exp log ln tanh sin cos max min")
+#: Large signs that add or multiply what follows, over an index.
+LARGE = {
+    **dict.fromkeys((r"\sum", "Σ", "∑"), r"\sum"),
+    **dict.fromkeys((r"\prod", "∏", "Π"), r"\prod"),
+}
+
+#: What is written above or behind to transpose.
+TRANSPOSES = frozenset(("T", "⊤", r"\top", r"\intercal", r"\mathsf{T}", "⊺"))
+#: Subscripts and superscripts of Unicode.
+LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "0123456789+-aehijklmnoprstuvx", strict=True))
+RAISED = dict(
+    zip(
+        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴷᴼᑫⱽꟴ",
+        "0123456789+-TabcdefghijklmnoprstuvwxyzKOqVQ",
+        strict=True,
+    )
+)
+
+#: Words that join formulas, and are no names in them.
+JOINING = _words(
+    "and or where so if then with for thus hence since when otherwise because gives therefore"
+    " is are the of in to as by at on it we be an no not but let have has from that this which"
+    " each all i.e. e.g."
+)
+#: Words that a number behind them names.
+COUNTED = _words(
+    "step row rows column columns col token tokens head heads layer layers section figure fig"
+    " table example part chapter phase dim dims dimension position case equation eq block page"
+    " line word index epoch iteration"
+)
+
+#: What a command or a character is, and how it is spelt where there are several ways:
+#: kinds of tokens (:class:`~symattn.documents.notation.tokens.Token`).
+SIGNS = {
+    **{name: ("name", name) for name in (*LETTER_COMMANDS, *LETTERS)},
+    **{rf"\{name}": ("name", name) for name in FUNCTIONS},
+    **{sign: ("accent", sign) for sign in COMBINING},
+    **{sign: ("command", name) for sign, name in LARGE.items()},
+    **{sign: ("operator", one) for sign, one in OPERATORS.items()},
+    **{sign: ("relation", one) for sign, one in RELATIONS.items()},
+    **{sign: ("inequality", one) for sign, one in INEQUALITIES.items()},
+    **{sign: ("dots", sign) for sign in ELLIPSES},
+    **{sign: ("open", sign) for sign in PAIRS},
+    **{sign: ("close", sign) for sign in PAIRS.values()},
+    **{
+        sign: ("open" if bracket in PAIRS else "close", bracket)
+        for sign, bracket in BRACKETS.items()
+    },
+    **{sign: ("script", sign[-1]) for sign in ("_", "^", r"\_")},
+    **dict.fromkeys(("'", "′", "’", r"\prime"), ("prime", "'")),
+    **{sign: ("separator", sign) for sign in (",", ";")},
+    **dict.fromkeys((r"\quad", r"\qquad"), ("separator", "quad")),
+    **dict.fromkeys((r"\\", r"\cr", r"\newline", r"\tabularnewline"), ("row", r"\\")),
+    **dict.fromkeys(("%", r"\%"), ("percent", "%")),
+    **dict.fromkeys((r"\infty", "∞"), ("name", "inf")),
+    **dict.fromkeys((r"\top", r"\intercal", "⊤", "⊺"), ("name", "⊤")),
+    **dict.fromkeys(("√", r"\sqrt"), ("command", r"\sqrt")),
+    **dict.fromkeys(("∂", r"\partial"), ("command", "∂")),
+    **dict.fromkeys(("∇", r"\nabla"), ("command", "∇")),
+    "&": ("cell", "&"),
+    "~": ("blank", "~"),
+}

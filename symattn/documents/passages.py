@@ -1,0 +1,98 @@
+"""The blocks of an article as passages: words and chains of equalities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+
+from symattn.documents.article import Article, Block, Cell, Part
+from symattn.documents.notation import read_formula, read_parts
+from symattn.documents.text import Span, Text
+from symattn.documents.trees import Chain, Passage, Table, Words
+
+
+def passages(article: Article) -> tuple[Passage, ...]:
+    """An article's passages, in order.
+
+    >>> from pathlib import Path
+    >>> text = Text.whole("Q = [1, 2]")
+    >>> article = Article(Path("x"), "text", "", (Block("prose", (Part("text", text),)),))
+    >>> passage, = passages(article)
+    >>> passage.pieces[0].links
+    ('=',)
+    """
+    is_text = article.form == "text"
+    return tuple(
+        passage
+        for block in article.blocks
+        for passage in _of_block(block, is_text)
+        if passage.pieces
+    )
+
+
+def _of_block(block: Block, is_text: bool) -> Iterator[Passage]:
+    """The passages of a block."""
+    match block.kind:
+        case "table":
+            yield Passage("table", (_table(block),), tags=block.tags)
+        case "note":
+            text = block.text
+            yield Passage("note", (Words(text.string, text.span()),), tags=block.tags)
+        case "formula":
+            pieces = tuple(piece for part in block.parts for piece in read_formula(part.text))
+            yield Passage("formula", pieces, tags=block.tags)
+        case "code" | "output":
+            for line in _logical(block.text):
+                yield Passage(block.kind, read_parts([("code", line)]), tags=block.tags)
+        case "prose" if is_text:
+            for line in _logical(block.text):
+                yield Passage("prose", read_parts([("text", line)]), tags=block.tags)
+        case _:
+            yield Passage(block.kind, _pieces(block.parts), block.level, block.tags)
+
+
+def _pieces(parts: Iterable[Part]) -> tuple[Words | Chain, ...]:
+    """The pieces of a paragraph; its lines are read apart, unless one goes on."""
+    lines: list[tuple[str, Text]] = []
+    for part in parts:
+        if part.kind == "text":
+            lines.extend(("text", line) for line in _logical(part.text))
+        else:
+            lines.append((part.kind, part.text))
+    return read_parts(lines)
+
+
+#: What a line begins with that goes on with the one before.
+_GOES_ON = ("=", "≈", "≃", "→", "⇒", "×", "·", "⋅")
+#: Lines that a bracket may hold.
+_HELD = 100
+
+
+def _logical(text: Text) -> Iterator[Text]:
+    """The lines of a text; one that begins with a relation, or stands in a bracket that
+    is open, goes on with the line before."""
+    start = at = depth = held = 0
+    lines = text.string.splitlines(keepends=True)
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
+        at += len(line)
+        depth = max(0, depth + line.count("[") - line.count("]"))
+        held += 1
+        if following.lstrip().startswith(_GOES_ON) or (depth and held < _HELD):
+            continue
+        yield text[start:at]
+        start, depth, held = at, 0, 0
+    if start < at:
+        yield text[start:at]
+
+
+def _table(block: Block) -> Table:
+    """A table, its cells read."""
+    head = [row for row in block.rows if row and all(cell.is_head for cell in row)]
+    rows = [row for row in block.rows if row not in head]
+    spans = [part.text.span() for row in block.rows for cell in row for part in cell.parts]
+    whole = spans[0].to(spans[-1]) if spans else Span(0, 0)
+    return Table(_row(head[0]) if head else (), tuple(map(_row, rows)), whole)
+
+
+def _row(cells: Iterable[Cell]) -> tuple[tuple[Words | Chain, ...], ...]:
+    return tuple(_pieces(cell.parts) for cell in cells)

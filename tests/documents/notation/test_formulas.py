@@ -1,0 +1,92 @@
+r"""Formulas in LaTeX are read as chains of trees, what isn't understood as opaque."""
+
+from __future__ import annotations
+
+import pytest
+
+from symattn.documents.notation import read_formula
+from tests.documents.notation.reading_back import figures, shown, whole
+
+KNOWN = {
+    # names
+    r"W^{(Q)} = W_Q": ["W_Q = W_Q"],
+    r"\mathbf{q}_{\text{cat}} = (1, 0, 2)": ["q_cat = [1, 0, 2]"],
+    r"\tilde S = \hat{y}": ["S_tilde = y_hat"],
+    r"S_{\text{scaled}} \equiv \boldsymbol{\alpha}": ["S_scaled = alpha"],
+    r"\text{Attention weights} = A": ["Attention_weights = A"],
+    # products and transposes
+    r"Q = X W^Q": ["Q = X @ W_Q"],
+    r"S = QK^\top": ["S = Q @ K.T"],
+    r"Q K^{\mathsf T} + (QK)^T": ["Q @ K.T + (Q @ K).T"],
+    r"0.5\,X W_V": ["0.5 * X @ W_V"],
+    r"A \odot B = A \circ B": ["A * B = A * B"],
+    r"q_1 \cdot k_2 = 1 \cdot 0.5 + 2 \times 0.25": ["q_1 @ k_2 = 1 * 0.5 + 2 * 0.25"],
+    r"[1, 0] \cdot [0.5, 2] = 0.5": ["[1, 0] @ [0.5, 2] = 0.5"],
+    # quotients, roots, powers, functions
+    r"\frac{QK^T}{\sqrt{d_k}} \approx S / \sqrt 2": ["Q @ K.T / sqrt(d_k) ≈ S / sqrt(2)"],
+    r"\dfrac12 = 0.5": ["1 / 2 = 0.5"],
+    r"e^{0.5}/(e^{0.5}+1) \approx 0.62": ["exp(0.5) / (exp(0.5) + 1) ≈ 0.62"],
+    r"\exp(x) = e^x, \quad x^2": ["exp(x) = exp(x)", "x**2"],
+    r"\operatorname{softmax}\left(\frac{S}{2}\right)V": ["softmax(S / 2) @ V"],
+    r"\mathrm{Attention}(Q, K, V)": ["Attention(Q, K, V)"],
+    r"\text{softmax}_j(S_{ij})": ["softmax(S[i, j], j)"],
+    r"A_{ij} = \frac{e^{S_{ij}}}{\sum_{k=1}^{3} e^{S_{ik}}}": [
+        "A[i, j] = exp(S[i, j]) / sum(exp(S[i, k]), k)"
+    ],
+    r"\max(1, 0, 2) = 2": ["max(1, 0, 2) = 2"],
+    # entries
+    r"A_{12} = a_{1,2} = A_{2,:}": ["A[1, 2] = a[1, 2] = A[2, :]"],
+    r"\alpha_{11} v_1 + \alpha_{12} v_2": ["alpha[1, 1] * v_1 + alpha[1, 2] * v_2"],
+    # gradients
+    r"\frac{\partial \mathcal{L}}{\partial W_Q} = X^T \nabla_Q L": ["grad(W_Q) = X.T @ grad(Q)"],
+    r"\frac{dL}{dV} = A^\top dY": ["grad(V) = A.T @ dY"],
+    r"\frac{\partial L}{\partial S_{ij}}": ["grad(S)[i, j]"],
+    # arrays
+    r"\begin{bmatrix} 1 & 0.5 \\ 0 & -2 \end{bmatrix}": ["[[1, 0.5], [0, -2]]"],
+    r"\left[\begin{array}{cc} 1 & 2 \end{array}\right]^\top": ["[[1, 2]].T"],
+    r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}": ["[[1], [2]]"],
+    r"\begin{bmatrix} 1/\sqrt 2 & -\infty \\[4pt] e^{0.5} & 50.7\% \end{bmatrix}": [
+        "[[1 / sqrt(2), -inf], [exp(0.5), 50.7%]]"
+    ],
+    # a backslash that Markdown ate
+    "\\begin{bmatrix} 0.3 & 0.4\\ 0.2 & 0.1 \\end{bmatrix}": ["[[0.3, 0.4], [0.2, 0.1]]"],
+    # relations and what separates chains
+    r"Q = 1 \Rightarrow K = 2": ["Q = 1", "K = 2"],
+    r"x \to 0.5": ["x → 0.5"],
+    r"a = 1, \qquad b := 2 \text{ and } c \doteq 3": ["a = 1", "b = 2", "'and'", "c ≈ 3"],
+    r"\begin{aligned} a &= 1 + 2 \\ &= 3 \\ b &\approx 4 \end{aligned}": ["a = 1 + 2 = 3", "b ≈ 4"],
+    r"\begin{align*} s &= 0.5 \\ &\quad + 0.25 \\ &= 0.75 \end{align*}": ["s = 0.5 + 0.25 = 0.75"],
+    # what only says how it looks
+    r"\boxed{\color{red}{S}} = \underline{0.5}": ["S = 0.5"],
+    r"\displaystyle\bigl(0.5\bigr)\,\cdot\;\mathbf{2} = 1.0 \tag{3}": ["0.5 * 2 = 1.0"],
+    # numbers
+    r"0{,}5 + 1.2 \times 10^{-3}": ["0.5 + 1.2e-3"],
+    # what isn't understood
+    r"X \in \mathbb{R}^{3 \times 4}": [r"«X \in \mathbb{R}^{3 \times 4}»"],
+    r"Q = \oint 3 = 0.5": [r"Q = «\oint 3» = 0.5"],
+}
+
+
+@pytest.mark.parametrize("latex", KNOWN)
+def test_a_formula_is_read_as_its_chains(latex: str) -> None:
+    """A formula gives the chains that its author means."""
+    assert shown(read_formula(whole(latex))) == KNOWN[latex]
+
+
+def test_a_figure_knows_its_characters() -> None:
+    """Each figure's place has the characters that it was read from."""
+    latex = r"S = \begin{bmatrix} -0.50 & 12\% \\ 7 & e^{-1.5} \end{bmatrix} \approx 0{,}25"
+    found = figures(read_formula(whole(latex)))
+    assert [(one.text, latex[one.span.start : one.span.end]) for one in found] == [
+        ("-0.50", "-0.50"),
+        ("12%", r"12\%"),
+        ("7", "7"),
+        ("-1.5", "-1.5"),
+        ("0.25", "0{,}25"),
+    ]
+
+
+def test_an_ellipsis_is_an_opaque_entry() -> None:
+    """An array that is cut short keeps the entries that are there."""
+    (chain,) = read_formula(whole(r"\begin{bmatrix} 0.5 & \cdots & 0.25 \end{bmatrix}"))
+    assert [one.text for one in figures([chain])] == ["0.5", "0.25"]

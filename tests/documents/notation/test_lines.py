@@ -1,0 +1,67 @@
+"""Formulas among words are found where they stand; numbers in words are figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from symattn.documents.notation import read_line
+from tests.documents.notation.reading_back import figures, shown, whole
+
+KNOWN = {
+    "Row 0: 0.5066 + 0.1863 = 0.6929 ✓": ["'Row 0:'", "0.5066 + 0.1863 = 0.6929", "'✓'"],
+    "please → [1, 0]": ["please → [1, 0]"],
+    "The = [1, 0, 1, 0]": ["The = [1, 0, 1, 0]"],
+    "e^-1 ≈ 0.368": ["exp(-1) ≈ 0.368"],
+    "dim 1: 0.422 + 0.422 = 0.844 → ≈ 1.576 (from notes)": [
+        "'dim 1:'",
+        "0.422 + 0.422 = 0.844 → 1.576",
+        "'(from notes)'",
+    ],
+    "scores[0][1] = [1,0] · [0,1] = 1×0 + 0×1 = 0.0": [
+        "scores[0, 1] = [1, 0] @ [0, 1] = 1 * 0 + 0 * 1 = 0.0"
+    ],
+    'Attention weights for "study": [0.106, 0.787]': [
+        "'Attention weights for \"study\":'",
+        "[0.106, 0.787]",
+    ],
+    "(0.5066, 0.1863)": ["[0.5066, 0.1863]"],
+    "[0.5066 -0.1863]": ["[0.5066, -0.1863]"],
+    "[[1. 0.] [0. 1.]]": ["[[1., 0.], [0., 1.]]"],
+    "So Q = K = 0.5 · X, V = X. (Choosing them.)": [
+        "'So'",
+        "Q = K = 0.5 * X",
+        "','",
+        "V = X",
+        "'. (Choosing them.)'",
+    ],
+    "S = (Q K^T) / sqrt(d_k) = Q Kᵀ/√d_k": ["S = Q @ K.T / sqrt(d_k) = Q @ K.T / sqrt(d_k)"],
+    "Attention(Q, K, V) = softmax(QKᵀ / √dk) · V": [
+        "Attention(Q, K, V) = softmax(Q @ K.T / sqrt(dk)) @ V"
+    ],
+    "softmax(xᵢ) = e^xᵢ / Σ e^xⱼ": ["softmax(x[i]) = exp(x[i]) / sum(exp(x[j]))"],
+    "∂L/∂Q = (∂L/∂S) K / sqrt(d_k).": ["grad(Q) = grad(S) @ K / sqrt(d_k)", "'.'"],
+    "√d_k = √4 = 2.0": ["sqrt(d_k) = sqrt(4) = 2.0"],
+    "please → study: [1,0]·[0,2] = 0": ["'please → study:'", "[1, 0] @ [0, 2] = 0"],
+    "logits = [-0.005, −0.038, -inf, -∞]": ["logits = [-0.005, -0.038, -inf, -inf]"],
+    "Token 0 (50.7%), then Token 2 (30.7%)": ["'Token 0 (50.7%), then Token 2 (30.7%)'"],
+    "In 2017, section 3.2.1 had 12 pages.": ["'In 2017, section 3.2.1 had 12 pages.'"],
+    "A chapter about attention": ["'A chapter about attention'"],
+}
+
+
+@pytest.mark.parametrize("line", KNOWN)
+def test_a_line_is_read_as_words_and_chains(line: str) -> None:
+    """Chains begin and end where an author's reader sees them begin and end."""
+    assert shown(read_line(whole(line))) == KNOWN[line]
+
+
+def test_numbers_in_words_are_figures() -> None:
+    """Numbers among words are kept, with their percent signs, at their places."""
+    line = "Token 0 pays 42.2% attention, 1,024 times in GPT-2"
+    found = figures(read_line(whole(line)))
+    assert [(one.text, line[one.span.start : one.span.end]) for one in found] == [
+        ("0", "0"),
+        ("42.2%", "42.2%"),
+        ("1024", "1,024"),
+        ("2", "2"),
+    ]
