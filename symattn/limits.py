@@ -35,6 +35,8 @@ KEY_PARTS = Limit(32, "a key of {found} parts; at most {most} are read")
 #: Files that extend each other.
 CHAIN = Limit(10, "more than {most} files that extend each other")
 CLAIMS = Limit(10_000, "{found} claims; at most {most} are read")
+#: What an author says to symattn of an article, in notes and in each table of a side file.
+NOTES = Limit(1000, "{found} notes; at most {most} are read")
 STEPS = Limit(100, "{found} steps; at most {most} are read")
 #: Entries of one quantity.
 ENTRIES = Limit(1 << 16, "{found} is beyond {most} entries")

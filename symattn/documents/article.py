@@ -113,6 +113,21 @@ class Article:
         line = bisect_right(self._lines, offset)
         return Place(line, offset - self._lines[line - 1] + 1)
 
+    @property
+    def line_count(self) -> int:
+        """How many lines the file has; a line end at its end begins none."""
+        lines = self._lines
+        return len(lines) - (len(lines) > 1 and lines[-1] >= len(self.source))
+
+    def lines(self, first: int, last: int) -> Span:
+        """From the beginning of a line to the end of another, both counted from 1.
+
+        >>> Article(Path("x.md"), "markdown", "a\\nbc\\nd", ()).lines(2, 2)
+        Span(start=2, end=4)
+        """
+        start = self._lines[last - 1]
+        return Span(self._lines[first - 1], start + len(self.line(last)))
+
     def line(self, number: int) -> str:
         """The text of a line, counted from 1, without its end."""
         start = self._lines[number - 1]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from symattn.documents import markdown, repair
 from symattn.documents.article import Block, Contents, Part
-from symattn.documents.inline import formulas
+from symattn.documents.inline import formulas, note
 from symattn.documents.lines import divided
 from symattn.documents.listings import listing
 from symattn.documents.text import Text
@@ -81,6 +81,7 @@ _WEAK = re.compile(
 )
 _ROW = re.compile(r"[ \t]*+[\[\](){}\-+.\d\"'#]")
 _GAP = re.compile(r"[^\s.?!](?: {2,}+|\t)\S|\S {3,}+\S|\|[ \t]++[-+]?[0-9]")
+_NOTE = re.compile(r"[ \t]*+<!--\s*+symattn:")
 #: Lines that one statement may go on over.
 _STATEMENT = 400
 
@@ -112,6 +113,9 @@ class _Reader:
     def __init__(self, text: Text) -> None:
         self.lines = [_Line(line, line.string.rstrip("\n")) for line in divided(text)]
         self.found: list[Block] = []
+        self.closed = max(
+            (k for k, one in enumerate(self.lines) if "-->" in one.string), default=-1
+        )
         self.has_numbers = any(_NUMBERED.match(line.string) for line in self.lines)
         self.item = 0
         #: The number that the next line of code would have, and how often they began at 1.
@@ -124,6 +128,8 @@ class _Reader:
         while at < len(self.lines):
             if self.lines[at].is_blank:
                 at += 1
+            elif self._is_note(at):
+                at = self._note(at)
             elif announced := self._language(at):
                 at = self._announced(at, announced)
             elif run := self._run(at):
@@ -137,7 +143,29 @@ class _Reader:
         return self.found
 
     def _ends(self, at: int) -> bool:
-        return self.lines[at].is_blank or bool(self._language(at)) or bool(self._run(at))
+        if self.lines[at].is_blank or self._is_note(at):
+            return True
+        return bool(self._language(at)) or bool(self._run(at))
+
+    # -- what is said to symattn, on lines of its own --------------------------------
+
+    def _is_note(self, at: int) -> bool:
+        return at <= self.closed and _NOTE.match(self.lines[at].string) is not None
+
+    def _note(self, at: int) -> int:
+        """Take the comments that begin there; what stands behind them is a line by itself."""
+        end = at
+        while "-->" not in self.lines[end].string:
+            end += 1
+        text, done = _text(self.lines[at : end + 1]), 0
+        while _NOTE.match(text.string, done) and (closed := text.string.find("-->", done)) >= 0:
+            start = text.string.index("<!--", done) + 4
+            if (said := note(text[start:closed])) is not None:
+                self.found.append(Block("note", (Part("text", said),)))
+            done = closed + 3
+        rest = text[done:]
+        self.lines[end] = _Line(rest, rest.string.rstrip("\n"))
+        return end
 
     # -- code with numbers of its lines ---------------------------------------------
 

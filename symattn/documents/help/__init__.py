@@ -1,0 +1,50 @@
+"""What an author says to symattn: in notes inside an article, and in a side file."""
+
+from __future__ import annotations
+
+from symattn.documents.article import Article
+from symattn.documents.help.draft import Draft
+from symattn.documents.help.model import Expression, Figures, Help, Said, Under, Value, malformed
+from symattn.documents.help.notes import take_notes
+from symattn.documents.help.sidefile import (
+    ENDING,
+    SideFile,
+    beside,
+    is_side_file,
+    read_side_file,
+    take_side_file,
+)
+
+__all__ = [
+    "ENDING",
+    "Expression",
+    "Figures",
+    "Help",
+    "Said",
+    "SideFile",
+    "Under",
+    "Value",
+    "beside",
+    "help_of",
+    "is_side_file",
+    "malformed",
+    "read_side_file",
+]
+
+
+def help_of(article: Article, side: SideFile | None = None) -> Help:
+    """What is said of an article in its notes, and in a side file.
+
+    Raises :class:`Malformed` with every fault of both, each with its line.
+
+    >>> from pathlib import Path
+    >>> from symattn.documents.files import article
+    >>> made = article(Path("post.md"), b"<!-- symattn: T = S / sqrt(d_k) -->\\n")
+    >>> help_of(made).steps["T"].text
+    'S / sqrt(d_k)'
+    """
+    draft = Draft()
+    take_notes(article, draft)
+    if side is not None:
+        take_side_file(article, side, draft)
+    return draft.help()

@@ -1,0 +1,282 @@
+"""What was said so far, gathered from notes and from a side file, with all faults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from symattn import syntax
+from symattn.documents.help.model import (
+    Expression,
+    Figures,
+    Help,
+    Said,
+    Under,
+    Value,
+    malformed,
+)
+from symattn.documents.text import Span
+from symattn.errors import Fault, Malformed, expected, short
+from symattn.limits import FAULTS_KEPT, STEPS
+from symattn.numbers.reading import read_entry
+from symattn.numbers.rows import read_rows
+from symattn.programs.program import name_fault
+from symattn.shapes import Nested
+from symattn.tables.entries import kind
+
+_LOSS = ("output", "upstream", "wrt")
+#: A name that is a word as well.
+_WORD = re.compile(r"[a-z]{3,}\Z")
+
+
+class Draft:
+    """Gathers what is said; what was said already is a fault."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, Value] = {}
+        self.steps: dict[str, Expression] = {}
+        self.aliases: dict[str, Expression] = {}
+        self.tokens: tuple[str, ...] = ()
+        self.ignored: list[Span] = []
+        self.figures: list[Figures] = []
+        self.under: list[Under] = []
+        self.count_from: int | None = None
+        self.loss: dict[str, object] | None = None
+        self.places: dict[str, Said] = {}
+        self.faults: list[tuple[Said, Fault]] = []
+        self.more = 0
+
+    def fault(self, said: Said, error: Malformed | str) -> None:
+        """Something is wrong with what is said there."""
+        if isinstance(error, str):
+            error = Malformed(error)
+        found = [
+            replace(one.inside(said.where) if said.where else one, line=said.line)
+            for one in error.faults
+        ]
+        room = max(FAULTS_KEPT.most - len(self.faults), 0)
+        self.faults += [(said, one) for one in found[:room]]
+        self.more += len(found[room:]) + error.more
+
+    def help(self) -> Help:
+        """All of it; raises :class:`Malformed` with every fault."""
+        if self.faults:
+            raise malformed(self.faults, self.more)
+        return Help(
+            self.given,
+            self.steps,
+            self.aliases,
+            self.tokens,
+            tuple(sorted(self.ignored)),
+            tuple(self.figures),
+            tuple(self.under),
+            self.count_from,
+            self.loss,
+            self.places,
+        )
+
+    # -- what may be said -------------------------------------------------------------
+
+    def give(self, name: str, data: object, said: Said) -> None:
+        """Numbers that a quantity has."""
+        if self._is_new(name, said):
+            try:
+                read_rows(data)
+            except Malformed as error:
+                named = error if said.where else Malformed(f.inside(name) for f in error.faults)
+                self.fault(said, named)
+            else:
+                self.given[name] = Value(texts(data), said)
+
+    def step(self, name: str, text: object, said: Said) -> None:
+        """An expression that a quantity is."""
+        if self._is_new(name, said) and (made := self._expression(text, said)) is not None:
+            if name in syntax.names(made.tree):
+                self.fault(said, f"{name} is defined by itself")
+            else:
+                self.steps[name] = made
+
+    def alias(self, phrase: str, text: object, said: Said) -> None:
+        """Another name, or a phrase for an expression; a word is both."""
+        words = " ".join(phrase.lower().split())
+        if not any(map(str.isalnum, words)):
+            self.fault(said, f"expected words in quotes, found {short(phrase)!r}")
+        elif not name_fault(phrase):
+            self.step(phrase, text, said)
+            if phrase in self.steps and _WORD.match(phrase):
+                self.aliases[phrase] = self.steps[phrase]
+        elif self._once(f'"{words}"', said) and (made := self._expression(text, said)) is not None:
+            self.aliases[words] = made
+
+    def label(self, tokens: object, said: Said) -> None:
+        """What the rows are called."""
+        if not isinstance(tokens, list | tuple) or not tokens:
+            found = "an empty list" if tokens == [] else kind(tokens)
+            self.fault(said, f"expected a list of texts, found {found}")
+        elif not all(isinstance(token, str) and token.strip() for token in tokens):
+            self.fault(said, "expected a text for each token, as in cat, sat, mat")
+        elif self._once("tokens", said):
+            self.tokens = tuple(token.strip() for token in tokens)
+
+    def count(self, number: object, said: Said) -> None:
+        """What the article counts rows and columns from."""
+        if isinstance(number, bool) or number not in (0, 1):
+            shown = repr(short(str(number)))
+            self.fault(said, f"an article counts from 0 or from 1, found {shown}")
+        elif self._once("count from", said):
+            self.count_from = int(str(number))
+
+    def ignore(self, span: Span) -> None:
+        """What stands there claims nothing."""
+        self.ignored.append(span)
+
+    def print(self, span: Span, parts: Iterable[object], said: Said) -> None:
+        """What the values that are printed there are."""
+        made = [self._expression(part, said) for part in parts]
+        found = tuple(one for one in made if one is not None)
+        for one in found:
+            if isinstance(one.tree, syntax.Comparison | syntax.Conjunction | syntax.Sequence):
+                self.fault(said, f"{one.text!r} is no quantity: expected one, such as A[0]")
+            elif next(syntax.names(one.tree), None) is None:
+                self.fault(said, f"{one.text!r} names nothing: expected a quantity, such as A[0]")
+        if found and len(found) == len(made):
+            self.figures.append(Figures(span, found))
+
+    def read_under(self, span: Span, words: object, said: Said) -> None:
+        """What heading that is to be read under."""
+        if not isinstance(words, str) or not words.strip():
+            found = "nothing" if words == "" else kind(words)
+            self.fault(said, f"expected the words of a heading, found {found}")
+        else:
+            self.under.append(Under(span, " ".join(words.split())))
+
+    def lose(self, key: str, value: object, said: Said) -> None:
+        """What the loss is, as in walkthrough files."""
+        if key not in _LOSS:
+            self.fault(said, f"unknown key {short(key, 40)!r}: {expected(key, _LOSS)}")
+            return
+        if not self._once(f"loss.{key}", said):
+            return
+        try:
+            made = _loss(key, value)
+        except Malformed as error:
+            self.fault(said, error)
+        else:
+            self.loss = {**(self.loss or {}), key: made}
+
+    # -- each of it -------------------------------------------------------------------
+
+    def _expression(self, text: object, said: Said) -> Expression | None:
+        if not isinstance(text, str) or not text.strip():
+            found = "nothing" if text == "" else kind(text)
+            self.fault(said, f"expected an expression as text, found {found}")
+            return None
+        try:
+            tree = syntax.parse(text)
+        except Malformed as error:
+            self.fault(said, error)
+            return None
+        return Expression(text.strip(), tree, said)
+
+    def _is_new(self, name: str, said: Said) -> bool:
+        if bad := name_fault(name):
+            self.fault(said, bad)
+        elif len(self.given) + len(self.steps) >= 2 * STEPS.most:
+            self.fault(said, STEPS.said(len(self.steps) + 1))
+        else:
+            return self._once(name, said)
+        return False
+
+    def _once(self, what: str, said: Said) -> bool:
+        """Whether it wasn't said before; a fault where it was."""
+        before = self.places.setdefault(what, said)
+        if before is said:
+            return True
+        place = f"line {before.line}"
+        if before.path != said.path:
+            place += f" of {before.path.name}"
+        self.fault(said, f"{short(what)} is said in {place} already")
+        return False
+
+
+def _loss(key: str, value: object) -> object:
+    """A value of the table ``loss``, numbers as texts."""
+    if key == "upstream":
+        read_rows(value, symbols=True)
+        return texts(value)
+    if key == "output":
+        if not isinstance(value, str):
+            raise Malformed(f"expected the name of a step, found {kind(value)}")
+        return value
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise Malformed("expected a list of names")
+    return list(value)
+
+
+def texts(data: Any) -> Nested[str]:
+    """Nested numbers as they were written.
+
+    >>> texts([[1, Decimal("0.50")], ["1/3", Decimal("-Infinity")]])
+    (('1', '0.50'), ('1/3', '-inf'))
+    """
+    if isinstance(data, list | tuple):
+        return tuple(texts(one) for one in data)  # type: ignore[return-value]
+    if isinstance(data, Decimal) and data.is_infinite():
+        return "-inf"
+    return str(data)
+
+
+def numbers(tree: syntax.Tree) -> list[Any] | str | None:
+    """The numbers that a tree consists of, as nested texts; None where it is an expression.
+
+    >>> numbers(syntax.parse("[[1, 1/2], [0, -inf]]")), numbers(syntax.parse("Q @ K.T"))
+    ([['1', '1 / 2'], ['0', '-inf']], None)
+    """
+    if isinstance(tree, syntax.Array):
+        parts = [numbers(item) for item in tree.items]
+        return None if None in parts else parts
+    text = "-inf" if tree == syntax.Negative(syntax.Name("inf")) else syntax.text(tree)
+    try:
+        read_entry(text)
+    except Malformed:
+        return None
+    return text
+
+
+def lines(text: str) -> Iterator[tuple[int, int]]:
+    """Where the lines of a note begin and end; one with open brackets goes on.
+
+    >>> [("X = [1,\\n 2]\\nignore")[i:j] for i, j in lines("X = [1,\\n 2]\\nignore")]
+    ['X = [1,\\n 2]', 'ignore']
+    """
+    start = depth = at = 0
+    for line in text.splitlines(keepends=True):
+        depth += sum(map(line.count, "[(")) - sum(map(line.count, "])"))
+        at += len(line)
+        if depth <= 0:
+            yield start, at - len(line) + len(line.rstrip())
+            start, depth = at, 0
+    if start < at:
+        yield start, at
+
+
+_PIECES = re.compile(r"""[^\[\](),"']++|"[^"]*+"|'[^']*+'|.""", re.DOTALL)
+
+
+def listed(text: str) -> Sequence[str]:
+    """The parts of a text between commas; those in brackets and quotes part nothing.
+
+    >>> listed('A[0, 1], "a, b", Y')
+    ['A[0, 1]', '"a, b"', 'Y']
+    """
+    parts, depth = [""], 0
+    for piece in _PIECES.findall(text):
+        depth += (piece in ("[", "(")) - (piece in ("]", ")"))
+        if piece == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return [part.strip() for part in parts]

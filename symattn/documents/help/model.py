@@ -1,0 +1,98 @@
+"""What an author says to symattn, whichever way it was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from symattn import syntax
+from symattn.documents.text import Span
+from symattn.errors import Fault, Faults, Malformed
+from symattn.shapes import Nested
+
+
+class Said(NamedTuple):
+    """Where something was said: the file and the line; ``where`` is the path inside a
+    side file, ``span`` that of a note in the article."""
+
+    path: Path
+    line: int
+    where: str = ""
+    span: Span | None = None
+
+    def fault(self, message: str) -> Fault:
+        """What is wrong with it."""
+        return Fault(self.where, message, self.line)
+
+
+@dataclass(frozen=True)
+class Value:
+    """Numbers as they were written, in their nesting."""
+
+    entries: Nested[str]
+    said: Said
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression in the grammar of walkthrough files."""
+
+    text: str
+    tree: syntax.Tree
+    said: Said
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The values that are printed in ``span`` are, in their order, those of
+    ``expressions``; of a note the first ones behind it."""
+
+    span: Span
+    expressions: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Under:
+    """What stands in ``span`` is to be read as if it stood under a heading of these ``words``."""
+
+    span: Span
+    words: str
+
+
+@dataclass(frozen=True)
+class Help:
+    """What the author of an article says of it.
+
+    ``given`` and ``steps`` have names of their own or of the article, whose meaning
+    they replace; ``aliases`` have phrases, in lower case; ``ignored`` are pieces of
+    the article that claim nothing. ``places`` says where names, ``tokens`` and the
+    like were said.
+    """
+
+    given: Mapping[str, Value] = field(default_factory=dict)
+    steps: Mapping[str, Expression] = field(default_factory=dict)
+    aliases: Mapping[str, Expression] = field(default_factory=dict)
+    tokens: tuple[str, ...] = ()
+    ignored: tuple[Span, ...] = ()
+    figures: tuple[Figures, ...] = ()
+    under: tuple[Under, ...] = ()
+    count_from: int | None = None
+    loss: Mapping[str, object] | None = None
+    places: Mapping[str, Said] = field(default_factory=dict)
+
+
+def malformed(found: Iterable[tuple[Said, Fault]], more: int = 0) -> Malformed:
+    """Faults of what was said in one file or in several, in the order of their lines.
+
+    >>> where = Said(Path("post.md"), 7)
+    >>> print(malformed([(where, where.fault("unknown name 'Z'"))]))
+    post.md:7: unknown name 'Z'
+    """
+    ordered = sorted(found, key=lambda one: (str(one[0].path), one[0].line))
+    paths = {str(said.path) for said, _ in ordered}
+    if len(paths) == 1:
+        return Malformed([fault for _, fault in ordered], paths.pop(), more)
+    told = [Fault("", fault.at(str(said.path))) for said, fault in ordered]
+    return Malformed(Faults(told), more=more)

@@ -1,0 +1,212 @@
+"""Side files: what an author says of an article beside it, in ``post.symattn.toml``.
+
+::
+
+    document = "post.md"
+    tokens = ["cat", "sat", "mat"]
+    count_from = 1
+    ignore = [12, "30-41"]
+
+    [given]
+    d_k = 4
+
+    [steps]
+    S_scaled = "S / sqrt(d_k)"
+
+    [aliases]
+    "context vectors" = "Y"
+
+    [lines]
+    41 = "A[0]"
+    "60-62" = "Y"
+
+    [under]
+    "50-70" = "attention weights"
+
+    [loss]
+    output = "Y"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from symattn.documents.article import Article
+from symattn.documents.help.draft import Draft, listed
+from symattn.documents.help.model import Said
+from symattn.documents.text import Span
+from symattn.errors import Fault, Faults, Malformed, alike, short
+from symattn.limits import NOTES
+from symattn.tables.entries import kind, misfits, unknown
+from symattn.tables.file import File, content, parsed
+
+#: How the name of a side file ends.
+ENDING = ".symattn.toml"
+
+_KEYS: dict[str, type] = {
+    "document": str,
+    **dict.fromkeys(("tokens", "ignore"), list),
+    "count_from": int,
+    **dict.fromkeys(("given", "steps", "aliases", "lines", "under", "loss"), dict),
+}
+_KIND = ("side file", 'it stands beside an article and begins with document = "post.md"')
+_LINES = re.compile(r"([1-9][0-9]{0,8})(?:\s*+[-–]\s*+([1-9][0-9]{0,8}))?+\Z")
+
+
+@dataclass(frozen=True)
+class SideFile:
+    """A side file, and the article that it is about."""
+
+    file: File
+    document: Path
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self.file.path
+
+
+def is_side_file(name: str | Path) -> bool:
+    """Whether a file of that name is a side file.
+
+    >>> is_side_file("post.symattn.toml"), is_side_file("post.toml")
+    (True, False)
+    """
+    return str(name).endswith(ENDING)
+
+
+def beside(article: Path) -> SideFile | None:
+    """The side file beside an article: that of its name, if it is about this one.
+
+    Raises :class:`Malformed` where it can't be read, or is about no file at all.
+    """
+    path = article.with_suffix(ENDING)
+    if not path.is_file():
+        return None
+    held = read_side_file(path, lambda name: path.parent / name)
+    if _is_same(held.document, article):
+        return held
+    if held.document.is_file():
+        return None
+    name = held.document.name
+    hint = f": {meant}" if (meant := alike(name, [article.name])) else ""
+    fault = Fault("document", f"there is no {short(name)!r} beside it{hint}")
+    raise held.file.malformed(_one(fault))
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        return False
+
+
+def read_side_file(path: Path, find: Callable[[str], Path]) -> SideFile:
+    """The side file at ``path``; ``find`` gives the file of the name that it is about.
+
+    Raises :class:`Malformed` where it is no such file; what is wrong inside its
+    tables is found when they are taken.
+    """
+    try:
+        file = parsed(path, content(path, "the file", *_KIND))
+    except Malformed as error:
+        raise Malformed(error.faults, str(path), error.more) from None
+    name = file.document.get("document")
+    try:
+        if name is None:
+            raise Malformed('missing: expected the article\'s name, as in document = "post.md"')
+        if not isinstance(name, str) or not name:
+            raise Malformed(f"expected the article's name as text, found {kind(name)}")
+        document = find(name)
+    except Malformed as error:
+        faults = [fault.inside("document") for fault in error.faults]
+        raise file.malformed(_one(*faults)) from None
+    return SideFile(file, document)
+
+
+def take_side_file(article: Article, side: SideFile, draft: Draft) -> None:
+    """Take what a side file says of an article."""
+    before = len(draft.faults)
+    _SideFile(article, side.file, draft).take()
+    draft.faults[before:] = [
+        (said, replace(fault, line=side.file.line(fault.where)))
+        for said, fault in draft.faults[before:]
+    ]
+
+
+class _SideFile:
+    def __init__(self, article: Article, file: File, draft: Draft) -> None:
+        self.article = article
+        self.file = file
+        self.draft = draft
+
+    def take(self) -> None:
+        document, draft = self.file.document, self.draft
+        whole = Said(self.file.path, 0)
+        wrong = misfits(document, _KEYS)
+        if (bad := unknown(document, _KEYS)) or wrong:
+            draft.fault(whole, Malformed([*bad, *wrong], more=bad.more))
+        sound = {key: value for key, value in document.items() if key in _KEYS}
+        for fault in wrong:
+            del sound[fault.where]
+        for key in ("ignore", "lines", "under", "aliases"):
+            if len(sound.get(key, ())) > NOTES.most:
+                draft.fault(self._said(key), NOTES.said(len(sound.pop(key))))
+        if "tokens" in sound:
+            draft.label(sound["tokens"], self._said("tokens"))
+        if "count_from" in sound:
+            draft.count(sound["count_from"], self._said("count_from"))
+        for key, data, said in self._entries(sound, "given"):
+            draft.give(key, data, said)
+        for key, text, said in self._entries(sound, "steps"):
+            draft.step(key, text, said)
+        for key, text, said in self._entries(sound, "aliases"):
+            draft.alias(key, text, said)
+        for key, value, said in self._entries(sound, "loss"):
+            draft.lose(key, value, said)
+        for number, lines in enumerate(sound.get("ignore", [])):
+            if (span := self._span(lines, self._said(f"ignore[{number}]"))) is not None:
+                draft.ignore(span)
+        for key, parts, said in self._entries(sound, "lines"):
+            if (span := self._span(key, said)) is not None:
+                draft.print(span, listed(parts) if isinstance(parts, str) else _each(parts), said)
+        for key, words, said in self._entries(sound, "under"):
+            if (span := self._span(key, said)) is not None:
+                draft.read_under(span, words, said)
+
+    def _entries(self, document: dict[str, Any], table: str) -> Iterator[tuple[str, Any, Said]]:
+        for key, value in document.get(table, {}).items():
+            yield key, value, self._said(f"{table}.{key}")
+
+    def _said(self, where: str) -> Said:
+        return Said(self.file.path, self.file.line(where), where)
+
+    def _span(self, lines: object, said: Said) -> Span | None:
+        """The piece of the article that lines such as 12 or "30-41" are."""
+        found = None if isinstance(lines, bool) else _LINES.match(str(lines).strip())
+        if found is None or not isinstance(lines, int | str):
+            shown = repr(short(lines)) if isinstance(lines, str) else kind(lines)
+            self.draft.fault(said, f'expected lines such as 12 or "30-41", found {shown}')
+            return None
+        first, last = int(found[1]), int(found[2] or found[1])
+        count = self.article.line_count
+        if last < first:
+            self.draft.fault(said, f"line {last} is before line {first}")
+        elif last > count:
+            name = self.article.path.name
+            self.draft.fault(said, f"{name} has {count} lines, found line {last}")
+        else:
+            return self.article.lines(first, last)
+        return None
+
+
+def _each(parts: object) -> list[object]:
+    return list(parts) if isinstance(parts, list) else [parts]
+
+
+def _one(*faults: Fault) -> Faults:
+    return Faults(faults)
