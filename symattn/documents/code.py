@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from symattn import syntax
 from symattn.documents import printouts
 from symattn.documents.article import Block
-from symattn.documents.printouts import ReadLine
+from symattn.documents.notation import read_parts
 from symattn.documents.python import source
 from symattn.documents.python.following import Event, Program
 from symattn.documents.python.source import Source
@@ -26,6 +26,9 @@ _PYTHON = re.compile(r"\{?\.?(?:i?python3?|py3?|pycon|ipython[0-9]?|sage|code-ce
 _OTHER = re.compile(
     r"(?:text|txt|plain|console|output|out|latex|tex|math|json|ya?ml|html|r|julia|c\+\+|cpp|matlab|rust|java|javascript|js|bash|sh|shell|toml|diff)\b"
 )
+#: The head of a function, and how many statements its body may have.
+_HEAD = re.compile(r"def [^\n]*:[ \t]*+(?:\#[^\n]*+)?\n?")
+_BODY = 40
 #: Prompts of interactive Python: of a statement, of a line that goes on with it.
 _PROMPT = re.compile(r"[ \t]*+(?:>>>(?: |$)|In ?\[[0-9 ]*+\]: ?)")
 _MORE = re.compile(r"[ \t]*+(?:\.\.\.(?: |$)|\.\.\.: ?)")
@@ -38,7 +41,6 @@ _GIVES = re.compile(r"[ \t]*+(?:-+>|=+>|>+|→|⇒|=|≈|(?i:output|prints|resul
 class Codes:
     """The code of an article, block after block: what one defines, later ones use."""
 
-    read_line: ReadLine
     program: Program = field(default_factory=Program)
 
     def passages(self, block: Block) -> tuple[Passage, ...]:
@@ -53,10 +55,10 @@ class Codes:
         return tuple(self._code(text, block.language))
 
     def _code(self, text: Text, language: str) -> Iterator[Passage]:
-        pieces = [(piece, source.parsed(piece)) for piece in source.pieces(text)]
+        pieces = list(_parsed(list(source.pieces(text))))
         whole = all(parsed is not None for _, parsed in pieces)
         if _OTHER.match(language) or not (whole or any(p is not None for _, p in pieces)):
-            yield from printouts.passages(list(text.lines()), "code", self.read_line)
+            yield from printouts.passages(list(text.lines()), "code")
             return
         certain = bool(_PYTHON.match(language)) and whole
         waiting: list[Text] = []
@@ -64,10 +66,10 @@ class Codes:
             if parsed is None or not (certain or _is_program(parsed)):
                 waiting += piece.lines()
                 continue
-            yield from printouts.passages(waiting, "code", self.read_line)
+            yield from printouts.passages(waiting, "code")
             waiting = []
             yield from self._program(parsed)
-        yield from printouts.passages(waiting, "code", self.read_line)
+        yield from printouts.passages(waiting, "code")
 
     def _program(self, parsed: Source) -> Iterator[Passage]:
         """What the statements of a piece of Python say, and its comments."""
@@ -92,7 +94,8 @@ class Codes:
         rest = comment[gives.end() if gives else 0 :].stripped()
         if not len(rest):
             return event.pieces
-        pieces = self.read_line(rest)
+        pieces: tuple[Piece, ...] = read_parts([("code", rest)])
+        pieces = printouts.lone(pieces) if gives else pieces
         match pieces:
             case [Chain(members=(result,), spans=spans)] if isinstance(last, Chain) and (
                 gives or (_is_result(result) and not _is_size(result))
@@ -113,12 +116,12 @@ class Codes:
                 continue
             said.add(line)
             if run and line != previous + 1:
-                yield from printouts.passages(run, "code", self.read_line)
+                yield from printouts.passages(run, "code")
                 run = []
             gives = re.match(r"[ \t]*+>", text.string)
             run.append(text[gives.end() if gives else 0 :])
             previous = line
-        yield from printouts.passages(run, "code", self.read_line)
+        yield from printouts.passages(run, "code")
 
     def _transcript(self, text: Text) -> Iterator[Passage]:
         """Statements behind prompts, and the lines that they printed."""
@@ -144,12 +147,36 @@ class Codes:
             joined += [line, Text.at("\n", Span(line.span().end, line.span().end))]
         if joined:
             yield from self._code(Text.joined(joined), "python")
-        yield from printouts.passages(printed, "output", self.read_line)
+        yield from printouts.passages(printed, "output")
 
 
-def passages(block: Block, read_line: ReadLine) -> tuple[Passage, ...]:
+def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, Source | None]]:
+    """Pieces with the programs that they are. A function whose body has lost its
+    indentation, as in many a copy, ends where it returns."""
+    at = 0
+    while at < len(pieces):
+        piece, found, taken = pieces[at], source.parsed(pieces[at]), 1
+        if found is None and _HEAD.fullmatch(piece.string):
+            body = range(at + 1, min(at + _BODY, len(pieces)))
+            last = next((k for k in body if pieces[k].string.startswith("return")), None)
+            if last is not None:
+                indented = [part for one in pieces[at + 1 : last + 1] for part in _indented(one)]
+                whole = Text.joined([piece, *indented])
+                if (found := source.parsed(whole)) is not None:
+                    piece, taken = whole, last + 1 - at
+        yield piece, found
+        at += taken
+
+
+def _indented(piece: Text) -> Iterator[Text]:
+    place = piece.span().start
+    yield Text.at("    ", Span(place, place))
+    yield piece
+
+
+def passages(block: Block) -> tuple[Passage, ...]:
     """What one block of code says by itself; see :class:`Codes`."""
-    return Codes(read_line).passages(block)
+    return Codes().passages(block)
 
 
 def _transcribed(text: Text) -> bool:

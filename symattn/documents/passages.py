@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import zip_longest
 
+from symattn.documents import printouts
 from symattn.documents.article import Article, Block, Cell, Part
+from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Passage, Table, Words
@@ -22,15 +25,16 @@ def passages(article: Article) -> tuple[Passage, ...]:
     ('=',)
     """
     is_text = article.form == "text"
+    codes = Codes()
     return tuple(
         passage
         for block in article.blocks
-        for passage in _of_block(block, is_text)
+        for passage in _of_block(block, is_text, codes)
         if passage.pieces
     )
 
 
-def _of_block(block: Block, is_text: bool) -> Iterator[Passage]:
+def _of_block(block: Block, is_text: bool, codes: Codes) -> Iterator[Passage]:
     """The passages of a block."""
     match block.kind:
         case "table":
@@ -41,12 +45,15 @@ def _of_block(block: Block, is_text: bool) -> Iterator[Passage]:
         case "formula":
             pieces = tuple(piece for part in block.parts for piece in read_formula(part.text))
             yield Passage("formula", pieces, tags=block.tags)
-        case "code" | "output":
-            for line in _logical(block.text):
-                yield Passage(block.kind, read_parts([("code", line)]), tags=block.tags)
+        case "code":
+            for passage in codes.passages(block):
+                yield replace(passage, tags=block.tags)
+        case "output":
+            for passage in printouts.passages(list(block.text.lines()), "output"):
+                yield replace(passage, tags=block.tags)
         case "prose" if is_text:
-            for line in _logical(block.text):
-                yield Passage("prose", read_parts([("text", line)]), tags=block.tags)
+            for passage in printouts.passages(list(block.text.lines()), "prose"):
+                yield replace(passage, tags=block.tags)
         case _:
             yield Passage(block.kind, _pieces(block.parts), block.level, block.tags)
 

@@ -8,30 +8,34 @@ the chain of the line before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from symattn import syntax
 from symattn.documents import grids
 from symattn.documents.grids import Line
+from symattn.documents.notation import read_parts
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Labelled, Member, Opaque, Passage, Piece
-
-#: Reads a line: :func:`symattn.documents.notation.read_line`.
-ReadLine = Callable[[Text], tuple[Piece, ...]]
+from symattn.documents.trees import Chain, Labelled, Member, Opaque, Passage, Piece, Words
 
 _GOES_ON = re.compile(r"[ \t]*+(?:=(?!=)|≈|≃|≅)")
 #: What a line ends with that goes on.
 _OPEN = ("=", "≈", "@")
 
 
-def passages(
-    lines: Sequence[Text], kind: Literal["code", "output", "prose"], read_line: ReadLine
-) -> Iterator[Passage]:
-    """What lines say, each by ``read_line``; nothing of blank ones."""
+def passages(lines: Sequence[Text], kind: Literal["code", "output", "prose"]) -> Iterator[Passage]:
+    """What lines say, one after the other; nothing of blank ones.
+
+    >>> text = Text.whole("A =\\n[[1. 0.]\\n [0. 1.]]")
+    >>> [str(len(passage.pieces)) for passage in passages(list(text.lines()), "output")]
+    ['1']
+    """
+    part = "text" if kind == "prose" else "code"
     for line in _joined(grids.flattened(lines, kind == "output")):
-        pieces = read_line(line.text.stripped())
+        pieces: tuple[Piece, ...] = read_parts([(part, line.text.stripped())])
+        if kind == "output":
+            pieces = lone(pieces)
         said = {span: (rows, columns) for span, rows, columns in line.said}
         if said:
             pieces = tuple(
@@ -42,6 +46,14 @@ def passages(
             )
         if pieces:
             yield Passage(kind, pieces)
+
+
+def lone(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """A number that stands alone as the value that it is; else the pieces themselves."""
+    match pieces:
+        case (Words(text=text, figures=(figure,)),) if text.strip() == figure.text:
+            return (Chain((figure,), (), (figure.span,)),)
+    return pieces
 
 
 def _joined(lines: Iterable[Line]) -> Iterator[Line]:

@@ -10,14 +10,9 @@ from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Passage, Words
 
 
-def by_words(text: Text):
-    """Lines as words: what is no Python is not this file's concern."""
-    return (Words(text.string, text.span()),)
-
-
 def read(string: str, language: str = "python", codes: Codes | None = None) -> list[Passage]:
     block = Block("code", (Part("code", Text.whole(string)),), language=language)
-    return list((codes or Codes(by_words)).passages(block))
+    return list((codes or Codes()).passages(block))
 
 
 def written(passage: Passage) -> str:
@@ -100,7 +95,7 @@ def test_a_function_is_followed_where_it_is_called():
 
 def test_functions_are_known_in_later_blocks():
     """A notebook defines in one cell what it calls in another."""
-    codes = Codes(by_words)
+    codes = Codes()
     read("def project(x, w):\n    return x @ w", codes=codes)
     assert lines("Q = project(X, W)", codes=codes) == ["Q = X @ W"]
 
@@ -148,7 +143,25 @@ def test_transcripts_have_code_and_output():
 def test_what_is_no_python_goes_by_lines():
     """Notation that Python happens to read is not Python for that."""
     for line in ("Q = X  [3, 4]", "Shape: [3, 4] = [seq_len, d_model]", "QK^T = Q @ K^T", "√4 = 2"):
-        assert lines(line, "") == [f"'{line}'"]
+        chains = [piece for p in read(line, "") for piece in p.pieces if isinstance(piece, Chain)]
+        assert chains
+        assert not any(chain.is_code for chain in chains)
+
+
+def test_results_in_comments_go_on_with_their_statement():
+    """``# -> 0.5``, ``# [0.5, 0.5]`` and ``#> 0.5`` behind a statement say what it gives; a size
+    says nothing of the kind."""
+    assert lines("w = A[0, 1]  # -> 0.1863") == ["w = A[0, 1] = 0.1863"]
+    assert lines("w = softmax(x)  # [0.62, 0.38]") == ["w = softmax(x) = [0.62, 0.38]"]
+    assert lines("S = Q @ K.T  # (3, 3)")[0].startswith("S = Q @ K.T; ")
+
+
+def test_a_function_that_lost_its_indentation_is_one():
+    """Copies of pages lose the blanks before lines."""
+    program = (
+        "def softmax(x):\ne = np.exp(x)\nreturn e / e.sum(axis=1, keepdims=True)\nA = softmax(S)"
+    )
+    assert lines(program) == ["A = softmax(S)"]
 
 
 def test_hostile_programs_are_read_in_no_time():
@@ -169,7 +182,7 @@ def test_hostile_programs_are_read_in_no_time():
         "for i in range(10**9):\n    print(i)\n" * 100,
     ):
         began = process_time()
-        code.passages(_block(program), by_words)
+        code.passages(_block(program))
         assert process_time() - began < 5
 
 

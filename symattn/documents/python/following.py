@@ -85,7 +85,8 @@ class Program:
     def follow(self, source: Source) -> list[Event]:
         """What the statements of a piece say, in the order in which they run."""
         follower = _Follower(self)
-        follower.statements(source, source.body, Frame(self.scope, self.names))
+        with suppress(_Returned):
+            follower.statements(source, source.body, Frame(self.scope, self.names))
         return follower.events
 
 
