@@ -51,7 +51,7 @@ def _of_block(block: Block, is_text: bool, codes: Codes) -> Iterator[Passage]:
         case "output":
             for passage in printouts.passages(list(block.text.lines()), "output"):
                 yield replace(passage, tags=block.tags)
-        case "prose" if is_text:
+        case "prose" if is_text and all(part.kind == "text" for part in block.parts):
             for passage in printouts.passages(list(block.text.lines()), "prose"):
                 yield replace(passage, tags=block.tags)
         case _:

@@ -1,0 +1,472 @@
+"""An article bound to its recipe: what every printed number is the value of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from symattn import syntax
+from symattn.documents.article import Article
+from symattn.documents.binding import context, prose, tables, values, workings
+from symattn.documents.binding import rows as row_runs
+from symattn.documents.binding.claims import Claims
+from symattn.documents.binding.construction import Construction, same
+from symattn.documents.binding.coverage import Coverage
+from symattn.documents.binding.definitions import collected
+from symattn.documents.binding.names import Names
+from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.standard import Standard, Variant
+from symattn.documents.binding.subjects import (
+    Mention,
+    Subject,
+    counts_from_zero,
+    spoken_tokens,
+    subject,
+)
+from symattn.documents.passages import passages as passages_of
+from symattn.documents.reading import Open, Reading
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Member, Opaque, Passage, Table, Words
+
+#: The forms that an article may have in mind where it doesn't define its steps.
+_VARIANTS = (
+    Variant(),
+    Variant(scaled=False),
+    Variant(causal=True),
+    Variant(scaled=False, causal=True),
+)
+
+
+#: Words that a value follows, of what was named before them.
+_SAME = re.compile(r"\s*(?:is|are|be|equals?|becomes?|gives?|as|then|now|:|,|≈|=|\s)*\s*", re.I)
+_LAST = re.compile(r"(?<=[.!?;])\s+")
+#: So many digits of numbers tell what they are where no row is spoken of.
+_TELLING = 6
+
+
+def read(article: Article) -> Reading:
+    """What an article computes and prints.
+
+    Where it leaves steps of attention out, of the usual forms that one is assumed
+    that most of its figures agree with.
+    """
+    passages = passages_of(article)
+    best: tuple[float, Reading] | None = None
+    for variant in _VARIANTS:
+        binder = Binder(article, passages, variant)
+        reading = binder.read()
+        if best is None or binder.claims.agreeing > best[0] + 0.5:
+            best = binder.claims.agreeing, reading
+        if not reading.assumptions:
+            break
+    assert best is not None
+    return best[1]
+
+
+@dataclass
+class _Place:
+    """Where the reading is: what headings and the last label speak of."""
+
+    headings: list[tuple[int, str, Subject]] = field(default_factory=list)
+    label: Subject = field(default_factory=Subject)
+    said: str = ""
+
+    def enter(self, level: int, words: str, about: Subject) -> None:
+        """A heading begins; it ends those of its level and below."""
+        self.headings = [one for one in self.headings if one[0] < level]
+        self.headings.append((level, words, about))
+        self.label = Subject()
+
+    @property
+    def where(self) -> str:
+        """The heading that stands above."""
+        return self.headings[-1][1] if self.headings else ""
+
+    @property
+    def around(self) -> Subject:
+        """What is spoken of without being said again."""
+        about = Subject()
+        for _, _, heading in self.headings:
+            about = heading.within(about)
+        return self.label.within(about)
+
+
+class Binder:
+    """Reads the passages of one article, with one form of the standard recipe."""
+
+    def __init__(self, article: Article, passages: Sequence[Passage], variant: Variant) -> None:
+        self.article = article
+        self.recipe = Recipe()
+        self.standard = Standard(self.recipe, variant)
+        self.passages = passages = [_signed(passage) for passage in passages]
+        self.chains = list(_chains(passages))
+        self.definitions = collected(self.chains)
+        self.names = Names(self.recipe, self.definitions, self.standard, article.source)
+        self.coverage = Coverage(passages)
+        self.claims = Claims(self.recipe, self.coverage)
+        self.open: list[Open] = []
+        self._shown: list[syntax.Tree] = []
+        self.tokens: tuple[str, ...] = ()
+        self.first = 0 if counts_from_zero(map(_words, passages)) else 1
+        self._rows = {run.chains[0].span: run for run in row_runs.found(passages)}
+        self._in_rows = {chain.span for run in self._rows.values() for chain in run.chains[1:]}
+
+    def read(self) -> Reading:
+        """The reading of the whole article."""
+        construction = Construction(self.recipe, self.definitions, self.names, self.claims)
+        construction.build(self.chains, self._rows.values())
+        self.tokens = construction.tokens or self._told_tokens()
+        self._walk()
+        return self._reading()
+
+    def _told_tokens(self) -> tuple[str, ...]:
+        """The words of a sentence that the article quotes, as many as there are rows."""
+        sizes = {shape[0] for name in self.recipe.given if (shape := self._shape(name))}
+        return spoken_tokens([self.article.text(one) for one in _prose_spans(self.passages)], sizes)
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        shape = self.recipe.shape(syntax.Name(name)) or ()
+        return shape if len(shape) == 2 else ()
+
+    def _walk(self) -> None:
+        """All passages in their order."""
+        self.place = _Place()
+        self.order = -1
+        self._carried: syntax.Tree | None = None
+        for passage in self.passages:
+            if passage.kind == "heading":
+                words = _words(passage)
+                about = subject(words, self.tokens)
+                self.place.enter(passage.level, words, about)
+            self.claims.where = self.place.where
+            self._passage(passage)
+
+    def _passage(self, passage: Passage) -> None:
+        about = Subject()
+        self._kind = passage.kind
+        self._before, self._carried = self._carried, None
+        for piece in passage.pieces:
+            match piece:
+                case Words(text):
+                    about = subject(text, self.tokens, adjacent=True)
+                    if not _SAME.fullmatch(text):
+                        self._before = None
+                    self.coverage.words(piece, passage.kind)
+                case Chain():
+                    self.order += 1
+                    self.names.at(self.order)
+                    self._chain(piece, about)
+                    about = replace(about, adjacent=False)
+                case Table():
+                    self._table(piece)
+        last = passage.pieces[-1]
+        if isinstance(last, Chain) or (isinstance(last, Words) and last.text.strip().endswith(":")):
+            self._carried = self._before
+        if passage.kind == "prose":
+            self._prose(passage)
+        last = passage.pieces[-1]
+        if isinstance(last, Chain) or (isinstance(last, Words) and last.text.strip().endswith(":")):
+            self._carried = self._before
+        if passage.kind == "prose":
+            self._prose(passage)
+            said = _words(passage)
+            sentence = subject(_LAST.split(said)[-1], self.tokens, not said.endswith((".", "!")))
+            self.place.label = sentence
+
+    def _prose(self, passage: Passage) -> None:
+        """Figures among words, by what each sentence says of them."""
+        text, figures = prose.joined(passage)
+        row = next((one for one in self.place.around.mentions if not one.across), None)
+        for ways in prose.told(text, figures, self.tokens, row):
+            read = [self._told(one) for one in ways]
+            share, bound, certain = max(read, key=lambda one: one[0], default=(0.0, [], False))
+            for figure, tree in bound:
+                # What one sentence says of several figures stands or falls together.
+                holds = self.claims.agreement(tree, figure) == 1.0
+                if holds or (share >= 0.5 if len(bound) > 1 else certain):
+                    plainly = certain or len(bound) > 1
+                    self.claims.claim(tree, figure, confirmed=not plainly)
+
+    def _told(self, told: prose.Told) -> tuple[float, workings.Bound, bool]:
+        """The entries that a sentence may speak of, the part of them that agrees, and
+        whether the words are certain."""
+        whole = self.standard.of(told.role)
+        shape = None if whole is None else self.recipe.shape(whole)
+        if whole is None or shape is None or len(shape) != 2:
+            return 0.0, [], False
+        bound: workings.Bound = []
+        for figure, column in told.figures:
+            i, j = self._counted(told.row), self._counted(column)
+            if 0 <= i < shape[0] and 0 <= j < shape[1] and not self.claims.is_taken(figure):
+                bound.append((figure, workings.indexed(whole, i, j)))
+        agree = sum(self.claims.agreement(tree, figure) == 1.0 for figure, tree in bound)
+        certain = told.row.certain and all(column.certain for _, column in told.figures)
+        return (agree / len(bound) if bound else 0.0), bound, certain
+
+    def _counted(self, mention: Mention) -> int:
+        """The number of a row or column from 0."""
+        return mention.place - (self.first if mention.counted else 0)
+
+    def _table(self, table: Table) -> None:
+        """A table: as a whole or by its columns, then what is left cell by cell."""
+        whole = self._before or self._spoken(self.place.around, [])
+        self.names.at(self.order + 1)
+        tables.bind(table, self.claims, self.standard, self.names.resolved, self.tokens, whole)
+        for row in (table.head, *table.rows):
+            for cell in row:
+                for piece in cell:
+                    if isinstance(piece, Chain):
+                        self.order += 1
+                        self.names.at(self.order)
+                        self._chain(piece, Subject())
+                    elif isinstance(piece, Words):
+                        self.coverage.words(piece, "table")
+
+    def _chain(self, chain: Chain, before: Subject) -> None:
+        """What the members of a chain are the values of, and what comes to them."""
+        if chain.span in self._in_rows:
+            return
+        if chain.span in self._rows:
+            self._run_of_rows(self._rows[chain.span], before)
+            return
+        members = list(chain.members)
+        label = before
+        while len(members) > 1 and (mention := self._token(members[0])) is not None:
+            label = replace(label, mentions=(*label.mentions, mention))
+            members.pop(0)
+        about = label.within(self.place.around)
+        target = self._target(members)
+        if chain.is_code and len(members) == 1 and target is not None:
+            self._shown.append(target)
+        if target is None and len(members) == 1 and values.is_value(members[0]):
+            target = self._before or self._printed(members[0])
+        self._before = target
+        spoken = self._spoken(about, members) if target is None else None
+        work: syntax.Tree | None = None
+        for k, member in enumerate(members):
+            if isinstance(member, Opaque):
+                work = None
+            elif values.is_value(member):
+                if work is not None:
+                    self.claims.work_out(work, member)
+                self._value(member, target or spoken, target is not None, label)
+                work = None
+            elif values.is_numeric(member):
+                work = member
+                self.coverage.mark(values.figures(work), "local")
+                value = next((one for one in members[k:] if values.is_value(one)), None)
+                self._working(member, value, target, spoken, about)
+
+    def _printed(self, value: syntax.Tree) -> syntax.Tree | None:
+        """What code before an output printed there: the next thing of that shape."""
+        if self._kind not in ("output", "code"):
+            return None
+        for k, tree in enumerate(self._shown):
+            if self.claims.fits(tree, value):
+                del self._shown[: k + 1]
+                return tree
+        return None
+
+    def _token(self, member: Member) -> Mention | None:
+        if isinstance(member, syntax.Name) and member.name in self.tokens:
+            return Mention(self.tokens.index(member.name), 0, 0)
+        return None
+
+    def _target(self, members: list[Member]) -> syntax.Tree | None:
+        """The first member that names something of the recipe."""
+        for member in members:
+            if isinstance(member, Opaque) or values.is_closed(member):
+                continue
+            made = self.names.resolved(member)
+            if made is not None:
+                return made
+        return None
+
+    def _spoken(self, about: Subject, members: list[Member]) -> syntax.Tree | None:
+        """What the words around a chain say that it is of."""
+        if about.role is None:
+            return None
+        if members and isinstance(members[0], syntax.Name):
+            # It has a name of its own, which the words don't explain.
+            return None
+        whole = self.standard.of(about.role)
+        if whole is None:
+            return None
+        keys = [self._counted(one) for one in about.mentions if not one.across]
+        across = [self._counted(one) for one in about.mentions if one.across]
+        shape = self.recipe.shape(whole)
+        chosen = [*keys[:2], *across[:1]][:2] if len(keys) < 2 else keys[:2]
+        if shape is None or len(chosen) > len(shape):
+            return None
+        if any(not 0 <= key < size for key, size in zip(chosen, shape, strict=False)):
+            return None
+        return workings.indexed(whole, *chosen) if chosen else whole
+
+    def _value(
+        self,
+        value: syntax.Tree,
+        target: syntax.Tree | None,
+        is_named: bool,
+        label: Subject,
+    ) -> None:
+        """A printed value: of what the chain names, or of what the words say."""
+        if target is None or self.claims.is_taken(value):
+            return
+        if _is_size(target) and self.claims.agreement(target, value) < 1:
+            # The size of another model, said in passing.
+            self.coverage.mark(values.figures(value), "ignored")
+            return
+        if (
+            is_named
+            or self.claims.agreement(target, value) >= 0.5
+            or (label.adjacent and label.role and not self._is_other(value))
+        ):
+            self.claims.claim(target, value)
+
+    def _working(
+        self,
+        numbers: syntax.Tree,
+        value: syntax.Tree | None,
+        target: syntax.Tree | None,
+        spoken: syntax.Tree | None,
+        about: Subject,
+    ) -> None:
+        """Numbers that something is worked out from: each is what stands there in the
+        definition of what the chain or the words name, or of the only entry in the row
+        that is spoken of whose numbers they are."""
+        for one in (target, spoken):
+            if one is not None:
+                share, bound = workings.bindings(self.recipe, one, numbers)
+                if share >= 0.5:
+                    self._claim_all(bound)
+                    return
+        row = next((self._counted(one) for one in about.mentions if not one.across), None)
+        telling = _telling(numbers) + (0 if value is None else _telling(value))
+        if row is None and telling < _TELLING:
+            return
+        found: list[tuple[syntax.Tree, workings.Bound]] = []
+        for one in context.targets(self.recipe, self.standard, about.role, row):
+            share, bound = workings.bindings(self.recipe, one, numbers)
+            if share > 1 - 1e-9 and bound:
+                found.append((one, bound))
+        if not found or not self._is_one([tree for tree, _ in found]):
+            return
+        tree, bound = found[0]
+        self._claim_all(bound)
+        if value is not None and target is None:
+            self.claims.claim(tree, value)
+
+    def _claim_all(self, bound: workings.Bound) -> None:
+        for value, tree in bound:
+            self.claims.claim(tree, value)
+
+    def _is_one(self, trees: list[syntax.Tree]) -> bool:
+        """Whether all of them have one value."""
+        found = [self.recipe.floats(tree) for tree in trees]
+        first = found[0]
+        return first is not None and all(one is not None and same(first, one) for one in found)
+
+    def _is_other(self, value: syntax.Tree) -> bool:
+        """Whether a printed value is, figure by figure, another quantity of the recipe."""
+        names = (*self.recipe.given, *self.recipe.steps)
+        return any(self.recipe.agreement(syntax.Name(name), value) == 1.0 for name in names)
+
+    def _run_of_rows(self, run: row_runs.Rows, before: Subject) -> None:
+        """Rows that are printed one by one: each of the quantity that is spoken of."""
+        about = before.within(self.place.around)
+        if about.role is None or self.claims.is_taken(run.tree):
+            return
+        whole = self.standard.of(about.role)
+        if whole is not None and self.recipe.shape(whole) == values.shape(run.tree):
+            self.claims.claim(whole, run.tree)
+
+    # -- the whole ------------------------------------------------------------------------
+
+    def _reading(self) -> Reading:
+        used = self._used()
+        steps = {name: step for name, step in self.recipe.steps.items() if name in used}
+        assumed = [f"{name} = {one.expression}" for name, one in steps.items() if one.assumed]
+        assumptions = (
+            (f"assuming scaled dot-product attention: {'; '.join(assumed)}",) if assumed else ()
+        )
+        loss = None
+        if self.recipe.upstream is not None:
+            loss = {"output": self.recipe.upstream[0]}
+        return Reading(
+            self.article,
+            dict(self.recipe.given),
+            steps,
+            loss,
+            tuple(self.claims.found),
+            self._fitting_tokens(),
+            self.coverage.numbers(),
+            assumptions,
+            tuple(self.open),
+        )
+
+    def _fitting_tokens(self) -> tuple[str, ...]:
+        count = len(self.tokens)
+        shapes = [self.recipe.shape(syntax.Name(name)) or () for name in self.recipe.given]
+        return self.tokens if any(count in shape for shape in shapes) else ()
+
+    def _used(self) -> set[str]:
+        """The steps that claims speak of, with those that they need."""
+        waiting = [
+            name for claim in self.claims.found for name in syntax.names(syntax.parse(claim.text))
+        ]
+        waiting += [name for name, step in self.recipe.steps.items() if not step.assumed]
+        used: set[str] = set()
+        while waiting:
+            name = waiting.pop().removeprefix("dL/d")
+            if name not in used:
+                used.add(name)
+                if name in self.recipe.trees:
+                    waiting += syntax.names(self.recipe.trees[name])
+        return used
+
+
+def _is_size(tree: syntax.Tree) -> bool:
+    return isinstance(tree, syntax.Call) and tree.function in ("rows", "cols")
+
+
+def _prose_spans(passages: Sequence[Passage]) -> Iterator[Span]:
+    for passage in passages:
+        spans = [piece.span for piece in passage.pieces]
+        if spans and passage.kind in ("prose", "heading"):
+            yield spans[0].to(spans[-1])
+
+
+def _words(passage: Passage) -> str:
+    """The words of a passage, without its formulas."""
+    return " ".join(one.text for one in passage.pieces if isinstance(one, Words)).strip()
+
+
+def _telling(numbers: syntax.Tree) -> int:
+    """How many digits of an expression's figures tell them from others."""
+    return sum(len(one.text.strip("-0.").replace(".", "")) for one in values.figures(numbers))
+
+
+def _signed(passage: Passage) -> Passage:
+    """The passage with each sign before a figure in the figure itself."""
+    pieces = tuple(
+        replace(piece, members=tuple(map(values.signed, piece.members)))
+        if isinstance(piece, Chain)
+        else piece
+        for piece in passage.pieces
+    )
+    return replace(passage, pieces=pieces)
+
+
+def _chains(passages: Sequence[Passage]) -> Iterator[Chain]:
+    """All chains in their order."""
+    for passage in passages:
+        for piece in passage.pieces:
+            if isinstance(piece, Chain):
+                yield piece
+            elif isinstance(piece, Table):
+                for row in (piece.head, *piece.rows):
+                    for cell in row:
+                        for part in cell:
+                            if isinstance(part, Chain):
+                                yield part

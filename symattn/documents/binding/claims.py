@@ -1,0 +1,126 @@
+"""The claims of an article as they are found: each figure is claimed of one quantity only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from symattn import syntax
+from symattn.documents.binding import values, workings
+from symattn.documents.binding.coverage import Coverage
+from symattn.documents.binding.recipe import Recipe
+from symattn.documents.reading import Claimed
+from symattn.documents.text import Span
+from symattn.documents.trees import Figure
+
+
+@dataclass
+class Claims:
+    """What was claimed so far; ``agreeing`` counts the figures that agree with it."""
+
+    recipe: Recipe
+    coverage: Coverage
+    found: list[Claimed] = field(default_factory=list)
+    agreeing: float = 0.0
+    where: str = ""
+    _taken: set[Span] = field(default_factory=set)
+
+    def take(self, tree: syntax.Tree, name: str) -> None:
+        """A printed value is an input where it stands: nothing is claimed of it."""
+        named = syntax.Name(name)
+        for figure, keys in entries(tree):
+            self.coverage.mark([figure], "given", syntax.entry_text(name, named, keys))
+            self._taken.add(figure.span)
+
+    def is_taken(self, value: syntax.Tree) -> bool:
+        """Whether it is known of a figure of the value what it is."""
+        return any(figure.span in self._taken for figure in values.figures(value))
+
+    def fits(self, target: syntax.Tree, value: syntax.Tree) -> bool:
+        """Whether a value can be printed of an expression, by its shape."""
+        return self._fitted(target, value) is not None
+
+    def agreement(self, target: syntax.Tree, value: syntax.Tree) -> float:
+        """The part of a value's figures that the expression rounds to."""
+        fitted = self._fitted(target, value)
+        return 0.0 if fitted is None else self.recipe.agreement(*fitted)
+
+    def claim(self, target: syntax.Tree, value: syntax.Tree, confirmed: bool = False) -> bool:
+        """Claim that a value is printed of an expression; False if their shapes don't fit,
+        or if the value is claimed of something already.
+
+        A matrix of one row or one column fits a vector.
+        """
+        if isinstance(value, Figure) and value.text.endswith("%"):
+            target, value = hundredfold(target), _without_sign(value)
+        fitted = self._fitted(target, value)
+        if fitted is None or self.is_taken(value) or not any(values.figures(value)):
+            return False
+        target, value = fitted
+        text = syntax.text(target)
+        self._add("of", text, value, confirmed)
+        for figure, keys in entries(value):
+            self._taken.add(figure.span)
+            of = syntax.entry_text(text, target, keys)
+            self.coverage.mark([figure], "bound", of, confirmed)
+        self.agreeing += self.recipe.agreement(target, value) * sum(1 for _ in entries(value))
+        return True
+
+    def work_out(self, numbers: syntax.Tree, value: syntax.Tree) -> None:
+        """Claim that numbers come to a printed value, if that makes sense by their shapes."""
+        fitted = self._fitted(numbers, value)
+        if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
+            text = syntax.text(numbers)
+            self._add("as_printed", text, fitted[1], False)
+            self.coverage.mark(values.figures(fitted[1]), "local")
+
+    def _add(self, key: str, text: str, value: syntax.Tree, confirmed: bool) -> None:
+        figures = list(values.figures(value))
+        span = figures[0].span.to(figures[-1].span)
+        shown, places = values.printed(value), values.spans(value)
+        self.found.append(Claimed(key, text, self.where, span, shown, places, confirmed))  # type: ignore[arg-type]
+
+    def _fitted(
+        self, target: syntax.Tree, value: syntax.Tree
+    ) -> tuple[syntax.Tree, syntax.Tree] | None:
+        """An expression and a value of one shape: these, or their only row or column."""
+        shape = self.recipe.shape(target)
+        if shape is None:
+            return None
+        for one in (value, values.flat(value)):
+            if shape == values.shape(one):
+                return target, one
+        size = values.shape(value)
+        if size == () and shape and max(shape) == 1:
+            return workings.indexed(target, *(0 for _ in shape)), value
+        if len(size) == 1 and len(shape) == 2 and size[0] == max(shape) and min(shape) == 1:
+            is_row = shape[0] == 1
+            vector = workings.indexed(target, 0) if is_row else workings.column(target, 0)
+            return vector, value
+        return None
+
+
+def hundredfold(target: syntax.Tree) -> syntax.Tree:
+    """What is printed of a share in percent."""
+    return syntax.Binary("*", syntax.Literal("100"), target)
+
+
+def _without_sign(figure: Figure) -> Figure:
+    """The number of a figure in percent."""
+    text = figure.text.removesuffix("%").rstrip()
+    return Figure(text, Span(figure.span.start, figure.span.start + len(text)))
+
+
+def entries(value: syntax.Tree) -> Iterator[tuple[Figure, tuple[int, ...]]]:
+    """The figures of a printed value, each with its index.
+
+    >>> [(one.text, keys) for one, keys in entries(syntax.Array((Figure("1"), Figure("2"))))]
+    [('1', (0,)), ('2', (1,))]
+    """
+    match value:
+        case Figure():
+            yield value, ()
+        case syntax.Array(items):
+            for i, item in enumerate(items):
+                for figure, keys in entries(item):
+                    yield figure, (i, *keys)

@@ -1,0 +1,224 @@
+"""The recipe of an article, made of its definitions, what it gives and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from symattn import syntax
+from symattn.documents.binding import rows as row_runs
+from symattn.documents.binding import values
+from symattn.documents.binding.claims import Claims
+from symattn.documents.binding.definitions import Definition, Definitions, renamed
+from symattn.documents.binding.names import Names
+from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.roles import Role, named
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Labelled
+from symattn.programs.floats import Matrix
+
+#: What is usually computed: a value that is printed of it is an input only where
+#: nothing says from what it could be.
+_COMPUTED: tuple[Role, ...] = (
+    "query", "key", "value", "scores", "scaled", "masked", "weights", "output",
+)  # fmt: skip
+
+
+class Construction:
+    """Builds a recipe; ``tokens`` are the labels of its rows, once they are known."""
+
+    def __init__(
+        self, recipe: Recipe, definitions: Definitions, names: Names, claims: Claims
+    ) -> None:
+        self.recipe = recipe
+        self.definitions = definitions
+        self.names = names
+        self.claims = claims
+        self.tokens: tuple[str, ...] = ()
+
+    def build(self, chains: Sequence[Chain], runs: Iterable[row_runs.Rows]) -> None:
+        """Take inputs, then the steps over them, then what is left as inputs."""
+        self.names.first = _counted_from(chains, self.names)
+        self._needed = _used_names(chains)
+        left = []
+        for one in self.definitions.found.values():
+            if one.value is None:
+                continue
+            is_matrix = len(values.shape(one.value)) == 2
+            if is_matrix and named(one.name) not in _COMPUTED:
+                self._give(one)
+            else:
+                left.append(one)
+        self.names.at(0)
+        for run in runs:
+            self._take_rows(run)
+        self._stack(left)
+        self._take_steps()
+        for one in left:
+            self.names.at(one.order)
+            if self.names.resolved(syntax.Name(one.name)) is not None or self._known(one):
+                continue
+            if self._is_needed(one):
+                self._give(one)
+                self._take_steps()
+        self._take_upstream(chains)
+
+    def _known(self, one: Definition) -> bool:
+        """Whether a name can only be one of several quantities of its role, the one that
+        most of its figures agree with; then it is."""
+        assert one.value is not None
+        role = named(one.name)
+        agree = {
+            name
+            for name in ([] if role is None else self.recipe.with_role(role))
+            if self.recipe.agreement(syntax.Name(name), one.value) > 0.5
+        }
+        if not agree:
+            return False
+        first, *others = (self.recipe.floats(syntax.Name(name)) for name in sorted(agree))
+        if first is None or not all(other is not None and same(first, other) for other in others):
+            return False
+        self.names.canonical[one.key] = min(agree)
+        return True
+
+    def _is_needed(self, one: Definition) -> bool:
+        """Whether something is computed from a number or a vector; a matrix always counts."""
+        assert one.value is not None
+        return len(values.shape(one.value)) == 2 or one.name in self._needed
+
+    def _stack(self, rows: Sequence[Definition]) -> None:
+        """Vectors x_1, x_2, ... that are given one by one, as the rows of one matrix."""
+        families: dict[str, list[Definition]] = {}
+        for one in rows:
+            if (base := self.names.is_row(one.name)) and one.value is not None:
+                families.setdefault(base, []).append(one)
+        for base, members in families.items():
+            vectors = [one.value for one in members if one.value is not None]
+            shapes = {values.shape(vector) for vector in vectors}
+            numbers = [self.names.row_number(one.name) for one in members]
+            first = self.names.first
+            follow = numbers == list(range(first, first + len(numbers)))
+            role = named(base) or "input"
+            if len(shapes) != 1 or len(*shapes) != 1 or not follow or len(members) < 2:
+                continue
+            if role not in ("input", "query", "key", "value") or self.recipe.with_role(role):
+                continue
+            self.names.at(members[0].order)
+            if self.names.resolved(syntax.Name(members[0].name)) is not None:
+                continue
+            whole = syntax.Array(tuple(vectors))
+            span = members[0].span.to(members[-1].span)
+            if (name := self.recipe.give(base.upper(), whole, span)) is not None:
+                self.claims.take(whole, name)
+
+    def _give(self, one: Definition) -> None:
+        assert one.value is not None
+        if (name := self.recipe.give(one.name, one.value, one.span)) is not None:
+            self.names.canonical[one.key] = name
+            self.claims.take(one.value, name)
+            self._note_tokens(one.value)
+
+    def _note_tokens(self, value: syntax.Tree) -> None:
+        if isinstance(value, Labelled) and not self.tokens:
+            labels = tuple(map(row_runs.plain, value.rows_said))
+            if labels and row_runs.are_tokens(labels):
+                self.tokens = labels
+
+    def _take_rows(self, run: row_runs.Rows) -> None:
+        """Rows that are printed one by one: the input, where there is none yet."""
+        if not self.tokens and row_runs.are_tokens(run.tree.rows_said):
+            self.tokens = run.tree.rows_said
+        if not self.tokens or run.tree.rows_said != self.tokens:
+            return
+        if any(self.recipe.with_role(role) for role in ("input", "query", "key", "value")):
+            return
+        if (name := self.recipe.give("X", run.tree, run.tree.span)) is not None:
+            self.claims.take(run.tree, name)
+
+    def _take_steps(self) -> None:
+        """The definitions that make sense, in an order in which each does.
+
+        Where one can't be understood, its name may still play a known part in others.
+        """
+        waiting = [
+            one
+            for one in self.definitions.found.values()
+            if one.tree is not None
+            and one.key not in self.names.canonical
+            and one.key not in self.names.failed
+        ]
+        # Rows such as q_2 come last: they may be rows of what is defined as a whole.
+        waiting.sort(key=lambda one: bool(self.names.is_row(one.name)))
+        while waiting:
+            left = [one for one in waiting if not self._define(one)]
+            if len(left) == len(waiting):
+                self.names.failed.add(left.pop(0).key)
+            waiting = left
+
+    def _define(self, one: Definition) -> bool:
+        assert one.tree is not None
+        self.names.at(one.order)
+        if self.names.is_row(one.name) and self.names.row(one.name) is not None:
+            self.names.failed.add(one.key)
+            return True
+        canonical = self.names.canonical
+        known = renamed(one.tree, lambda name: syntax.Name(canonical.get(name, name)))
+        tree = self.names.resolved(known)
+        name = None if tree is None else self._step(one.name, tree, one.span)
+        if name is not None:
+            canonical[one.key] = name
+        return name is not None
+
+    def _step(self, name: str, tree: syntax.Tree, span: Span) -> str | None:
+        """A new step, or the older version of the name that has the same value."""
+        if name in self.recipe:
+            old, new = self.recipe.floats(syntax.Name(name)), self.recipe.floats(tree)
+            if old is not None and new is not None and same(old, new):
+                return name
+        return self.recipe.define(name, tree, span)
+
+    def _take_upstream(self, chains: Sequence[Chain]) -> None:
+        """dL/d(output), where a chain gives it as a printed value."""
+        for order, chain in enumerate(chains):
+            match chain.members:
+                case (syntax.Gradient(of), value) if values.is_value(value):
+                    self.names.at(order)
+                    made = self.names.resolved(syntax.Name(of))
+                    if not isinstance(made, syntax.Name) or self.recipe.upstream:
+                        continue
+                    if self.recipe.set_upstream(made.name, value):
+                        self.claims.take(value, f"dL/d{of}")
+
+
+def _used_names(chains: Sequence[Chain]) -> set[str]:
+    """The names that stand in expressions, and not by themselves."""
+    return {
+        part.name
+        for chain in chains
+        for member in chain.members
+        if not isinstance(member, syntax.Name)
+        for part in values.walk(member)
+        if isinstance(part, syntax.Name)
+    }
+
+
+def _counted_from(chains: Sequence[Chain], names: Names) -> int:
+    """What subscripts count from: 0 where one is 0, else 1."""
+    subscripts = (
+        member.keys
+        for chain in chains
+        for member in chain.members
+        if isinstance(member, syntax.Indexed)
+        and isinstance(member.operand, syntax.Name)
+        and names.is_subscript(member.operand)
+    )
+    return 0 if any(0 in keys for keys in subscripts) else 1
+
+
+def same(one: Matrix, other: Matrix) -> bool:
+    """Whether two values are the same, as floats can tell; masked scores are."""
+    if one.shape != other.shape:
+        return False
+    with np.errstate(invalid="ignore"):
+        return bool(np.all((one == other) | (np.abs(one - other) < 1e-12)))

@@ -1,0 +1,64 @@
+"""Every number that an article prints, and what became of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from symattn.documents.binding import values
+from symattn.documents.reading import Number, Status
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Figure, Passage, Piece, Table, Words
+from symattn.numbers.printed import MINUS_INFINITY
+
+#: What is known of a number only grows: a later finding replaces one of those before it.
+_RANK: dict[Status, int] = {"unread": 0, "ignored": 1, "local": 2, "given": 3, "bound": 3}
+_WHOLE = re.compile(r"[+-]?[0-9]+\Z")
+
+
+class Coverage:
+    """The numbers of all passages by their places."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._numbers: dict[Span, Number] = {}
+        for passage in passages:
+            for piece in passage.pieces:
+                for figure in _figures(piece):
+                    if figure.text == MINUS_INFINITY:
+                        continue
+                    self._numbers[figure.span] = Number(figure.text, figure.span, "unread")
+
+    def mark(
+        self, figures: Iterable[Figure], status: Status, of: str = "", confirmed: bool = False
+    ) -> None:
+        """Say what became of figures, unless more is known of them."""
+        for figure in figures:
+            known = self._numbers.get(figure.span)
+            if known is None and figure.text == MINUS_INFINITY:
+                continue
+            if known is None or _RANK[known.status] <= _RANK[status]:
+                self._numbers[figure.span] = Number(figure.text, figure.span, status, of, confirmed)
+
+    def words(self, piece: Words, kind: str) -> None:
+        """Numbers among words that are no claims: whole ones count or name something."""
+        for figure in piece.figures:
+            if _WHOLE.match(figure.text) or kind == "heading":
+                self.mark([figure], "ignored")
+
+    def numbers(self) -> tuple[Number, ...]:
+        """All of them in their order."""
+        return tuple(self._numbers[span] for span in sorted(self._numbers))
+
+
+def _figures(piece: Piece) -> Iterator[Figure]:
+    match piece:
+        case Words():
+            yield from piece.figures
+        case Chain(members):
+            for member in members:
+                yield from values.figures(member)
+        case Table(head, rows):
+            for row in (head, *rows):
+                for cell in row:
+                    for part in cell:
+                        yield from _figures(part)

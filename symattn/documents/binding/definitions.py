@@ -1,0 +1,267 @@
+"""What an article defines and gives: names with expressions or printed values, by version.
+
+A name may get another meaning further down (``scores = scores / sqrt(d_k)``, a second
+example with other inputs): each meaning is a version, and what depended on the older
+one is there in a newer version as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeGuard
+
+from symattn import syntax
+from symattn.documents.binding import values
+from symattn.documents.text import Span
+from symattn.documents.trees import NOWHERE, Chain, Figure, Member, Opaque
+from symattn.limits import STEPS
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A version of a name: an expression over versions of names, or a printed value.
+
+    ``order`` counts the chains before it; ``again`` where it stands for an older one
+    over newer inputs.
+    """
+
+    key: str
+    name: str
+    span: Span
+    order: int
+    tree: syntax.Tree | None = None
+    value: syntax.Tree | None = None
+    again: bool = False
+
+
+class Definitions:
+    """The definitions of an article, in its order."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Definition] = {}
+        self._latest: dict[str, str] = {}
+        self._changes: list[tuple[int, str, str]] = []
+
+    def versions(self, order: int) -> Mapping[str, str]:
+        """The version of each name that is meant in the chain of that number: the last
+        before it, or the first of all."""
+        meant: dict[str, str] = {}
+        for place, name, key in self._changes:
+            if place <= order or name not in meant:
+                meant[name] = key
+        return meant
+
+    def define(self, name: str, tree: syntax.Tree, span: Span, order: int) -> None:
+        """Take ``name = expression``; said again in the same words it is nothing new."""
+        meant = _renamed(tree, self._latest)
+        known = self.found.get(self._latest.get(name, ""))
+        depends = name in syntax.names(tree)
+        if known is None:
+            if not depends:
+                self._add(Definition(name, name, span, order, tree=meant))
+        elif known.tree is None and not depends:
+            # The value was printed before the formula: it is a claim about it.
+            self.found[known.key] = replace(known, tree=meant)
+        elif known.tree != meant:
+            self._add(Definition(self._next(name), name, span, order, tree=meant))
+
+    def give(self, name: str, value: syntax.Tree, span: Span, order: int) -> None:
+        """Take ``name = printed value``, unless the name has a meaning already."""
+        known = self.found.get(self._latest.get(name, ""))
+        if known is None:
+            self._add(Definition(name, name, span, order, value=value))
+        elif known.value is None:
+            return
+        elif len(values.shape(known.value)) != len(values.shape(value)):
+            # Of "X: [3, 4]" and the matrix itself the one with the numbers.
+            if len(values.shape(value)) == 2:
+                self.found[known.key] = replace(known, value=value, span=span)
+        elif not _alike(known.value, value):
+            added = Definition(self._next(name), name, span, order, value=value)
+            self._add(added)
+            self._follow(known.key, added)
+
+    def _next(self, name: str) -> str:
+        number = 2
+        while f"{name}#{number}" in self.found:
+            number += 1
+        return f"{name}#{number}"
+
+    def _add(self, one: Definition) -> None:
+        if len(self.found) < STEPS.most:
+            self.found[one.key] = one
+            self._latest[one.name] = one.key
+            self._changes.append((one.order, one.name, one.key))
+
+    def _follow(self, old: str, new: Definition) -> None:
+        """Everything that depends on the older version, over the newer one."""
+        changed = {old: new.key}
+        for one in list(self.found.values()):
+            if one.tree is None or one.key != self._latest.get(one.name):
+                continue
+            if any(name in changed for name in syntax.names(one.tree)):
+                tree = _renamed(one.tree, changed)
+                key = self._next(one.name)
+                changed[one.key] = key
+                self._add(replace(one, key=key, tree=tree, order=new.order, again=True))
+
+
+def _renamed(tree: syntax.Tree, keys: Mapping[str, str]) -> syntax.Tree:
+    return renamed(tree, lambda name: syntax.Name(keys.get(name, name)))
+
+
+def renamed(tree: syntax.Tree, called: Callable[[str], syntax.Tree]) -> syntax.Tree:
+    """The tree with every name replaced by the tree that ``called`` gives for it.
+
+    >>> syntax.text(renamed(syntax.parse("Q @ K.T"), lambda name: syntax.Name(name.lower())))
+    'q @ k.T'
+    """
+
+    def of(part: syntax.Tree) -> syntax.Tree:
+        match part:
+            case syntax.Name(name):
+                return called(name)
+            case syntax.Negative(operand):
+                return syntax.Negative(of(operand))
+            case syntax.Transposed(operand):
+                return syntax.Transposed(of(operand))
+            case syntax.Indexed(operand, keys):
+                return syntax.Indexed(of(operand), keys)
+            case syntax.Binary(op, left, right):
+                return syntax.Binary(op, of(left), of(right))
+            case syntax.Power(base, exponent):
+                return syntax.Power(of(base), of(exponent))
+            case syntax.Call(function, arguments):
+                return syntax.Call(function, tuple(map(of, arguments)))
+            case syntax.Array(items):
+                return replace(part, items=tuple(map(of, items)))
+            case syntax.Cell(operand, places):
+                return syntax.Cell(of(operand), places)
+            case syntax.Comparison(operands, relations):
+                return syntax.Comparison(tuple(map(of, operands)), relations)
+            case syntax.Sequence(items):
+                return syntax.Sequence(tuple(map(of, items)))
+        return part
+
+    return of(tree)
+
+
+def _alike(one: syntax.Tree, other: syntax.Tree) -> bool:
+    """Whether two printed values are meant to be the same: of one shape, and at least half
+    of their figures equal."""
+    if values.shape(one) != values.shape(other):
+        return False
+    pairs = list(zip(_figures(one), _figures(other), strict=True))
+    return 2 * sum(a == b for a, b in pairs) >= len(pairs)
+
+
+def _figures(tree: syntax.Tree) -> Iterator[str]:
+    for part in values.leaves(tree):
+        text = part.text if isinstance(part, syntax.Literal) else ""
+        yield _plain(text)
+
+
+_ZEROS = re.compile(r"(\.[0-9]*?)0+\Z")
+
+
+def _plain(text: str) -> str:
+    """A figure without zeros that say nothing of its value."""
+    return _ZEROS.sub(r"\1", text).removesuffix(".")
+
+
+def is_symbolic(tree: Member) -> TypeGuard[syntax.Tree]:
+    """Whether it is an expression over names: no name by itself, nothing unknown in it."""
+    if isinstance(tree, Opaque | syntax.Name | syntax.Gradient | syntax.Cell | syntax.Indexed):
+        return False
+    return any(isinstance(part, syntax.Name) for part in values.walk(tree)) and not any(
+        isinstance(part, Opaque | syntax.Cell | syntax.Sequence | syntax.Comparison)
+        for part in values.walk(tree)
+    )
+
+
+def by_letters(head: Member, body: Member) -> tuple[str, syntax.Tree] | None:
+    """What ``S[i, j] = Q[i] @ K[j]`` defines as a whole: ``S``, ``Q @ K.T``; else None.
+
+    Each index of the left side must stand on the right in one place.
+    """
+    match head, body:
+        case (
+            syntax.Cell(syntax.Name(name), (syntax.Name(i), syntax.Name(j))),
+            syntax.Binary(
+                "@" | "*",
+                syntax.Cell(left, (syntax.Name(a),)),
+                syntax.Cell(right, (syntax.Name(b),)),
+            ),
+        ) if (i, j) == (a, b):
+            return name, syntax.Binary("@", left, syntax.Transposed(right))
+        case (
+            syntax.Cell(syntax.Name(name), (syntax.Name(i), syntax.Name(j))),
+            syntax.Binary("/" as op, syntax.Cell(left, (syntax.Name(a), syntax.Name(b))), right),
+        ) if (i, j) == (a, b) and not isinstance(right, syntax.Cell):
+            return name, syntax.Binary(op, left, right)
+        case (
+            syntax.Cell(syntax.Name(name), (syntax.Name(i),)),
+            syntax.Binary("@", syntax.Cell(left, (syntax.Name(a),)), right),
+        ) if i == a:
+            return name, syntax.Binary("@", left, right)
+    return None
+
+
+def _has_array(tree: Member) -> bool:
+    return any(isinstance(part, syntax.Array) for part in values.walk(tree))
+
+
+def collected(chains: list[Chain]) -> Definitions:
+    """The definitions that chains make, in their order."""
+    found = Definitions()
+    for order, chain in enumerate(chains):
+        for name, tree, span in _said(chain):
+            if values.is_value(tree):
+                found.give(name, tree, span, order)
+            else:
+                found.define(name, tree, span, order)
+    return found
+
+
+def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
+    """The names that a chain gives a meaning to, each with what it is: the first
+    expression, else another name, else the first printed value."""
+    members = chain.members
+    if len(members) > 2 and chain.links[0] == ":" and isinstance(members[0], syntax.Name):
+        # What stands before a colon is a label of the chain.
+        members = members[1:]
+    for head, body in pairwise(members):
+        if (made := by_letters(head, body)) is not None:
+            yield *made, chain.span
+            return
+    heads = [k for k, one in enumerate(members) if isinstance(one, syntax.Name)]
+    if not heads or heads[0] != 0:
+        return
+    bodies = [one for one in members if not isinstance(one, Opaque) and is_symbolic(one)]
+    printed = [one for one in members if values.is_value(one)]
+    numeric = [
+        one
+        for one in members
+        if chain.is_code and not printed and values.is_numeric(one) and _has_array(one)
+    ]
+    last = members[heads[-1]]
+    assert isinstance(last, syntax.Name)
+    names = [members[k] for k in heads]
+    if bodies or numeric or printed:
+        body = [*bodies, *numeric, *printed][0]
+        assert not isinstance(body, Opaque)
+        if isinstance(body, Figure) and body.span == NOWHERE:
+            return
+        yield last.name, body, chain.span
+        names.pop()
+    elif len(heads) == len(members):
+        names.pop()
+    else:
+        return
+    for one in names:
+        assert isinstance(one, syntax.Name)
+        if one.name != last.name:
+            yield one.name, syntax.Name(last.name), chain.span

@@ -1,0 +1,181 @@
+"""What the names of an article mean in its recipe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from symattn import syntax
+from symattn.documents.binding.definitions import Definitions, renamed
+from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.roles import Role, named
+from symattn.documents.binding.standard import Standard
+from symattn.documents.binding.workings import indexed
+from symattn.documents.trees import Named
+
+#: A name with the number of a row behind it: q_1, k2.
+_FAMILY = re.compile(r"([A-Za-z]+?)_?([0-9]{1,3})\Z")
+#: What the lower-case letters of rows stand for, besides what names tell.
+_ROWS: Mapping[str, Role] = {
+    "s": "scores", "a": "weights", "alpha": "weights", "z": "output", "o": "output",
+    "y": "output", "c": "output", "e": "scores", "w": "weights", "p": "weights",
+}  # fmt: skip
+#: Letters for the size of keys, when nothing says what they are.
+_SIZES = ("d_k", "d", "d_q", "d_head", "d_h", "d_K", "dk", "dim", "d_key")
+
+
+class Unknown(Exception):
+    """A name that means nothing that is known."""
+
+
+class Names:
+    """Names of the article as names of the recipe; ``source`` is its text, where
+    subscripts are told from brackets, ``first`` what subscripts count from."""
+
+    def __init__(
+        self, recipe: Recipe, definitions: Definitions, standard: Standard, source: str
+    ) -> None:
+        self.recipe = recipe
+        self.definitions = definitions
+        self.standard = standard
+        self.source = source
+        self.first = 1
+        self.canonical: dict[str, str] = {}
+        self.failed: set[str] = set()
+        self._versions: Mapping[str, str] = {}
+        self._folded: dict[str, set[str]] = {}
+
+    def at(self, order: int) -> None:
+        """Names mean from here on what they mean in the chain of that number."""
+        self._versions = self.definitions.versions(order)
+        self._folded = {}
+        for name, key in self._versions.items():
+            if key in self.canonical:
+                self._folded.setdefault(_folded(name), set()).add(key)
+
+    def resolved(self, tree: syntax.Tree) -> syntax.Tree | None:
+        """The tree over the recipe's names; None where one is unknown or it makes no sense."""
+        try:
+            made = self._over(tree)
+        except Unknown:
+            return None
+        return made if self.recipe.node(made) is not None else None
+
+    def _over(self, tree: syntax.Tree) -> syntax.Tree:
+        match tree:
+            case syntax.Indexed(syntax.Name() as operand, keys):
+                return self._entry(operand, keys)
+            case syntax.Indexed(operand, keys):
+                return indexed_all(self._over(operand), keys)
+            case syntax.Name(name):
+                return self.name(name)
+            case syntax.Gradient(of):
+                made = self.name(of)
+                if not isinstance(made, syntax.Name):
+                    raise Unknown(of)
+                return syntax.Gradient(made.name)
+            case syntax.Negative(operand):
+                return syntax.Negative(self._over(operand))
+            case syntax.Transposed(operand):
+                return syntax.Transposed(self._over(operand))
+            case syntax.Binary(op, left, right):
+                return syntax.Binary(op, self._over(left), self._over(right))
+            case syntax.Call(function, arguments):
+                return syntax.Call(function, tuple(map(self._over, arguments)))
+            case syntax.Literal() | syntax.Array():
+                return renamed(tree, self.name)
+        raise Unknown(type(tree).__name__)
+
+    def _entry(self, operand: syntax.Name, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
+        """An entry, its numbers from 0; of a family of rows the row."""
+        first = self.first if self.is_subscript(operand) else 0
+        counted = tuple(key - first if isinstance(key, int) and key > 0 else key for key in keys)
+        if any(key == 0 for key in keys) and first:
+            counted = keys
+        try:
+            made = self.name(operand.name)
+        except Unknown:
+            numbers = "".join(str(key) for key in keys if isinstance(key, int))
+            return self.name(f"{operand.name}_{numbers}")
+        return indexed_all(made, counted)
+
+    def is_subscript(self, operand: syntax.Name) -> bool:
+        """Whether the keys of an entry stand below its name, and not in brackets."""
+        if not isinstance(operand, Named):
+            return False
+        return self.source[operand.span.end : operand.span.end + 1] != "["
+
+    def name(self, name: str) -> syntax.Tree:
+        """What a name means; raises :class:`Unknown`."""
+        key = self._versions.get(name)
+        if key is not None and key in self.canonical:
+            return syntax.Name(self.canonical[key])
+        similar = self._folded.get(_folded(name), set())
+        if len(similar) == 1 and len(name) > 1:
+            return syntax.Name(self.canonical[next(iter(similar))])
+        if name in self.recipe:
+            return syntax.Name(name)
+        found = self._by_role(name) or self.row(name)
+        if found is None and is_size(name):
+            found = self.standard.size()
+        if found is None:
+            raise Unknown(name)
+        return found
+
+    def _by_role(self, name: str) -> syntax.Tree | None:
+        key = self._versions.get(name, "")
+        known = self.definitions.found.get(key)
+        if known is not None and known.tree is not None and key not in self.failed:
+            # It has a meaning of its own, which is to be understood first.
+            return None
+        role = named(name) or _ROWS.get(name)
+        return None if role is None else self.standard.of(role)
+
+    def is_row(self, name: str) -> str:
+        """The letters of a name such as q_1, which may be that of a row; '' of others."""
+        match = _FAMILY.match(name)
+        return match[1] if match and match[1].islower() else ""
+
+    def row_number(self, name: str) -> int:
+        """The number in the name of a row."""
+        match = _FAMILY.match(name)
+        return int(match[2]) if match else -1
+
+    def row(self, name: str) -> syntax.Tree | None:
+        """The row of a quantity that a name such as q_1 means, or None."""
+        match = _FAMILY.match(name)
+        if match is None:
+            return None
+        base, number = match[1], int(match[2])
+        try:
+            whole = self.name(base.upper() if len(base) == 1 else base)
+        except Unknown:
+            role = named(base) or _ROWS.get(base)
+            found = None if role is None else self.standard.of(role)
+            if found is None:
+                return None
+            whole = found
+        place = number - self.first
+        shape = self.recipe.shape(whole)
+        if shape is None or len(shape) != 2 or not 0 <= place < shape[0]:
+            return None
+        return indexed(whole, place)
+
+
+def is_size(name: str) -> bool:
+    """Whether a name usually stands for the size of a key."""
+    return name in _SIZES
+
+
+def indexed_all(tree: syntax.Tree, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
+    """The entry, row or column of a tree that keys choose."""
+    whole = [key for key in keys if isinstance(key, int)]
+    if len(whole) == len(keys):
+        return indexed(tree, *whole)
+    return syntax.Indexed(tree, keys)
+
+
+def _folded(name: str) -> str:
+    """A name as others may write it: W_q for W_Q, Wq."""
+    short = name.replace("_", "").lower()
+    return name if short[-1:].isdigit() or len(short) < 2 else short

@@ -1,0 +1,129 @@
+"""Figures among words: 'pays 42.2% attention to itself, 15.5% to "study"'."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from symattn.documents.binding.roles import Role, spoken
+from symattn.documents.binding.subjects import Mention, mentions
+from symattn.documents.trees import Chain, Figure, Passage, Words
+
+_ITSELF = re.compile(r"\b(?:itself|themselves|its own)\b", re.I)
+_ENDS = re.compile(r"(?<=[.!?;])\s+|\n\s*[-*•]\s|\n\n")
+_WHOLE = re.compile(r"[+-]?[0-9]+\Z")
+#: Roles whose entries sentences speak of, by a row and a column.
+_ABOUT: tuple[Role, ...] = ("weights", "scores", "scaled")
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A figure, and where it begins and ends in the words around it."""
+
+    figure: Figure
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a sentence says of its figures: the role, the row, and for each its column."""
+
+    role: Role
+    row: Mention
+    figures: tuple[tuple[Figure, Mention], ...]
+
+
+def joined(passage: Passage) -> tuple[str, list[Placed]]:
+    """The words of a passage with the figures in them, whole numbers without a percent
+    sign left out; a formula of one figure is a figure, others are a blank."""
+    text = ""
+    found: list[Placed] = []
+    for piece in passage.pieces:
+        match piece:
+            case Words(words, _, figures):
+                at = 0
+                for figure in figures:
+                    start = words.find(figure.text.lstrip("+-"), at)
+                    if start >= 0:
+                        at = start + len(figure.text.lstrip("+-"))
+                        if not _WHOLE.match(figure.text):
+                            found.append(Placed(figure, len(text) + start, len(text) + at))
+                text += words
+            case Chain((Figure() as figure,)):
+                found.append(Placed(figure, len(text), len(text) + len(figure.text)))
+                text += figure.text
+            case _:
+                text += " \0 "
+    return text, found
+
+
+def told(
+    text: str, figures: Sequence[Placed], tokens: Sequence[str], around: Mention | None
+) -> Iterator[list[Told]]:
+    """What may be said of the figures of a text, sentence by sentence: the ways to read it.
+
+    The row is the token that the sentence speaks of first, or the one that is spoken
+    of ``around`` it; the column is the token behind each figure, or the one before it.
+    """
+    for start, end in _sentences(text):
+        inside = [
+            Placed(one.figure, one.start - start, one.end - start)
+            for one in figures
+            if start <= one.start < end
+        ]
+        sentence = text[start:end]
+        role = _role(sentence, inside)
+        if not inside or role is None:
+            continue
+        said = mentions(sentence, tokens, everywhere=True)
+        before = [one for one in said if one.end <= inside[0].start]
+        row = before[0] if before else around
+        if row is None:
+            continue
+        itself = [
+            Mention(row.place, *match.span(), certain=row.certain)
+            for match in _ITSELF.finditer(sentence)
+        ]
+        others = sorted([*said, *itself], key=lambda one: one.start)
+        others = [one for one in others if one is not row]
+        ways = (_behind(inside, others, len(sentence)), _before(inside, others))
+        yield [Told(role, row, tuple(way)) for way in ways if way]
+
+
+def _behind(
+    figures: Sequence[Placed], said: Sequence[Mention], length: int
+) -> list[tuple[Figure, Mention]]:
+    """Each figure with the first token behind it, before the next figure."""
+    ends = [one.start for one in figures[1:]] + [length]
+    found = []
+    for one, end in zip(figures, ends, strict=True):
+        near = [m for m in said if one.end <= m.start and m.end <= end]
+        found += [(one.figure, near[0])] if near else []
+    return found
+
+
+def _before(figures: Sequence[Placed], said: Sequence[Mention]) -> list[tuple[Figure, Mention]]:
+    """Each figure with the last token before it, behind the figure before."""
+    starts = [0] + [one.end for one in figures[:-1]]
+    found = []
+    for one, start in zip(figures, starts, strict=True):
+        near = [m for m in said if start <= m.start and m.end <= one.start]
+        found += [(one.figure, near[-1])] if near else []
+    return found
+
+
+def _role(sentence: str, figures: Sequence[Placed]) -> Role | None:
+    if all(one.figure.text.endswith("%") for one in figures):
+        return "weights"
+    named = [one.role for one in spoken(sentence) if one.role in _ABOUT]
+    return named[0] if named else None
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in _ENDS.finditer(text):
+        yield start, match.start()
+        start = match.end()
+    yield start, len(text)

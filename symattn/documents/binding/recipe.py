@@ -1,0 +1,252 @@
+"""The recipe of an article as far as it is known: inputs and steps, with their values.
+
+Values are floats here: they only tell whether a reading agrees with what is
+printed; what is wrong is judged exactly, later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+
+from symattn import syntax
+from symattn.documents.binding import values
+from symattn.documents.binding.roles import Role, named
+from symattn.documents.reading import Given, Step
+from symattn.documents.text import Span
+from symattn.errors import SymattnError
+from symattn.limits import ENTRIES
+from symattn.numbers.printed import read_printed
+from symattn.numbers.reading import Hidden, read_entry
+from symattn.programs.floats import Floats, Matrix
+from symattn.programs.gradient import differentiate
+from symattn.programs.nodes import Node
+from symattn.programs.nodes import given as given_node
+from symattn.programs.program import Program, name_fault
+from symattn.programs.running import Run
+from symattn.shapes import Shape, grid
+
+#: A value that rounds to a figure may be this part of its last place off in floats.
+_SLACK = 1e-6
+
+
+class Recipe:
+    """Inputs and steps by name, in order, and what they come to."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, Given] = {}
+        self.steps: dict[str, Step] = {}
+        self.trees: dict[str, syntax.Tree] = {}
+        self.upstream: tuple[str, Matrix] | None = None
+        self._numbers: dict[str, Matrix] = {}
+        self._quantities: dict[str, Node] = {}
+        self._run = Run(Floats(), self._leaf)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._quantities
+
+    def give(self, name: str, tree: syntax.Tree, span: Span) -> str | None:
+        """Take a printed value as an input, under the first free name like this one; None
+        where it is no input: too large, or not of numbers."""
+        shape = values.shape(tree)
+        entries = values.printed(tree)
+        try:
+            numbers = [[_number(one) for one in row] for row in _rows(shape, entries)]
+        except (SymattnError, ValueError):
+            return None
+        held = np.array(numbers, dtype=float)
+        if held.size > ENTRIES.most or not held.size:
+            return None
+        free = self._free(name)
+        self.given[free] = Given(entries, span)
+        self._numbers[free] = held
+        self._quantities[free] = given_node(free, shape)
+        self._forget()
+        return free
+
+    def define(
+        self, name: str, tree: syntax.Tree, span: Span | None = None, assumed: bool = False
+    ) -> str | None:
+        """Take an expression over known names as a step; None where it makes no sense."""
+        node = self.node(tree)
+        if node is None or any(isinstance(part, syntax.Gradient) for part in values.walk(tree)):
+            return None
+        if np.isnan(self._run[node]).any():
+            return None
+        free = self._free(name)
+        self.steps[free] = Step(syntax.text(tree), span, assumed)
+        self.trees[free] = tree
+        self._quantities[free] = self._program.lower_tree(tree)
+        self._forget()
+        return free
+
+    def _free(self, name: str) -> str:
+        """The name, or one like it that is free."""
+        base = name if not name_fault(name) else f"{name}1"
+        free, number = base, 2
+        while free in self._quantities or name_fault(free):
+            free, number = f"{base}_{number}", number + 1
+        return free
+
+    def _forget(self) -> None:
+        self.__dict__.pop("_program", None)
+
+    @cached_property
+    def _program(self) -> Program:
+        made = Program(self._quantities, tuple(self.given), tuple(self.steps))
+        if self.upstream is not None:
+            made = differentiate(made, self.upstream[0])
+        return made
+
+    def set_upstream(self, output: str, tree: syntax.Tree) -> bool:
+        """Take a printed value as dL/d(output), if it has the output's shape."""
+        node = self._quantities.get(output)
+        if node is None or values.shape(tree) != node.shape or output not in self.steps:
+            return False
+        rows = _rows(node.shape, values.printed(tree))
+        numbers = np.array([[_number(one) for one in row] for row in rows], dtype=float)
+        self.upstream = output, numbers
+        self._forget()
+        return True
+
+    # -- expressions ------------------------------------------------------------------
+
+    def node(self, tree: syntax.Tree) -> Node | None:
+        """The node of an expression; None where a name or a shape doesn't fit."""
+        if not _is_plain(tree):
+            return None
+        try:
+            return self._program.lower_tree(tree)
+        except (SymattnError, RecursionError):
+            return None
+
+    def shape(self, tree: syntax.Tree) -> Shape | None:
+        """The shape of an expression, or None."""
+        node = self.node(tree)
+        return None if node is None else node.shape
+
+    def floats(self, tree: syntax.Tree) -> Matrix | None:
+        """The value of an expression by rows of its grid; None where it has none."""
+        node = self.node(tree)
+        return None if node is None else self._run[node]
+
+    def _leaf(self, node: Node) -> Matrix | None:
+        if node.op != "given":
+            return None
+        if self.upstream is not None and node is self._program.upstream:
+            return self.upstream[1]
+        return self._numbers.get(node.extra)
+
+    def agreement(self, tree: syntax.Tree, value: syntax.Tree) -> float:
+        """The part of a printed value's figures that the expression rounds to; 0 where
+        the shapes differ."""
+        node = self.node(tree)
+        if node is None or node.shape != values.shape(value):
+            return 0.0
+        found = self._run[node]
+        rows = _rows(node.shape, values.printed(value))
+        held = [
+            rounds(float(found[i, j]), text)
+            for i, row in enumerate(rows)
+            for j, text in enumerate(row)
+        ]
+        return sum(held) / len(held)
+
+    def with_role(self, role: Role) -> list[str]:
+        """The names of quantities that play a role, in the order of the recipe."""
+        found = [name for name in self._quantities if self.role(name) == role]
+        matrices = [name for name in found if len(self._quantities[name].shape) == 2]
+        return matrices or found
+
+    def role(self, name: str) -> Role | None:
+        """What a quantity is by how it is computed, or by its name."""
+        tree = self.trees.get(name)
+        while isinstance(tree, syntax.Name) and tree.name in self.trees:
+            if named(name):
+                return named(name)
+            tree = self.trees[tree.name]
+        match tree:
+            case syntax.Call("softmax"):
+                return "weights"
+            case syntax.Call("causal" | "mask"):
+                return "masked"
+            case syntax.Binary("/" | "*", left, right):
+                if any(self._is(part, "scores") for part in (left, right)):
+                    return "scaled"
+                if any(_is_product(part) for part in (left, right)):
+                    return "scaled"
+            case syntax.Binary("@", left, right):
+                if self._is(left, "weights"):
+                    return "output"
+                if _is_product(tree) and not self._is(left, "input"):
+                    return "scores"
+                for part, made in _PROJECTED.items():
+                    if self._is(right, part):
+                        return made
+        return named(name)
+
+    def _is(self, tree: syntax.Tree, role: Role) -> bool:
+        if isinstance(tree, syntax.Name):
+            return tree.name in self._quantities and self.role(tree.name) == role
+        if isinstance(tree, syntax.Call) and role == "weights":
+            return tree.function == "softmax"
+        return role == "scores" and _is_product(tree)
+
+
+_PROJECTED: Mapping[Role, Role] = {
+    "query weights": "query",
+    "key weights": "key",
+    "value weights": "value",
+}
+
+
+def _is_product(tree: syntax.Tree) -> bool:
+    """Whether it is a product with a transpose, as scores are."""
+    match tree:
+        case syntax.Binary("@", _, syntax.Transposed()):
+            return True
+    return False
+
+
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?\Z")
+
+
+def _is_plain(tree: syntax.Tree) -> bool:
+    """Whether all of its numbers are decimals, which expressions know."""
+    return all(
+        _DECIMAL.match(part.text) for part in values.walk(tree) if isinstance(part, syntax.Literal)
+    )
+
+
+def _rows(shape: Shape, entries: object) -> list[list[str]]:
+    """Printed entries by rows of their grid."""
+    match len(grid(shape)) - (2 - len(shape)):
+        case 0:
+            return [[entries]]  # type: ignore[list-item]
+        case 1:
+            return [list(entries)]  # type: ignore[call-overload]
+    return [list(row) for row in entries]  # type: ignore[attr-defined]
+
+
+def _number(text: str) -> float:
+    entry = read_entry(text)
+    return -np.inf if isinstance(entry, Hidden) else float(entry.ball(64))
+
+
+def rounds(value: float, text: str) -> bool:
+    """Whether a value rounds to a printed figure, as floats can tell.
+
+    >>> rounds(0.50648, "0.5065"), rounds(0.50648, "50.7%"), rounds(-np.inf, "-inf")
+    (True, False, True)
+    """
+    try:
+        figure = read_printed(text)
+    except SymattnError:
+        return False
+    if figure is None or not np.isfinite(value):
+        return figure is None and value == -np.inf
+    unit = float(figure.unit)
+    return abs(value - float(figure.value)) <= unit * (0.5 + _SLACK)

@@ -1,0 +1,117 @@
+"""The parts that quantities play in attention, and what authors call them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+#: What a quantity is in attention; ``scaled`` are scores after the division, ``masked``
+#: those after the mask, ``sums`` the sums of a row's exponentials.
+Role = Literal[
+    "input", "query", "key", "value", "query weights", "key weights", "value weights",
+    "scores", "scaled", "masked", "weights", "output", "exponentials", "sums",
+]  # fmt: skip
+
+#: Phrases of each role, the longest that fits wins; plain words, in any case.
+_PHRASES: tuple[tuple[Role, str], ...] = (
+    ("query weights", r"(?:query|w_?q) (?:weight|projection)s?(?: matrix)?"),
+    ("query weights", r"(?:weight|projection)(?: matrix|s)? for (?:the )?quer(?:y|ies)"),
+    ("key weights", r"(?:key|w_?k) (?:weight|projection)s?(?: matrix)?"),
+    ("key weights", r"(?:weight|projection)(?: matrix|s)? for (?:the )?keys?"),
+    ("value weights", r"(?:value|w_?v) (?:weight|projection)s?(?: matrix)?"),
+    ("value weights", r"(?:weight|projection)(?: matrix|s)? for (?:the )?values?"),
+    ("query", r"quer(?:y|ies)(?: (?:vectors?|matrix|matrices))?"),
+    ("key", r"keys?(?: (?:vectors?|matrix|matrices))?"),
+    ("value", r"values? (?:vectors?|matrix|matrices)"),
+    ("value", r"values"),
+    ("input", r"(?:(?:input|token|word|original) )*embeddings?(?: (?:vectors?|matrix))?"),
+    ("input", r"(?:input|token|word) (?:vectors?|matrix|data|representations?)"),
+    ("input", r"inputs?"),
+    ("masked", r"masked (?:(?:attention )?scores?|logits)"),
+    ("masked", r"(?:scores?|logits) (?:after|with)(?: the| causal)* mask(?:ing)?"),
+    ("masked", r"causal mask(?:ing)?|after masking|apply(?:ing)?(?: the)? mask"),
+    ("scaled", r"scaled (?:(?:attention |similarity )?scores?|dot products|logits)"),
+    ("scaled", r"(?:scores?|logits) (?:after|with) scaling|after scaling|scal(?:e|ed) by"),
+    ("scores", r"(?:(?:raw|unscaled|attention|similarity|alignment|dot[- ]product) )*scores?"),
+    ("scores", r"dot products|(?:raw |pre-softmax )*logits"),
+    ("weights", r"(?:attention )?(?:weights?|probabilit(?:y|ies))(?: (?:matrix|vectors?|rows?))?"),
+    ("weights", r"attention (?:matrix|distributions?|patterns?|maps?)|softmax(?:ed)? weights"),
+    ("weights", r"attention score probabilities|attention(?: \w+){0,3} probabilities"),
+    ("weights", r"(?:after|row-wise|apply(?:ing)?)(?: the)? softmax|softmax(?: outputs?)?"),
+    ("weights", r"pays?(?: \w+)? attention|attends?"),
+    ("output", r"(?:(?:final|attention|layer|head) )*outputs?(?: (?:matrix|vectors?|rows?))?"),
+    ("output", r"context(?:ual(?:ized)?)?(?: output)? ?(?:vectors?|matrix|representations?)"),
+    ("output", r"weighted (?:sums?|averages?|combinations?)|after attention"),
+    ("exponentials", r"exponentials?|exponentiat\w+"),
+    ("sums", r"(?:row )?sums?(?: of (?:the )?exponentials)?|normali[sz]ers?|denominators?"),
+)
+_FOUND = [(role, re.compile(rf"(?<![\w-])(?:{text})(?![\w-])", re.I)) for role, text in _PHRASES]
+
+#: Words in the names of quantities, from the most telling.
+_IN_NAMES: tuple[tuple[Role, str], ...] = (
+    ("masked", r"mask(?:ed)?"),
+    ("scaled", r"scaled"),
+    ("weights", r"weights?|probs?|probabilities|attn|attention|alpha|softmax"),
+    ("scores", r"scores?|logits|dots|qkt|sim(?:ilarity)?"),
+    ("output", r"outputs?|out|context|ctx"),
+    ("query", r"quer(?:y|ies)"),
+    ("key", r"keys?"),
+    ("value", r"values?"),
+    ("input", r"embeddings?|emb|inputs?|tokens"),
+)
+_LETTERS: dict[str, Role] = {
+    "Q": "query", "K": "key", "V": "value", "X": "input", "A": "weights",
+    "W_Q": "query weights", "W_K": "key weights", "W_V": "value weights",
+    "alpha": "weights", "q": "query", "k": "key", "v": "value", "x": "input",
+}  # fmt: skip
+
+
+class Spoken(NamedTuple):
+    """A phrase that names a role: where in the words it begins and ends."""
+
+    role: Role
+    start: int
+    end: int
+
+
+def spoken(words: str) -> list[Spoken]:
+    """The roles that words name, in their order; of phrases that overlap the longest.
+
+    >>> [one.role for one in spoken("Scaled scores, then the attention weights for 'study'")]
+    ['scaled', 'weights']
+    """
+    found = sorted(_all(words), key=lambda one: (one.start - one.end, one.start))
+    kept: list[Spoken] = []
+    for one in found:
+        if all(one.end <= other.start or other.end <= one.start for other in kept):
+            kept.append(one)
+    return sorted(kept, key=lambda one: one.start)
+
+
+def _all(words: str) -> Iterator[Spoken]:
+    for role, pattern in _FOUND:
+        for match in pattern.finditer(words):
+            yield Spoken(role, match.start(), match.end())
+
+
+def named(name: str) -> Role | None:
+    """The role that the name of a quantity tells, or None.
+
+    >>> named("scaled_scores"), named("W_q"), named("attention_weights"), named("T")
+    ('scaled', 'query weights', 'weights', None)
+    """
+    if name in _LETTERS:
+        return _LETTERS[name]
+    short = name.replace("_", "").lower()
+    if len(short) == 2 and short[0] == "w" and short[1] in "qkv":
+        return _LETTERS[f"W_{short[1].upper()}"]
+    parts = [part.lower() for part in re.split(r"_+|(?<=[a-z])(?=[A-Z])", name)]
+    if len(parts) == 1 and len(name) < 3:
+        return None
+    for role, words in _IN_NAMES:
+        if any(re.fullmatch(words, part) for part in parts):
+            if role == "weights" and any(part in ("scores", "score", "logits") for part in parts):
+                return "scores"
+            return role
+    return None

@@ -1,0 +1,124 @@
+"""Rows that are printed one by one under each other, each with its label, as one matrix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from symattn import syntax
+from symattn.documents.binding import values
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Labelled, Passage, Words
+
+_QUOTES = "\"'“”‘’«»„`*"
+_QUOTED = re.compile(r"[\"“‘«„`']([^\"“”‘’«»„`'\n]{1,40})[\"”’»“`']")
+_COUNTED = re.compile(r"(?:token|row|word|position)\s*#?[0-9]+", re.I)
+#: Labels longer than that are sentences.
+_LONGEST = 40
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Labelled rows that follow each other; ``chains`` are those that print them."""
+
+    tree: Labelled
+    chains: tuple[Chain, ...]
+
+
+def found(passages: Sequence[Passage]) -> Iterator[Rows]:
+    """All runs of two or more labelled rows of one length, each label another."""
+    run: list[tuple[str, syntax.Tree, Chain]] = []
+    for row in _labelled(passages):
+        if row is not None and run and _goes_on(run, row):
+            run.append(row)
+            continue
+        if len(run) > 1:
+            yield _together(run)
+        run = [] if row is None else [row]
+    if len(run) > 1:
+        yield _together(run)
+
+
+def _goes_on(
+    run: list[tuple[str, syntax.Tree, Chain]], row: tuple[str, syntax.Tree, Chain]
+) -> bool:
+    same = values.shape(run[-1][1]) == values.shape(row[1])
+    return same and all(label != row[0] for label, _, _ in run)
+
+
+def _together(run: list[tuple[str, syntax.Tree, Chain]]) -> Rows:
+    chains = tuple(chain for _, _, chain in run)
+    labels = tuple(label for label, _, _ in run)
+    span = chains[0].span.to(chains[-1].span)
+    rows = tuple(value for _, value, _ in run)
+    return Rows(Labelled(rows, rows_said=labels, span=span), chains)
+
+
+def _labelled(
+    passages: Sequence[Passage],
+) -> Iterator[tuple[str, syntax.Tree, Chain] | None]:
+    """The labelled rows in their order; None for all that stands between."""
+    for passage in passages:
+        if passage.kind == "note":
+            continue
+        before = ""
+        for piece in passage.pieces:
+            match piece:
+                case Words(text):
+                    before = text
+                    if _is_sentence(text):
+                        yield None
+                case Chain(members) if (
+                    passage.kind != "heading" and (row := _row(before, members)) is not None
+                ):
+                    yield row[0], row[1], piece
+                    before = ""
+                case _:
+                    before = ""
+                    yield None
+
+
+def _is_sentence(text: str) -> bool:
+    return len(text.strip()) > _LONGEST or text.count("\n\n") > 0
+
+
+def _row(before: str, members: tuple[object, ...]) -> tuple[str, syntax.Tree] | None:
+    match members:
+        case (syntax.Name(label), syntax.Array() as value) if not before.strip(" \n-*•,;|"):
+            shown = label
+        case (syntax.Array() as value,) if before.strip():
+            shown = before
+        case _:
+            return None
+    if not values.is_value(value) or len(values.shape(value)) != 1:
+        return None
+    label = plain(shown)
+    return (label, value) if label and len(label) <= _LONGEST else None
+
+
+def plain(label: str) -> str:
+    """A label without what is around it: what is quoted in it, or its words.
+
+    >>> plain('Token 0 ("cat"): '), plain("- sleeps ="), plain("**man** →")
+    ('cat', 'sleeps', 'man')
+    """
+    if match := _QUOTED.search(label):
+        return match[1].strip()
+    return label.strip(f" \n\t-*•:=→|()[],.#{_QUOTES}")
+
+
+def are_tokens(labels: Sequence[str]) -> bool:
+    """Whether labels can be tokens: different, and none of them counts or is empty."""
+    return (
+        len(set(labels)) == len(labels)
+        and all(labels)
+        and not any(_COUNTED.fullmatch(label) or label.isdigit() for label in labels)
+        and not any(re.fullmatch(r"[A-Za-z]_?[0-9]+|[A-Z]", label) for label in labels)
+        and max(map(len, labels)) <= 24
+    )
+
+
+def place_of(chain: Chain) -> Span:
+    """Where a chain stands."""
+    return chain.span

@@ -1,0 +1,115 @@
+"""The standard recipe, scaled dot-product attention, where an article leaves steps out.
+
+Vaswani et al. 2017, section 3.2.1: softmax(Q K^T / sqrt(d_k)) V. What is assumed of it
+is told in every report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symattn import syntax
+from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.roles import Role
+
+#: The usual letters of the steps.
+_LETTERS: dict[Role, str] = {
+    "query": "Q", "key": "K", "value": "V", "scores": "S", "scaled": "T", "masked": "M",
+    "weights": "A", "output": "Y",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Which of the usual forms an article has in mind, where it doesn't say so."""
+
+    scaled: bool = True
+    causal: bool = False
+
+
+@dataclass
+class Standard:
+    """The quantities of an article by their roles; what isn't there is assumed."""
+
+    recipe: Recipe
+    variant: Variant = field(default_factory=Variant)
+    assumptions: list[str] = field(default_factory=list)
+
+    def of(self, role: Role) -> syntax.Tree | None:
+        """The quantity of a role: the only one there is, or the standard one over what
+        there is; None where it can't be told, or where there are several."""
+        known = self.recipe.with_role(role)
+        if len(known) == 1:
+            return syntax.Name(known[0])
+        if known:
+            return self._last(known)
+        return self._assumed(role)
+
+    def _last(self, known: list[str]) -> syntax.Tree | None:
+        """The one that the others are only other names of."""
+        first = self.recipe.floats(syntax.Name(known[0]))
+        for name in known[1:]:
+            other = self.recipe.floats(syntax.Name(name))
+            if first is None or other is None or first.shape != other.shape:
+                return None
+            if abs(first - other).max() > 1e-12:
+                return None
+        return syntax.Name(known[0])
+
+    def size(self) -> syntax.Tree | None:
+        """The size of a key."""
+        key = self.of("key")
+        return None if key is None else syntax.Call("cols", (key,))
+
+    def _assumed(self, role: Role) -> syntax.Tree | None:
+        match role:
+            case "query" | "key" | "value":
+                tree = self._projected(role)
+            case "scores":
+                tree = self._joined("@", self.of("query"), _turned(self.of("key")))
+            case "scaled":
+                size = self.size() if self.variant.scaled else None
+                root = None if size is None else syntax.Call("sqrt", (size,))
+                tree = self._joined("/", self.of("scores"), root)
+            case "masked":
+                scores = self._scores() if self.variant.causal else None
+                tree = None if scores is None else syntax.Call("causal", (scores,))
+            case "weights":
+                masked = self.of("masked")
+                scores = masked if masked is not None else self._scores()
+                tree = None if scores is None else syntax.Call("softmax", (scores,))
+            case "output":
+                tree = self._joined("@", self.of("weights"), self.of("value"))
+            case _:
+                tree = None
+        return None if tree is None else self._take(role, tree)
+
+    def _scores(self) -> syntax.Tree | None:
+        scaled = self.of("scaled")
+        return scaled if scaled is not None else self.of("scores")
+
+    def _projected(self, role: Role) -> syntax.Tree | None:
+        weights: dict[Role, Role] = {
+            "query": "query weights", "key": "key weights", "value": "value weights",
+        }  # fmt: skip
+        matrix = self.of(weights[role])
+        return None if matrix is None else self._joined("@", self.of("input"), matrix)
+
+    def _joined(
+        self, op: str, left: syntax.Tree | None, right: syntax.Tree | None
+    ) -> syntax.Tree | None:
+        if left is None or right is None:
+            return None
+        made = syntax.Binary(op, left, right)
+        return made if self.recipe.node(made) is not None else None
+
+    def _take(self, role: Role, tree: syntax.Tree) -> syntax.Tree | None:
+        name = self.recipe.define(_LETTERS[role], tree, assumed=True)
+        if name is None:
+            return None
+        self.assumptions.append(f"{name} = {syntax.text(tree)}")
+        return syntax.Name(name)
+
+
+def _turned(tree: syntax.Tree | None) -> syntax.Tree | None:
+    return None if tree is None else syntax.Transposed(tree)

@@ -1,0 +1,140 @@
+"""Who words speak of: a role in attention, a row and a column by token or by number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from symattn.documents.binding.roles import Role, spoken
+
+#: A number that counts rows or columns, and the word before it.
+_COUNTED = re.compile(
+    r"(?<![\w.])(?P<what>rows?|tokens?|positions?|words?|quer(?:y|ies)|keys?|dims?|dimensions?"
+    r"|columns?|cols?|components?|elements?|features?)\s*#?\s*(?P<number>[0-9]{1,3})(?![\w.]*\d)",
+    re.I,
+)
+_ACROSS = ("dim", "col", "com", "ele", "fea")
+_QUOTES = "\"'“”‘’«»„`"
+_QUOTED = re.compile(rf"[{_QUOTES}]([^{_QUOTES}\n]{{1,40}})[{_QUOTES}]")
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A row or a column that words name: by token, then ``place`` is its number from 0,
+    or by a number that counts from where the article counts from. ``certain`` where
+    the words can't mean anything else: a token is quoted or announced."""
+
+    place: int
+    start: int
+    end: int
+    counted: bool = False
+    across: bool = False
+    certain: bool = True
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What words before a figure say that it is; ``role`` None where they don't.
+
+    ``adjacent`` where the words stand right before it.
+    """
+
+    role: Role | None = None
+    mentions: tuple[Mention, ...] = ()
+    adjacent: bool = False
+
+    def within(self, outer: Subject) -> Subject:
+        """What is said here, and where nothing is said what was said around it."""
+        role = self.role or outer.role
+        return replace(self, role=role, mentions=self.mentions or outer.mentions)
+
+
+def subject(words: str, tokens: Sequence[str], adjacent: bool = False) -> Subject:
+    """The last role that words name, and all rows and columns.
+
+    >>> found = subject('Attention weights for "study"', ["please", "study"])
+    >>> found.role, [one.place for one in found.mentions]
+    ('weights', [1])
+    """
+    roles = spoken(words)
+    role = roles[-1].role if roles else None
+    return Subject(role, tuple(mentions(words, tokens)), adjacent)
+
+
+def mentions(words: str, tokens: Sequence[str], everywhere: bool = False) -> list[Mention]:
+    """The rows and columns that words name, in their order.
+
+    A token counts where it is quoted, or stands alone, or behind a word that
+    announces one ("for", "of", "token", "to") or before an arrow, or ``everywhere``;
+    its letters as the article writes them.
+    """
+    found: list[Mention] = []
+    places = {token: k for k, token in enumerate(tokens)}
+    found += [
+        Mention(places[match[1]], *match.span())
+        for match in _QUOTED.finditer(words)
+        if match[1] in places
+    ]
+    for token, place in places.items():
+        if len(token) < 2 and not token.isalnum():
+            continue
+        for match in re.finditer(_announced(token), words):
+            start, end = match.span("token")
+            if all(end <= one.start or one.end <= start for one in found):
+                found.append(Mention(place, start, end))
+        if everywhere and len(token) > 1:
+            for match in re.finditer(rf"(?<![\w'’-]){re.escape(token)}(?![\w'’-])", words):
+                if all(match.end() <= one.start or one.end <= match.start() for one in found):
+                    found.append(Mention(place, *match.span(), certain=False))
+    for match in _COUNTED.finditer(words):
+        across = match["what"][:3].lower() in _ACROSS
+        one = Mention(int(match["number"]), match.start(), match.end(), True, across)
+        # 'Row 1 ("will")' says the same row twice: by its token it is certain.
+        said = next((k for k in found if 0 <= k.start - match.end() <= 3), None)
+        if said is None:
+            found.append(one)
+    return sorted(found, key=lambda one: one.start)
+
+
+def _announced(token: str) -> str:
+    name = re.escape(token)
+    before = r"(?:\b(?:for|of|token|word|to|from|on|and|row)\s+(?:the\s+)?|\A\s*[-*•]?\s*|[→|]\s*)"
+    alone = rf"(?:{before})(?P<token>{name})(?![\w'’-])"
+    return alone
+
+
+_SENTENCE = re.compile(r"\b(?:sentence|phrase|words|tokens|sequence|context|input|example)\b", re.I)
+_MARKED = re.compile(r"[\"“”«»*_`{]([^\"“”«»*_`{}\n]{3,60})[\"“”«»*_`}]")
+
+
+def spoken_tokens(paragraphs: Sequence[str], sizes: Collection[int]) -> tuple[str, ...]:
+    """The words of a sentence that a paragraph about one quotes or sets apart, where there
+    are as many as rows of some matrix.
+
+    >>> spoken_tokens(["We use the sentence *rain falls softly*."], {3})
+    ('rain', 'falls', 'softly')
+    """
+    for text in paragraphs:
+        if not _SENTENCE.search(text):
+            continue
+        for match in _MARKED.finditer(text):
+            words = tuple(word.strip(".,;:!?") for word in match[1].split())
+            is_list = len(words) > 1 and all(word.isalpha() for word in words)
+            if is_list and len(words) in sizes and len(set(words)) == len(words):
+                return words
+    return ()
+
+
+def counts_from_zero(texts: Iterable[str]) -> bool:
+    """Whether rows or tokens are counted from 0 somewhere.
+
+    >>> counts_from_zero(["Row 0", "Row 1"]), counts_from_zero(["Row 1"])
+    (True, False)
+    """
+    return any(int(match["number"]) == 0 for text in texts for match in _COUNTED.finditer(text))
+
+
+#: From where an article counts rows, or the entries of subscripts.
+Base = Literal[0, 1]

@@ -1,0 +1,113 @@
+"""Tables: a matrix with its labels, or columns of quantities with a row for each token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from symattn import syntax
+from symattn.documents.binding import values, workings
+from symattn.documents.binding.claims import Claims
+from symattn.documents.binding.rows import plain
+from symattn.documents.binding.standard import Standard
+from symattn.documents.binding.subjects import Subject, subject
+from symattn.documents.grids import of_table
+from symattn.documents.trees import Chain, Labelled, Piece, Table, Words
+
+#: What a name in a heading means, or None.
+Resolve = Callable[[syntax.Tree], syntax.Tree | None]
+
+
+def bind(
+    table: Table,
+    claims: Claims,
+    standard: Standard,
+    resolve: Resolve,
+    tokens: Sequence[str],
+    spoken: syntax.Tree | None,
+) -> Labelled | None:
+    """Claim the figures of a table: as a whole of what is ``spoken`` of, where it has that
+    shape, else column by column. The matrix that it is, if it is one."""
+    whole = of_table(table)
+    if whole is not None and spoken is not None and claims.claim(spoken, whole):
+        return whole
+    if table.head:
+        for place, head in enumerate(table.head):
+            _column(table, place, head, claims, standard, resolve, tokens)
+    return whole
+
+
+def _column(
+    table: Table,
+    place: int,
+    head: tuple[Words | Chain, ...],
+    claims: Claims,
+    standard: Standard,
+    resolve: Resolve,
+    tokens: Sequence[str],
+) -> None:
+    """A column whose head names a quantity, its rows by the tokens that begin them."""
+    whole = _named(head, standard, resolve, tokens)
+    if whole is None:
+        return
+    for number, row in enumerate(table.rows):
+        if place >= len(row):
+            continue
+        value = _value(row[place])
+        label = plain(_words(row[0])) if row else ""
+        if value is None or place == 0:
+            continue
+        if claims.fits(whole, value) and len(table.rows) == 1:
+            claims.claim(whole, value)
+        elif label in tokens:
+            claims.claim(workings.indexed(whole, tokens.index(label)), value)
+        elif not tokens or label.isdigit():
+            _counted(whole, number, len(table.rows), value, claims)
+
+
+def _counted(
+    whole: syntax.Tree, number: int, count: int, value: syntax.Tree, claims: Claims
+) -> None:
+    """A row by its number, where the table has all of them."""
+    shape = claims.recipe.shape(whole)
+    if shape and shape[0] == count:
+        claims.claim(workings.indexed(whole, number), value)
+
+
+def _named(
+    head: tuple[Words | Chain, ...], standard: Standard, resolve: Resolve, tokens: Sequence[str]
+) -> syntax.Tree | None:
+    for piece in head:
+        if isinstance(piece, Chain) and len(piece.members) == 1:
+            member = piece.members[0]
+            if isinstance(member, syntax.Name):
+                return resolve(member)
+    about: Subject = subject(_words(head), tokens)
+    return None if about.role is None else standard.of(about.role)
+
+
+def _value(cell: tuple[Piece, ...]) -> syntax.Tree | None:
+    """The printed value that a cell consists of."""
+    found: list[syntax.Tree] = []
+    for piece in cell:
+        match piece:
+            case Chain((member,)) if values.is_value(member):
+                found.append(member)
+            case Words(_, _, figures) if figures:
+                found += figures
+            case Words(text) if not text.strip():
+                continue
+            case _:
+                return None
+    return found[0] if len(found) == 1 else None
+
+
+def _words(cell: tuple[Piece, ...]) -> str:
+    """The words of a cell, names in formulas among them."""
+    said = []
+    for piece in cell:
+        match piece:
+            case Words(text):
+                said.append(text)
+            case Chain((syntax.Name(name),)):
+                said.append(name)
+    return " ".join(said).strip()

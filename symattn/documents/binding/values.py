@@ -1,0 +1,175 @@
+"""Printed values inside trees: figures and arrays of them, their shapes and places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeGuard
+
+from symattn import syntax
+from symattn.documents.text import Span
+from symattn.documents.trees import NOWHERE, Figure, Member, Opaque
+from symattn.shapes import Nested, Shape
+
+
+def figures(tree: Member) -> Iterator[Figure]:
+    """All figures of a tree that stand somewhere, in order.
+
+    >>> [one.text for one in figures(syntax.Array((Figure("1", Span(3, 4)), Figure("2"))))]
+    ['1']
+    """
+    waiting = [tree]
+    while waiting:
+        match waiting.pop():
+            case Figure() as figure:
+                if figure.span != NOWHERE:
+                    yield figure
+            case Opaque() as unknown:
+                waiting.extend(reversed(unknown.figures))
+            case part:
+                waiting.extend(reversed(syntax.inside(part)))
+
+
+def signed(tree: Member) -> Member:
+    """The tree with each sign before a figure in the figure itself.
+
+    >>> syntax.text(signed(syntax.Negative(Figure("1", Span(4, 5)))))
+    '-1'
+    """
+    match tree:
+        case Opaque() | Figure():
+            return tree
+        case syntax.Negative(Figure(text, span)) if not text.startswith(("-", "+")):
+            return Figure(f"-{text}", Span(max(span.start - 1, 0), span.end))
+        case syntax.Array(items):
+            return replace(tree, items=tuple(_signed(item) for item in items))
+    return tree
+
+
+def _signed(tree: syntax.Tree) -> syntax.Tree:
+    made = signed(tree)
+    assert not isinstance(made, Opaque)
+    return made
+
+
+def is_value(tree: Member) -> TypeGuard[syntax.Tree]:
+    """Whether it is a printed value: a figure, or an array of figures.
+
+    >>> is_value(Figure("1")), is_value(syntax.parse("[1, x]"))
+    (True, False)
+    """
+    match tree:
+        case syntax.Array(items):
+            return all(map(is_value, items)) and _is_even(items)
+    return isinstance(tree, Figure)
+
+
+def _is_even(items: tuple[syntax.Tree, ...]) -> bool:
+    """Whether items are all figures, or all rows of one length."""
+    lengths = {len(one.items) if isinstance(one, syntax.Array) else -1 for one in items}
+    return len(lengths) == 1
+
+
+def is_numeric(tree: Member) -> TypeGuard[syntax.Tree]:
+    """Whether it has numbers but no names, and is an expression, not a value."""
+    return not isinstance(tree, Opaque) and not is_value(tree) and is_closed(tree)
+
+
+def is_closed(tree: Member) -> TypeGuard[syntax.Tree]:
+    """Whether nothing is named in it."""
+    return not isinstance(tree, Opaque | syntax.Cell | syntax.Sequence) and not any(
+        isinstance(part, syntax.Name | syntax.Gradient | Opaque | syntax.Cell)
+        for part in walk(tree)
+    )
+
+
+def walk(tree: Member) -> Iterator[Member]:
+    """A tree and all that it is made of."""
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if not isinstance(part, Opaque):
+            waiting.extend(syntax.inside(part))
+
+
+def shape(tree: Member) -> Shape:
+    """The shape of a printed value.
+
+    >>> shape(syntax.parse("[[1, 2]]"))
+    (1, 2)
+    """
+    match tree:
+        case syntax.Array((syntax.Array(row), *_) as rows):
+            return len(rows), len(row)
+        case syntax.Array(items):
+            return (len(items),)
+    return ()
+
+
+def printed(tree: syntax.Tree) -> Nested[str]:
+    """The texts of a printed value, in its nesting."""
+    match tree:
+        case syntax.Array((syntax.Array(), *_) as rows):
+            return tuple(_texts(row) for row in rows)
+        case syntax.Array():
+            return _texts(tree)
+    assert isinstance(tree, syntax.Literal)
+    return tree.text
+
+
+def _texts(row: syntax.Tree) -> tuple[str, ...]:
+    return tuple(one.text for one in syntax.inside(row) if isinstance(one, syntax.Literal))
+
+
+def spans(tree: syntax.Tree) -> Nested[Span]:
+    """The places of a printed value's figures, in its nesting."""
+    match tree:
+        case syntax.Array((syntax.Array(), *_) as rows):
+            return tuple(_places(row) for row in rows)
+        case syntax.Array():
+            return _places(tree)
+    return _place(tree)
+
+
+def _places(row: syntax.Tree) -> tuple[Span, ...]:
+    return tuple(map(_place, syntax.inside(row)))
+
+
+def _place(tree: syntax.Tree) -> Span:
+    return tree.span if isinstance(tree, Figure) else NOWHERE
+
+
+def transposed(tree: syntax.Tree) -> syntax.Tree:
+    """A printed matrix with its rows and columns exchanged.
+
+    >>> syntax.text(transposed(syntax.parse("[[1, 2], [3, 4]]")))
+    '[[1, 3], [2, 4]]'
+    """
+    assert isinstance(tree, syntax.Array)
+    rows = [syntax.inside(row) for row in tree.items]
+    return syntax.Array(tuple(syntax.Array(column) for column in zip(*rows, strict=True)))
+
+
+def flat(tree: syntax.Tree) -> syntax.Tree:
+    """A printed matrix of one row or one column as a vector, one of one entry as a number;
+    else itself.
+
+    >>> syntax.text(flat(syntax.parse("[[1], [3]]"))), syntax.text(flat(syntax.parse("[5]")))
+    ('[1, 3]', '5')
+    """
+    match shape(tree):
+        case (1, 1) | (1,):
+            return next(iter(leaves(tree)))
+        case (1, _) | (_, 1):
+            return syntax.Array(tuple(leaves(tree)))
+    return tree
+
+
+def leaves(tree: syntax.Tree) -> Iterator[syntax.Tree]:
+    """The entries of an array of any nesting; a tree that is none is its only one."""
+    if isinstance(tree, syntax.Array):
+        for item in tree.items:
+            yield from leaves(item)
+    else:
+        yield tree

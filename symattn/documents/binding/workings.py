@@ -1,0 +1,292 @@
+"""Workings: what the numbers in ``0.51 * 1 + 0.19 * 0 = 0.51`` are, from the recipe.
+
+A quantity is unfolded by its definition, an entry of a product to a sum of products
+of entries, an entry of a softmax to a quotient of exponentials; where numbers stand
+in that very form, each is what stands there in the form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from symattn import syntax
+from symattn.documents.binding import values
+from symattn.documents.binding.recipe import Recipe
+
+#: Sums of more terms than that are not unfolded.
+_TERMS = 64
+#: Of terms that may be left out, so many choices are tried.
+_CHOICES = 20
+
+Bound = list[tuple[syntax.Tree, syntax.Tree]]
+"""Printed values, each with the expression that it is the value of."""
+
+
+def bindings(recipe: Recipe, target: syntax.Tree, numbers: syntax.Tree) -> tuple[float, Bound]:
+    """What the values in an expression of numbers are, if it computes ``target``, and
+    which part of them agrees: the unfolding of its form with the largest.
+
+    Of two that agree alike the first, which is nearer to the definition. Nothing, and
+    0, where no form fits.
+    """
+    best: Bound = []
+    most = 0.0
+    for bound in _matches(recipe, target, numbers, depth=4):
+        share = _agreeing(recipe, bound) / len(bound) if bound else 0.0
+        if share > most + 1e-9:
+            best, most = bound, share
+    return most, best
+
+
+def _matches(
+    recipe: Recipe, target: syntax.Tree, numbers: syntax.Tree, depth: int
+) -> Iterator[Bound]:
+    """The ways in which numbers have a form of the target."""
+    if values.is_value(numbers):
+        if recipe.shape(target) == values.shape(numbers):
+            yield [(numbers, target)]
+        return
+    if isinstance(numbers, syntax.Array):
+        yield from _entries(recipe, target, numbers, depth)
+        return
+    for form in [target, *_unfolded(recipe, target, depth)]:
+        yield from _same(recipe, form, numbers, depth)
+
+
+def _entries(
+    recipe: Recipe, target: syntax.Tree, numbers: syntax.Array, depth: int
+) -> Iterator[Bound]:
+    """Entries of an array that are worked by themselves."""
+    shape = recipe.shape(target)
+    if shape is None or not shape or shape[0] != len(numbers.items):
+        return
+    found: Bound = []
+    for place, item in enumerate(numbers.items):
+        part = next(_matches(recipe, indexed(target, place), item, depth), None)
+        if part is None:
+            return
+        found += part
+    yield found
+
+
+def _same(recipe: Recipe, form: syntax.Tree, numbers: syntax.Tree, depth: int) -> Iterator[Bound]:
+    """The ways in which numbers match a form, part by part."""
+    match form, numbers:
+        case syntax.Binary("+", _, _), syntax.Binary("+", _, _):
+            yield from _sums(recipe, terms(form), terms(numbers), depth)
+        case syntax.Binary("*" | "@", a, b), syntax.Binary("*" | "@", x, y):
+            yield from _parts(recipe, [a, b], [x, y], depth)
+            if form.op == "*":
+                yield from _parts(recipe, [b, a], [x, y], depth)
+        case syntax.Binary(op, a, b), syntax.Binary(other, x, y) if op == other:
+            yield from _parts(recipe, [a, b], [x, y], depth)
+        case syntax.Call(name, (a,)), syntax.Call(other, (x,)) if name == other:
+            yield from _parts(recipe, [a], [x], depth)
+        case syntax.Negative(a), syntax.Negative(x):
+            yield from _parts(recipe, [a], [x], depth)
+
+
+def _sums(
+    recipe: Recipe, forms: list[syntax.Tree], numbers: list[syntax.Tree], depth: int
+) -> Iterator[Bound]:
+    """Terms one by one; where fewer are printed, zeros are left out: all of them, those at
+    the end, or some."""
+    missing = len(forms) - len(numbers)
+    if missing <= 0:
+        yield from _parts(recipe, forms, numbers, depth)
+        return
+    zeros = [k for k, form in enumerate(forms) if _is_zero(recipe, form)]
+    if len(zeros) < missing or comb(len(zeros), missing) > _CHOICES:
+        return
+    for left_out in reversed(list(combinations(zeros, missing))):
+        kept = [form for k, form in enumerate(forms) if k not in left_out]
+        yield from _parts(recipe, kept, numbers, depth)
+
+
+def _is_zero(recipe: Recipe, tree: syntax.Tree) -> bool:
+    found = recipe.floats(tree)
+    return found is not None and not np.any(found)
+
+
+def _parts(
+    recipe: Recipe, forms: list[syntax.Tree], numbers: list[syntax.Tree], depth: int
+) -> Iterator[Bound]:
+    if len(forms) != len(numbers):
+        return
+    found: Bound = []
+    for form, number in zip(forms, numbers, strict=True):
+        options = list(_matches(recipe, form, number, depth - 1)) if depth else []
+        if not options:
+            return
+        found += max(options, key=partial(_agreeing, recipe))
+    yield found
+
+
+def _agreeing(recipe: Recipe, bound: Bound) -> float:
+    return sum(recipe.agreement(tree, value) for value, tree in bound)
+
+
+def terms(tree: syntax.Tree) -> list[syntax.Tree]:
+    """The terms of a sum.
+
+    >>> [syntax.text(one) for one in terms(syntax.parse("a + b*c + d"))]
+    ['a', 'b * c', 'd']
+    """
+    found: list[syntax.Tree] = []
+    while isinstance(tree, syntax.Binary) and tree.op == "+":
+        found.append(tree.right)
+        tree = tree.left
+    return [tree, *reversed(found)]
+
+
+def indexed(tree: syntax.Tree, *keys: int) -> syntax.Tree:
+    """An entry or a row of an expression, of the entry of another in one step.
+
+    >>> syntax.text(indexed(syntax.parse("A[1]"), 2)), syntax.text(indexed(syntax.parse("K.T"), 1))
+    ('A[1, 2]', 'K[:, 1]')
+    """
+    match tree:
+        case syntax.Indexed(operand, before) if all(isinstance(key, int) for key in before):
+            return indexed(operand, *before, *keys)  # type: ignore[arg-type]
+        case syntax.Indexed(operand, (syntax.Span(None, None, None), column)) if len(keys) == 1:
+            return syntax.Indexed(operand, (keys[0], column))
+        case syntax.Transposed(operand) if len(keys) == 2:
+            return indexed(operand, keys[1], keys[0])
+        case syntax.Transposed(operand) if len(keys) == 1:
+            return syntax.Indexed(operand, (syntax.Span(None, None, None), keys[0]))
+    return syntax.Indexed(tree, keys)
+
+
+def entry(row: syntax.Tree, place: int) -> syntax.Tree:
+    """An entry of a row, also of one that something is taken off.
+
+    >>> syntax.text(entry(syntax.parse("T[0] - T[0, 2]"), 1))
+    'T[0, 1] - T[0, 2]'
+    """
+    match row:
+        case syntax.Binary("-", left, right):
+            return syntax.Binary("-", indexed(left, place), right)
+    return indexed(row, place)
+
+
+def column(tree: syntax.Tree, place: int) -> syntax.Tree:
+    """A column of an expression: a row of what it is the transpose of.
+
+    >>> syntax.text(column(syntax.parse("K.T"), 1)), syntax.text(column(syntax.parse("V"), 0))
+    ('K[1]', 'V[:, 0]')
+    """
+    if isinstance(tree, syntax.Transposed):
+        return indexed(tree.operand, place)
+    return syntax.Indexed(tree, (syntax.Span(None, None, None), place))
+
+
+def _unfolded(recipe: Recipe, target: syntax.Tree, depth: int) -> Iterator[syntax.Tree]:
+    """What a quantity, its row or its entry is by the definitions."""
+    if depth <= 0:
+        return
+    match target:
+        case syntax.Name(name) if name in recipe.trees:
+            yield recipe.trees[name]
+            yield from _unfolded(recipe, recipe.trees[name], depth - 1)
+        case syntax.Indexed(syntax.Name(name), keys) if name in recipe.trees:
+            plain = [key for key in keys if isinstance(key, int)]
+            if len(plain) == len(keys):
+                yield from _of_entry(recipe, recipe.trees[name], plain, depth)
+        case syntax.Call("total", (operand,)):
+            yield from _sum_of(recipe, operand)
+
+
+def _of_entry(
+    recipe: Recipe, made: syntax.Tree, keys: list[int], depth: int
+) -> Iterator[syntax.Tree]:
+    """The entry or row of what an expression makes, by its operation."""
+    shape = recipe.shape(made)
+    if shape is None or len(keys) > len(shape):
+        return
+    match made:
+        case syntax.Name():
+            same = indexed(made, *keys)
+            yield same
+            yield from _unfolded(recipe, same, depth - 1)
+        case syntax.Binary("@", left, right):
+            yield from _of_product(recipe, left, right, keys)
+        case syntax.Binary(op, left, right):
+            parts = [_entry(recipe, part, shape, keys) for part in (left, right)]
+            if parts[0] is not None and parts[1] is not None:
+                yield syntax.Binary(op, parts[0], parts[1])
+        case syntax.Call("softmax", (scores,)):
+            row = scores if len(shape) == 1 else indexed(scores, keys[0])
+            if len(keys) == len(shape):
+                for shown in (row, shifted(recipe, row)):
+                    if shown is not None:
+                        of_row = syntax.Call("exp", (entry(shown, keys[-1]),))
+                        below = syntax.Call("total", (syntax.Call("exp", (shown,)),))
+                        yield syntax.Binary("/", of_row, below)
+            else:
+                yield syntax.Call("softmax", (row,))
+
+
+def _entry(
+    recipe: Recipe, part: syntax.Tree, shape: tuple[int, ...], keys: list[int]
+) -> syntax.Tree | None:
+    """The entry of an operand that goes into that entry of the result."""
+    own = recipe.shape(part)
+    if own == ():
+        return part
+    return indexed(part, *keys) if own == shape else None
+
+
+def _of_product(
+    recipe: Recipe, left: syntax.Tree, right: syntax.Tree, keys: list[int]
+) -> Iterator[syntax.Tree]:
+    """An entry or a row of a product, as sums of products."""
+    sizes = recipe.shape(left), recipe.shape(right)
+    if sizes[0] is None or sizes[1] is None or len(sizes[0]) < 1 or sizes[0][-1] > _TERMS:
+        return
+    inner = sizes[0][-1]
+    if len(sizes[0]) == 2:
+        row, rest = indexed(left, keys[0]), keys[1:]
+    else:
+        row, rest = left, keys
+    if rest:
+        yield _added(
+            syntax.Binary("*", indexed(row, k), indexed(right, k, *rest)) for k in range(inner)
+        )
+        yield syntax.Binary("@", row, column(right, rest[0]))
+        yield syntax.Binary("@", column(right, rest[0]), row)
+    elif len(sizes[1]) == 2:
+        yield _added(syntax.Binary("*", indexed(row, k), indexed(right, k)) for k in range(inner))
+        yield syntax.Binary("@", row, right)
+
+
+def shifted(recipe: Recipe, scores: syntax.Tree) -> syntax.Tree | None:
+    """A row of scores less its largest entry, as it is done for stability."""
+    found = recipe.floats(scores)
+    if found is None or not 0 < found.size <= _TERMS:
+        return None
+    return syntax.Binary("-", scores, indexed(scores, int(np.argmax(found))))
+
+
+def _sum_of(recipe: Recipe, operand: syntax.Tree) -> Iterator[syntax.Tree]:
+    """The sum of a row's entries, each by itself."""
+    shape = recipe.shape(operand)
+    if shape is None or len(shape) != 1 or shape[0] > _TERMS:
+        return
+    match operand:
+        case syntax.Call("exp", (row,)):
+            yield _added(syntax.Call("exp", (entry(row, k),)) for k in range(shape[0]))
+        case _:
+            yield _added(indexed(operand, k) for k in range(shape[0]))
+
+
+def _added(parts: Iterator[syntax.Tree]) -> syntax.Tree:
+    """The sum of some trees."""
+    total = next(parts)
+    for part in parts:
+        total = syntax.Binary("+", total, part)
+    return total
