@@ -21,6 +21,7 @@ FORMS: Mapping[str, Form] = {
     ".ipynb": "notebook",
     **dict.fromkeys((".tex", ".ltx", ".latex"), "latex"),
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    ".pdf": "pdf",
     **dict.fromkeys((".txt", ".text", ".rst"), "text"),
 }
 
@@ -64,7 +65,7 @@ def article(path: Path, held: bytes) -> Article:
     if form is None:
         said = repr(short(path.suffix)) if path.suffix else "none"
         raise Malformed(f"the suffix of an article is {expected(path.suffix, FORMS)}; found {said}")
-    source, encoding = decoded(held)
+    source, encoding = _pages(held) if form == "pdf" else decoded(held)
     text = unified(Text.whole(source)[source.startswith("\ufeff") :])
     found = _read(form, text)
     title = found.title or _heading(found.blocks)
@@ -91,6 +92,13 @@ def decoded(held: bytes) -> tuple[str, str]:
     if "\0" in source:
         raise Malformed(f"binary, not text: a null character at {source.index(chr(0))}")
     return source, encoding
+
+
+def _pages(held: bytes) -> tuple[str, str]:
+    """The text of a PDF file, which is what its places count in."""
+    from symattn.documents import pdf
+
+    return pdf.text(held), "utf-8"
 
 
 def _read(form: Form, text: Text) -> Contents:

@@ -1,0 +1,258 @@
+"""The signs of a page, each with its place on it, put into lines of text.
+
+A matrix is a grid of words between two high brackets; it becomes ``[[1, 2], [3, 4]]``
+in the line that it belongs to. What is set lower or higher becomes ``_{..}`` or ``^{..}``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from symattn.errors import Malformed
+from symattn.limits import BRACKETS, SIGNS
+
+#: Brackets, as characters or as pieces that fonts of mathematics build high ones from.
+_FENCE = re.compile(r"[()\[\]\u239b-\u23ad\uf8e0-\uf8ff]|\(cid:[0-9]++\)")
+#: Brackets with a character of their own are text where nothing high stands between them.
+_PLAIN = frozenset("()[]")
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A piece of text of one size on one base line; ``down`` grows down the page."""
+
+    text: str
+    left: float
+    right: float
+    down: float
+    size: float
+    is_script: bool = False
+
+
+@dataclass(frozen=True)
+class _Fence:
+    """A bracket: its pieces stand above each other."""
+
+    pieces: tuple[Sign, ...]
+
+    @property
+    def left(self) -> float:
+        return self.pieces[0].left
+
+    @property
+    def right(self) -> float:
+        return self.pieces[0].right
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        return self.pieces[0].down, self.pieces[-1].down
+
+
+def lines(signs: Iterable[Sign]) -> list[str]:
+    """The lines of a page; an empty one stands where the page leaves room.
+
+    >>> lines([Sign("x", 0, 5, 10, 10), Sign("i", 5, 8, 11, 7), Sign("=", 11, 15, 10, 10)])
+    ['x_{i} =']
+
+    Raises :class:`Malformed` for a page of too many signs or brackets.
+    """
+    held = [sign for sign in signs if sign.text.strip()]
+    if len(held) > SIGNS.most:
+        raise Malformed(SIGNS.said(len(held)))
+    fences = _fences([sign for sign in held if _FENCE.fullmatch(sign.text)])
+    if len(fences) > BRACKETS.most:
+        raise Malformed(BRACKETS.said(len(fences)))
+    words = _words([sign for sign in held if not _FENCE.fullmatch(sign.text)])
+    words, left = _matrices(words, fences)
+    plain = [piece for fence in left for piece in fence.pieces if piece.text in _PLAIN]
+    return _set(_scripted(_words([*words, *plain])))
+
+
+def _rows(signs: Iterable[Sign], apart: float) -> list[list[Sign]]:
+    """Signs on one base line, from the top of the page, each row from the left."""
+    rows: list[list[Sign]] = []
+    for sign in sorted(signs, key=lambda sign: sign.down):
+        if rows and sign.down - rows[-1][0].down <= apart:
+            rows[-1].append(sign)
+        else:
+            rows.append([sign])
+    return [sorted(row, key=lambda sign: sign.left) for row in rows]
+
+
+def _words(signs: Iterable[Sign]) -> list[Sign]:
+    """Signs that stand close together on one line as one."""
+    words: list[Sign] = []
+    for row in _rows(signs, 0.7):
+        begin = len(words)
+        for sign in row:
+            last = words[-1] if len(words) > begin else None
+            if (
+                last is not None
+                and abs(last.size - sign.size) < 0.1 * sign.size
+                and sign.left - last.right < 0.15 * sign.size
+            ):
+                text = last.text + sign.text
+                words[-1] = replace(last, text=text, right=max(last.right, sign.right))
+            else:
+                words.append(sign)
+    return words
+
+
+def _fences(pieces: Sequence[Sign]) -> list[_Fence]:
+    """Pieces above each other as one bracket, from the left."""
+    columns: dict[tuple[int, int], list[list[Sign]]] = {}
+    for piece in sorted(pieces, key=lambda piece: piece.down):
+        column = columns.setdefault((round(piece.left), round(piece.right)), [])
+        if column and piece.down - column[-1][-1].down < 2 * piece.size:
+            column[-1].append(piece)
+        else:
+            column.append([piece])
+    found = [_Fence(tuple(run)) for column in columns.values() for run in column]
+    return sorted(found, key=lambda fence: (fence.left, fence.reach))
+
+
+def _matrices(words: list[Sign], fences: list[_Fence]) -> tuple[list[Sign], list[_Fence]]:
+    """Words, with each grid between two brackets as one; and the brackets that are left."""
+    left: list[_Fence] = []
+    pairs: list[tuple[_Fence, _Fence]] = []
+    for fence in fences:
+        at = next((i for i in range(len(left) - 1, -1, -1) if _match(left[i], fence)), None)
+        if at is None:
+            left.append(fence)
+        else:
+            pairs.append((left.pop(at), fence))
+    made = []
+    for opening, closing in pairs:
+        grid = _grid(words, opening, closing, pairs)
+        if grid is None:
+            left += [opening, closing]
+            continue
+        inner = {id(word) for row in grid for word in row}
+        words = [word for word in words if id(word) not in inner]
+        rows = [f"[{', '.join(word.text for word in row)}]" for row in grid]
+        text = rows[0] if len(rows) == 1 else f"[{', '.join(rows)}]"
+        down = (grid[0][0].down + grid[-1][0].down) / 2
+        made.append(Sign(text, opening.left, closing.right, down, grid[0][0].size))
+    return words + made, left
+
+
+def _match(opening: _Fence, closing: _Fence) -> bool:
+    (top, bottom), (other_top, other_bottom) = opening.reach, closing.reach
+    alike = abs(top - other_top) < 1 and abs(bottom - other_bottom) < 1
+    return alike and opening.right <= closing.left and opening.pieces[0].text not in (")", "]")
+
+
+def _grid(
+    words: list[Sign],
+    opening: _Fence,
+    closing: _Fence,
+    pairs: Sequence[tuple[_Fence, _Fence]],
+) -> list[list[Sign]] | None:
+    """The rows between two brackets, all of the same columns; or none.
+
+    The words of a row but one in the middle have no neighbours outside of brackets.
+    """
+    (top, bottom), size = opening.reach, opening.pieces[0].size
+    near = [word for word in words if top - 2 * size < word.down < bottom + 3 * size]
+    inside = [w for w in near if w.left > opening.left and w.right < closing.right]
+    outside = [
+        word
+        for word in near
+        if min(abs(word.right - opening.left), abs(word.left - closing.right)) < 1.2 * size
+        and not any(a.left < word.left and word.right < b.right for a, b in pairs)
+    ]
+    rows = _rows(inside, 1.5)
+    is_free = [all(abs(row[0].down - word.down) > 1 for word in outside) for row in rows]
+    runs: list[list[int]] = []
+    for at, free in enumerate(is_free):
+        before = runs[-1][-1] if runs else None
+        gap = rows[at][0].down - rows[before][0].down if before is not None else 0
+        if not free:
+            continue
+        if before is not None and gap < 1.9 * size * (at - before) and at - before <= 2:
+            runs[-1] += range(before + 1, at + 1)
+        else:
+            runs.append([at])
+    is_high = len(opening.pieces) > 1 or opening.pieces[0].text not in _PLAIN
+    if not runs and is_high and len(rows) == 1:
+        runs = [[0]]
+    middle = (top + bottom) / 2
+    runs.sort(key=lambda run: abs((rows[run[0]][0].down + rows[run[-1]][0].down) / 2 - middle))
+    if not runs or (len(runs[0]) == 1 and not is_high):
+        return None
+    return _columns([rows[at] for at in runs[0]])
+
+
+def _columns(rows: list[list[Sign]]) -> list[list[Sign]] | None:
+    """Rows whose words fill the same columns; or none."""
+    spans = sorted((word.left, word.right) for row in rows for word in row)
+    columns = [spans[0]]
+    for left, right in spans[1:]:
+        if left <= columns[-1][1] + 1:
+            columns[-1] = columns[-1][0], max(columns[-1][1], right)
+        else:
+            columns.append((left, right))
+    if any(len(row) != len(columns) for row in rows):
+        return None
+    return rows
+
+
+def _scripted(words: list[Sign]) -> list[Sign]:
+    """Small words right behind a larger one, and lower or higher, belong to its line."""
+    rows = _rows(words, 0.7)
+    made: list[Sign] = []
+    for at, row in enumerate(rows):
+        near = [word for other in rows[max(at - 4, 0) : at + 5] for word in other]
+        for word in row:
+            base = next((larger for larger in near if _carries(larger, word)), None)
+            if base is None:
+                made.append(word)
+            else:
+                mark = "_" if word.down > base.down else "^"
+                text = f"{mark}{{{word.text}}}"
+                made.append(replace(word, text=text, down=base.down, is_script=True))
+    return made
+
+
+def _carries(base: Sign, script: Sign) -> bool:
+    return (
+        script.size < 0.85 * base.size
+        and 0.5 < abs(script.down - base.down) < 0.6 * base.size
+        and -0.2 * base.size < script.left - base.right < 0.2 * base.size
+    )
+
+
+def _set(words: list[Sign]) -> list[str]:
+    """Words as lines, with room between them where the page has it."""
+    made: list[str] = []
+    rows = _rows(words, 1.5)
+    for before, row in pairwise([None, *rows]):
+        if row is None:
+            continue
+        if before is not None:
+            size, other = row[0].size, before[0].size
+            if row[0].down - before[0].down > 1.7 * size or abs(size - other) > 0.15 * size:
+                made.append("")
+        text, right = "", None
+        for word in row:
+            gap = 0.0 if right is None or word.is_script else word.left - right
+            # Columns stand further apart than words.
+            space = "" if gap < 0.12 * word.size else " " if gap < 0.9 * word.size else "  "
+            text += space + word.text
+            right = word.right
+        made.append(text)
+    return made
+
+
+def plain(text: str) -> str:
+    """A sign in plain letters, where fonts of mathematics have letters of their own.
+
+    >>> plain("𝑄"), plain("½")
+    ('Q', '½')
+    """
+    is_letter = "\U0001d400" <= text[:1] <= "\U0001d7ff" or "\ufb00" <= text[:1] <= "\ufb06"
+    return unicodedata.normalize("NFKC", text) if is_letter else text

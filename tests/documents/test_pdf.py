@@ -1,0 +1,111 @@
+"""Articles in PDF: the lines of their pages, and the matrices on them."""
+
+import builtins
+from pathlib import Path
+
+import pytest
+
+from symattn.documents import layout, pdf
+from symattn.documents.files import article
+from symattn.documents.layout import Sign
+from symattn.errors import Malformed
+from symattn.limits import BRACKETS, SIGNS
+
+PAGE = """#set page(width: 14cm, height: auto)
+= Scores
+Let $d_k = 2$ and the queries be given by
+$ Q = X W_Q = mat(1, 0.50; -2, 3; delim: "["), quad
+  K = mat(1, 2, 3; 4, 5, 6; 7, 8, -9.5; 1, 1, 1) $
+so that $S_12 = 0.42 dot 1 + 0.31 dot 0.5 = 0.575$, or $f(x) = [1, 2]$.
+
+#table(columns: 3, stroke: none, [], [a], [b], [cat], [0.5], [0.3])
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    import typst
+
+    source = tmp_path_factory.mktemp("pdf") / "page.typ"
+    source.write_text(PAGE, "utf-8")
+    return typst.compile(str(source))
+
+
+def test_page(page):
+    """Formulas stand in their lines, matrices as lists of rows, columns apart."""
+    assert pdf.text(page).split("\n") == [
+        "Scores",
+        "",
+        "Let d_{k} = 2 and the queries be given by",
+        "",
+        "Q = XW_{Q} = [[1, 0.50], [−2, 3]],  K = [[1, 2, 3], [4, 5, 6], [7, 8, −9.5], [1, 1, 1]]",
+        "",
+        "so that S_{12} = 0.42 ⋅ 1 + 0.31 ⋅ 0.5 = 0.575, or f(x) = [1, 2].",
+        "",
+        "a  b",
+        "cat  0.5  0.3",
+        "",
+    ]
+
+
+def test_article(page):
+    """An article in PDF is its text, in which its places count."""
+    found = article(Path("post.pdf"), page)
+    assert found.form == "pdf"
+    at = found.source.index("0.575")
+    assert found.place(at).line == 7
+    parts = [part.text for block in found.blocks for part in block.parts]
+    assert any("0.575" in text.string and at in text.starts for text in parts)
+
+
+@pytest.mark.parametrize(
+    "held", [b"", b"%PDF-1.7\n", b"%PDF-1.7\n1 0 obj<</Type/Catalog>>", b"\0" * 99]
+)
+def test_broken(held):
+    """What is no PDF is refused with a message, whatever the library makes of it."""
+    with pytest.raises(Malformed):
+        article(Path("post.pdf"), held)
+
+
+def test_missing_library(monkeypatch):
+    """Without the extra, the message says what to install."""
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name == "pdfplumber":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(Malformed, match=r"pip install 'symattn\[pdf-articles\]'"):
+        pdf.text(b"%PDF-1.7")
+
+
+def test_pieces_of_brackets():
+    """High brackets that a font builds from pieces hold a matrix, as one sign does."""
+    rows = [("1", 20, 100), ("2", 40, 100), ("3", 20, 112), ("4", 40, 112)]
+    cells = [Sign(text, left, left + 5, down, 10) for text, left, down in rows]
+    name = [Sign("A", 0, 6, 106, 10), Sign("=", 8, 12, 106, 10)]
+    for pieces in ([92], [92, 104]):
+        fences = [
+            Sign(text, left, left + 4, down, 10)
+            for down in pieces
+            for text, left in (("(cid:20)", 15), ("(cid:21)", 50))
+        ]
+        assert layout.lines([*name, *cells, *fences]) == ["A = [[1, 2], [3, 4]]"]
+
+
+def test_words_beside_a_matrix_are_none_of_its_rows():
+    """A line of words above two small brackets stays a line."""
+    words = [Sign(t, left, left + 8, 100, 10) for t, left in (("see", 0), ("it", 12), ("x", 24))]
+    inside = Sign("y", 14, 19, 112, 10)
+    fences = [Sign("(", 10, 13, 112, 10), Sign(")", 20, 23, 112, 10)]
+    assert layout.lines([*words, inside, *fences]) == ["see it x", "(y)"]
+
+
+def test_bounds():
+    """A page of more signs or brackets than anybody reads is refused, and says so."""
+    with pytest.raises(Malformed, match="characters on a page"):
+        layout.lines([Sign("x", 0, 1, 0, 1)] * (SIGNS.most + 1))
+    with pytest.raises(Malformed, match="brackets on a page"):
+        layout.lines(Sign("(", 9 * i, 9 * i + 1, 0, 1) for i in range(BRACKETS.most + 1))
