@@ -110,19 +110,12 @@ def _reading(audit: Audit) -> Reading:
     return audit.case.reading
 
 
-def span_of(figure: Figure) -> Span | None:
-    """Where a figure stands in its article; None where that is not known."""
-    spans = figure.claim.spans
-    i, j = figure.entry.i, figure.entry.j
-    return spans[i][j] if i < len(spans) and j < len(spans[i]) else None
-
-
 def figures_at(audit: Audit) -> dict[Span, list[Figure]]:
     """All figures by where they stand, in the order of the article."""
     found: dict[Span, list[Figure]] = defaultdict(list)
     for figure in audit.figures:
-        if (span := span_of(figure)) is not None:
-            found[span].append(figure)
+        if figure.span is not None:
+            found[figure.span].append(figure)
     return {span: found[span] for span in sorted(found)}
 
 
@@ -146,10 +139,9 @@ class _Plan:
                 chains.append((span, figures))
             else:
                 self._correct(span, figures)
-        # What numbers come to is certain once these are right.
-        if not self.edits:
-            for span, figures in chains:
-                self._correct(span, figures)
+        # What follows from a figure that is left can't be told before.
+        for span, figures in chains:
+            self._correct(span, figures)
         for statement in audit.statements:
             claim = statement.claim
             if statement.verdict is Verdict.REFUTED and claim.span is not None:
@@ -176,8 +168,6 @@ class _Plan:
         if others := [figure for figure in judges if figure.verdict is not Verdict.REFUTED]:
             wrong = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
             return f"{wrong.label} is {wrong.correct}, but as {others[0].label} it is not refuted"
-        if any(figure.claim.confirmed for figure in judges):
-            return "only its value says what it is"
         if not of and any(self._is_led_astray(figure) for figure in figures):
             return "it follows from a figure that is left"
         edits = {self._edit(span, figure) for figure in judges}
@@ -243,8 +233,8 @@ def _places(audit: Audit) -> dict[Span, list[str]]:
 
 def _refuted(audit: Audit) -> set[Span]:
     """Where something is refuted."""
-    figures = {span_of(x) for x in audit.figures if x.verdict is Verdict.REFUTED}
-    claims = {x.claim.span for x in audit.statements if x.verdict is Verdict.REFUTED}
+    figures = {one.span for one in audit.figures if one.verdict is Verdict.REFUTED}
+    claims = {one.claim.span for one in audit.statements if one.verdict is Verdict.REFUTED}
     return {span for span in figures | claims if span is not None}
 
 

@@ -160,6 +160,11 @@ def _audited(
                 if not terminal
                 else case_arguments.printed(partial(report, found, strict, unfolded), is_asked=True)
             )
+        elif form == "html" and found.case.reading is not None:
+            from symattn.printers.source import document
+            from symattn.sheets.marked import page as article_page
+
+            content = document(article_page(found, **settings))
         else:
             from symattn.sheets.redpen import sheet
 

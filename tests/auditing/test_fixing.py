@@ -174,7 +174,21 @@ def test_what_only_its_value_binds_is_left(corrected):
         return replace(reading, claims=(replace(reading.claims[0], confirmed=True),))
 
     result = corrected("it is ⟦A[0, 1]|0.2698⟧", confirmed)
-    assert (result.text, result.left) == ("it is 0.2698", ())
+    assert (result.text, result.fixes) == ("it is 0.2698", ())
+
+
+def test_figures_in_one_another_are_left(corrected):
+    """Of two figures that share characters neither is written."""
+
+    def crossing(reading):
+        first = reading.claims[0]
+        short = Span(first.span.start, first.span.end - 2)
+        other = replace(first, text="A[0, 0]", printed="0.26", spans=short, span=short)
+        return replace(reading, claims=(first, other))
+
+    result = corrected("it is ⟦A[0, 1]|0.2698⟧", crossing)
+    assert (result.text, result.fixes) == ("it is 0.2698", ())
+    assert {reason for _, reason in why(result)} == {"it crosses another figure"}
 
 
 def test_a_result_of_figures_that_are_left_is_left(corrected):

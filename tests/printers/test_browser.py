@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from symattn.languages.language import ENGLISH
+from symattn.printers import blocks as b
+from symattn.printers import source
 from symattn.printers.html import document, page
 from symattn.printers.index import card, index
+from symattn.printers.source import LineKind, Mark, SourceLine, SourceList, SourcePage
 
 from ..browser import CHROMIUM, Browser, browser
 from .test_html import PAGES, blocks, inside
@@ -20,6 +23,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here (Debi
 
 #: Widths of a telephone, a tablet and a screen.
 WIDTHS = (360, 800, 1400)
+LINE_KINDS: tuple[LineKind, ...] = ("words", "heading", "code")
 KINDS = ("sheet", "audit", "derivation", "file")
 
 
@@ -71,6 +75,39 @@ def test_the_list_fits(chromium: Browser, tmp_path: Path) -> None:
     ]
     chromium.open(written(tmp_path, "index", index(cards, [("a" * 90, "b" * 90)], ENGLISH)))
     assert_fits(chromium, "index")
+
+
+def test_articles_fit(chromium: Browser, tmp_path: Path) -> None:
+    """So does an article with lines that are too long for any window, every note beside its
+    line or below, and what is told of a figure is shown while the pointer is on it."""
+    figure = Mark("0.5066", "wrong", "A[0, 1]", "0.5065", 1)
+    pieces = ("x" * 400, figure, " & 0.25" * 60, Mark("17", "unread", "no name"))
+    note = (b.Code("A[0, 1]" * 30), " repeats " + "another figure " * 20)
+    lines = tuple(SourceLine(k, kind, pieces, (note,)) for k, kind in enumerate(LINE_KINDS, 1))
+    items = ((b.Link("line 1", "line-1"), " says " + "y" * 200),)
+    lists = (SourceList("Assumed", items, is_open=True),)
+    made = SourcePage(
+        "x", "A title " * 30, "z" * 300, items, items, lists, (figure,), lines, ENGLISH
+    )
+    chromium.open(written(tmp_path, "article", source.document(made)))
+    assert_fits(chromium, "article")
+    told = "getComputedStyle(document.querySelector('main small')).display"
+    for width in WIDTHS:
+        chromium.resize(width)
+        assert chromium.run(told) == "none"
+        box = chromium.run(
+            "(mark = document.querySelector('main .wrong'), mark.scrollIntoView(),"
+            " mark.getBoundingClientRect().toJSON())"
+        )
+        chromium.point(box["x"] + 2, box["y"] + 2)
+        assert chromium.run(told) == "block"
+        chromium.point(0, 0)
+        beside = chromium.run(
+            "((line) => line.querySelector('aside').getBoundingClientRect().left >"
+            " line.querySelector('div').getBoundingClientRect().left)"
+            "(document.querySelector('main > div'))"
+        )
+        assert beside == (width > 1000)
 
 
 TOKEN = re.compile(r"<(mi|mo|mn|mtext)\b([^>]*)>([^<]*)</\1>")

@@ -1,0 +1,258 @@
+"""The red pen in the article itself: its own text, with the wrong figures struck through."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+from symattn.auditing import coverage
+from symattn.auditing.audit import Audit
+from symattn.auditing.figures import Figure
+from symattn.auditing.fixing import figures_at
+from symattn.auditing.reports import cause_number, just_as_well, summary_line, why
+from symattn.cases.settings import settings
+from symattn.documents.article import Article, Block, Part
+from symattn.documents.text import Span, Text
+from symattn.languages.language import Language
+from symattn.printers import blocks as b
+from symattn.printers.source import LineKind, Mark, MarkKind, SourceLine, SourceList, SourcePage
+from symattn.verdicts import Verdict
+
+T = TypeVar("T")
+
+_LINE_END = re.compile(r"\r\n|[\r\n]")
+#: Forms whose words are read as they are; in others the source is shown letter by letter.
+_READABLE = ("markdown", "notebook", "text", "pdf")
+_KINDS: dict[str, LineKind] = {"heading": "heading", "prose": "words"}
+#: The worst of what is said of one place is what its mark says.
+_WORST: tuple[MarkKind, ...] = ("wrong", "open", "coarse", "holds", "confirmed", "unread")
+#: So many lines are named one by one.
+_NAMED = 40
+
+
+def page(audit: Audit, **changes: Any) -> SourcePage:
+    """The article of an audit with the red pen in it, in the language and on the paper
+    that ``changes`` say; nothing of it is left out.
+
+    Raises :class:`Malformed` for settings that there are not.
+    """
+    case, wanted = audit.case, settings(audit.case.sheet, changes)
+    assert case.reading is not None
+    article, say = case.reading.article, wanted.say
+    lines = tuple(_lines(article, _marks(audit, say), _notes(audit, say)))
+    return SourcePage(
+        f"{case.name}-audit",
+        article.title or article.path.name,
+        article.path.name,
+        tuple(_summary(audit, say)),
+        tuple(_causes(audit, article, say)),
+        tuple(_lists(audit, article, say)),
+        _legend(say),
+        lines,
+        say,
+        wanted.paper,
+    )
+
+
+def _summary(audit: Audit, say: Language) -> Iterator[b.Line]:
+    yield (f"{say.again(summary_line(audit))}. {say.again(audit.habit)}".strip(),)
+    yield (f"{say.again(coverage.line(audit))}.",)
+    if not audit.count(Verdict.REFUTED):
+        yield say("Nothing to correct.")
+
+
+def _causes(audit: Audit, article: Article, say: Language) -> Iterator[b.Line]:
+    """The slips behind many figures, each with the lines of its figures."""
+    for slip in audit.causes:
+        said = f"{say.again(slip.sentence)} {say.again(just_as_well(slip))}".strip()
+        spans = [figure.span for figure in slip.explains if figure.span is not None]
+        yield (f"{said} ", *_links(article, spans, say))
+
+
+def _links(article: Article, spans: Iterable[Span], say: Language) -> b.Line:
+    """The lines of places, each a link."""
+    numbers = sorted({article.place(span.start).line for span in spans})
+    links: list[b.Link | str] = []
+    for number in numbers[:_NAMED]:
+        links += [b.Link(str(number), f"line-{number}"), ", "]
+    shown = tuple(links[:-1])
+    if more := len(numbers[_NAMED:]):
+        return say("lines {lines} and {count} more", lines=shown, count=str(more))
+    if len(numbers) == 1:
+        return say("line {lines}", lines=shown)
+    return say("lines {lines}", lines=shown)
+
+
+def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList]:
+    """What was assumed, what was left open, and the numbers that were not read."""
+    if audit.assumptions:
+        yield SourceList(
+            say.text("Assumed"), tuple((say.again(x),) for x in audit.assumptions), True
+        )
+    if audit.open:
+        items = (
+            (*_links(article, [one.span], say), f": {one.what}: {say.again(one.why)}")
+            for one in audit.open
+        )
+        yield SourceList(say.text("Left open"), tuple(items))
+    if unread := [number.span for number in coverage.of(audit, "unread")]:
+        yield SourceList(say.text("Not read"), (_links(article, unread, say),))
+
+
+def _legend(say: Language) -> tuple[Mark, ...]:
+    return (
+        Mark("0.51", "wrong", say.text("wrong, with the right figure beside it"), "0.52"),
+        Mark("0.52", "holds", say.text("holds")),
+        Mark("0.52", "unread", say.text("not read")),
+    )
+
+
+# -- marks and notes ---------------------------------------------------------------
+
+
+def _marks(audit: Audit, say: Language) -> Iterator[tuple[Span, Mark]]:
+    """A mark for every number that is judged or was not read; what is said of several at
+    one place is one mark."""
+    for number in coverage.of(audit, "unread"):
+        yield number.span, Mark("", "unread", say.again(number.why))
+    for span, figures in figures_at(audit).items():
+        first = min(figures, key=lambda figure: _WORST.index(_kind(figure)))
+        kind = _kind(first)
+        correct = first.correct if kind in ("wrong", "coarse") else ""
+        labels = ", ".join(dict.fromkeys(figure.label for figure in figures))
+        yield span, Mark("", kind, labels, correct, cause_number(audit, first) or 0)
+
+
+def _kind(figure: Figure) -> MarkKind:
+    if figure.verdict is Verdict.REFUTED:
+        return "wrong"
+    if figure.verdict is Verdict.UNDECIDED:
+        return "open"
+    if figure.coarse:
+        return "coarse"
+    return "confirmed" if figure.claim.confirmed else "holds"
+
+
+def _notes(audit: Audit, say: Language) -> Iterator[tuple[Span, str, str]]:
+    """What is said of each place that does not hold: where, of what, and what."""
+    for span, figures in figures_at(audit).items():
+        for figure in figures:
+            if said := _note(audit, figure, say):
+                yield span, figure.label, said
+    for statement in audit.statements:
+        if statement.verdict is not Verdict.HOLDS and statement.claim.span is not None:
+            wrong = statement.verdict is Verdict.REFUTED
+            said = say.text("does not hold" if wrong else "could not be decided")
+            yield statement.claim.span, statement.claim.holds, said
+
+
+def _note(audit: Audit, figure: Figure, say: Language) -> str:
+    if figure.verdict is Verdict.REFUTED:
+        return say.again(why(audit, figure))
+    if figure.verdict is Verdict.UNDECIDED:
+        return say.text("could not be decided")
+    return say.text("coarse: a whole number for what is not whole") if figure.coarse else ""
+
+
+# -- lines -----------------------------------------------------------------------
+
+
+class _Placed(Generic[T]):
+    """Things by where they stand."""
+
+    def __init__(self, items: Iterable[tuple[Span, T]]) -> None:
+        self._items = sorted(items, key=lambda item: item[0])
+        self._starts = [span.start for span, _ in self._items]
+
+    def inside(self, span: Span) -> Sequence[tuple[Span, T]]:
+        """Those that begin there, in order."""
+        first, last = (bisect_left(self._starts, offset) for offset in span)
+        return self._items[first:last]
+
+
+def _lines(
+    article: Article,
+    marks: Iterable[tuple[Span, Mark]],
+    notes: Iterable[tuple[Span, str, str]],
+) -> Iterator[SourceLine]:
+    """All lines; of a notebook those of its cells."""
+    marked = _Placed(marks)
+    noted = _Placed((span, (label, said)) for span, label, said in notes)
+    for number, kind, text in _texts(article):
+        span = text.span()
+        beside: dict[str, dict[str, None]] = {}
+        for _, (label, said) in noted.inside(span):
+            beside.setdefault(said, {})[label] = None
+        yield SourceLine(
+            number,
+            kind,
+            tuple(_pieces(text, marked.inside(span))),
+            tuple((b.Code(", ".join(labels)), f" {said}") for said, labels in beside.items()),
+        )
+
+
+def _pieces(text: Text, marks: Iterable[tuple[Span, Mark]]) -> Iterator[str | Mark]:
+    """A line with its marks; one that crosses another, or the line's end, is left out."""
+    done = 0
+    for span, mark in marks:
+        # What was put between the characters of the file has no width there.
+        first, last = bisect_right(text.ends, span.start), bisect_left(text.starts, span.end)
+        if done <= first < last:
+            yield text.string[done:first]
+            yield replace(mark, text=text.string[first:last])
+            done = last
+    yield text.string[done:]
+
+
+def _texts(article: Article) -> Iterator[tuple[int, LineKind, Text]]:
+    """The lines as they are shown, each with its number and kind."""
+    if article.form == "notebook":
+        for block in article.blocks:
+            for line in filter(len, _said(block).lines()):
+                number = article.place(line.span().start).line
+                yield number, _KINDS.get(block.kind, "code"), line
+            yield 0, "code", Text.whole("")
+        return
+    kinds = _kinds(article)
+    starts = [span.start for span, _ in kinds]
+    whole, start = Text.whole(article.source), 0
+    ends = (*(m.span() for m in _LINE_END.finditer(article.source)), (len(whole), len(whole)))
+    for number, (end, after) in enumerate(ends, 1):
+        if start < after:
+            near = bisect_left(starts, after) - 1
+            inside = near >= 0 and kinds[near][0].end > start
+            yield number, kinds[near][1] if inside else "code", whole[start:end]
+        start = after
+
+
+def _kinds(article: Article) -> list[tuple[Span, LineKind]]:
+    """Where what is no code stands, in order."""
+    found: list[tuple[Span, LineKind]] = []
+    for block in article.blocks:
+        kind = _KINDS.get(block.kind, "code")
+        if block.parts and (kind == "heading" or article.form in _READABLE):
+            spans = [part.text.span() for part in block.parts]
+            found.append((spans[0].to(spans[-1]), kind))
+    return sorted(found)
+
+
+def _said(block: Block) -> Text:
+    """A block of a notebook: its formulas in words between dollars, cells between bars."""
+    found: list[Text] = []
+
+    def put(before: str, part: Part, after: str) -> None:
+        start, end = part.text.span()
+        left, right = Text.at(before, Span(start, start)), Text.at(after, Span(end, end))
+        found.extend((left, part.text, right))
+
+    for part in block.parts:
+        dollar = "$" if part.kind == "math" and block.kind != "formula" else ""
+        put(dollar, part, dollar)
+    for row in block.rows:
+        parts = [part for cell in row for part in cell.parts]
+        for k, part in enumerate(parts, 1):
+            put("", part, " | " if k < len(parts) else "\n")
+    return Text.joined(found)
