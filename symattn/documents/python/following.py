@@ -135,7 +135,7 @@ class _Follower:
             case ast.Return(value=value):
                 raise _Returned(None if value is None else self.reader(source, frame).value(value))
 
-    def say(
+    def tell(
         self, source: Source, node: ast.stmt, pieces: Iterable[Words | Chain], shown: bool = False
     ) -> None:
         said = tuple(pieces)
@@ -155,7 +155,7 @@ class _Follower:
         reader = self.reader(source, frame)
         *first, last = targets
         if isinstance(last, ast.Tuple | ast.List) and not first:
-            self.say(source, node, self._unpacked(reader, last.elts, value, frame))
+            self.tell(source, node, self._unpacked(reader, last.elts, value, frame))
             return
         try:
             found: Value = reader.value(value)
@@ -163,7 +163,7 @@ class _Follower:
             found = UNKNOWN
         places = [target for target in targets if isinstance(target, ast.Name | ast.Subscript)]
         chain = self._chain(reader, places, value, found, frame)
-        self.say(source, node, [chain] if chain else [])
+        self.tell(source, node, [chain] if chain else [])
 
     def _unpacked(
         self, reader: Reader, targets: Sequence[ast.expr], value: ast.expr, frame: Frame
@@ -292,7 +292,7 @@ class _Follower:
                 pieces = [
                     piece for argument in arguments for piece in self._shown(reader, argument)
                 ]
-                self.say(source, node, pieces, shown=True)
+                self.tell(source, node, pieces, shown=True)
                 return
             case ast.Call(
                 func=ast.Attribute(value=inner, attr="masked_fill_" | "fill_" | "div_" | "mul_")
@@ -317,12 +317,12 @@ class _Follower:
             found = UNKNOWN
         if isinstance(shown, ast.Tuple) and isinstance(found, Items):
             pieces = [piece for one in shown.elts for piece in self._shown(reader, one)]
-            self.say(source, node, pieces, shown=True)
+            self.tell(source, node, pieces, shown=True)
             return
         member = self._member(reader, shown, found)
         # A call that gives nothing back shows nothing, though it may print.
         if member is not None and not (isinstance(member, Opaque) and isinstance(value, ast.Call)):
-            self.say(source, node, [_mention(member, reader.span(value))], shown=True)
+            self.tell(source, node, [_mention(member, reader.span(value))], shown=True)
 
     def asserted(self, source: Source, node: ast.stmt, test: ast.expr, frame: Frame) -> None:
         self._compared(source, node, test, self.reader(source, frame))
@@ -346,7 +346,7 @@ class _Follower:
         spans = (reader.span(left), reader.span(right))
         if all(isinstance(member, Opaque) for member in members):
             return True
-        self.say(source, node, [Chain(tuple(members), (link,), spans, is_code=True)])
+        self.tell(source, node, [Chain(tuple(members), (link,), spans, is_code=True)])
         return True
 
     def _shown(self, reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Chain]:
