@@ -30,6 +30,8 @@ class Limit:
 
 #: Size of a file, in bytes.
 BYTES = Limit(4_000_000, "{found} bytes; at most {most} are read")
+#: Lines of an article that are not blank.
+LINES = Limit(100_000, "{found} lines; at most {most} are read")
 #: Parts of a dotted key: reading one takes the square of them.
 KEY_PARTS = Limit(32, "a key of {found} parts; at most {most} are read")
 #: Files that extend each other.

@@ -10,6 +10,7 @@ from symattn.documents.article import Article, Block, Contents, Form
 from symattn.documents.lines import unified
 from symattn.documents.text import Text
 from symattn.errors import Malformed, expected, short
+from symattn.limits import LINES
 from symattn.tables.file import content
 
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ def article(path: Path, held: bytes) -> Article:
         raise Malformed(f"the suffix of an article is {expected(path.suffix, FORMS)}; found {said}")
     source, encoding = _pages(held) if form == "pdf" else decoded(held)
     text = unified(Text.whole(source)[source.startswith("\ufeff") :])
+    # A notebook has its lines in strings.
+    lines = text.string.split("\\n" if form == "notebook" else "\n")
+    if (count := sum(1 for line in lines if line.strip())) > LINES.most:
+        raise Malformed(f"the file has {LINES.said(count)}")
     found = _read(form, text)
     title = found.title or _heading(found.blocks)
     return Article(path, form, source, found.blocks, encoding, title, found.notes)
@@ -90,7 +95,8 @@ def decoded(held: bytes) -> tuple[str, str]:
             "save the file as UTF-8"
         ) from None
     if "\0" in source:
-        raise Malformed(f"binary, not text: a null character at {source.index(chr(0))}")
+        line = source.count("\n", 0, source.index("\0")) + 1
+        raise Malformed(f"binary, not text: a null character in line {line}")
     return source, encoding
 
 

@@ -302,11 +302,11 @@ class _Reader:
     def _alone(self, at: int) -> int:
         """The level of a line between blank ones that is a heading; 0 for what is none."""
         string = self.lines[at].string
-        title = _LINK.sub("", string.strip())
+        title = _title(string)
+        if not title:
+            return 0
         if level := self._level(string):
             return level
-        if not _is_short(title):
-            return 0
         if _STEP.match(title):
             return self._below
         if title != string.strip():
@@ -332,8 +332,8 @@ class _Reader:
 
     def _level(self, string: str) -> int:
         """The level of a heading that shows in any line; 0 for what is none."""
-        title = _LINK.sub("", string.strip())
-        if not _is_short(title):
+        title = _title(string)
+        if not title:
             return 0
         if numbered := _NUMBERED.match(title):
             return 1 + numbered[1].count(".")
@@ -397,8 +397,14 @@ def _is_stuck(rest: str, is_sure: bool, number: int) -> bool:
     return bool(rest) and (rest[0].isalpha() or rest[0] in "[({#\"'@_√Σ")
 
 
-def _is_short(title: str) -> bool:
-    return 1 < len(title) <= _LONGEST_HEADING and title[-1] not in ".,;:!-–—" and "$" not in title
+def _title(string: str) -> str:
+    """What a line says, without the link that pages set behind headings; '' where it is
+    too long for a heading, or ends as none does."""
+    title = string.strip()
+    if len(title) > _LONGEST_HEADING:
+        return ""
+    title = _LINK.sub("", title)
+    return title if len(title) > 1 and title[-1] not in ".,;:!-–—" and "$" not in title else ""
 
 
 def _is_name(title: str) -> bool:
