@@ -95,6 +95,14 @@ class Entry:
     keys: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Matrix:
+    """Rows in brackets; a vector is one row without brackets of its own."""
+
+    rows: tuple[tuple[Formula, ...], ...]
+    is_vector: bool = False
+
+
 Formula = (
     Number
     | Symbol
@@ -107,6 +115,7 @@ Formula = (
     | Function
     | Transpose
     | Entry
+    | Matrix
 )
 
 E = Symbol("e")
@@ -181,6 +190,9 @@ def _text(formula: Formula) -> tuple[str, int]:
             return f"{_bracket(_text(operand), _POSTFIX)}.T", _POSTFIX
         case Entry(operand, keys):
             return f"{_bracket(_text(operand), _POSTFIX)}[{', '.join(keys)}]", _POSTFIX
+        case Matrix(rows, is_vector):
+            shown_rows = ", ".join(f"[{', '.join(map(text, row))}]" for row in rows)
+            return shown_rows if is_vector else f"[{shown_rows}]", _ATOM
 
 
 #: LaTeX of the functions that have an own command; others are set upright.
@@ -224,6 +236,8 @@ def _latex(formula: Formula) -> tuple[str, int]:
             # TeX refuses a second subscript on W_{Q}.
             shown = f"{{{shown}}}" if "_{" in shown else shown
             return f"{shown}_{{{','.join(keys)}}}", _POSTFIX
+        case Matrix(rows):
+            return latex_matrix([list(map(latex, row)) for row in rows]), _ATOM
 
 
 def _brace(shown: tuple[str, int], level: int) -> str:

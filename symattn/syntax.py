@@ -206,17 +206,36 @@ def parse(text: str, letters: bool = False) -> Tree:
     return _Parser(text, letters).whole()
 
 
+#: A token: its kind, its text, its place.
+_Token = tuple[str, str, int]
+
+
+def _counted(tokens: Iterable[_Token]) -> list[_Token]:
+    """The tokens that make a tree deeper: not the numbers of arrays, with their commas
+    and signs, of which there may be many."""
+    counted: list[_Token] = []
+    depth, before = 0, ""
+    for kind, token, place in tokens:
+        depth += (token == "[") - (token == "]" and depth > 0)
+        is_sign = token == "-" and before in ("[", ",")
+        if not depth or not (kind == "number" or token == "," or is_sign):
+            counted.append((kind, token, place))
+        before = token
+    return counted
+
+
 class _Parser:
     def __init__(self, text: str, letters: bool) -> None:
         self.text = text
         self.letters = letters
         self.tokens = list(self._split(text.translate(SIGNS)))
-        if len(self.tokens) > TOKENS.most:
-            self._fail(TOKENS.said(), self.tokens[TOKENS.most][2])
+        counted = _counted(self.tokens)
+        if len(counted) > TOKENS.most:
+            self._fail(TOKENS.said(), counted[TOKENS.most][2])
         self.position = 0
         self.depth = 0
 
-    def _split(self, text: str) -> Iterator[tuple[str, str, int]]:
+    def _split(self, text: str) -> Iterator[_Token]:
         place = 0
         while text[place:].strip():
             match = _TOKEN.match(text, place)

@@ -104,4 +104,4 @@ def with_entries(solution: Solution, node: Node, entries: Mapping[tuple[int, int
 
 def table(rows: list[list[Value | Hidden]]) -> Node:
     """A matrix of exact numbers; masked scores stay what they are."""
-    return nodes.table(tuple(map(tuple, rows)), (len(rows), len(rows[0])))  # type: ignore[arg-type]
+    return nodes.table(tuple(map(tuple, rows)), (len(rows), len(rows[0])))

@@ -66,13 +66,15 @@ class Expression:
     """An operation and its operands.
 
     ``operation`` is the name of a definition, or ``number`` and ``name`` (their
-    text is in ``text``), ``selection`` (its keys are in ``keys``), ``rows``, ``cols``.
+    text is in ``text``), ``selection`` (its keys are in ``keys``), ``entries`` (the
+    numbers are in ``rows``, nested as they are written), ``rows``, ``cols``.
     """
 
     operation: str
     operands: tuple[Expression, ...] = ()
     text: str = ""
     keys: tuple[int | slice, ...] = ()
+    rows: object = None
 
 
 def expression(text: str) -> Expression:
@@ -146,11 +148,22 @@ class _Translator:
                 return Expression(
                     "selection", (self.tree(value, depth),), keys=tuple(self.keys(keys))
                 )
+            case ast.List():
+                return Expression("entries", rows=self.listed(node))
             case ast.Call(func=ast.Name(id=function), args=arguments, keywords=[]):
                 return self.call(function, [self.tree(item, depth) for item in arguments])
         sign = getattr(node, "op", node)
         what = "**" if isinstance(sign, ast.Pow) else type(sign).__name__
         self.refuse(f"{what} has no meaning here")
+
+    def listed(self, node: ast.List, within: bool = False) -> list[object]:
+        """The numbers in brackets, in rows or not."""
+        if within and any(isinstance(item, ast.List) for item in node.elts):
+            self.refuse("brackets in a row have no meaning here")
+        return [
+            self.listed(item, True) if isinstance(item, ast.List) else number(self.source(item))
+            for item in node.elts
+        ]
 
     def number(self, digits: str) -> str:
         # '...' is a constant of Python too.

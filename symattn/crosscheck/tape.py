@@ -162,6 +162,9 @@ class _Writer:
         match tree.operation:
             case "number":
                 return self.number(reader.number(tree.text))
+            case "entries":
+                shape, rows = reader.nested(tree.rows, lambda entry: entry)
+                return self.add("entries", (), shape, entries=tuple(map(tuple, rows)))
             case "name":
                 if tree.text not in self.places:
                     known = ", ".join(self.places) or "none yet"

@@ -173,6 +173,8 @@ def _runs(shown: f.Formula) -> tuple[list[Run], int]:
             return [*_bound(operand, _ATOM), Run("T", level=1)], _FACTOR
         case f.Entry(operand, keys):
             return [*_bound(operand, _ATOM), Run(f"[{', '.join(keys)}]")], _ATOM
+        case f.Matrix():
+            return [Run(f.text(shown).replace("-", "\N{MINUS SIGN}"))], _ATOM
 
 
 def _bound(shown: f.Formula, level: int) -> list[Run]:

@@ -123,6 +123,18 @@ def evaluate(tree: syntax.Tree, text: str, symbols: bool = False) -> Value:
     raise Malformed(f"{text!r} is not an exact number: only {what} are read here")
 
 
+def read_tree(tree: syntax.Tree) -> Value | Hidden:
+    """The exact value of a parsed number; ``-inf`` is a masked score.
+
+    >>> print(read_tree(syntax.parse("1/3")), read_tree(syntax.parse("-inf")))
+    1/3 -inf
+    """
+    match tree:
+        case syntax.Negative(syntax.Name("inf")) | syntax.Literal("-inf"):
+            return HIDDEN
+    return evaluate(tree, syntax.text(tree))
+
+
 def _read_foreign(number: object, symbols: bool) -> Value:
     """NumPy's scalars and SymPy's expressions, without importing either."""
     home = type(number).__module__.partition(".")[0]

@@ -157,9 +157,10 @@ class Styled:
 
 @dataclass(frozen=True)
 class Lines:
-    """Rows of cells: ``aligned`` at every second one, or the ``cases`` of a value."""
+    """Rows of cells: ``aligned`` at every second one, the ``cases`` of a value, or a
+    ``matrix`` without its brackets."""
 
-    kind: Literal["aligned", "cases"]
+    kind: Literal["aligned", "cases", "matrix"]
     rows: tuple[tuple[Row, ...], ...]
 
 
@@ -358,15 +359,15 @@ class _Reader:
         fence = self.take()
         return "" if fence == "." else fence.removeprefix("\\")
 
-    def lines(self) -> Lines:
-        """Rows under one another: ``aligned``, or the cases of an ``array``."""
+    def lines(self) -> Node:
+        """Rows under one another: ``aligned``, the cases of an ``array``, or a matrix."""
         name = self.raw()
         if name == "aligned":
             for mark in "[t]":
                 self.take(mark)
         elif name == "array":
             self.raw()
-        else:
+        elif name != "bmatrix":
             self.fail()
         rows: list[list[Row]] = [[]]
         while True:
@@ -376,7 +377,10 @@ class _Reader:
             if end == r"\\":
                 rows.append([])
         self.raw()
-        return Lines("cases" if name == "array" else "aligned", tuple(map(tuple, rows)))
+        made = tuple(map(tuple, rows))
+        if name == "bmatrix":
+            return Fenced("[", (Lines("matrix", made),), "]")
+        return Lines("cases" if name == "array" else "aligned", made)
 
 
 def _is_operand(nodes: Sequence[Node]) -> bool:

@@ -289,6 +289,8 @@ def _node(node: n.Node) -> str:
             return f"{'display' if display else 'inline'}({_body(inner)})"
         case n.Lines("cases", rows):
             return _mat("#none", "left", [list(map(_row, row)) for row in rows], ".3em")
+        case n.Lines("matrix", rows):
+            return _mat("#none", "center", [list(map(_row, row)) for row in rows], ".6em")
         case n.Lines(_, rows):
             shown = " \\ ".join(
                 " & ".join([_row(row[0]), *map(_continued, row[1:])]) for row in rows

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from symattn import formulas as f
 from symattn import syntax
+from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.programs.program import Program, ancestors
 from symattn.shapes import keys_text
+
+T = TypeVar("T")
 
 
 def names(program: Program) -> dict[int, f.Formula]:
@@ -63,6 +67,10 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
         case "constant":
             number: Value = node.extra
             return number.formula()
+        case "table":
+            rows = tuple(tuple(_short([*map(_entry, row)], _DOTS)) for row in node.extra)
+            dots = (_DOTS,) * len(rows[0])
+            return f.Matrix(tuple(_short(list(rows), dots)), is_vector=len(node.shape) == 1)
         case "copy" | "reshape":
             return x[0]
         case "transpose":
@@ -99,6 +107,20 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
             return f.Function(node.op, tuple(x))
 
 
+#: So many rows and columns of an array are shown in a formula, and what stands for more.
+_SHOWN = 6
+_DOTS = f.Symbol("...", r"\cdots")
+
+
+def _short(items: list[T], dots: T) -> list[T]:
+    """The first items and the last one, where there are many."""
+    return items if len(items) <= _SHOWN else [*items[: _SHOWN - 2], dots, items[-1]]
+
+
+def _entry(value: Value | Hidden) -> f.Formula:
+    return f.MINUS_INFINITY if isinstance(value, Hidden) else value.formula()
+
+
 def arithmetic(tree: syntax.Tree) -> f.Formula:
     """An expression of numbers as it is written, these with all their digits.
 
@@ -122,6 +144,11 @@ def arithmetic(tree: syntax.Tree) -> f.Formula:
             return f.Root(arithmetic(operand))
         case syntax.Call(function, arguments):
             return f.Function(function, tuple(map(arithmetic, arguments)))
+        case syntax.Array(items):
+            is_vector = not isinstance(items[0], syntax.Array)
+            rows = (tree,) if is_vector else items
+            shown = tuple(tuple(map(arithmetic, syntax.inside(row))) for row in rows)
+            return f.Matrix(shown, is_vector)
     parts = tuple(map(arithmetic, syntax.inside(tree)))
     # What is left is a product, and what leaves a number as it is.
     return f.Product(parts) if len(parts) > 1 else parts[0]

@@ -136,7 +136,11 @@ class Entrywise(Generic[S]):
         return lambda i, j: value
 
     def _table(self, node: Node) -> Compute[S]:
-        return lambda i, j: self.scalars.constant(node.extra[i][j])
+        def entry(i: int, j: int) -> S | Hidden:
+            value: Value | Hidden = node.extra[i][j]
+            return value if isinstance(value, Hidden) else self.scalars.constant(value)
+
+        return entry
 
     def _triangle(self, node: Node) -> Compute[S]:
         one, zero = (self.scalars.constant(v) for v in (values.ONE, values.ZERO))

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from symattn.numbers.reading import Hidden
+from symattn.numbers.values import Value
 from symattn.programs.nodes import ELEMENTWISE, FLOW, Node
 
 Matrix = npt.NDArray[np.float64]
@@ -57,9 +59,13 @@ def _scatter(node: Node, x: Matrix) -> Matrix:
     return result
 
 
+def _number(value: Value | Hidden) -> float:
+    return -np.inf if isinstance(value, Hidden) else float(value.ball(64))
+
+
 _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     "constant": lambda node: np.full((1, 1), float(node.extra.ball(64))),
-    "table": lambda node: np.array([[float(x.ball(64)) for x in row] for row in node.extra]),
+    "table": lambda node: np.array([[_number(x) for x in row] for row in node.extra]),
     "triangle": lambda node: np.tril(np.ones(node.grid)),
     "copy": lambda node, x: x,
     "reshape": lambda node, x: x,

@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 
 from symattn.errors import Malformed
 from symattn.limits import ENTRIES
+from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value, rational
 from symattn.shapes import Shape, chosen, grid, show
 from symattn.syntax import Key
@@ -89,8 +90,9 @@ def constant(value: Value) -> Node:
     return Node("constant", (), (), value)
 
 
-def table(rows: tuple[tuple[Value, ...], ...], shape: Shape) -> Node:
-    """Exact values worked out elsewhere, by rows of the grid."""
+def table(rows: tuple[tuple[Value | Hidden, ...], ...], shape: Shape) -> Node:
+    """Exact values that are known, by rows of the grid."""
+    _need_room(shape)
     return Node("table", (), shape, rows)
 
 

@@ -11,7 +11,7 @@ from symattn import syntax
 from symattn.advice import of_word
 from symattn.errors import Fault, Malformed, UnknownName, expected, short
 from symattn.limits import STEPS
-from symattn.numbers.reading import evaluate
+from symattn.numbers.reading import Hidden, evaluate, read_tree
 from symattn.numbers.values import Value
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
@@ -145,15 +145,23 @@ def _array(tree: syntax.Array) -> Node:
     or something is no number."""
     is_matrix = isinstance(tree.items[0], syntax.Array)
     rows = tree.items if is_matrix else (tree,)
-    entries: list[tuple[Value, ...]] = []
+    entries: list[tuple[Value | Hidden, ...]] = []
     for row in rows:
         if not isinstance(row, syntax.Array):
             raise Malformed("expected rows in brackets, as in [[1, 2], [3, 4]]")
-        entries.append(tuple(evaluate(entry, syntax.text(entry)) for entry in row.items))
+        entries.append(tuple(map(_entry, row.items)))
     widths = sorted({len(row) for row in entries})
     if len(widths) > 1:
         raise Malformed(f"expected rows of one length, found {widths[0]} and {widths[-1]} numbers")
     return nodes.table(tuple(entries), (len(rows), widths[0]) if is_matrix else (widths[0],))
+
+
+def _entry(tree: syntax.Tree) -> Value | Hidden:
+    if isinstance(tree, syntax.Array):
+        raise Malformed("an array has rows and columns, no more: found brackets in a row")
+    if named := [name for name in syntax.names(tree) if name != "inf"]:
+        raise Malformed(f"an array written in a step holds numbers, found {short(named[0])!r}")
+    return read_tree(tree)
 
 
 def _function(name: str, count: int) -> nodes.Function:

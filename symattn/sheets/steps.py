@@ -97,7 +97,7 @@ class Steps:
         if self.shown.quantity(node).symbols:
             yield from self.linear_forms(node)
             return
-        worked = [] if node.op == "hide" else list(self.worked_rows(node))
+        worked = [] if node.op in ("hide", "table") else list(self.worked_rows(node))
         values = self.values(node) if node.shape else []
         yield from self.formless(node)
         yield b.Beside((*worked, b.Matrices(tuple(values))) if values else tuple(worked))
