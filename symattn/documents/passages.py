@@ -24,7 +24,7 @@ def passages(article: Article) -> tuple[Passage, ...]:
     >>> passage.pieces[0].links
     ('=',)
     """
-    is_text = article.form == "text"
+    is_text = article.form in ("text", "pdf")
     codes = Codes()
     return tuple(
         passage

@@ -175,6 +175,15 @@ def test_code():
     assert [block.language for block in blocks] == ["", "python", "python", ""]
 
 
+def test_code_of_own_environments():
+    """Environments that a document defines for code are read like those that it knows."""
+    source = (
+        "\\lstnewenvironment{python}[1][]{\\lstset{#1}}{}\n"
+        "\\begin{python}[caption={x}]\na = [1, 2] % $\n\\end{python}\nso"
+    )
+    assert seen(source) == [("code", [("code", "a = [1, 2] % $")]), ("prose", [("text", "so")])]
+
+
 def test_structure():
     """Headings have levels; items, footnotes and captions are paragraphs of their own."""
     source = r"""\section*{One $x$}

@@ -27,7 +27,7 @@ from symattn.documents.latex.commands import (
 from symattn.documents.latex.formulas import formula
 from symattn.documents.latex.macros import Stream, inside
 from symattn.documents.latex.tables import Table
-from symattn.documents.latex.tokens import VERBATIM, is_paragraph, shown
+from symattn.documents.latex.tokens import is_paragraph, shown
 from symattn.documents.paragraphs import Paragraph
 from symattn.documents.text import Text
 from symattn.limits import MACROS
@@ -177,7 +177,9 @@ class Body:
 
     def _command(self, token: Text) -> None:
         string = token.string
-        if match := _ENVIRONMENT.match(string):
+        if (match := _ENVIRONMENT.match(string)) and match.end() < len(string):
+            self._verbatim(token)
+        elif match:
             self._environment(token, match[2], begins=match[1] == "begin")
         elif string in ("\\(", "\\["):
             end = "\\)" if string == "\\(" else "\\]"
@@ -254,8 +256,6 @@ class Body:
             self._tabular(base, token, begins=begins)
         elif not begins:
             self._break(token)
-        elif name in VERBATIM:
-            self._verbatim(token)
         elif base in DISPLAYS:
             if base in WITH_ARGUMENT:
                 self._stream.argument()

@@ -27,6 +27,7 @@ multirowsetup; newcounter mo; newlength m; newtheorem smomo; nocite m; pagenumbe
 pagestyle m; pageref sm; phantom m; ref sm; autoref sm; cref sm; Cref sm; renewbibmacro mm
 rule omm; setcounter mm; setlength mm; tag sm; thanks m; thispagestyle m; tikzset m
 titleformat smmmmm; url m; usecolortheme om; usepackage omo; usetheme om; usetikzlibrary m
+lstnewenvironment moomm; DefineVerbatimEnvironment mmm
 vphantom m; vspace sm; nonumber; notag; long; global; protect; hhline m; specialrule mmm
 addlinespace o; cellcolor om; rowcolor om; allowdisplaybreaks o
 emph m #1; textcolor omm #3; colorbox omm #3; fcolorbox mmm #3; href omm #3; hyperref om #2

@@ -12,29 +12,35 @@ from collections.abc import Iterator
 from symattn.documents.text import Text
 
 #: Environments whose text is taken as it stands.
-VERBATIM = (
-    "verbatim",
-    "verbatim*",
-    "Verbatim",
-    "Verbatim*",
-    "BVerbatim",
-    "alltt",
-    "lstlisting",
-    "minted",
-    "pycode",
-    "pyblock",
-    "comment",
-    "filecontents",
-    "filecontents*",
+VERBATIM = frozenset(
+    (
+        "verbatim",
+        "verbatim*",
+        "Verbatim",
+        "Verbatim*",
+        "BVerbatim",
+        "alltt",
+        "lstlisting",
+        "minted",
+        "pycode",
+        "pyblock",
+        "comment",
+        "filecontents",
+        "filecontents*",
+    )
+)
+#: Commands that define others of the kind.
+_DEFINING = re.compile(
+    r"\\(?:lstnewenvironment|DefineVerbatimEnvironment|newtcblisting)\{([A-Za-z]{1,40}\*?)\}"
 )
 
 _END = r"(?:\r\n|\r|\n)"
 _TOKEN = re.compile(
     rf"""
-    (?P<verbatim> \\begin\{{ (?P<name> {"|".join(map(re.escape, VERBATIM))} ) \}} )
-    | (?P<inline> \\(?: verb\*?+ | lstinline (?:\[[^]\r\n]*+\])?+
+    (?P<inline> \\(?: verb\*?+ | lstinline (?:\[[^]\r\n]*+\])?+
                      | mintinline (?:\[[^]\r\n]*+\])?+ \{{[^}}\r\n]*+\}} ) (?![A-Za-z@]) )
-    | \\(?:begin|end)\{{ [^{{}}\\\#\s]{{0,60}} \}}
+    | \\begin\{{ (?P<begun> [^{{}}\\\#\s]{{0,60}} ) \}}
+    | \\end\{{ [^{{}}\\\#\s]{{0,60}} \}}
     | \\[A-Za-z@]++
     | \\(?:\r\n|.)
     # A comment takes the end of its line with it, unless an empty line follows.
@@ -53,7 +59,7 @@ _PARAGRAPH = re.compile(rf"{_END}[ \t]*+{_END}")
 _HEAD = re.compile(
     r"""
     \\begin\{(?: minted\} (?:\[[^]]*+\])?+ \{(?P<minted>[^}\r\n]*+)\}
-           | (?:lstlisting|B?Verbatim\*?)\} (?:\[(?P<options>[^]]*+)\])?+
+           | (?!verbatim|alltt)[^}]*+\} (?:\[(?P<options>[^]]*+)\])?+
            | [^}]*+\} ) (?:[ \t]*+(?:\r\n|\r|\n))?+
     | \\mintinline (?:\[[^]]*+\])?+ \{(?P<inline>[^}]*+)\}
     | \\lstinline (?:\[(?P<inlined>[^]]*+)\])?+
@@ -75,11 +81,13 @@ def tokens(source: Text) -> Iterator[Text]:
     ['$', '\\\\alpha', ' x', '$', ' ']
     """
     string, at = source.string, 0
+    verbatim = VERBATIM.union(_DEFINING.findall(string))
     while match := _TOKEN.match(string, at):
         start, at = at, match.end()
-        if match["verbatim"]:
-            end = string.find(f"\\end{{{match['name']}}}", at)
-            at = len(string) if end < 0 else end + len(f"\\end{{{match['name']}}}")
+        if match["begun"] in verbatim:
+            ending = f"\\end{{{match['begun']}}}"
+            end = string.find(ending, at)
+            at = len(string) if end < 0 else end + len(ending)
         elif match["inline"]:
             at = _inline(string, at)
         elif match["comment"] and not _NOTE.match(string, start):
