@@ -55,8 +55,12 @@ _LABEL = re.compile(r"\[([^\[\]\n]{0,200}+)\]")
 _VANISHING = re.compile(r"\[(?:\^[^\[\]\s]++|-?+@[^\[\]\n]++)\]")
 _TAG = re.compile(r"</?+[A-Za-z][A-Za-z0-9-]*+(?:[\s/][^<>]*+)?+>|<https?+:[^<>\s]*+>")
 _RAISED = re.compile(r"<(sub|sup)>([^<>\n]*+)</\1>", re.IGNORECASE)
+_SOURCE = re.compile(r"""\ssrc[ ]*+=[ ]*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]++))""", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_ATTRIBUTES = re.compile(r"\{:?+[ ]*+[#.][A-Za-z][^{}\n]*+\}")
+#: Attributes of Pandoc and kramdown, and what Liquid and Hugo put in their place.
+_ATTRIBUTES = re.compile(
+    r"\{:?+[ ]*+[#.][A-Za-z][^{}\n]*+\}|\{%[^{}%\n]*+%\}|\{\{[<%][^{}\n]*+\}\}"
+)
 _ROLE = re.compile(r"\{([a-z][a-z:-]*+)\}(?=`)")
 _NOTE = re.compile(r"\s*+symattn:(.*+)", re.DOTALL)
 
@@ -91,7 +95,7 @@ def formulas(text: Text) -> list[Piece]:
     return _Scan(text, frozenset(), _FORMULAS).pieces()
 
 
-class _Closers:
+class Closers:
     """Where a fixed text stands next: looked for once, however often it is asked."""
 
     def __init__(self, string: str) -> None:
@@ -119,7 +123,7 @@ class _Scan:
         self.emphasis: dict[str, list[int]] = {"*": [], "_": [], "~": []}
         #: Brackets that are open: where in ``out``, where in the text, of an image?
         self.brackets: list[tuple[int, int, bool]] = []
-        self.closers = _Closers(self.string)
+        self.closers = Closers(self.string)
 
     def pieces(self) -> list[Piece]:
         string, at, last = self.string, 0, 0
@@ -395,17 +399,31 @@ class _Scan:
                 self.out.append(Piece("note", said))
             return closed + 3
         if raised := _RAISED.match(string, start):
-            sign = "_" if raised[1].lower() == "sub" else "^"
-            inside = self.text[raised.start(2) : raised.end(2)]
-            self.out.append(Piece("text", Text.at(sign, self.text.span(start, raised.start(2)))))
-            self.out.append(Piece("text", inside))
+            self._raised(raised)
             return raised.end()
         tag = _TAG.match(string, start)
         if tag is None:
             return self._plain(mark)
-        if tag[0][:3].lower() == "<br":
+        name = tag[0][1:4].lower()
+        if name.startswith("br"):
             self.out.append(Piece("text", Text.at("\n", self.text.span(start, tag.end()))))
+        elif name == "img" and (source := _SOURCE.search(tag[0])):
+            first, last = source.span(source.lastindex or 0)
+            if tex := drawn(self.text[start + first : start + last]):
+                self.out.append(Piece("math", tex))
         return tag.end()
+
+    def _raised(self, raised: re.Match[str]) -> None:
+        """What stands higher or lower, as notation has it."""
+        sign = "_" if raised[1].lower() == "sub" else "^"
+        opening = self.text.span(raised.start(), raised.start(2))
+        closing = self.text.span(raised.end(2), raised.end())
+        inside = self.text[raised.start(2) : raised.end(2)]
+        if len(inside) == 1:
+            parts = [Text.at(sign, opening), inside]
+        else:
+            parts = [Text.at(f"{sign}{{", opening), inside, Text.at("}", closing)]
+        self.out += [Piece("text", part) for part in parts]
 
     def _entity(self, mark: re.Match[str]) -> int:
         entity = _ENTITY.match(self.string, mark.start())

@@ -1,31 +1,27 @@
 """Markdown and its dialects (GitHub, Quarto, R Markdown, MyST): containers by a
 CommonMark parser, the mathematics inside on the raw text.
 
-The parser gives the lines of blocks; the characters are found in these lines
-again, so that each keeps its place. What renderers read as formulas is kept
-from the parser's other rules by a rule of our own.
+The parser gives the lines of blocks (:mod:`~symattn.documents.commonmark`); the
+characters are found in these lines again, so that each keeps its place.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from symattn.documents import repair
+from symattn.documents import commonmark, repair
 from symattn.documents.article import Block, Cell, Contents, Part
-from symattn.documents.inline import ENVIRONMENTS, Piece, pieces
+from symattn.documents.commonmark import MATH_DIRECTIVE
+from symattn.documents.inline import Closers, Piece, pieces
 from symattn.documents.listings import listing
 from symattn.documents.paragraphs import Paragraph
 from symattn.documents.text import Text
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-#: Containers in containers; what is nested deeper is one paragraph.
-_NESTING = 60
 #: Directives in directives whose content is Markdown again.
 _DIRECTIVES = 8
 
@@ -40,11 +36,11 @@ _HEADING_END = re.compile(r"[ \t]++#++[ \t]++\{:?+[ ]*+[#.][^{}\n]*+\}\Z")
 _TASK = re.compile(r"\[[ xX]\][ \t]++")
 _OPTION = re.compile(r":[a-z][a-z0-9_-]*+:(?:[ \t][^\n]*+)?\n|\n")
 _COLON_LINES = re.compile(r"(?m)^:{3,}+[^\n]*+$")
-#: What opens and closes a formula that may go on over lines.
-_DISPLAY = re.compile(
-    r"\\\\?[\[\]]|\$\$|\\(?:begin|end)\{([A-Za-z]{1,12}\*?)\}|\\.|(?<!`)`++[^`\n]*+`++", re.DOTALL
+#: Elements that mean something beside their text.
+_STRUCTURE = re.compile(
+    r"<(?:table|pre|math|script|style|svg|iframe|[uod]l|h[1-6]|annotation|t[rhd])\b|katex|mathjax",
+    re.IGNORECASE,
 )
-_MATH_DIRECTIVE = re.compile(r"(:{3,}+)[ \t]*+\{math\}[^\n]*+")
 _ENGINES = frozenset(
     [
         "python",
@@ -91,109 +87,6 @@ def blocks(source: Text) -> tuple[Block, ...]:
     return read(source).blocks
 
 
-# -- rules for the parser -------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark", {"maxNesting": _NESTING + 2}).enable("table")
-    # Definitions of links are found by us: the rule reads its paragraph again for each.
-    parser.disable("reference")
-    ruler = parser.block.ruler
-    ruler.before("table", "deep", _deep)
-    ruler.before("lheading", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
-    ruler.at("table", _table, {"alt": ["paragraph"]})
-    return parser
-
-
-def _deep(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """What is nested too deep to be told apart is one paragraph."""
-    if state.level < _NESTING or silent:
-        return False
-    state.line = last
-    _push(state, "deep", first, last)
-    return True
-
-
-def _display(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Lines that belong together because a formula goes on over them."""
-    if state.is_code_block(first):
-        return False
-    closer = _open(_content(state, first), "")
-    if not closer:
-        return False
-    # Blank lines may stand in what was opened on a line of its own.
-    is_bare = not closer.startswith("$") or _content(state, first).strip() == closer
-    opened = first
-    #: What is known to be closed nowhere between two lines.
-    unclosed: dict[str, tuple[int, int]] = state.env.setdefault("unclosed", {})
-    for line in range(first + 1, last):
-        start, end = unclosed.get(closer, (last, last))
-        if start <= opened < end:
-            return False
-        content = _content(state, line)
-        ends = state.sCount[line] < state.blkIndent if content else not is_bare
-        if ends:
-            unclosed[closer] = opened, line
-            return False
-        after = _open(content, closer)
-        if not after:
-            if not silent:
-                state.line = line + 1
-                _push(state, "display", first, line + 1)
-            return True
-        if after != closer:
-            closer, opened = after, line
-    unclosed[closer] = opened, last
-    return False
-
-
-def _content(state: StateBlock, line: int) -> str:
-    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
-
-
-def _push(state: StateBlock, kind: str, first: int, last: int) -> None:
-    token = state.push(kind, "", 0)
-    token.content = state.getLines(first, last, state.blkIndent, False)
-    token.map = [first, last]
-
-
-def _open(line: str, closer: str) -> str:
-    """What closes the formula that is still open at the end of a line, if one is;
-    ``closer`` is what closes the one that was open at its beginning."""
-    if not closer and (directive := _MATH_DIRECTIVE.fullmatch(line)):
-        return directive[1]
-    if closer.startswith(":::"):
-        return "" if line.strip() == closer else closer
-    for mark in _DISPLAY.finditer(line):
-        sign = mark[0]
-        if closer:
-            closer = "" if sign == closer else closer
-        elif sign == "$$":
-            closer = sign
-        elif sign in ("\\[", "\\\\["):
-            closer = sign[:-1] + "]"
-        elif mark[1] in ENVIRONMENTS and sign.startswith("\\begin"):
-            closer = f"\\end{{{mark[1]}}}"
-    return closer
-
-
-def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """The parser's own rule for tables, which tells where its rows begin."""
-    from markdown_it.rules_block import table
-
-    count = len(state.tokens)
-    if not table(state, first, last, silent):
-        return False
-    for token in state.tokens[count:]:
-        if token.type == "tr_open" and token.map:
-            line = token.map[0]
-            token.meta["row"] = state.bMarks[line] + state.tShift[line], state.eMarks[line]
-    return True
-
-
 # -- from tokens to blocks --------------------------------------------------------------
 
 
@@ -203,6 +96,7 @@ class _Reader:
         self.string = text.string
         self.depth = depth
         self.labels = {found[1].lower() for found in _DEFINITION.finditer(self.string)}
+        self.closers = Closers(self.string)
         self.found: list[Block] = []
         self.starts = [0]
         for line in self.string.split("\n"):
@@ -210,9 +104,7 @@ class _Reader:
 
     def blocks(self) -> list[Block]:
         """All blocks."""
-        parser = _parser()
-        tokens: list[Token] = []
-        parser.block.parse(self.string, parser, {}, tokens)
+        tokens = commonmark.tokens(self.string)
         at = 0
         while at < len(tokens):
             token = tokens[at]
@@ -224,6 +116,8 @@ class _Reader:
                 at += 3
             elif token.type == "table_open":
                 at = self._table(tokens, at)
+            elif token.type == "html_block":
+                at = self._html(tokens, at)
             else:
                 self._other(token)
                 at += 1
@@ -310,17 +204,39 @@ class _Reader:
     def _other(self, token: Token) -> None:
         if token.type == "display":
             text = self._placed(token)
-            if directive := _MATH_DIRECTIVE.match(text.string):
+            if directive := MATH_DIRECTIVE.match(text.string):
                 last = text.string.rstrip().rfind("\n")
                 self._formula(_without_options(text[directive.end() + 1 : last]))
             else:
                 self._words(text)
-        elif token.type in ("html_block", "deep"):
+        elif token.type == "deep":
             self._words(self._placed(token))
         elif token.type == "code_block":
             self._indented(self._placed(token))
         elif token.type == "fence":
             self._fence(token)
+
+    def _html(self, tokens: list[Token], at: int) -> int:
+        """A block of tags: words and formulas between them, or what only HTML has."""
+        token = tokens[at]
+        text = self._placed(token)
+        at += 1
+        if _STRUCTURE.search(text.string) is None:
+            self._words(text)
+            return at
+        # The parser ends a block at a blank line, in the midst of a table too.
+        string = text.string.lower()
+        if token.map and token.level == 0 and string.rfind("<table") > string.rfind("</table"):
+            end = self.closers.after("</table", self.starts[token.map[1]])
+            if end >= 0:
+                last = bisect_right(self.starts, end)
+                text = self.text[self.starts[token.map[0]] : self.starts[last] - 1]
+                while at < len(tokens) and (tokens[at].map or [0])[0] < last:
+                    at += 1
+        from symattn.documents import html
+
+        self.found += html.read(text).blocks
+        return at
 
     def _indented(self, text: Text) -> None:
         string = text.string.strip()

@@ -133,14 +133,24 @@ def _output(where: str, output: Node, faults: Faults) -> Iterator[Block]:
     data = _get(output, "data")
     if kind not in ("execute_result", "display_data") or not isinstance(data, dict):
         return
-    for form in ("text/latex", "text/markdown", "text/plain"):
+    for form in ("text/latex", "text/markdown"):
         if form in data:
-            text = _text(f"{where}.data.{form}", data[form], faults)
-            if form == "text/plain":
-                yield from _printed(text)
-            else:
-                yield from markdown.blocks(text)
+            yield from markdown.blocks(_text(f"{where}.data.{form}", data[form], faults))
             return
+    for form, node in data.items():
+        if form == "text/plain":
+            yield from _printed(_text(f"{where}.data.{form}", node, faults))
+        elif form == "text/html":
+            yield from _tables(_text(f"{where}.data.{form}", node, faults))
+
+
+def _tables(text: Text) -> tuple[Block, ...]:
+    """The tables that a cell shows; the rest of its page is dress."""
+    if "<table" not in text.string:
+        return ()
+    from symattn.documents import html
+
+    return tuple(block for block in html.read(text).blocks if block.kind == "table")
 
 
 def _printed(text: Text) -> Iterator[Block]:

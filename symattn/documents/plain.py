@@ -15,6 +15,18 @@ from symattn.documents.inline import formulas, note
 from symattn.documents.lines import divided
 from symattn.documents.listings import listing
 from symattn.documents.text import Text
+from symattn.documents.titles import (
+    GAP,
+    LINK,
+    LONGEST_HEADING,
+    NUMBERED,
+    STEP,
+    UNDERLINE,
+    VALUE,
+    is_name,
+    is_title,
+    titled,
+)
 
 #: Languages that pages write above their code.
 _LANGUAGES = frozenset(
@@ -44,24 +56,7 @@ _COPY = re.compile(r"[ \t]*+copy(?: code)?[ \t]*+", re.IGNORECASE)
 _FENCE = re.compile(r"(?m)^[ \t]*+```")
 _RULE = re.compile(r"(?m)^[ \t]*+\|?[ \t]*+:?-{3,}+:?[ \t]*+\|[-:| \t]*+$")
 
-# -- headings
-_UNDERLINE = re.compile(r"[ \t]*+(?:={3,}+|-{3,}+|~{3,}+)[ \t]*+")
-_NUMBERED = re.compile(r"(?:§[ ]*+)?([0-9]{1,2}(?:\.[0-9]{1,2})+)\.?+[ \t]++(?=[^\W\d])")
-_STEP = re.compile(
-    r"(?:Step|Part|Section|Chapter|Phase|Stage|Exercise|Example)[ ]++[0-9IVX]{1,4}\b"
-)
-_VALUE = re.compile(r":[ \t]*+[-+.0-9\[(]")
-_LINK = re.compile(r"[ \t]++[#¶🔗][ \t]*+\Z")
-_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,3}\Z")
-_WORD = re.compile(r"[^\W\d_]{2,}+")
-_LONGEST_HEADING = 90
-_LONGEST_NAME = 14
-#: Words that a sentence goes on after.
-_CUT = re.compile(
-    r"\b(?:a|an|and|are|as|at|be|becomes|by|for|from|gets?|gives?|has|have|in|is|it|of|on|or"
-    r"|so|that|the|then|to|was|we|with|yields?)\Z",
-    re.IGNORECASE,
-)
+_NOTE = re.compile(r"[ \t]*+<!--\s*+symattn:")
 
 # -- lists
 _BULLET = re.compile(r"[ \t]*+(?:[•◦▪‣·][ \t]++|[-*–][ \t]++(?=[^\W\d_]|[\"“'‘(]))")
@@ -80,8 +75,6 @@ _WEAK = re.compile(
     rf"|{_TARGETS}[ \t]*+[-+*/]?=[ \t]*+[\x20-\x3c\x3e-\x7e]++\Z)"
 )
 _ROW = re.compile(r"[ \t]*+[\[\](){}\-+.\d\"'#]")
-_GAP = re.compile(r"[^\s.?!](?: {2,}+|\t)\S|\S {3,}+\S|\|[ \t]++[-+]?[0-9]")
-_NOTE = re.compile(r"[ \t]*+<!--\s*+symattn:")
 #: Lines that one statement may go on over.
 _STATEMENT = 400
 
@@ -116,7 +109,7 @@ class _Reader:
         self.closed = max(
             (k for k, one in enumerate(self.lines) if "-->" in one.string), default=-1
         )
-        self.has_numbers = any(_NUMBERED.match(line.string) for line in self.lines)
+        self.has_numbers = any(NUMBERED.match(line.string) for line in self.lines)
         self.item = 0
         #: The number that the next line of code would have, and how often they began at 1.
         self.number = 1
@@ -269,9 +262,9 @@ class _Reader:
         at = 0
         while at < len(lines):
             line = lines[at]
-            is_underlined = at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1].string)
+            is_underlined = at + 1 < len(lines) and UNDERLINE.fullmatch(lines[at + 1].string)
             level = self._level(line.string)
-            if is_underlined and len(line.string) <= _LONGEST_HEADING:
+            if is_underlined and len(line.string) <= LONGEST_HEADING:
                 level = 2 if self.found else 1
             if level and not _in_formula(held):
                 self._prose(held)
@@ -289,7 +282,7 @@ class _Reader:
     # -- headings ---------------------------------------------------------------------
 
     def _heading(self, line: _Line, level: int) -> None:
-        text = line.text[: len(_LINK.sub("", line.string.rstrip()))].stripped()
+        text = line.text[: len(LINK.sub("", line.string.rstrip()))].stripped()
         self.found.append(Block("heading", _parts(text), level=level))
 
     @property
@@ -302,19 +295,20 @@ class _Reader:
     def _alone(self, at: int) -> int:
         """The level of a line between blank ones that is a heading; 0 for what is none."""
         string = self.lines[at].string
-        title = _title(string)
+        title = titled(string)
         if not title:
             return 0
         if level := self._level(string):
             return level
-        if _STEP.match(title):
+        if STEP.match(title):
             return self._below
         if title != string.strip():
             return 2
         if item := _ITEM.match(string):
-            return 2 if _is_name(title[item.end() :]) and not self._is_item(at, item) else 0
-        is_name = _is_name(title) and not title[0].islower() and not _BULLET.match(string)
-        return self._below if is_name else 0
+            return 2 if is_name(title[item.end() :]) and not self._is_item(at, item) else 0
+        if title[0].islower() or _BULLET.match(string):
+            return 0
+        return self._below if is_name(title) else 0
 
     def _is_item(self, at: int, item: re.Match[str]) -> bool:
         """Whether the next line or the last one is an item of the same list."""
@@ -332,15 +326,15 @@ class _Reader:
 
     def _level(self, string: str) -> int:
         """The level of a heading that shows in any line; 0 for what is none."""
-        title = _title(string)
+        title = titled(string)
         if not title:
             return 0
-        if numbered := _NUMBERED.match(title):
+        if numbered := NUMBERED.match(title):
             return 1 + numbered[1].count(".")
-        if not _is_name(title) or _BULLET.match(string) or _ITEM.match(string):
+        if not is_name(title) or _BULLET.match(string) or _ITEM.match(string):
             return 0
-        is_step = _STEP.match(title) and not _VALUE.search(title)
-        return self._below if is_step or _is_title(title) else 0
+        is_step = STEP.match(title) and not VALUE.search(title)
+        return self._below if is_step or is_title(title) else 0
 
     def _marker(self, string: str) -> int:
         """How long the mark of an item of a list is; 0 where there is none."""
@@ -397,40 +391,9 @@ def _is_stuck(rest: str, is_sure: bool, number: int) -> bool:
     return bool(rest) and (rest[0].isalpha() or rest[0] in "[({#\"'@_√Σ")
 
 
-def _title(string: str) -> str:
-    """What a line says, without the link that pages set behind headings; '' where it is
-    too long for a heading, or ends as none does."""
-    title = string.strip()
-    if len(title) > _LONGEST_HEADING:
-        return ""
-    title = _LINK.sub("", title)
-    return title if len(title) > 1 and title[-1] not in ".,;:!-–—" and "$" not in title else ""
-
-
-def _is_name(title: str) -> bool:
-    """Whether it is words that name something, rather than numbers or a sentence cut off."""
-    letters = sum(len(word) for word in _WORD.findall(title))
-    return (
-        2 * letters >= len(title.replace(" ", ""))
-        and len(title.split()) <= _LONGEST_NAME
-        and not any(sign in title for sign in "=≈→|")
-        and not (_FILE.search(title) or _GAP.search(title) or _CUT.search(title))
-    )
-
-
-def _is_title(title: str) -> bool:
-    """Whether its words are written as those of a title."""
-    words = [word for word in _WORD.findall(title) if len(word) > 3]
-    return (
-        2 <= len(title.split()) <= 10
-        and len(words) > 1
-        and all(word[0].isupper() for word in words)
-    )
-
-
 def _is_columned(line: _Line) -> bool:
     """Whether blanks set its pieces in columns."""
-    return _GAP.search(line.string.strip()) is not None or line.string.startswith("    ")
+    return GAP.search(line.string.strip()) is not None or line.string.startswith("    ")
 
 
 def _statements(lines: list[_Line]) -> Iterator[tuple[int, int]]:

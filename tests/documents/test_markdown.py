@@ -39,6 +39,8 @@ def said(source):
         ("2*3 + 4*5, a_1 and W_q_x", [("text", "2*3 + 4*5, a_1 and W_q_x")]),
         ("a [link *x*](http://b/1_2 'T 3') end", [("text", "a link x end")]),
         ("![alt 5](http://b/6.png) end[^7]", [("text", " end".strip())]),
+        ("A<sup>-1</sup>", [("text", "A^{-1}")]),
+        ("{% raw %}x{% endraw %} {{< ref >}}y{: .c}", [("text", "x y")]),
         ("x<sub>1</sub> &times; 2<br>3<span>4</span>", [("text", "x_1 × 2\n34")]),
         (r"X = \[\[1, 0\], \[0, 1\]\]", [("text", "X = [[1, 0], [0, 1]]")]),
         ("a <http://b/1> c", [("text", "a  c")]),
@@ -133,6 +135,24 @@ def test_tables():
     assert table.rows[1][0].parts[0].text.span().start == source.index("1")
 
 
+def test_tables_in_html():
+    """A table of HTML is a table, blank lines in it or not; other tags only vanish."""
+    source = "<table>\n<tr><td>1</td></tr>\n\n    <tr><td>2</td></tr>\n\n</table>\n\nb\n"
+    blocks = markdown.blocks(Text.whole(source))
+    assert [block.kind for block in blocks] == ["table", "prose"]
+    assert [str(row[0].parts[0].text) for row in blocks[0].rows] == ["1", "2"]
+    assert read("<details>\n<summary>So **it** is $x$</summary>\n\n$$y$$\n</details>") == [
+        ("prose", [("text", "So it is "), ("math", "x")]),
+        ("formula", [("math", "y")]),
+    ]
+
+
+def test_highlighted_code():
+    """Jekyll's tags mark code as fences do."""
+    (block,) = markdown.blocks(Text.whole("{% highlight python %}\nx = 1\n\ny\n{% endhighlight %}"))
+    assert (block.kind, block.language, str(block.text)) == ("code", "python", "x = 1\n\ny")
+
+
 def test_notes_are_what_comments_say_to_symattn():
     """A comment for symattn is a note, within a line too; others are gone."""
     assert read("<!-- symattn: S = Q -->\n\na <!-- symattn: ignore --> b <!-- c -->") == [
@@ -156,6 +176,8 @@ def test_images_that_are_formulas():
     (block,) = markdown.blocks(Text.whole(source))
     text = block.parts[0].text
     assert (block.parts[0].kind, str(text)) == ("math", r"A=\frac{1}{2}")
+    (block,) = markdown.blocks(Text.whole(f'<img alt="x" src="{source[5:-1]}">'))
+    assert str(block.text) == str(text)
     one = text.string.index("1")
     assert text.span(one, one + 1).start == source.index("1%7D")
 

@@ -68,6 +68,15 @@ def test_outputs():
     ]
 
 
+def test_tables_that_are_shown_twice():
+    """A table is printed as a page shows it, and as text."""
+    page = "<div><p>2 rows</p><table><tr><td>0.5</td></tr></table></div>"
+    outputs = [left(text_html=page, text_plain="   0\n0  0.5"), left(text_html="<b>1</b>")]
+    _, table, output = notebook.read(Text.whole(written(cell("x", "code", outputs=outputs)))).blocks
+    assert (table.kind, str(table.rows[0][0].parts[0].text)) == ("table", "0.5")
+    assert (output.kind, str(output.text)) == ("output", "   0\n0  0.5")
+
+
 def test_languages_and_tags():
     """Cells have the notebook's language, or that of their magic, and their tags."""
     tagged = {**cell("%%R\nx <- 1", "code"), "metadata": {"tags": ["symattn-ignore"]}}
