@@ -69,4 +69,4 @@ def test_the_case_of_an_article_finds_its_wrong_figures_where_they_stand(reading
         ("A[1, 0]", "0.26", "0.27"),
         ("2.5 * 2 + 1", "6.5", "6.0"),
     ]
-    assert [(place.line, place.column) for place in places] == [(7, 75), (9, 65)]
+    assert [(place.line, place.column) for place in places] == [(7, 66), (9, 60)]
