@@ -13,9 +13,7 @@ from pathlib import Path
 from flint import arb
 
 from symattn.auditing import arithmetic
-from symattn.auditing.causes import Causes
 from symattn.auditing.figures import Cause, Figure, Slip, Statement
-from symattn.auditing.naming import Slips
 from symattn.auditing.operands import Operands, rounded
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import Standard, is_truncated, places_of
@@ -173,6 +171,10 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
         if not (figure.claim.is_arithmetic or figure.claim.confirmed)
     ]
     if refuted := [figure for figure in figures if figure.verdict is Verdict.REFUTED]:
+        # Most that the audit consists of: who is right does without.
+        from symattn.auditing.causes import Causes
+        from symattn.auditing.naming import Slips
+
         with precision(FIRST):
             causes = Causes(document.recipes, figures)
             for figure in refuted:

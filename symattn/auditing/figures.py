@@ -24,6 +24,8 @@ from symattn.verdicts import Verdict
 # enclosure may touch the next.
 _SLACK = arb(2) ** -30
 
+#: What is said of a root that no slip explains.
+NO_CAUSE = Sentence("wrong in itself: no cause found")
 
 CauseKind = Literal["truncated", "rounded-inputs", "carried", "root", "last-digit"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from symattn.auditing.figures import Cause, Figure, Slip
+from symattn.auditing.figures import NO_CAUSE, Cause, Figure, Slip
 from symattn.auditing.model import Flags, Recipe
 from symattn.auditing.pen import pen_slips
 from symattn.auditing.search import DOCUMENT, Found, Gate, Search
@@ -14,8 +14,6 @@ from symattn.languages.sentence import Sentence, joined
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
-#: What is said of a root that no slip explains.
-NO_CAUSE = Sentence("wrong in itself: no cause found")
 _LAST_DIGIT = Sentence("off by one unit in the last place")
 _CUT_SHORT = Sentence("the search for a cause was cut short")
 

@@ -8,10 +8,9 @@ from typing import Any
 
 from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
-from symattn.auditing.figures import Figure, Slip, Statement
-from symattn.auditing.naming import NO_CAUSE
+from symattn.auditing.figures import NO_CAUSE, Figure, Slip, Statement
 from symattn.auditing.places import as_dict as _place
-from symattn.auditing.places import region, spanned
+from symattn.auditing.places import file_of, region, spanned
 from symattn.languages.sentence import Sentence, joined
 from symattn.shapes import keys
 from symattn.verdicts import Verdict
@@ -212,6 +211,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
     """The audit as plain data: what ``--format json`` prints."""
     return {
         "case": audit.case.name,
+        "file": file_of(audit.case) if audit.case.path else None,
         "summary": audit.summary,
         "causes": [_cause(slip) for slip in audit.causes],
         "claims": [

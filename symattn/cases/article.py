@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from symattn.cases.case import Case, make
 from symattn.cases.claims import Claim
+from symattn.documents import binding
+from symattn.documents.files import read_article
 from symattn.documents.reading import Claimed, Open, Reading
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.shapes import Nested
 
 _CLAIM = re.compile(r"claims\[([0-9]+)\]")
+
+
+def read_article_case(path: Path) -> Case:
+    """The case of the article in the file at ``path``.
+
+    Raises :class:`Malformed` where it can't be read, and as :func:`case_of` does.
+    """
+    return case_of(binding.read(read_article(path)))
 
 
 def case_of(reading: Reading) -> Case:

@@ -1,4 +1,5 @@
-"""The bundled walkthroughs, and how a case is found by name or path."""
+"""The bundled walkthroughs, and how a case is found by name or path, in a walkthrough
+file or in an article."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symattn.advice import MAKE_ONE
+from symattn.documents.files import SUFFIXES, is_article
 from symattn.errors import Malformed, UnknownName, alike, short
 from symattn.tables.bundled import folder
 
@@ -23,8 +25,9 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in folder().glob("*.toml")))
 
 
-def find(name: str) -> Path:
-    """The file of a bundled walkthrough, or ``name`` itself if it is a path.
+def find(name: str, articles: bool = False) -> Path:
+    """The file of a bundled walkthrough, or ``name`` itself if it is the path of a
+    walkthrough file or, with ``articles``, of an article.
 
     Raises :class:`UnknownName` for what is neither.
 
@@ -33,12 +36,15 @@ def find(name: str) -> Path:
     """
     if name in names():
         return folder() / f"{name}.toml"
-    if name.endswith(".toml"):
+    if name.endswith(".toml") or (articles and is_article(name)):
         return Path(name)
     shown = repr(short(name))
+    kinds = f" and no article ({', '.join(SUFFIXES)})" if articles else ""
     if "/" in name or Path(name).suffix or _is_there(name):
-        raise UnknownName(f"unknown case {shown}: no walkthrough file ending in .toml; {MAKE_ONE}")
-    wanted = f"expected the path of a .toml file or one of {', '.join(names())}; {MAKE_ONE}"
+        said = f"no walkthrough file ending in .toml{kinds}; {MAKE_ONE}"
+        raise UnknownName(f"unknown case {shown}: {said}")
+    paths = "the path of an article, of a .toml file" if articles else "the path of a .toml file"
+    wanted = f"expected {paths} or one of {', '.join(names())}; {MAKE_ONE}"
     raise UnknownName(f"unknown case {shown}: {alike(name, names()) or wanted}")
 
 
@@ -52,17 +58,23 @@ def _is_there(name: str) -> bool:
 def load(name: str | Path, allow_outside: bool = False) -> Case:
     """The case of that name or path.
 
-    A file may extend bundled walkthroughs and files in its own folder and
-    below; ``allow_outside`` lets it extend any. Raises :class:`Malformed` with
+    A path that ends as articles do (``.md``, ``.ipynb``, ``.tex``, ``.html``, ...) is
+    that of one. A walkthrough file may extend bundled ones and files in its own folder
+    and below; ``allow_outside`` lets it extend any. Raises :class:`Malformed` with
     every fault of the file.
 
     >>> load("cat-sat-mat").tokens
     ('cat', 'sat', 'mat')
     """
+    path = find(str(name), articles=True)
     # Who only asks for names loads no arithmetic.
+    if is_article(path):
+        from symattn.cases.article import read_article_case
+
+        return read_article_case(path)
     from symattn.cases.file import read_case
 
-    return read_case(find(str(name)), partial(_beside, allow_outside))
+    return read_case(path, partial(_beside, allow_outside))
 
 
 def _beside(allow_outside: bool, name: str, path: Path) -> Path:

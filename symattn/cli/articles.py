@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: What stands below a line is told so far in.
 _INSIDE = " " * 6
+#: Lines of an article are shown no wider, however wide the terminal is.
+_WIDEST = 100
 #: So much of an expression stands in a heading; all of it is in the line.
 _LABEL = 60
 
@@ -90,7 +92,7 @@ def _marked(audit: Audit, out: Console, span: Span, correct: str = "") -> None:
     assert audit.case.reading is not None
     article = audit.case.reading.article
     number = f"{article.place(span.start).line:5d} | "
-    found = excerpt(article, span, out.width - len(number))
+    found = excerpt(article, span, min(out.width, _WIDEST) - len(number))
     line = shown(number, style="dim")
     line.append(found.before).append(found.marked, style="red").append(found.behind)
     out.print(line, soft_wrap=True)

@@ -84,6 +84,7 @@ def command(
     single = pages and len(cases) == 1 and output is not None and _is_file(output, form)
     if pages:
         one_document(output, len(cases), form)
+        case_arguments.distinct_files(cases)
     elif output == STANDARD_OUTPUT:
         output = None
     if pages and not single:

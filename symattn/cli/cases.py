@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -39,6 +40,12 @@ class Wanted:
 
     name: str
     allow_outside: bool = False
+
+    @property
+    def label(self) -> str:
+        """What it is called where several are told apart: by its name, an article by its
+        path."""
+        return Path(self.name).stem if self.name.endswith(".toml") else self.name
 
     def load(self) -> Case:
         """The case itself; raises :class:`Malformed` with every fault of the file."""
@@ -78,19 +85,28 @@ def of_each(
     ``act`` is a function of a module: where there is a limit it runs in a
     worker, and gives plain data back. What is stopped at a limit takes nothing
     from the others. The faults of all cases are raised together. Results go by
-    a case's name, so two cases of one name are a fault.
+    a case's name, so two cases of one name are a fault; articles go by their paths.
     """
     if not cases:
         from symattn.cases import library
 
         cases = library.names()
-    names = [Path(case).stem if case.endswith(".toml") else case for case in cases]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise Malformed(f"two cases are called {', '.join(twice)}: name one at a time")
+    distinct([Wanted(case).label for case in cases])
     jobs: list[workers.Job] = [
         (act, (Wanted(case, pace.allow_outside), *arguments, *named.values())) for case in cases
     ]
     return of_jobs(cases, jobs, pace)
+
+
+def distinct_files(cases: Sequence[str]) -> None:
+    """:class:`Malformed` if the results of two cases would be one file."""
+    distinct([Path(Wanted(case).label).name for case in cases])
+
+
+def distinct(names: Sequence[str]) -> None:
+    """:class:`Malformed` if two of these names are the same, as two results would be."""
+    if twice := sorted(name for name, count in Counter(names).items() if count > 1):
+        raise Malformed(f"two cases are called {', '.join(twice)}: name one at a time")
 
 
 def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Results[Any]:

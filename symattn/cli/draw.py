@@ -76,6 +76,7 @@ def command(
         outputs.check(output)
     else:
         outputs.check_folder(output)
+    case_arguments.distinct_files(cases)
     made = case_arguments.of_each(cases, pace, _made, what, places, language)
     if not made.done:
         made.tell()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from symattn.auditing import coverage, reports
+from symattn.auditing.places import file_of
 from symattn.cli import articles
 from symattn.cli.cases import shown
 from symattn.cli.columns import Table, paragraph
@@ -39,7 +40,11 @@ class _Row(NamedTuple):
 def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
     """Print an audit; ``unfolded`` with every carried figure, not only how many there are."""
     refuted = audit.count(Verdict.REFUTED)
-    out.print(shown(audit.case.name, style="bold"), shown(audit.case.title, style="dim"))
+    if audit.case.reading:
+        title = audit.case.reading.article.title
+        out.print(shown(file_of(audit.case), style="bold"), shown(title, style="dim"))
+    else:
+        out.print(shown(audit.case.name, style="bold"), shown(audit.case.title, style="dim"))
     paragraph(out, reports.summary_line(audit), "red" if refuted else "green")
     if audit.habit:
         paragraph(out, audit.habit, "yellow")

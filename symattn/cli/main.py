@@ -89,10 +89,12 @@ class _Lazy(click.Group):
 def _group() -> None:
     """Compute attention exactly and show the work.
 
-    A CASE is the name of a bundled walkthrough (symattn list) or the path of a
-    .toml file; without one, commands take all bundled walkthroughs.
+    A CASE is an article (.md, .ipynb, .tex, .html, .pdf, .txt), a walkthrough file (.toml),
+    or the name of a bundled walkthrough (symattn list); without one, commands take
+    all bundled walkthroughs.
 
     \b
+      symattn audit post.md                   which figures of an article are wrong, and why
       symattn sheet cat-sat-mat               a worked-solution sheet
       symattn draw cat-sat-mat                its pattern and flow as a picture
       symattn show cat-sat-mat A              closed forms and certain digits

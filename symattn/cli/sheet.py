@@ -73,6 +73,7 @@ def command(
     one_document(output, len(cases), form)
     if output != STANDARD_OUTPUT:
         outputs.check_folder(output)
+    case_arguments.distinct_files(cases)
     made = case_arguments.of_each(cases, pace, _made, form, settings)
     if not made.done:
         made.tell()

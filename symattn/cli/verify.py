@@ -60,7 +60,7 @@ def command(cases: tuple[str, ...], form: str, strict: bool, pace: Pace) -> None
 
 
 def _verified(asker: Asker, case: Wanted, form: str) -> tuple[str, Verdict, Any]:
-    """The case's name, its verdict, and its checks as JSON or text has them."""
+    """What the case is called, its verdict, and its checks as JSON or text has them."""
     from symattn.verification import verify
 
     with case_arguments.solved(asker, case) as solution:
@@ -70,7 +70,7 @@ def _verified(asker: Asker, case: Wanted, form: str) -> tuple[str, Verdict, Any]
         content: Any = {check.quantity: check.as_dict() for check in found.checks}
     else:
         content = case_arguments.printed(lambda out: _print(found, out))
-    return found.case, found.verdict, content
+    return case.label, found.verdict, content
 
 
 def _print(item: Verification, out: Console) -> None:

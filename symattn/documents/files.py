@@ -26,6 +26,9 @@ FORMS: Mapping[str, Form] = {
     **dict.fromkeys((".txt", ".text", ".rst"), "text"),
 }
 
+#: The usual suffixes, as messages name them.
+SUFFIXES = (".md", ".ipynb", ".tex", ".html", ".pdf", ".txt")
+
 #: What messages call an article, and how one is made.
 _KIND = ("file", f"an article ends in one of {', '.join(FORMS)}")
 _MARKS = (

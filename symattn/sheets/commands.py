@@ -24,7 +24,7 @@ def commands(case: Case, settings: Settings) -> Iterator[b.Block]:
     """
     if case.path is None:
         return
-    name, outside = named(case.path), _outside(case.path)
+    name, outside = named(case.path), "" if case.reading else _outside(case.path)
     yield b.Heading(settings.say("Make it again"))
     yield b.Listing(
         (

@@ -330,7 +330,7 @@ def test_cases_show_themselves_briefly():
 
 
 WANTED = (
-    f"the path of a .toml file or one of {', '.join(library.names())}; "
+    f"the path of an article, of a .toml file or one of {', '.join(library.names())}; "
     "'symattn new FILE.toml' writes one to start from"
 )
 

@@ -493,7 +493,7 @@ def test_json(paper, symattn) -> None:
     assert done.code == 1
     shown = json.loads(done.out)
     assert list(shown) == [
-        "case", "summary", "causes", "claims", "roots", "unchecked", "habit", "coverage",
+        "case", "file", "summary", "causes", "claims", "roots", "unchecked", "habit", "coverage",
         "assumptions", "open",
     ]  # fmt: skip
     assert (shown["coverage"], shown["assumptions"], shown["open"]) == (None, [], [])

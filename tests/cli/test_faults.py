@@ -152,15 +152,20 @@ def test_quick_words_load_nothing_heavy(word: str) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+NEITHER = (
+    "no walkthrough file ending in .toml and no article (.md, .ipynb, .tex, .html, .pdf, .txt)"
+)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("post.toml", "symattn: post.toml: the file can't be read: no such file or directory; "),
         ("folder.toml", "symattn: folder.toml: the file is a folder, not a walkthrough file; "),
-        ("folder", "symattn: unknown case 'folder': no walkthrough file ending in .toml; "),
-        ("article.md", "symattn: unknown case 'article.md': no walkthrough file ending in .toml; "),
-        ("no/post", "symattn: unknown case 'no/post': no walkthrough file ending in .toml; "),
-        ("elephants", "symattn: unknown case 'elephants': expected the path of a .toml file or "),
+        ("folder", f"symattn: unknown case 'folder': {NEITHER}; "),
+        ("article.doc", f"symattn: unknown case 'article.doc': {NEITHER}; "),
+        ("no/post", f"symattn: unknown case 'no/post': {NEITHER}; "),
+        ("elephants", "symattn: unknown case 'elephants': expected the path of an article, of a "),
     ],
 )
 @pytest.mark.parametrize(
@@ -170,7 +175,7 @@ def test_what_is_no_case(words, name: str, said: str, tmp_path: Path, symattn) -
     """It is told how to make one."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder.toml").mkdir()
-    (tmp_path / "article.md").write_text("# Attention\n", "utf-8")
+    (tmp_path / "article.doc").write_text("# Attention\n", "utf-8")
     done = symattn(*[word or name for word in words])
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(said)
