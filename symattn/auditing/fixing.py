@@ -23,6 +23,9 @@ from symattn.errors import Malformed
 from symattn.limits import ROUNDS
 from symattn.verdicts import Verdict
 
+#: From so many wrong figures on, a claim may be of something else.
+_MANY = 3
+
 
 @dataclass(frozen=True)
 class Fix:
@@ -130,6 +133,7 @@ class _Plan:
         self._inputs = {one.span for one in reading.numbers if one.status == "given"}
         self._places = figures_at(audit)
         self._crossing = _crossing(self._places)
+        self._doubtful = _doubtful(audit)
         self._wrong: list[Span] = []
         chains: list[tuple[Span, list[Figure]]] = []
         for span, figures in self._places.items():
@@ -168,8 +172,14 @@ class _Plan:
         if others := [figure for figure in judges if figure.verdict is not Verdict.REFUTED]:
             wrong = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
             return f"{wrong.label} is {wrong.correct}, but as {others[0].label} it is not refuted"
+        if any(figure.claim.number in self._doubtful for figure in judges):
+            return "most of the figures with it would be others too: it may be something else"
+        if self._rewriter.is_rendered(span):
+            return "the page has it once more, as it is rendered: correct what that is made from"
         if not of and any(self._is_led_astray(figure) for figure in figures):
             return "it follows from a figure that is left"
+        if any(figure.printed is None or figure.off is None for figure in judges):
+            return "digits alone can't correct it"
         edits = {self._edit(span, figure) for figure in judges}
         if len(edits) > 1:
             said = (f"as {figure.label} it would be {figure.correct}" for figure in judges)
@@ -183,8 +193,8 @@ class _Plan:
         return first < len(self._wrong) and self._wrong[first].end <= end
 
     def _edit(self, span: Span, figure: Figure) -> Edit | None:
-        if figure.printed is None or figure.off is None:
-            return None
+        assert figure.printed is not None
+        assert figure.off is not None
         count = figure.printed.count - figure.off
         return self._rewriter.edit(span, figure.printed, count, self._minus(span))
 
@@ -206,6 +216,17 @@ class _Plan:
                 places.append(span.start)
                 signs.append(sign)
         return found
+
+
+def _doubtful(audit: Audit) -> set[int]:
+    """Claims with so many wrong figures, and no reason for them, that they rather are of
+    something else: who writes an article gets most of a matrix right."""
+    figures = Counter(figure.claim.number for figure in audit.figures)
+    roots = (one for one in audit.figures if one.cause == "root" and one.explained is None)
+    wrong = Counter(figure.claim.number for figure in roots)
+    return {
+        claim for claim, count in wrong.items() if count >= _MANY and 2 * count > figures[claim]
+    }
 
 
 def _crossing(spans: Iterable[Span]) -> set[Span]:

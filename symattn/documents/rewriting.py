@@ -39,6 +39,8 @@ _SEPARATORS = (
     "\u2009",
     "\u202f",
 )
+#: What a page has of a formula beside the formula: its source, as a note or an attribute.
+_RENDERED = re.compile(r"<annotation\b[^>]*+>[^<]*+|<[A-Za-z][^>]*+")
 #: After these a negative number needs brackets; before it, where a power follows.
 _OPERATOR = re.compile(r"(?:[-+−–*·×⋅/^⊙]|\\(?:cdot|times|odot|pm))\s*+\Z")
 _OPERATOR_LENGTH = 24
@@ -93,6 +95,10 @@ class Rewriter:
         parts = [part for block in article.blocks for part in _parts(block) if len(part.text)]
         self._parts = sorted(parts, key=lambda part: part.text.starts[0])
         self._starts = [part.text.starts[0] for part in self._parts]
+        pages = [self._source] if article.form == "html" else []
+        self._rendered = [
+            Span(*found.span()) for page in pages for found in _RENDERED.finditer(page)
+        ]
 
     def edit(self, span: Span, printed: Printed, count: int, minus: str = "-") -> Edit | None:
         """What makes ``count`` units of its last place of the figure at ``span``.
@@ -113,6 +119,12 @@ class Rewriter:
         if figure is None or not figure.stands_in(self._source):
             return None
         return figure.edit(self._source, span, count, minus)
+
+    def is_rendered(self, span: Span) -> bool:
+        """Whether it stands in the source of a formula that a page has beside the formula
+        itself: then it would be right there, and wrong where readers see it."""
+        place = bisect_right(self._rendered, Span(span.start, len(self._source))) - 1
+        return place >= 0 and span.start < self._rendered[place].end
 
     def sign(self, span: Span) -> str:
         """The minus of a figure, as the file has it; '' where there is none."""

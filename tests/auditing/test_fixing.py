@@ -18,11 +18,13 @@ from tests.documents import marks
 from tests.documents.skeletons import loaded, skeleton
 
 FOLDER = Path(__file__).parents[1] / "documents" / "corpus"
-#: Documents whose slips are all figures of quantities: arithmetic needs a reader.
+#: Documents whose slips are all figures of quantities, as arithmetic needs a reader, and
+#: that no renderer made: such are left.
 CORPUS = [
     path
     for path in marks.documents(FOLDER)
     if all(mark.expression for mark in marks.load(path).marks if mark.is_slip)
+    and "<annotation" not in path.read_text("utf-8")
 ]
 SMALL = FOLDER / "bees-love-thyme.md.marked"
 
@@ -177,6 +179,32 @@ def test_what_only_its_value_binds_is_left(corrected):
     assert (result.text, result.fixes) == ("it is 0.2698", ())
 
 
+def test_a_matrix_that_is_wrong_nearly_everywhere_is_left(corrected):
+    """Rather than everything in it being wrong it is something else, and not to be touched;
+    one wrong figure in it is corrected."""
+    text = "A = ⟦A[0, 0]|{}⟧ ⟦A[0, 1]|{}⟧ ⟦A[1, 0]|{}⟧ ⟦A[1, 1]|{}⟧"
+
+    def together(reading):
+        figures = reading.claims
+        entries = [one.printed for one in figures]
+        spans = [one.span for one in figures]
+        claim = replace(
+            figures[0],
+            text="A",
+            printed=((entries[0], entries[1]), (entries[2], entries[3])),
+            spans=((spans[0], spans[1]), (spans[2], spans[3])),
+            span=spans[0].to(spans[3]),
+        )
+        return replace(reading, claims=(claim,))
+
+    wrong = text.format("3.12", "0.41", "0.64", "0.98")
+    result = corrected(wrong, together)
+    assert (result.text, result.fixes) == (marks.read(wrong)[0], ())
+    assert ["it may be something else" in reason for _, reason in why(result)] == [True] * 4
+    result = corrected(text.format("0.73", "0.50", "0.27", "0.73"), together)
+    assert result.text == "A = 0.73 0.27 0.27 0.73"
+
+
 def test_figures_in_one_another_are_left(corrected):
     """Of two figures that share characters neither is written."""
 
@@ -250,6 +278,25 @@ def test_figures_that_never_settle_are_left(corrected):
     result = corrected("it is ⟦A[0, 1]|0.5⟧", restless)
     assert (result.text, result.fixes) == ("it is 0.5", ())
     assert result.refused
+
+
+def test_a_masked_score_is_left(corrected):
+    """What is no number can't be corrected by digits."""
+    result = corrected("it is ⟦A[0, 1]|-inf⟧")
+    assert (result.text, why(result)) == (
+        "it is -inf",
+        [("A[0, 1]", "digits alone can't correct it")],
+    )
+
+
+def test_a_page_that_was_rendered_is_left():
+    """Where a page has the source of a formula beside the formula, neither is touched."""
+    document = loaded(FOLDER / "decoder-step.html.marked")
+    result = fixed(document.audit(document.printed), document.audit)
+    assert (result.text, result.fixes) == (document.printed, ())
+    assert {reason for _, reason in why(result)} == {
+        "the page has it once more, as it is rendered: correct what that is made from"
+    }
 
 
 def test_a_walkthrough_file_has_nothing_to_fix():

@@ -27,7 +27,7 @@ from symattn.documents.reading import Claimed, Given, Number, Reading, Status, S
 from symattn.documents.text import Span, Text
 from tests.documents import marks
 
-_FIGURE = r"(\(?(?:&minus;|&#8722;|\\u2212|\{-\}|[-−–+])?[0-9.,{}\\]*?\)?)"
+_FIGURE = r"(-inf|\(?(?:&minus;|&#8722;|\\u2212|\{-\}|[-−–+])?[0-9.,{}\\]*?\)?)"
 _PLAIN = str.maketrans("", "", "{}\\(),")
 
 

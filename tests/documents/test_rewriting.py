@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,25 @@ def test_escapes_in_a_notebook_and_a_page_stay():
         edit = rewriter.edit(span, number("-0.50"), -51)
         assert edit == Edit(span, f"{sign}0.51")
         assert rewriter.sign(span) == sign
+
+
+@pytest.mark.parametrize(
+    ("source", "is_rendered"),
+    [
+        ("<p>A is 0.5066</p>", False),
+        ("<td>0.5066</td>", False),
+        ("<math><mn>0.5</mn><annotation encoding='x'>A = 0.5066 </annotation></math>", True),
+        ("<math><annotation>A</annotation></math> is 0.5066", False),
+        ('<img alt="x = 0.5066">', True),
+        ("a < b = 0.5066", False),
+    ],
+)
+def test_the_source_of_what_a_page_shows_is_told_apart(source, is_rendered):
+    """A figure in the LaTeX beside a formula would not change where readers see it."""
+    start = source.index("0.5066")
+    for form, wanted in (("html", is_rendered), ("markdown", False)):
+        made = replace(article(source), form=form)
+        assert Rewriter(made).is_rendered(Span(start, start + 6)) == wanted
 
 
 @given(st.lists(st.tuples(surroundings, surroundings, surroundings), max_size=5))
