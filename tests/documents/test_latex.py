@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from symattn.documents import latex
 from symattn.documents.article import Block
+from symattn.documents.latex.macros import Stream
 from symattn.documents.text import Text
 from symattn.limits import MACROS
 
@@ -303,3 +304,16 @@ def test_untranslated_text_is_the_source():
 def test_depth(piece):
     """Whatever is nested or unclosed a great many times is read, in bounded steps."""
     assert read(r"\begin{align}x\end{align}" + piece * 5_000).blocks[0].text.string == "x"
+
+
+def test_known_macros_take_what_they_write():
+    """No macro that is always known writes an argument that it doesn't take."""
+    known = Stream(Text.whole("")).macros
+    wrong = {
+        name
+        for name, macro in known.items()
+        for token in macro.body
+        if token.string[0] == "#" and int(token.string[1]) > len(macro.signature.strip("s"))
+    }
+    assert len(known) > 100
+    assert wrong == set()
