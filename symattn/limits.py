@@ -51,10 +51,10 @@ NESTING = Limit(60, "nested deeper than {most}")
 DIGITS = Limit(400, "a number of {found} digits; at most {most} are read")
 EXPONENT = Limit(400, "power of ten beyond {most}")
 
-#: Pages of an article in PDF, and signs and brackets on one of them.
+#: Pages of an article in PDF, and signs and brackets or rules on one of them.
 PAGES = Limit(100, "{found} pages; at most {most} are read")
 SIGNS = Limit(20_000, "{found} characters on a page; at most {most} are read")
-BRACKETS = Limit(1000, "{found} brackets on a page; at most {most} are read")
+BRACKETS = Limit(1000, "{found} brackets or rules on a page; at most {most} are read")
 #: Characters that the macros of an article write.
 MACROS = Limit(
     1_000_000,

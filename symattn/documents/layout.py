@@ -1,7 +1,8 @@
 """The signs of a page, each with its place on it, put into lines of text.
 
 A matrix is a grid of words between two high brackets; it becomes ``[[1, 2], [3, 4]]``
-in the line that it belongs to. What is set lower or higher becomes ``_{..}`` or ``^{..}``.
+in the line that it belongs to. What is set lower or higher becomes ``_{..}`` or ``^{..}``,
+a fraction ``a/b``, and what stands under a root ``√(x)``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,15 @@ class Sign:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """A line that is drawn across: of a fraction, of a root, or of a table."""
+
+    left: float
+    right: float
+    down: float
+
+
+@dataclass(frozen=True)
 class _Fence:
     """A bracket: its pieces stand above each other."""
 
@@ -52,7 +62,7 @@ class _Fence:
         return self.pieces[0].down, self.pieces[-1].down
 
 
-def lines(signs: Iterable[Sign]) -> list[str]:
+def lines(signs: Iterable[Sign], rules: Iterable[Rule] = ()) -> list[str]:
     """The lines of a page; an empty one stands where the page leaves room.
 
     >>> lines([Sign("x", 0, 5, 10, 10), Sign("i", 5, 8, 11, 7), Sign("=", 11, 15, 10, 10)])
@@ -64,12 +74,16 @@ def lines(signs: Iterable[Sign]) -> list[str]:
     if len(held) > SIGNS.most:
         raise Malformed(SIGNS.said(len(held)))
     fences = _fences([sign for sign in held if _FENCE.fullmatch(sign.text)])
-    if len(fences) > BRACKETS.most:
-        raise Malformed(BRACKETS.said(len(fences)))
+    drawn = sorted(rules, key=lambda rule: rule.right - rule.left)
+    if max(len(fences), len(drawn)) > BRACKETS.most:
+        raise Malformed(BRACKETS.said(max(len(fences), len(drawn))))
     words = _words([sign for sign in held if not _FENCE.fullmatch(sign.text)])
     words, left = _matrices(words, fences)
     plain = [piece for fence in left for piece in fence.pieces if piece.text in _PLAIN]
-    return _set(_scripted(_words([*words, *plain])))
+    words = _scripted(_words([*words, *plain]))
+    for rule in drawn:
+        words = _rooted(words, rule) or _divided(words, rule) or words
+    return _set(words)
 
 
 def _rows(signs: Iterable[Sign], apart: float) -> list[list[Sign]]:
@@ -92,6 +106,7 @@ def _words(signs: Iterable[Sign]) -> list[Sign]:
             last = words[-1] if len(words) > begin else None
             if (
                 last is not None
+                and not last.text.endswith("√")
                 and abs(last.size - sign.size) < 0.1 * sign.size
                 and sign.left - last.right < 0.15 * sign.size
             ):
@@ -202,7 +217,7 @@ def _columns(rows: list[list[Sign]]) -> list[list[Sign]] | None:
 
 
 def _scripted(words: list[Sign]) -> list[Sign]:
-    """Small words right behind a larger one, and lower or higher, belong to its line."""
+    """Small words right behind a larger one, and lower or higher, belong to it."""
     rows = _rows(words, 0.7)
     made: list[Sign] = []
     for at, row in enumerate(rows):
@@ -215,7 +230,17 @@ def _scripted(words: list[Sign]) -> list[Sign]:
                 mark = "_" if word.down > base.down else "^"
                 text = f"{mark}{{{word.text}}}"
                 made.append(replace(word, text=text, down=base.down, is_script=True))
-    return made
+    joined: list[Sign] = []
+    for row in _rows(made, 0.7):
+        begin = len(joined)
+        for word in row:
+            if word.is_script and len(joined) > begin:
+                last = joined[-1]
+                right = max(last.right, word.right)
+                joined[-1] = replace(last, text=last.text + word.text, right=right)
+            else:
+                joined.append(word)
+    return joined
 
 
 def _carries(base: Sign, script: Sign) -> bool:
@@ -224,6 +249,57 @@ def _carries(base: Sign, script: Sign) -> bool:
         and 0.5 < abs(script.down - base.down) < 0.6 * base.size
         and -0.2 * base.size < script.left - base.right < 0.2 * base.size
     )
+
+
+def _beside(words: Iterable[Sign], rule: Rule, above: float, below: float) -> list[Sign]:
+    """Words no wider than a rule, whose base lines are not too far above or below it."""
+    return [
+        word
+        for word in words
+        if rule.left - 1.5 <= word.left
+        and word.right <= rule.right + 1.5
+        and rule.down - above * word.size < word.down < rule.down + below * word.size
+    ]
+
+
+def _rooted(words: list[Sign], rule: Rule) -> list[Sign] | None:
+    """Words with a root whose line this is as one; none where it is no such line."""
+    under = _beside(words, rule, 0, 1.6)
+    roots = [
+        word
+        for word in words
+        if word.text.endswith("√")
+        and abs(word.right - rule.left) < 1.5
+        and abs(word.down - rule.down) < 2 * word.size
+    ]
+    if not under or not roots:
+        return None
+    text = f"{roots[0].text}({_line(under)})"
+    made = replace(under[0], text=text, left=roots[0].left, right=rule.right)
+    return _without(words, [*under, roots[0]], made)
+
+
+def _divided(words: list[Sign], rule: Rule) -> list[Sign] | None:
+    """Words with the fraction of this line as one; none where it is a line of a table,
+    which is wider than what it parts, or parts what stands in columns."""
+    over, under = _beside(words, rule, 1.4, 0), _beside(words, rule, 0, 1.8)
+    if not over or not under or any(len(_rows(held, 1.5)) > 1 for held in (over, under)):
+        return None
+    held = [*over, *under]
+    width = max(word.right for word in held) - min(word.left for word in held)
+    parts = [_line(over), _line(under)]
+    if rule.right - rule.left - width > 6 or any("  " in part for part in parts):
+        return None
+    text = "/".join(part if part.isalnum() else f"({part})" for part in parts)
+    # The line of a fraction runs through the middle of the signs beside it.
+    down = rule.down + 0.25 * over[0].size
+    made = Sign(text, rule.left, rule.right, down, over[0].size)
+    return _without(words, held, made)
+
+
+def _without(words: list[Sign], parts: Sequence[Sign], made: Sign) -> list[Sign]:
+    gone = {id(part) for part in parts}
+    return [*(word for word in words if id(word) not in gone), made]
 
 
 def _set(words: list[Sign]) -> list[str]:
@@ -237,15 +313,21 @@ def _set(words: list[Sign]) -> list[str]:
             size, other = row[0].size, before[0].size
             if row[0].down - before[0].down > 1.7 * size or abs(size - other) > 0.15 * size:
                 made.append("")
-        text, right = "", None
-        for word in row:
-            gap = 0.0 if right is None or word.is_script else word.left - right
-            # Columns stand further apart than words.
-            space = "" if gap < 0.12 * word.size else " " if gap < 0.9 * word.size else "  "
-            text += space + word.text
-            right = word.right
-        made.append(text)
+        made.append(_line(row))
     return made
+
+
+def _line(row: Iterable[Sign]) -> str:
+    """Words of one line with the space between them."""
+    text, right = "", None
+    for word in sorted(row, key=lambda word: word.left):
+        gap = 0.0 if right is None else word.left - right
+        # Columns stand further apart than words.
+        text += (
+            "" if gap < 0.12 * word.size else " " if gap < 0.9 * word.size else "  "
+        ) + word.text
+        right = word.right
+    return text
 
 
 def plain(text: str) -> str:

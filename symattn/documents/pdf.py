@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from symattn.documents.layout import Sign, lines, plain
+from symattn.documents.layout import Rule, Sign, lines, plain
 from symattn.errors import Malformed, short
 from symattn.limits import PAGES
 
@@ -34,7 +34,7 @@ def text(held: bytes) -> str:
         with pdfplumber.open(io.BytesIO(held)) as document:
             if len(document.pages) > PAGES.most:
                 raise Malformed(PAGES.said(len(document.pages)))
-            pages = ["\n".join(lines(_signs(page))) for page in document.pages]
+            pages = ["\n".join(lines(_signs(page), _rules(page))) for page in document.pages]
     except Malformed:
         raise
     except Exception as error:  # the library has no one error of its own
@@ -49,3 +49,10 @@ def _signs(page: Page) -> Iterator[Sign]:
         if char["upright"]:
             down = page.height - char["matrix"][5]
             yield Sign(plain(char["text"]), char["x0"], char["x1"], down, char["size"])
+
+
+def _rules(page: Page) -> Iterator[Rule]:
+    """The lines that are drawn across a page, thin boxes among them."""
+    for drawn in (*page.lines, *page.rects):
+        if drawn["x1"] - drawn["x0"] > 3 and drawn["bottom"] - drawn["top"] < 1.5:
+            yield Rule(drawn["x0"], drawn["x1"], (drawn["top"] + drawn["bottom"]) / 2)

@@ -7,7 +7,7 @@ import pytest
 
 from symattn.documents import layout, pdf
 from symattn.documents.files import article
-from symattn.documents.layout import Sign
+from symattn.documents.layout import Rule, Sign
 from symattn.errors import Malformed
 from symattn.limits import BRACKETS, SIGNS
 
@@ -16,9 +16,10 @@ PAGE = """#set page(width: 14cm, height: auto)
 Let $d_k = 2$ and the queries be given by
 $ Q = X W_Q = mat(1, 0.50; -2, 3; delim: "["), quad
   K = mat(1, 2, 3; 4, 5, 6; 7, 8, -9.5; 1, 1, 1) $
+$ S = (Q K^top)/sqrt(d_k) approx mat(0.71, 1.41; delim: "[") + (1 + x_1^2)/2 $
 so that $S_12 = 0.42 dot 1 + 0.31 dot 0.5 = 0.575$, or $f(x) = [1, 2]$.
 
-#table(columns: 3, stroke: none, [], [a], [b], [cat], [0.5], [0.3])
+#table(columns: 3, stroke: none, [], [a], [b], table.hline(), [cat], [0.5], [0.3])
 """
 
 
@@ -40,6 +41,8 @@ def test_page(page):
         "",
         "Q = XW_{Q} = [[1, 0.50], [−2, 3]],  K = [[1, 2, 3], [4, 5, 6], [7, 8, −9.5], [1, 1, 1]]",
         "",
+        "S = (QK^{⊤})/(√(d_{k})) ≈ [0.71 1.41] + (1 + x^{2}_{1})/2",
+        "",
         "so that S_{12} = 0.42 ⋅ 1 + 0.31 ⋅ 0.5 = 0.575, or f(x) = [1, 2].",
         "",
         "a  b",
@@ -53,7 +56,7 @@ def test_article(page):
     found = article(Path("post.pdf"), page)
     assert found.form == "pdf"
     at = found.source.index("0.575")
-    assert found.place(at).line == 7
+    assert found.place(at).line == 9
     parts = [part.text for block in found.blocks for part in block.parts]
     assert any("0.575" in text.string and at in text.starts for text in parts)
 
@@ -103,9 +106,22 @@ def test_words_beside_a_matrix_are_none_of_its_rows():
     assert layout.lines([*words, inside, *fences]) == ["see it x", "(y)"]
 
 
+def test_rules_of_tables_are_no_fractions():
+    """A rule that is wider than what it parts, or parts columns, belongs to a table."""
+    cells = [Sign(t, left, left + 5, down, 10) for t, left, down in
+             (("a", 20, 100), ("b", 60, 100), ("1", 20, 112), ("2", 60, 112))]  # fmt: skip
+    for words in (cells, cells[::2]):
+        for rule in (Rule(20, 65, 104), Rule(14, 71, 104)):
+            expected = ["a  b", "1  2"] if len(words) == 4 else ["a", "1"]
+            assert layout.lines(words, [rule]) == expected
+    assert layout.lines(cells[::2], [Rule(19, 26, 104)]) == ["a/1"]
+
+
 def test_bounds():
     """A page of more signs or brackets than anybody reads is refused, and says so."""
     with pytest.raises(Malformed, match="characters on a page"):
         layout.lines([Sign("x", 0, 1, 0, 1)] * (SIGNS.most + 1))
-    with pytest.raises(Malformed, match="brackets on a page"):
+    with pytest.raises(Malformed, match="brackets or rules on a page"):
         layout.lines(Sign("(", 9 * i, 9 * i + 1, 0, 1) for i in range(BRACKETS.most + 1))
+    with pytest.raises(Malformed, match="brackets or rules on a page"):
+        layout.lines([], [Rule(0, 5, 0)] * (BRACKETS.most + 1))
