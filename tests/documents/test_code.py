@@ -188,3 +188,85 @@ def test_hostile_programs_are_read_in_no_time():
 
 def _block(program: str) -> Block:
     return Block("code", (Part("code", Text.whole(program)),), language="python")
+
+
+def test_loops_that_fill_an_array_are_one_step():
+    """Entry by entry or row by row, what a loop computes is said of the whole."""
+    program = (
+        "X = np.array([[1, 0], [0, 1.5]])\n"
+        "n = len(X)\n"
+        "S = np.zeros((n, n))\n"
+        "for i in range(n):\n"
+        "    for j in range(n):\n"
+        "        S[i, j] = np.dot(X[i], X[j]) / math.sqrt(2)\n"
+        "A = np.zeros_like(S)\n"
+        "for i, row in enumerate(S):\n"
+        "    A[i] = softmax(S[i])\n"
+        "    print(f'row {i}:', A[i])\n"
+    )
+    assert lines(program)[2:] == [
+        "S = X @ X.T / sqrt(2)",
+        "A = softmax(S)",
+        "'row '; 0; ':'; A[0]",
+        "'row '; 1; ':'; A[1]",
+    ]
+
+
+def test_a_loop_that_fills_differently_is_not_one_step():
+    """Entries that are computed in two ways are told one by one."""
+    program = (
+        "S = np.zeros((2, 2))\nfor i in range(2):\n    for j in range(2):\n"
+        "        S[i, j] = Q[i] @ K[i]\n"
+    )
+    assert lines(program)[0] == "S[0, 0] = Q[0] @ K[0]"
+    assert len(lines(program)) == 4
+
+
+def test_comprehensions_do_to_all_what_they_do_to_each():
+    """A softmax without any library is one."""
+    program = (
+        "def softmax(xs):\n    exps = [math.exp(x - max(xs)) for x in xs]\n"
+        "    total = sum(exps)\n    return [e / total for e in exps]\n"
+        "w = softmax([1.0, 0.5])\n"
+        "words = {'cat': [1, 0], 'sat': [0, 1]}\n"
+        "X = np.array([words[name] for name in ['sat', 'cat']])\n"
+    )
+    assert lines(program)[0] == "w = softmax([1.0, 0.5])"
+    assert lines(program)[-1] == "X = [[0, 1], [1, 0]]"
+
+
+def test_masks_hide_scores():
+    """Filled, chosen, added or set in place: what hides scores is a mask of the grammar."""
+    for program, expected in (
+        ("S = S.masked_fill(M == 0, float('-inf'))", "S = mask(S, M)"),
+        ("S = np.where(M, S, -np.inf)", "S = mask(S, M)"),
+        ("S = torch.where(M == 1, -torch.inf, S)", "S = mask(S, 1 - M)"),
+        ("S[M == 0] = -np.inf", "S = mask(S, M)"),
+        ("S[np.triu_indices(4, k=1)] = -np.inf", "S = causal(S)"),
+        ("m = torch.tril(torch.ones(T, T))\nS = S.masked_fill(m == 0, -inf)", "S = causal(S)"),
+        ("S = S + (1 - M) * -1e9", "S = S + (1 - M) * -1e9"),
+    ):
+        assert lines(program)[-1] == expected
+    assert lines("m = np.triu(np.full((2, 2), -np.inf), k=1)") == ["m = [[0, -inf], [0, 0]]"]
+
+
+def test_entries_that_are_set_leave_no_old_array():
+    """An array that is made to be filled is not what it was made of."""
+    assert lines("S = np.zeros((2, 2))") == []
+    (line,) = lines("S[:, 1] = -np.inf")
+    assert line.startswith("S = ?")
+
+
+def test_shapes_are_sizes_of_quantities():
+    """``shape``, ``size`` and ``len`` are rows and columns, whatever their numbers are."""
+    assert lines("n, d = X.shape") == ["n = rows(X); d = cols(X)"]
+    assert lines("S = Q @ K.T / K.size(-1) ** 0.5") == ["S = Q @ K.T / sqrt(cols(K))"]
+    assert lines(
+        "S = tf.matmul(Q, K, transpose_b=True) / tf.sqrt(tf.cast(tf.shape(K)[-1], tf.float32))"
+    ) == ["S = Q @ K.T / sqrt(cols(K))"]
+
+
+def test_claims_of_programs_are_chains():
+    """What a program asserts is said of its quantities."""
+    assert lines("assert np.allclose(A.sum(axis=1), 1.0)") == ["rowsum(A)[:, 0] = 1.0"]
+    assert lines("np.testing.assert_allclose(Y, [[1, 2]], atol=1e-3)") == ["Y = [[1, 2]]"]

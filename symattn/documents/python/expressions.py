@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.python import library
-from symattn.documents.python.library import LIBRARIES, Arguments
+from symattn.documents.python.arguments import Arguments
+from symattn.documents.python.library import LIBRARIES
+from symattn.documents.python.loops import comprehended
 from symattn.documents.python.source import Source
 from symattn.documents.python.values import (
     HIDDEN,
@@ -34,6 +36,8 @@ _NUMBER = re.compile(r"(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][+
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@",
 }  # fmt: skip
+#: Names of types of numbers.
+_DTYPE = re.compile(r"(?:float|double|half|int|long|bool|bfloat)[0-9_]*")
 #: Attributes that are the value itself, or its transpose.
 _ITSELF = frozenset({"values", "data", "real", "A"})
 _TRANSPOSED = frozenset({"T", "mT", "H", "mH"})
@@ -113,9 +117,21 @@ class Reader:
                 return self._subscript(value, key, depth)
             case ast.Call():
                 return self._call(node, depth)
+            case (
+                ast.ListComp(elt=element, generators=[loop])
+                | ast.GeneratorExp(elt=element, generators=[loop])
+            ) if not loop.ifs:
+                return comprehended(self, element, loop, depth)
             case ast.IfExp(test=test, body=body, orelse=other):
                 return self.value(body if self.truth(test, depth) else other, depth)
         raise Unread
+
+    def tried(self, node: ast.expr) -> Value:
+        """What an expression stands for, known or not."""
+        try:
+            return self.value(node)
+        except Unread:
+            return UNKNOWN
 
     def tree(self, node: ast.expr, depth: int = 0) -> syntax.Tree:
         """What an expression stands for, as a tree."""
@@ -276,6 +292,8 @@ class Reader:
                 "inf": INFINITE, "Inf": INFINITE, "infty": INFINITE, "newaxis": None,
                 "e": call("exp", number("1")),
             }  # fmt: skip
+            if _DTYPE.fullmatch(attribute):
+                return None
             if attribute in constants:
                 return constants[attribute]
             raise Unread

@@ -7,14 +7,26 @@ called, its parameters standing for the arguments.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from symattn import syntax
+from symattn.documents.python import library
 from symattn.documents.python.expressions import Reader
+from symattn.documents.python.loops import filled, rounds, take
+from symattn.documents.python.showing import (
+    SHOWN,
+    first_argument,
+    last_name,
+    member,
+    mention,
+    shown,
+)
 from symattn.documents.python.source import Source
 from symattn.documents.python.values import (
+    HIDDEN,
     UNKNOWN,
     Applied,
     Items,
@@ -28,14 +40,10 @@ from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Labelled, Link, Member, Named, Opaque, Words
 from symattn.limits import FOLLOWED
 
+#: Functions whose arrays are there to be filled.
+_EMPTY = frozenset({"zeros", "empty", "zeros_like", "empty_like"})
 #: How deep functions are followed into each other.
 _CALLS = 6
-
-#: What shows a value as it is, or rounded.
-_SHOWN = frozenset(
-    {"str", "repr", "display", "round", "around", "array2string", "array_repr", "array_str",
-     "set_precision", "DataFrame", "tolist", "pprint", "item", "numpy", "detach"}
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -154,6 +162,9 @@ class _Follower:
     ) -> None:
         reader = self.reader(source, frame)
         *first, last = targets
+        if isinstance(last, ast.Subscript) and not first:
+            self._set(source, node, last, value, frame)
+            return
         if isinstance(last, ast.Tuple | ast.List) and not first:
             self.tell(source, node, self._unpacked(reader, last.elts, value, frame))
             return
@@ -162,6 +173,25 @@ class _Follower:
         except Unread:
             found = UNKNOWN
         places = [target for target in targets if isinstance(target, ast.Name | ast.Subscript)]
+        chain = self._chain(reader, places, value, found, frame)
+        if not (isinstance(value, ast.Call) and last_name(value.func) in _EMPTY):
+            self.tell(source, node, [chain] if chain else [])
+
+    def _set(
+        self, source: Source, node: ast.stmt, target: ast.Subscript, value: ast.expr, frame: Frame
+    ) -> None:
+        """``S[i, j] = value``; ``S[mask == 0] = -inf`` gives all of S anew."""
+        reader = self.reader(source, frame)
+        found = reader.tried(value)
+        places: list[ast.Name | ast.Subscript] = [target]
+        if isinstance(target.value, ast.Name) and not _is_entry(target.slice, found):
+            places = [target.value]
+            try:
+                hidden = reader.tree(target.slice)
+                scores = reader.tree(target.value)
+                found = library.masked(scores, library.negated(hidden), found)
+            except Unread:
+                found = UNKNOWN
         chain = self._chain(reader, places, value, found, frame)
         self.tell(source, node, [chain] if chain else [])
 
@@ -176,7 +206,7 @@ class _Follower:
         if isinstance(found, Items) and len(found.items) == len(targets):
             values = found.items
         elif isinstance(value, ast.Tuple) and len(value.elts) == len(targets):
-            values = [self._tried(reader, one) for one in value.elts]
+            values = [reader.tried(one) for one in value.elts]
         written = (
             value.elts
             if isinstance(value, ast.Tuple) and len(value.elts) == len(targets)
@@ -189,12 +219,6 @@ class _Follower:
         ]
         return [chain for chain in chains if chain]
 
-    def _tried(self, reader: Reader, node: ast.expr) -> Value:
-        try:
-            return reader.value(node)
-        except Unread:
-            return UNKNOWN
-
     def _chain(
         self,
         reader: Reader,
@@ -204,34 +228,22 @@ class _Follower:
         frame: Frame,
     ) -> Chain | None:
         """``targets = value``, and what is then known of the names."""
-        member = self._member(reader, value, found)
+        said = member(reader, value, found)
         members: list[Member] = []
         spans: list[Span] = []
         for target in targets:
             if isinstance(target, ast.Name):
-                if self._bind(target.id, found, frame) and member != Named(target.id):
+                if self._bind(target.id, found, frame) and said != Named(target.id):
                     members.append(Named(target.id, reader.span(target)))
                     spans.append(reader.span(target))
             elif isinstance(entry := self._entry(reader, target, frame), syntax.Indexed):
                 members.append(entry)
                 spans.append(reader.span(target))
-        if not members or member is None:
+        if not members or said is None:
             return None
         equal: Link = "="
         links = (equal,) * len(members)
-        return Chain((*members, member), links, (*spans, reader.span(value)), is_code=True)
-
-    def _member(self, reader: Reader, node: ast.expr, found: Value) -> Member | None:
-        """A value as the member of a chain; None of what is no quantity."""
-        if found is None or isinstance(found, bool | Applied):
-            return None
-        try:
-            tree = reader.scope.tree(found)
-        except Unread:
-            return reader.opaque(node)
-        if is_expressible(tree):
-            return tree
-        return reader.opaque(node)
+        return Chain((*members, said), links, (*spans, reader.span(value)), is_code=True)
 
     def _entry(self, reader: Reader, target: ast.expr, frame: Frame) -> Member | None:
         """What an assignment to an entry sets."""
@@ -289,40 +301,34 @@ class _Follower:
         reader = self.reader(source, frame)
         match value:
             case ast.Call(func=ast.Name(id="print" | "display" | "pprint"), args=arguments):
-                pieces = [
-                    piece for argument in arguments for piece in self._shown(reader, argument)
-                ]
+                pieces = [piece for argument in arguments for piece in shown(reader, argument)]
                 self.tell(source, node, pieces, shown=True)
                 return
             case ast.Call(
-                func=ast.Attribute(value=inner, attr="masked_fill_" | "fill_" | "div_" | "mul_")
+                func=ast.Attribute(value=of, attr="masked_fill_" | "fill_" | "div_" | "mul_")
             ):
-                in_place = ast.copy_location(ast.Assign([inner], value), node)
-                self.assign(source, node, [inner], in_place.value, frame)
+                self.assign(source, node, [of], value, frame)
                 return
             case ast.Call(func=ast.Attribute(attr="append" | "extend", value=ast.Name(id=name))):
                 frame.scope.known.pop(name, None)
                 return
         if self._compared(source, node, value, reader):
             return
-        shown: ast.expr = value
-        while isinstance(shown, ast.Call) and _name(shown.func) in _SHOWN:
-            inner_value = _first(shown)
-            if inner_value is None:
+        inner: ast.expr = value
+        while isinstance(inner, ast.Call) and last_name(inner.func) in SHOWN:
+            deeper = first_argument(inner)
+            if deeper is None:
                 break
-            shown = inner_value
-        try:
-            found = reader.value(shown)
-        except Unread:
-            found = UNKNOWN
-        if isinstance(shown, ast.Tuple) and isinstance(found, Items):
-            pieces = [piece for one in shown.elts for piece in self._shown(reader, one)]
+            inner = deeper
+        found = reader.tried(inner)
+        if isinstance(inner, ast.Tuple) and isinstance(found, Items):
+            pieces = [piece for one in inner.elts for piece in shown(reader, one)]
             self.tell(source, node, pieces, shown=True)
             return
-        member = self._member(reader, shown, found)
+        said = member(reader, inner, found)
         # A call that gives nothing back shows nothing, though it may print.
-        if member is not None and not (isinstance(member, Opaque) and isinstance(value, ast.Call)):
-            self.tell(source, node, [_mention(member, reader.span(value))], shown=True)
+        if said is not None and not (isinstance(said, Opaque) and isinstance(value, ast.Call)):
+            self.tell(source, node, [mention(said, reader.span(value))], shown=True)
 
     def asserted(self, source: Source, node: ast.stmt, test: ast.expr, frame: Frame) -> None:
         self._compared(source, node, test, self.reader(source, frame))
@@ -333,7 +339,7 @@ class _Follower:
         match value:
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
                 link = "="
-            case ast.Call(func=function, args=[left, right, *_]) if "close" in _name(function):
+            case ast.Call(func=function, args=[left, right, *_]) if "close" in last_name(function):
                 link = "≈"
             case _:
                 return False
@@ -348,57 +354,6 @@ class _Follower:
             return True
         self.tell(source, node, [Chain(tuple(members), (link,), spans, is_code=True)])
         return True
-
-    def _shown(self, reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Chain]:
-        """The words and the values that an argument of ``print`` shows."""
-        if depth > 50:
-            return
-        depth += 1
-        match node:
-            case ast.Constant(value=str() as text):
-                if text.strip():
-                    yield Words(text, reader.span(node))
-                return
-            case ast.JoinedStr(values=parts):
-                with reader.within(node):
-                    for part in parts:
-                        yield from self._shown(reader, part, depth)
-                return
-            case ast.FormattedValue(value=value):
-                yield from self._shown(reader, value, depth)
-                return
-            case ast.Starred(value=value):
-                yield from self._shown(reader, value, depth)
-                return
-            case ast.BinOp(left=left, op=ast.Add(), right=right) if _is_text(left) or _is_text(
-                right
-            ):
-                yield from self._shown(reader, left, depth)
-                yield from self._shown(reader, right, depth)
-                return
-            case ast.BinOp(left=ast.Constant(value=str()) as left, op=ast.Mod(), right=right):
-                yield from self._shown(reader, left, depth)
-                for one in right.elts if isinstance(right, ast.Tuple) else [right]:
-                    yield from self._shown(reader, one, depth)
-                return
-            case ast.Call(
-                func=ast.Attribute(value=ast.Constant(value=str()) as text_node, attr="format"),
-                args=arguments,
-            ):
-                yield from self._shown(reader, text_node, depth)
-                for one in arguments:
-                    yield from self._shown(reader, one, depth)
-                return
-            case ast.Call(func=function) if (
-                _name(function) in _SHOWN and (inner := _first(node)) is not None
-            ):
-                yield from self._shown(reader, inner, depth)
-                return
-        found = self._tried(reader, node)
-        if isinstance(found, str):
-            yield Words(found, reader.span(node))
-        elif (member := self._member(reader, node, found)) is not None:
-            yield _mention(member, reader.span(node))
 
     # -- branches, loops, functions ---------------------------------------------------
 
@@ -415,14 +370,14 @@ class _Follower:
         self.statements(source, node.body if holds else node.orelse, frame)
 
     def loop(self, source: Source, node: ast.For, frame: Frame) -> None:
-        scope = frame.scope
+        scope, start = frame.scope, len(self.events)
         names = _assigned(node)
         before = {name: scope.stands_for[name] for name in names if name in scope.stands_for}
         try:
-            rounds = list(self._rounds(self.reader(source, frame), node.iter))
+            turns = list(rounds(self.reader(source, frame), node.iter))
             inner = replace(frame, own=None)
-            for values in rounds:
-                self._take(node.target, values, scope)
+            for values in turns:
+                take(node.target, values, scope)
                 self.statements(source, node.body, inner)
         except Unread:
             pass
@@ -433,49 +388,32 @@ class _Follower:
             if frame.depth:
                 scope.stands_for[name] = UNKNOWN
         scope.stands_for.update(before)
+        if frame.own is not None:
+            self._fill(frame, start)
 
-    def _take(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        match target:
-            case ast.Name(id=name):
-                scope.stands_for[name] = value
-            case ast.Tuple(elts=targets) if isinstance(value, Items) and len(targets) == len(
-                value.items
-            ):
-                for one, held in zip(targets, value.items, strict=True):
-                    self._take(one, held, scope)
-            case _:
-                raise Unread
-
-    def _rounds(self, reader: Reader, node: ast.expr) -> Iterator[Value]:
-        match node:
-            case ast.Call(func=ast.Name(id="enumerate"), args=[of, *start]):
-                first = reader.scope.whole(reader.value(start[0])) if start else 0
-                for place, value in enumerate(self._rounds(reader, of), first):
-                    yield Items((number(str(place)), value))
-                return
-            case ast.Call(func=ast.Name(id="zip"), args=parts):
-                for values in zip(
-                    *(list(self._rounds(reader, part)) for part in parts), strict=False
+    def _fill(self, frame: Frame, start: int) -> None:
+        """Tell of arrays that a loop has filled as a whole what fills them."""
+        entries: dict[str, dict[tuple[int, ...], syntax.Tree]] = {}
+        for event in self.events[start:]:
+            match event.pieces:
+                case (Chain(members=(syntax.Indexed(syntax.Name(name), keys), value)),) if not (
+                    isinstance(value, Opaque)
                 ):
-                    yield Items(values)
-                return
-            case ast.Call(func=ast.Attribute(value=of, attr="items")):
-                found = reader.value(of)
-                if not isinstance(found, Items):
-                    raise Unread
-                for key, value in zip(found.keys, found.items, strict=True):
-                    yield Items((key, value))
-                return
-        found = reader.value(node)
-        if isinstance(found, Items):
-            yield from found.keys or found.items
-            return
-        tree = reader.scope.tree(found)
-        shape = reader.scope.shape(tree)
-        if not shape:
-            raise Unread
-        for i in range(min(shape[0], FOLLOWED.most)):
-            yield tree.items[i] if isinstance(tree, syntax.Array) else syntax.Indexed(tree, (i,))
+                    whole = tuple(key for key in keys if isinstance(key, int))
+                    entries.setdefault(name, {})[whole] = value
+        for name, found in entries.items():
+            shape = frame.scope.shapes.get(name, ())
+            count = prod(shape[: len(next(iter(found)))])
+            if len(found) != count or (tree := filled(found)) is None:
+                continue
+            place = next(k for k, one in enumerate(self.events[start:], start) if _fills(one, name))
+            first = self.events[place]
+            (chain,) = first.pieces
+            assert isinstance(chain, Chain)
+            members = (Named(name, chain.spans[0]), tree)
+            whole_chain = replace(chain, members=members)
+            after = [event for event in self.events[place:] if not _fills(event, name)]
+            self.events[place:] = [replace(first, pieces=(whole_chain,)), *after]
 
     def call(
         self, definition: Definition, frame: Frame, values: list[Value], named: dict[str, Value]
@@ -529,7 +467,7 @@ class _Follower:
         ]
         for name, default in every:
             if default is not None:
-                bound[name] = self._tried(reader, default)
+                bound[name] = reader.tried(default)
         bound.update(zip(parameters, values, strict=False))
         if named.keys() - {name for name, _ in every}:
             raise Unread
@@ -554,8 +492,23 @@ def _is_plain(node: ast.FunctionDef, found: Value) -> bool:
     return False
 
 
-def _mention(member: Member, span: Span) -> Chain:
-    return Chain((member,), (), (span,), is_code=True)
+def _is_entry(key: ast.expr, found: Value) -> bool:
+    """Whether a key is that of an entry or a row, not of all that a mask names."""
+    if isinstance(key, ast.Tuple):
+        return not any(isinstance(one, ast.Slice) for one in key.elts)
+    if isinstance(key, ast.Name):
+        return found != HIDDEN
+    return isinstance(key, ast.Constant | ast.BinOp) or (
+        isinstance(key, ast.UnaryOp) and not isinstance(key.op, ast.Invert | ast.Not)
+    )
+
+
+def _fills(event: Event, name: str) -> bool:
+    """Whether an event is the assignment of an entry of that name."""
+    match event.pieces:
+        case (Chain(members=(syntax.Indexed(syntax.Name(owner), _), _)),):
+            return owner == name
+    return False
 
 
 def _assigned(node: ast.stmt) -> set[str]:
@@ -565,35 +518,3 @@ def _assigned(node: ast.stmt) -> set[str]:
         for one in ast.walk(node)
         if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
     }
-
-
-def _name(node: ast.expr) -> str:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
-
-
-def _first(node: ast.Call) -> ast.expr | None:
-    """What a function that shows a value shows."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=value), args=[]):
-            return value
-        case ast.Call(func=ast.Attribute(value=value, attr="round")) if not (
-            isinstance(value, ast.Name) and value.id in ("np", "torch", "jnp", "numpy")
-        ):
-            return value
-        case ast.Call(args=[first, *_]):
-            return first
-    return None
-
-
-def _is_text(node: ast.expr) -> bool:
-    match node:
-        case (
-            ast.Constant(value=str()) | ast.JoinedStr() | ast.Call(func=ast.Name(id="str" | "repr"))
-        ):
-            return True
-        case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
-            return _is_text(left) or _is_text(right)
-    return False

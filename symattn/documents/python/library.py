@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from symattn import syntax
+from symattn.documents.python.arguments import AXES, KEPT, Arguments
+from symattn.documents.python.making import MAKERS
 from symattn.documents.python.values import (
     HIDDEN,
     INFINITE,
@@ -26,51 +28,7 @@ LIBRARIES = frozenset(
      "scipy", "special", "sp", "mx", "cp", "cupy", "onp", "lax", "linalg", "keras", "mnp",
      "nd", "paddle", "ms"}
 )  # fmt: skip
-_AXES = ("axis", "dim", "axes")
-_KEPT = ("keepdims", "keepdim", "keep_dims")
 _COLUMN = syntax.Span(None, None, None)
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """What a function is called with; of a method the first is what it is a method of."""
-
-    scope: Scope
-    values: Sequence[Value]
-    options: Mapping[str, Value]
-    path: str
-
-    def tree(self, place: int) -> syntax.Tree:
-        """An argument as a tree."""
-        if place >= len(self.values):
-            raise Unread
-        return self.scope.tree(self.values[place])
-
-    def option(
-        self, names: Sequence[str], place: int | None = None, default: Value = None
-    ) -> Value:
-        """An argument by one of its names, or its place."""
-        for name in names:
-            if name in self.options:
-                return self.options[name]
-        if place is not None and place < len(self.values):
-            return self.values[place]
-        return default
-
-    def axis(self, place: int = 1) -> int | None:
-        """Along which axis: 0 down the columns, -1 along the rows; None along all."""
-        value = self.option(_AXES, place)
-        if value is None:
-            return None
-        if isinstance(value, Items) and len(value.items) == 1:
-            value = value.items[0]
-        axis = self.scope.whole(value)
-        rank = self.scope.rank(self.tree(0))
-        if axis in (-1, (rank or 2) - 1):
-            return -1
-        if axis in (0, -2) and rank != 1:
-            return 0
-        raise Unread
 
 
 def _same(given: Arguments) -> Value:
@@ -119,7 +77,12 @@ def _power(given: Arguments) -> Value:
 
 
 def _product(given: Arguments) -> Value:
-    return product(given.tree(0), given.tree(1))
+    left, right = given.tree(0), given.tree(1)
+    if given.option(("transpose_a", "adjoint_a"), default=False) is True:
+        left = syntax.Transposed(left)
+    if given.option(("transpose_b", "adjoint_b"), default=False) is True:
+        right = syntax.Transposed(right)
+    return product(left, right)
 
 
 def product(left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
@@ -153,7 +116,7 @@ def _reduction(kind: str) -> Callable[[Arguments], Value]:
             summed = call("total" if everything else "rowsum" if axis else "colsum", x)
         if kind == "mean":
             summed = syntax.Binary("/", summed, _count(scope, x, rank, axis))
-        if everything or given.option(_KEPT, default=False) is True:
+        if everything or given.option(KEPT, default=False) is True:
             return summed
         return syntax.Indexed(summed, (_COLUMN, 0) if axis else (0,))
 
@@ -178,100 +141,6 @@ def _softmax(given: Arguments) -> Value:
 
 def _log_softmax(given: Arguments) -> Value:
     return call("log", given.scope.tree(_softmax(given)))
-
-
-def _sizes(given: Arguments) -> tuple[int, int | None]:
-    """Rows and columns; no columns of a vector."""
-    sizes = list(given.values)
-    shape = given.option(("shape", "size"))
-    if shape is not None:
-        sizes = [shape]
-    if len(sizes) == 1 and isinstance(sizes[0], Items):
-        sizes = list(sizes[0].items)
-    if not 1 <= len(sizes) <= 2:
-        raise Unread
-    counts = [given.scope.whole(size) for size in sizes]
-    return counts[0], counts[1] if len(counts) == 2 else None
-
-
-def _filled(text: str) -> Callable[[Arguments], Value]:
-    def made(given: Arguments) -> Value:
-        try:
-            return given.scope.make(*_sizes(given), lambda i, j: text)
-        except Unread:
-            if text == "1" and given.values:
-                return call("triangle", number("1"))
-            raise
-
-    return made
-
-
-def _filled_like(text: str) -> Callable[[Arguments], Value]:
-    def made(given: Arguments) -> Value:
-        shape = given.scope.shape(given.tree(0))
-        if shape is None and text == "1":
-            return call("triangle", number("1"))
-        if not shape:
-            raise Unread
-        rows, columns = shape[0], shape[1] if len(shape) == 2 else None
-        return given.scope.make(rows, columns, lambda i, j: text)
-
-    return made
-
-
-def _full(given: Arguments) -> Value:
-    entry = given.option(("fill_value", "value"), 1)
-    if not isinstance(entry, syntax.Literal):
-        raise Unread
-    sizes = Arguments(given.scope, given.values[:1], given.options, given.path)
-    return given.scope.make(*_sizes(sizes), lambda i, j: entry.text)
-
-
-def _identity(given: Arguments) -> Value:
-    rows = given.scope.whole(given.option(("N", "n", "num_rows"), 0))
-    return given.scope.make(rows, rows, lambda i, j: "1" if i == j else "0")
-
-
-def _diagonal(given: Arguments) -> Value:
-    x = given.tree(0)
-    if not isinstance(x, syntax.Array) or isinstance(x.items[0], syntax.Array):
-        raise Unread
-    texts = [syntax.text(item) for item in x.items]
-    return given.scope.make(len(texts), len(texts), lambda i, j: texts[i] if i == j else "0")
-
-
-def _counted(given: Arguments) -> Value:
-    bounds = [given.scope.whole(value) for value in given.values]
-    counted = range(*bounds[:3])
-    return given.scope.make(len(counted), None, lambda i, j: str(counted[j]))
-
-
-def _triangle(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]:
-    def made(given: Arguments) -> Value:
-        x = given.tree(0)
-        offset = given.scope.whole(given.option(("k", "diagonal"), 1, number("0")))
-        if x == call("triangle", number("1")):
-            return _unsized(keeps, offset)
-        if not isinstance(x, syntax.Array) or not isinstance(x.items[0], syntax.Array):
-            raise Unread
-        zero = number("0")
-        rows = [row.items for row in x.items if isinstance(row, syntax.Array)]
-        kept = tuple(
-            Labelled(tuple(e if keeps(j - i, offset) else zero for j, e in enumerate(row)))
-            for i, row in enumerate(rows)
-        )
-        return Labelled(kept)
-
-    return made
-
-
-def _unsized(keeps: Callable[[int, int], bool], offset: int) -> syntax.Tree:
-    """A triangle of ones of some size: the lower one, or what it leaves."""
-    if keeps(-1, 0) and offset == 0:
-        return call("triangle")
-    if not keeps(-1, 0) and offset == 1:
-        return call("not", call("triangle"))
-    raise Unread
 
 
 def negated(keep: syntax.Tree) -> syntax.Tree:
@@ -321,7 +190,7 @@ def _not(given: Arguments) -> Value:
 
 def _concat(given: Arguments) -> Value:
     parts = given.values[0]
-    axis = given.option(_AXES, 1)
+    axis = given.option(AXES, 1)
     if "hstack" not in given.path and (axis is None or given.scope.whole(axis) not in (-1, 1)):
         raise Unread
     if not isinstance(parts, Items):
@@ -350,7 +219,7 @@ def size(operand: syntax.Tree, axis: int) -> syntax.Tree:
 def _size(given: Arguments) -> Value:
     x = given.tree(0)
     if len(given.values) > 1 or given.options:
-        return size(x, given.scope.whole(given.option(_AXES, 1)))
+        return size(x, given.scope.whole(given.option(AXES, 1)))
     return Items((size(x, 0), size(x, 1)))
 
 
@@ -477,27 +346,17 @@ FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
     **dict.fromkeys(("mean", "reduce_mean", "average"), _reduction("mean")),
     **dict.fromkeys(("max", "amax", "reduce_max"), _reduction("max")),
     **dict.fromkeys(("min", "amin", "reduce_min"), _reduction("min")),
+    **MAKERS,
     "softmax": _softmax,
     "log_softmax": _log_softmax,
     **dict.fromkeys(("Softmax", "Softmax1d"), _prepared),
-    "zeros": _filled("0"),
-    "ones": _filled("1"),
-    "zeros_like": _filled_like("0"),
-    "ones_like": _filled_like("1"),
-    "full": _full,
-    "fill": _full,
-    **dict.fromkeys(("eye", "identity"), _identity),
-    "diag": _diagonal,
-    **dict.fromkeys(("arange", "range"), _counted),
-    "tril": _triangle(lambda distance, offset: distance <= offset),
-    "triu": _triangle(lambda distance, offset: distance >= offset),
     **dict.fromkeys(("masked_fill", "masked_fill_"), _masked_fill),
     "where": _where,
     "logical_not": _not,
     **dict.fromkeys(("concatenate", "concat", "cat", "hstack"), _concat),
     **dict.fromkeys(("stack", "vstack", "row_stack"), _stacked),
     "len": _length,
-    **dict.fromkeys(("size",), _size),
+    **dict.fromkeys(("size", "shape"), _size),
     **dict.fromkeys(("reshape", "view"), _reshaped),
     "scaled_dot_product_attention": _attention,
     "einsum": _einsum,

@@ -1,0 +1,55 @@
+"""What functions of libraries are called with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from symattn import syntax
+from symattn.documents.python.values import Items, Scope, Unread, Value
+
+#: What libraries call the axis of a sum, and that it keeps its place.
+AXES = ("axis", "dim", "axes")
+KEPT = ("keepdims", "keepdim", "keep_dims")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a function is called with; of a method the first is what it is a method of."""
+
+    scope: Scope
+    values: Sequence[Value]
+    options: Mapping[str, Value]
+    path: str
+
+    def tree(self, place: int) -> syntax.Tree:
+        """An argument as a tree."""
+        if place >= len(self.values):
+            raise Unread
+        return self.scope.tree(self.values[place])
+
+    def option(
+        self, names: Sequence[str], place: int | None = None, default: Value = None
+    ) -> Value:
+        """An argument by one of its names, or its place."""
+        for name in names:
+            if name in self.options:
+                return self.options[name]
+        if place is not None and place < len(self.values):
+            return self.values[place]
+        return default
+
+    def axis(self, place: int = 1) -> int | None:
+        """Along which axis: 0 down the columns, -1 along the rows; None along all."""
+        value = self.option(AXES, place)
+        if value is None:
+            return None
+        if isinstance(value, Items) and len(value.items) == 1:
+            value = value.items[0]
+        axis = self.scope.whole(value)
+        rank = self.scope.rank(self.tree(0))
+        if axis in (-1, (rank or 2) - 1):
+            return -1
+        if axis in (0, -2) and rank != 1:
+            return 0
+        raise Unread

@@ -1,0 +1,164 @@
+"""What loops and comprehensions run over, and loops that fill an array as the one
+expression that they are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from symattn import syntax
+from symattn.documents.python.library import simplified
+from symattn.documents.python.values import Items, Scope, Unread, Value, number
+from symattn.documents.trees import Named
+from symattn.limits import FOLLOWED
+
+if TYPE_CHECKING:
+    from symattn.documents.python.expressions import Reader
+
+#: Functions of an entry, and those of a row.
+_ENTRYWISE = frozenset({"exp", "sqrt", "log", "tanh"})
+_ROWWISE = _ENTRYWISE | {"softmax"}
+#: Stands for each entry of an array.
+_EACH = Named("each entry")
+
+
+def take(target: ast.expr, value: Value, scope: Scope) -> None:
+    """Let the names that a loop assigns stand for one of its values."""
+    match target:
+        case ast.Name(id=name):
+            scope.stands_for[name] = value
+        case ast.Tuple(elts=targets) if isinstance(value, Items) and len(targets) == len(
+            value.items
+        ):
+            for one, held in zip(targets, value.items, strict=True):
+                take(one, held, scope)
+        case _:
+            raise Unread
+
+
+def rounds(reader: Reader, node: ast.expr) -> Iterator[Value]:
+    """What a loop runs over, one value after the other."""
+    match node:
+        case ast.Call(func=ast.Name(id="enumerate"), args=[of, *start]):
+            first = reader.scope.whole(reader.value(start[0])) if start else 0
+            for place, value in enumerate(rounds(reader, of), first):
+                yield Items((number(str(place)), value))
+            return
+        case ast.Call(func=ast.Name(id="zip"), args=parts):
+            for values in zip(*(list(rounds(reader, part)) for part in parts), strict=False):
+                yield Items(values)
+            return
+        case ast.Call(func=ast.Attribute(value=of, attr="items")):
+            found = reader.value(of)
+            if not isinstance(found, Items):
+                raise Unread
+            for key, value in zip(found.keys, found.items, strict=True):
+                yield Items((key, value))
+            return
+    found = reader.value(node)
+    if isinstance(found, Items):
+        yield from found.keys or found.items
+        return
+    tree = reader.scope.tree(found)
+    shape = reader.scope.shape(tree)
+    if not shape:
+        raise Unread
+    for i in range(min(shape[0], FOLLOWED.most)):
+        yield tree.items[i] if isinstance(tree, syntax.Array) else syntax.Indexed(tree, (i,))
+
+
+def comprehended(reader: Reader, element: ast.expr, loop: ast.comprehension, depth: int) -> Value:
+    """``[element for target in iter]``: what is done to all entries of an array at once,
+    or one after the other."""
+    scope = reader.scope
+    names = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+    before = {name: scope.stands_for[name] for name in names if name in scope.stands_for}
+    try:
+        with suppress(Unread):
+            whole = reader.tree(loop.iter, depth)
+            take(loop.target, _EACH, scope)
+            return _for_each(reader.tree(element, depth), whole, scope)
+        values: list[Value] = []
+        for turn in rounds(reader, loop.iter):
+            scope.spent.followed += 1
+            if scope.spent.followed > FOLLOWED.most:
+                raise Unread
+            take(loop.target, turn, scope)
+            values.append(reader.value(element, depth))
+        return Items(tuple(values))
+    finally:
+        for name in names:
+            scope.stands_for.pop(name, None)
+        scope.stands_for.update(before)
+
+
+def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: Scope) -> syntax.Tree:
+    """What is done to each entry of an array, done to the array."""
+    match tree:
+        case _ if tree == _EACH:
+            return whole
+        case _ if _EACH.name not in syntax.names(tree):
+            if (scope.shape(tree) or ()) != ():
+                raise Unread
+            return tree
+        case syntax.Call(function, (operand,)) if function in _ENTRYWISE:
+            return syntax.Call(function, (_for_each(operand, whole, scope),))
+        case syntax.Call("softmax", (operand,)) if operand == _EACH:
+            return syntax.Call("softmax", (whole,))
+        case syntax.Binary(op, left, right) if op != "@":
+            made = syntax.Binary(op, _for_each(left, whole, scope), _for_each(right, whole, scope))
+            return simplified(made, scope)
+        case syntax.Negative(operand):
+            return syntax.Negative(_for_each(operand, whole, scope))
+    raise Unread
+
+
+def filled(entries: Mapping[tuple[int, ...], syntax.Tree]) -> syntax.Tree | None:
+    """The one tree whose rows, or entries, are those; None where there is none.
+
+    >>> from symattn.syntax import parse, text
+    >>> scores = {(i, j): parse(f"Q[{i}] @ K[{j}] / 2") for i in range(2) for j in range(2)}
+    >>> text(filled(scores))
+    'Q @ K.T / 2'
+    """
+    made: syntax.Tree | None = None
+    for keys, tree in entries.items():
+        try:
+            whole = _lifted(tree, keys)
+        except Unread:
+            return None
+        if made is not None and whole != made:
+            return None
+        made = whole
+    return made
+
+
+def _lifted(tree: syntax.Tree, keys: tuple[int, ...]) -> syntax.Tree:
+    """What gives a row, or an entry, by itself, as what gives all of them."""
+
+    def lifted(part: syntax.Tree) -> syntax.Tree:
+        return _lifted(part, keys)
+
+    match tree:
+        case syntax.Indexed(operand, at) if at == keys:
+            return operand
+        case syntax.Binary("@", syntax.Indexed(left, (i,)), syntax.Indexed(right, (j,))) if (
+            i,
+            j,
+        ) == keys:
+            return syntax.Binary("@", left, syntax.Transposed(right))
+        case syntax.Binary("@", left, syntax.Name() as right) if len(keys) == 1:
+            return syntax.Binary("@", lifted(left), right)
+        case syntax.Binary(op, left, right) if op != "@":
+            return syntax.Binary(op, lifted(left), lifted(right))
+        case syntax.Call(function, (operand,)) if function in (
+            _ROWWISE if len(keys) == 1 else _ENTRYWISE
+        ):
+            return syntax.Call(function, (lifted(operand),))
+        case syntax.Negative(operand):
+            return syntax.Negative(lifted(operand))
+        case syntax.Literal() | syntax.Name() | syntax.Call("rows" | "cols"):
+            return tree
+    raise Unread

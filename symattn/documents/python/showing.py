@@ -1,0 +1,118 @@
+"""What a program shows: the words and the values of ``print``, and values by themselves."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from symattn.documents.python.expressions import Reader
+from symattn.documents.python.values import Applied, Unread, Value, is_expressible
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Member, Words
+
+#: What shows a value as it is, or rounded.
+SHOWN = frozenset(
+    {"str", "repr", "display", "round", "around", "array2string", "array_repr", "array_str",
+     "set_precision", "DataFrame", "tolist", "pprint", "item", "numpy", "detach"}
+)  # fmt: skip
+
+
+def member(reader: Reader, node: ast.expr, found: Value) -> Member | None:
+    """A value as the member of a chain; None of what is no quantity."""
+    if found is None or isinstance(found, bool | Applied):
+        return None
+    try:
+        tree = reader.scope.tree(found)
+    except Unread:
+        return reader.opaque(node)
+    if is_expressible(tree):
+        return tree
+    return reader.opaque(node)
+
+
+def shown(reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Chain]:
+    """The words and the values that an argument of ``print`` shows."""
+    if depth > 50:
+        return
+    depth += 1
+    match node:
+        case ast.Constant(value=str() as text):
+            if text.strip():
+                yield Words(text, reader.span(node))
+            return
+        case ast.JoinedStr(values=parts):
+            with reader.within(node):
+                for part in parts:
+                    yield from shown(reader, part, depth)
+            return
+        case ast.FormattedValue(value=value):
+            yield from shown(reader, value, depth)
+            return
+        case ast.Starred(value=value):
+            yield from shown(reader, value, depth)
+            return
+        case ast.BinOp(left=left, op=ast.Add(), right=right) if _is_text(left) or _is_text(right):
+            yield from shown(reader, left, depth)
+            yield from shown(reader, right, depth)
+            return
+        case ast.BinOp(left=ast.Constant(value=str()) as left, op=ast.Mod(), right=right):
+            yield from shown(reader, left, depth)
+            for one in right.elts if isinstance(right, ast.Tuple) else [right]:
+                yield from shown(reader, one, depth)
+            return
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str()) as text_node, attr="format"),
+            args=arguments,
+        ):
+            yield from shown(reader, text_node, depth)
+            for one in arguments:
+                yield from shown(reader, one, depth)
+            return
+        case ast.Call(func=function) if (
+            last_name(function) in SHOWN and (inner := first_argument(node)) is not None
+        ):
+            yield from shown(reader, inner, depth)
+            return
+    found = reader.tried(node)
+    if isinstance(found, str):
+        yield Words(found, reader.span(node))
+    elif (made := member(reader, node, found)) is not None:
+        yield mention(made, reader.span(node))
+
+
+def mention(said: Member, span: Span) -> Chain:
+    """A chain that only mentions something."""
+    return Chain((said,), (), (span,), is_code=True)
+
+
+def last_name(node: ast.expr) -> str:
+    """The last part of a name with points."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def first_argument(node: ast.Call) -> ast.expr | None:
+    """What a function that shows a value shows."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value), args=[]):
+            return value
+        case ast.Call(func=ast.Attribute(value=value, attr="round")) if not (
+            isinstance(value, ast.Name) and value.id in ("np", "torch", "jnp", "numpy")
+        ):
+            return value
+        case ast.Call(args=[first, *_]):
+            return first
+    return None
+
+
+def _is_text(node: ast.expr) -> bool:
+    match node:
+        case (
+            ast.Constant(value=str()) | ast.JoinedStr() | ast.Call(func=ast.Name(id="str" | "repr"))
+        ):
+            return True
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
+            return _is_text(left) or _is_text(right)
+    return False
