@@ -57,7 +57,7 @@ SIGNS = Limit(20_000, "{found} characters on a page; at most {most} are read")
 BRACKETS = Limit(1000, "{found} brackets or rules on a page; at most {most} are read")
 #: Characters that the macros of an article write.
 MACROS = Limit(
-    1_000_000,
+    500_000,
     "macros write more than {most} characters: from line {found} on they are left as they stand",
 )
 

@@ -62,8 +62,8 @@ def mathml(source):
         (MATHJAX_3.format(""), "x<0.50"),
         (MATHJAX_4.format(""), "x < 0.50"),
         (WIKIPEDIA, "x<0.50"),
-        ('<span class="MathJax_Preview">x</span><span class="MathJax"><math></math></span>'
-         '<script type="math/tex">x < 0.50</script>', "x < 0.50"),
+        ('<span class="MathJax_Preview">x</span><span class="MathJax"><math><mi>y</mi></math>'
+         '</span><script type="math/tex">x < 0.50</script>', "x < 0.50"),
         (r"\(x &lt; 0.50\)", "x < 0.50"),
         ("<script>inlineMath: [['$', '$']]</script>$x$", "x"),
         ('<script>{left: "$", right: "$", display: false}</script>$x$', "x"),

@@ -98,6 +98,14 @@ def test_pieces_of_brackets():
         assert layout.lines([*name, *cells, *fences]) == ["A = [[1, 2], [3, 4]]"]
 
 
+def test_row_in_the_middle():
+    """The row of a matrix that stands in the line of its formula is one of its rows."""
+    cells = [Sign(str(i), 20, 25, 94 + 12 * i, 10) for i in range(3)]
+    fences = [Sign(t, left, left + 4, 96, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 27))]
+    name = [Sign("x", 0, 6, 106, 10), Sign("=", 8, 12, 106, 10), Sign(",", 31, 33, 106, 10)]
+    assert layout.lines([*cells, *fences, *name]) == ["x = [[0], [1], [2]],"]
+
+
 def test_words_beside_a_matrix_are_none_of_its_rows():
     """A line of words above two small brackets stays a line."""
     words = [Sign(t, left, left + 8, 100, 10) for t, left in (("see", 0), ("it", 12), ("x", 24))]
