@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from symattn.documents.notation.drafts import Draft, joined
+from symattn.documents.notation.drafts import Draft, joined, spread
 from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.latex import latex_tokens
+from symattn.documents.notation.layouts import laid_flat
 from symattn.documents.notation.names import plain_name
-from symattn.documents.notation.tokens import Token, matched
-from symattn.documents.notation.vocabulary import JOINING, LAYOUTS
+from symattn.documents.notation.tokens import Token
+from symattn.documents.notation.vocabulary import JOINING
 from symattn.documents.text import Text
-from symattn.documents.trees import Chain, Link, Member, Named, Words
+from symattn.documents.trees import Chain, Link, Named, Words
 
 
 def read_formula(text: Text) -> tuple[Chain | Words, ...]:
@@ -27,62 +28,134 @@ def read_formula(text: Text) -> tuple[Chain | Words, ...]:
 
 def formula_drafts(text: Text) -> Iterator[Words | Draft]:
     """The chains and the words of a formula, not yet joined with what is around it."""
-    grammar = Grammar(text, _laid_flat(latex_tokens(text.string)), latex=True)
-    tokens = grammar.tokens
-    draft, at, begun = Draft(), 0, 0
+    grammar = Grammar(text, laid_flat(latex_tokens(text.string)), latex=True)
+    return _spread(list(_Formula(grammar).read()))
 
-    def close(end: int) -> Iterator[Draft]:
-        nonlocal draft
-        if begun < end:
-            draft.add(_member(grammar, begun, end), grammar.span(begun, end))
-        if draft.members or draft.after:
-            yield draft
-        draft = Draft()
 
-    while at < len(tokens):
-        token = tokens[at]
-        if grammar.partners[at] > at:
-            at = grammar.partners[at] + 1
-            continue
-        if token.kind == "relation":
-            if token.text == "⇒" and _goes_on(grammar, at + 1):
-                yield from close(at)
-            else:
-                if begun < at:
-                    draft.add(_member(grammar, begun, at), grammar.span(begun, at))
-                draft.link("→" if token.text == "⇒" else cast(Link, token.text))
-            begun = at + 1
-        elif token.text == ":" and not draft.members and begun < at:
-            member = _member(grammar, begun, at)
-            if isinstance(member, Named):
-                draft.add(member, grammar.span(begun, at))
-                draft.link(":")
-            else:
-                yield from close(at)
-            begun = at + 1
-        elif token.kind == "separator" or token.text in (".", ":") or token.kind == "row":
-            yield from close(at)
-            begun = at + 1
-        elif token.kind == "words" or (token.text in JOINING and len(token.text) > 1):
-            following = tokens[at + 1].kind if at + 1 < len(tokens) else ""
-            name = plain_name("_".join(token.text.split())) if token.kind == "words" else ""
-            if name and following == "relation" and begun == at:
-                # A label: "\text{Attention weights} = ...".
-                draft.add(Named(name, grammar.span(at, at + 1)), grammar.span(at, at + 1))
-                at += 1
-                begun = at
-                continue
-            yield from close(at)
-            yield Words(
-                grammar.source(at, at + 1), grammar.span(at, at + 1), grammar.figures(at, at + 1)
-            )
-            begun = at + 1
+def _spread(pieces: list[Words | Draft]) -> Iterator[Words | Draft]:
+    """Pieces, names and values that commas part put together."""
+    names: list[Draft] = []
+    at = 0
+    while at < len(pieces):
+        piece = pieces[at]
         at += 1
-    yield from close(len(tokens))
+        if isinstance(piece, Draft) and piece.is_lone and isinstance(piece.members[0], Named):
+            names.append(piece)
+            if piece.comma:
+                continue
+        elif isinstance(piece, Draft) and piece.links and names:
+            values: list[Draft] = []
+            while len(values) < len(names) and at < len(pieces) and piece.comma:
+                value = pieces[at]
+                if not isinstance(value, Draft) or value.links or not value.is_lone:
+                    break
+                values.append(value)
+                at += 1
+            yield from spread(names, piece, values)
+            names = []
+            continue
+        yield from names
+        names = []
+        if not (isinstance(piece, Draft) and piece.is_lone and isinstance(piece.members[0], Named)):
+            yield piece
+    yield from names
 
 
-def _member(grammar: Grammar, start: int, end: int) -> Member:
-    return grammar.member(start, end)
+class _Formula:
+    """One walk over the tokens of a formula, outside of brackets."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.draft = Draft()
+        #: Where the member begins that is walked over.
+        self.begun = 0
+
+    def read(self) -> Iterator[Words | Draft]:
+        grammar, at = self.grammar, 0
+        while at < len(grammar.tokens):
+            token = grammar.tokens[at]
+            if grammar.partners[at] > at:
+                at = grammar.partners[at] + 1
+                continue
+            if token.kind == "relation":
+                yield from self.relation(token, at)
+            elif token.text == ":" and not self.draft.members and self.begun < at:
+                self.add(at)
+                if isinstance(self.draft.members[0], Named):
+                    self.draft.link(":")
+                else:
+                    yield from self.close(at)
+            elif token.kind in ("separator", "row") or token.text in (".", ":"):
+                self.draft.comma = token.text == ","
+                yield from self.close(at)
+            elif token.kind == "condition":
+                yield from self.close(at)
+                end = self.ended(at)
+                yield self.words(at, end)
+                self.begun = at = end
+                continue
+            elif _is_word(token) and not self.is_label(at):
+                yield from self.close(at)
+                yield self.words(at, at + 1)
+            at += 1
+        yield from self.close(len(grammar.tokens))
+
+    def add(self, end: int) -> None:
+        """The member that ends here, if there is one."""
+        if self.begun < end:
+            span = self.grammar.span(self.begun, end)
+            self.draft.add(self.grammar.member(self.begun, end), span)
+        self.begun = end + 1
+
+    def close(self, end: int) -> Iterator[Draft]:
+        """The chain that ends here, if there is one."""
+        self.add(end)
+        if self.draft.members or self.draft.after:
+            yield self.draft
+        self.draft = Draft()
+
+    def relation(self, token: Token, at: int) -> Iterator[Draft]:
+        """A link; behind an arrow of logic a chain of its own begins, if it is one."""
+        if token.text == "⇒" and _goes_on(self.grammar, at + 1):
+            yield from self.close(at)
+        else:
+            self.add(at)
+            self.draft.link("→" if token.text == "⇒" else cast(Link, token.text))
+
+    def is_label(self, at: int) -> bool:
+        r"""Whether words name what follows: ``\text{Attention weights} = ...``."""
+        tokens = self.grammar.tokens
+        token, following = tokens[at], tokens[at + 1 : at + 2]
+        name = plain_name("_".join(token.text.split())) if token.kind == "words" else ""
+        named = name and following and following[0].kind == "relation" and self.begun == at
+        if not named or self.grammar.figures(at, at + 1):
+            return False
+        span = self.grammar.span(at, at + 1)
+        self.draft.add(Named(name, span), span)
+        self.begun = at + 1
+        return True
+
+    def ended(self, at: int) -> int:
+        """The end of the condition that begins here."""
+        grammar = self.grammar
+        while at < len(grammar.tokens):
+            if grammar.partners[at] > at:
+                at = grammar.partners[at]
+            elif grammar.tokens[at].kind in ("separator", "row", "words"):
+                break
+            at += 1
+        return at
+
+    def words(self, start: int, end: int) -> Words:
+        """A range as words."""
+        grammar = self.grammar
+        return Words(
+            grammar.source(start, end), grammar.span(start, end), grammar.figures(start, end)
+        )
+
+
+def _is_word(token: Token) -> bool:
+    return token.kind == "words" or (token.text in JOINING and len(token.text) > 1)
 
 
 def _goes_on(grammar: Grammar, at: int) -> bool:
@@ -96,59 +169,3 @@ def _goes_on(grammar: Grammar, at: int) -> bool:
             return False
         at += 1
     return False
-
-
-def _laid_flat(tokens: list[Token]) -> list[Token]:
-    r"""Tokens without the environments that lay equations out: rows that begin an
-    equation are kept apart, those that go on are not.
-    """
-    partners = matched(tokens)
-    found: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        name = token.text[1:]
-        if token.kind in ("open", "close") and name in LAYOUTS and partners[at] >= 0:
-            opens = token.kind == "open"
-            if name.endswith("cases") and opens and any(t.text != r"\{" for t in found):
-                found.extend(tokens[at : partners[at] + 1])
-                at = partners[at] + 1
-                continue
-            if opens and found and found[-1].text == r"\{":
-                found.pop()
-        elif token.kind == "row":
-            following = at + 1
-            aligned = False
-            while following < len(tokens) and (
-                tokens[following].kind == "cell" or tokens[following].text == "quad"
-            ):
-                aligned = True
-                following += 1
-            if not _continues(found, tokens[following : following + 1], aligned):
-                found.append(token)
-            at = following
-            continue
-        elif token.kind == "cell":
-            beside = [found[-1:], tokens[at + 1 : at + 2]]
-            kinds = {one[0].kind for one in beside if one}
-            if found and not kinds & {"relation", "separator", "row", "cell", "operator"}:
-                found.append(token._replace(kind="separator", text="quad"))
-        elif partners[at] > at:
-            found.extend(tokens[at : partners[at] + 1])
-            at = partners[at]
-        else:
-            found.append(token)
-        at += 1
-    return found
-
-
-def _continues(before: list[Token], following: list[Token], aligned: bool) -> bool:
-    """Whether a row goes on with the equation of the row before."""
-    if before and before[-1].kind in ("relation", "operator"):
-        return True
-    if not following or not before:
-        return False
-    token = following[0]
-    if token.kind == "relation":
-        return token.text != "⇒"
-    return token.kind == "operator" and (aligned or token.text not in "+-")

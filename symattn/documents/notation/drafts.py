@@ -3,11 +3,11 @@ where a part of a paragraph begins or ends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Link, Member, Words
+from symattn.documents.trees import Chain, Link, Member, Named, Opaque, Words
 
 
 @dataclass
@@ -19,6 +19,8 @@ class Draft:
     links: list[Link] = field(default_factory=list)
     before: Link | None = None
     after: Link | None = None
+    #: Whether a comma ends it.
+    comma: bool = False
 
     def add(self, member: Member, span: Span) -> None:
         """The next member, behind the link that waits for one."""
@@ -39,6 +41,30 @@ class Draft:
     def chain(self) -> Chain:
         """The chain as it is."""
         return Chain(tuple(self.members), tuple(self.links), tuple(self.spans))
+
+    @property
+    def is_lone(self) -> bool:
+        """Whether it is one member that nothing is said of."""
+        return len(self.members) == 1 and not (self.before or self.after)
+
+
+def spread(names: Sequence[Draft], chain: Draft, values: Sequence[Draft]) -> list[Draft]:
+    """Several names and their values in one line: ``Q, K, V = X A, X B, X C``.
+
+    Where their numbers differ it stays open what the last name is equal to.
+    """
+    first, *rest = chain.members
+    if len(names) != len(values):
+        name = first.name if isinstance(first, Named) else ""
+        return [*names, replace(chain, members=[Opaque(name, chain.spans[0]), *rest]), *values]
+    found: list[Draft] = []
+    named = [(one.members[0], one.spans[0]) for one in (*names, chain)]
+    said = [(rest, chain.spans[1:], chain.links)] + [
+        (one.members, one.spans, [*chain.links[:1], *one.links]) for one in values
+    ]
+    for (name_, place), (members, spans, links) in zip(named, said, strict=True):
+        found.append(Draft([name_, *members], [place, *spans], list(links)))
+    return found
 
 
 def joined(pieces: Iterable[Words | Draft]) -> tuple[Words | Chain, ...]:

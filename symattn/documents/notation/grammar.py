@@ -7,12 +7,13 @@ indices; every other one is in exactly one figure of a tree that is returned.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from symattn import syntax
 from symattn.documents.notation import arrays, scripts, values
-from symattn.documents.notation.products import joined
-from symattn.documents.notation.tokens import Excess, Token, Unread, matched
+from symattn.documents.notation.products import is_number, joined
+from symattn.documents.notation.tokens import Excess, Token, Unread, matched, numbers_in
 from symattn.documents.notation.vocabulary import (
     JOINING,
     MATRICES,
@@ -23,6 +24,8 @@ from symattn.limits import DIGITS, NESTING, TOKENS
 from symattn.syntax import Tree
 
 _PRODUCTS = frozenset("*/@·×⊙")
+#: Names of matrices that are no letter: ``W1``, ``dS``, ``Wq``.
+_LETTERS = re.compile("[A-Za-z][0-9]++|d[A-Z]|[A-Z][qkvo]")
 #: Tokens that a part of a name has at most.
 _NAME = 40
 
@@ -64,11 +67,17 @@ class Grammar:
 
     def figures(self, start: int, end: int) -> tuple[Figure, ...]:
         """The numbers in a range, each with the sign and the percent sign at it."""
-        return tuple(
-            self.figure(i, self._signed(i, start))
-            for i in range(start, end)
-            if self.tokens[i].kind == "number" and i not in self.silent
-        )
+        found: list[Figure] = []
+        for i in range(start, end):
+            token = self.tokens[i]
+            if token.kind == "number" and i not in self.silent:
+                found.append(self.figure(i, self._signed(i, start)))
+            elif token.kind == "words":
+                found.extend(
+                    Figure(number, self.text.span(at, at + len(number)))
+                    for at, number in numbers_in(token)
+                )
+        return tuple(found)
 
     def _signed(self, at: int, start: int) -> bool:
         """Whether a minus sign belongs to a number that isn't part of a tree."""
@@ -225,6 +234,9 @@ class Grammar:
                     raise
                 self.at = mark
                 return left
+            if not sign and not self._is_factor(mark, right):
+                self.at = mark
+                return left
             found = joined(sign, left, right)
             if isinstance(found, Figure):
                 numbers = [i for i in range(mark - 1, self.at) if self.tokens[i].kind == "number"]
@@ -237,9 +249,14 @@ class Grammar:
         """Whether a product goes on without a sign."""
         token = self.peek()
         before = self.tokens[self.at - 1]
+        if not self.latex and "\n" in self.text.string[before.end : max(token.start, before.end)]:
+            return False
         if token.kind == "name" and token.text != "inf":
             if self.latex:
                 return token.text not in JOINING
+            if before.text == "]" and token.spaced and self.peek(1).kind == "relation":
+                # "Q = [1, 0] K = [0, 1]": another name gets its value.
+                return False
             return self._is_letter(self.at) and (
                 isinstance(left, Figure)
                 or before.text in (")", "}", "]", "⊤")
@@ -249,7 +266,7 @@ class Grammar:
             return self.latex or token.text == r"\sqrt" or self._is_letter_before(left)
         if token.kind == "open":
             if token.text == "(":
-                return self.latex or not token.spaced or before.text == ")"
+                return self.latex or not token.spaced or self._is_letter_before(left)
             if token.text == "[":
                 return self.latex and not isinstance(left, Named)
             return token.text == "{" or token.text[1:] in MATRICES
@@ -259,18 +276,32 @@ class Grammar:
         """Whether a name in plain text is one letter, perhaps with an index."""
         text = self.tokens[at].text
         if len(text) == 1:
+            if not self.tokens[at].spaced and self.tokens[at - 1].kind == "number":
+                # "268M" is a size, no product.
+                return text not in "kMBG"
+            scripted = at + 1 < self.end and self.tokens[at + 1].kind == "script"
             glued = not self.tokens[at].spaced
-            return text.isupper() or glued or not text.isascii()
-        return len(text) > 1 and text[0].isupper() and text[1:].isdigit()
+            return text.isupper() or glued or scripted or not text.isascii()
+        return _LETTERS.fullmatch(text) is not None
+
+    def _is_factor(self, at: int, right: Tree) -> bool:
+        """Whether what stands in brackets behind a blank is a factor, and no remark."""
+        token = self.tokens[at]
+        if self.latex or token.text != "(" or not token.spaced:
+            return True
+        remark = isinstance(right, Named | syntax.Array | syntax.Sequence) or is_number(right)
+        return not remark
 
     def _is_letter_before(self, left: Tree) -> bool:
         while isinstance(left, syntax.Binary):
             left = left.right
         match left:
             case Named(name):
-                return len(name) == 1 or name[1:2] == "_" or name[1:].isdigit()
-            case syntax.Transposed() | syntax.Cell() | syntax.Indexed():
+                return len(name) == 1 or name[1:2] == "_" or bool(_LETTERS.fullmatch(name))
+            case syntax.Transposed() | syntax.Cell() | syntax.Indexed() | syntax.Gradient():
                 return True
+            case syntax.Power(base, _):
+                return self._is_letter_before(base)
         return False
 
     def unary(self) -> Tree:
@@ -384,7 +415,7 @@ class Grammar:
         try:
             if token.text == "{":
                 return self.inside(*self.group(opening))
-            if token.text == "(":
+            if token.text in ("(", "⟨"):
                 return self.round(*self.group(opening), opening)
             if token.text == "[":
                 return arrays.listed(self, *self.group(opening), opening)
@@ -398,6 +429,9 @@ class Grammar:
     def round(self, start: int, end: int, opening: int) -> Tree:
         """A group, or a row vector."""
         items = [self.inside(*piece) for piece in self.pieces(start, end)]
+        if self.tokens[opening].text == "⟨" and not all(map(is_number, items)):
+            # An inner product, perhaps.
+            raise Unread
         if len(items) == 1:
             return items[0]
         if any(True for item in items for _ in figures_in(item)):

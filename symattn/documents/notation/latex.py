@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from symattn.documents.notation.tokens import Token, matched, scanned, straight
 from symattn.documents.notation.vocabulary import (
+    BRACES,
     IGNORED,
     MATRICES,
     STACKED,
@@ -17,6 +18,8 @@ from symattn.documents.notation.vocabulary import (
 )
 
 _UPRIGHT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*+")
+#: Tokens of the label of a brace, at most.
+_LABEL = 60
 _SPACING = re.compile(r"\[\s*+-?[0-9.]++\s*+(?:pt|em|ex|mm|cm|in|px|mu)\s*+\]")
 
 
@@ -35,6 +38,9 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
     gone = bytearray(len(tokens))
     breaks = _broken_rows(tokens, partners)
     found: list[Token] = []
+    #: Labels of braces, which are read behind the formula.
+    labels: list[Token] = []
+    braced: set[int] = set()
     spaced = False
     at = 0
     while at < len(tokens):
@@ -44,6 +50,18 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
             continue
         text = token.text
         if token.kind != "command":
+            if text == "{" and _is_bare(tokens, gone, at - 1, partners[at - 1]):
+                # "{=}" and "{W}_Q" group nothing.
+                gone[partners[at - 1]] = 1
+                continue
+            if at - 1 in braced and at + 1 < len(tokens) and tokens[at].kind == "script":
+                label = partners[at + 1]
+                found.append(token)
+                if 0 < label - at <= _LABEL:
+                    labels.append(Token("separator", "quad", token.end, token.end))
+                    labels.extend(_shown(tokens[at + 2 : label], string))
+                    at = label + 1
+                continue
             if token.kind == "row" and (spacing := _SPACING.match(string, token.end)):
                 while at < len(tokens) and tokens[at].start < spacing.end():
                     at += 1
@@ -61,6 +79,10 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
             at = _after_arguments(tokens, partners, at, UNSHOWN[text])
         elif text in STACKED:
             at = _after_arguments(tokens, partners, at, 1)
+            _flatten(tokens, partners, gone, at)
+        elif text in BRACES:
+            if at < len(tokens):
+                braced.add(partners[at])
         elif text in STYLES:
             _flatten(tokens, partners, gone, at)
         elif text in UPRIGHT and at < len(tokens) and tokens[at].text == "{" and partners[at] > 0:
@@ -83,7 +105,17 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
         else:
             found.append(token._replace(spaced=token.spaced or spaced))
             spaced = False
-    return found
+    return found + labels
+
+
+def _is_bare(tokens: Sequence[Token], gone: bytearray, opening: int, closing: int) -> bool:
+    """Whether braces hold one sign or less, and are no argument."""
+    before = tokens[opening - 1].kind if opening and not gone[opening - 1] else ""
+    if before in ("script", "command", "close"):
+        return False
+    if closing == opening + 1:
+        return True
+    return closing == opening + 2 and tokens[opening + 1].kind in ("name", "relation", "operator")
 
 
 def _broken_rows(tokens: Sequence[Token], partners: Sequence[int]) -> set[int]:

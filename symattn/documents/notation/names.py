@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from symattn.documents.notation.vocabulary import (
     ACCENTS,
@@ -20,6 +21,7 @@ _PRIMES = frozenset(("'", "′", "’", r"\prime"))
 _STARS = frozenset(("*", "∗", "⋆", r"\star", r"\ast"))
 
 
+@lru_cache(maxsize=1 << 12)
 def plain_name(written: str) -> str:
     r"""The plain name of a written one: ASCII letters, digits and ``_``.
 

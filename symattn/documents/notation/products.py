@@ -60,10 +60,12 @@ def is_number(tree: Tree) -> bool:
             return True
         case syntax.Negative(operand):
             return is_number(operand)
+        case syntax.Binary("@", _, _):
+            return False
         case syntax.Binary("/", left, right):
             return is_number(left) and not isinstance(right, syntax.Array)
         case syntax.Binary(_, left, right) | syntax.Power(left, right):
-            return is_number(left) and is_number(right)
+            return is_number(right) and is_number(left)
         case syntax.Call(function, arguments):
             plain = function in ("sqrt", "max", "min") and not any(
                 isinstance(item, syntax.Array) for item in arguments

@@ -7,13 +7,15 @@ from typing import cast
 
 from symattn import syntax
 from symattn.documents.notation.chains import formula_drafts
-from symattn.documents.notation.drafts import Draft, joined
+from symattn.documents.notation.drafts import Draft, joined, spread
 from symattn.documents.notation.grammar import Grammar, figures_in
 from symattn.documents.notation.tokens import plain_tokens
-from symattn.documents.notation.vocabulary import COUNTED
+from symattn.documents.notation.vocabulary import COUNTED, JOINING
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Figure, Labelled, Link, Member, Named, Opaque, Words
 
+#: Signs that make one word of what they stand between.
+_JOINED = frozenset("-‐‑_$#")
 #: Kinds of tokens that a formula may begin with.
 _STARTS = frozenset(("number", "name", "open", "operator", "command"))
 
@@ -49,20 +51,63 @@ class _Prose:
         self.grammar = Grammar(text, plain_tokens(text.string), latex=False)
         self.tokens = self.grammar.tokens
         self.is_code = is_code
+        #: Behind the first member of the chain that was read last.
+        self.first = 0
 
     def read(self) -> Iterator[Words | Draft]:
         at = written = 0
+        is_mentioned = False
         while at < len(self.tokens):
             if self.is_passed(at):
                 at += 1
                 continue
+            if self.tokens[at].kind == "condition":
+                at = max(self.boundary(at + 1), at + 1)
+                continue
             draft, after = self.chain(at)
             if draft is not None and self.is_said(draft, at, after):
-                yield from self.words(written, at)
-                yield draft
-                written = after
+                if draft.links and self.is_cut(at, at == written and is_mentioned):
+                    # What stands right before it may be part of its first member.
+                    draft.members[0] = self.grammar.opaque(at, self.first)
+                names = self.names(written, at) if draft.links else []
+                yield from self.words(written, names[0][0] if names else at)
+                if names:
+                    values, after = self.values(after, len(names))
+                    yield from spread([self.lone(*name) for name in names], draft, values)
+                else:
+                    yield draft
+                written, is_mentioned = after, not draft.links
             at = max(after, at + 1)
         yield from self.words(written, len(self.tokens))
+
+    def names(self, start: int, at: int) -> list[tuple[int, int]]:
+        """The names right before a chain, parted by commas: ``Q, K, V = ...``."""
+        found: list[tuple[int, int]] = []
+        while at - 2 >= start and self.tokens[at - 1].text == ",":
+            begun = at - 2
+            if begun - 2 >= start and self.tokens[begun - 1].kind == "script":
+                begun -= 2
+            token = self.tokens[begun]
+            if token.kind != "name" or is_word_text(token.text) or token.text in JOINING:
+                break
+            found.insert(0, (begun, at - 1))
+            at = begun
+        return found
+
+    def lone(self, start: int, end: int) -> Draft:
+        """One member that nothing is said of."""
+        return Draft([self.grammar.member(start, end)], [self.grammar.span(start, end)])
+
+    def values(self, at: int, count: int) -> tuple[list[Draft], int]:
+        """So many values behind commas, or fewer."""
+        found: list[Draft] = []
+        while len(found) < count and at < len(self.tokens) and self.tokens[at].text == ",":
+            member, after = self.member(at + 1, further=True)
+            if member is None:
+                break
+            found.append(Draft([member], [self.grammar.span(at + 1, after)]))
+            at = after
+        return found, at
 
     def is_passed(self, at: int) -> bool:
         """Whether a token is a word among words: nothing begins with it."""
@@ -71,6 +116,22 @@ class _Prose:
             return token.kind in ("separator", "close")
         following = self.tokens[at + 1]
         return following.spaced and following.kind in ("name", "number", "open")
+
+    def is_cut(self, at: int, is_mentioned: bool) -> bool:
+        """Whether a chain may begin in the middle of an expression: right behind another
+        one, or with an operation on the last of several words."""
+        token, following = self.tokens[at], self.tokens[at + 1]
+        if is_mentioned and at and self.tokens[at - 1].kind not in ("close", "separator"):
+            return token.text not in ("[", "(")
+        before = self.tokens[at - 1] if at else None
+        return (
+            is_word_text(token.text)
+            and following.kind == "operator"
+            and before is not None
+            and before.kind == "name"
+            and is_word_text(before.text)
+            and before.text.lower() not in JOINING
+        )
 
     def words(self, start: int, end: int) -> Iterator[Words]:
         """The words between two formulas, with blanks around them."""
@@ -96,6 +157,8 @@ class _Prose:
                 draft.after = None
                 return (draft, behind) if draft.members else (None, after)
             draft.add(member, self.grammar.span(at, after))
+            if len(draft.members) == 1:
+                self.first = after
             behind = after
             at = self.links(draft, after)
             if at == after:
@@ -148,8 +211,9 @@ class _Prose:
         tree = grammar.prefix(at, len(self.tokens))
         after = grammar.at
         if tree is None:
-            if not further or self.tokens[at].kind not in ("open", "command", "operator"):
+            if not further or self.is_worded(at):
                 return None, after
+            after = at + (self.tokens[at].kind != "open")
         elif self.is_settled(after):
             if further and isinstance(tree, Named) and is_word(tree) and self.word_at(after):
                 return None, at
@@ -160,6 +224,13 @@ class _Prose:
             return tree, after
         stop = self.boundary(after)
         return (grammar.opaque(at, stop), stop) if stop > at else (None, at)
+
+    def is_worded(self, at: int) -> bool:
+        """Whether what isn't understood is words, and no expression."""
+        token, following = self.tokens[at], self.tokens[at + 1 : at + 2]
+        if token.kind == "name":
+            return not (following and following[0].text == "(" and not following[0].spaced)
+        return token.kind not in ("open", "command", "operator", "number")
 
     def without_word(self, tree: Member, at: int, after: int) -> tuple[Member | None, int]:
         """A member without the word that a dash before it made part of it."""
@@ -178,10 +249,16 @@ class _Prose:
         if at >= len(self.tokens):
             return True
         token = self.tokens[at]
-        if token.kind in ("separator", "close", "relation", "other", "row", "cell", "prime"):
+        if token.kind in ("separator", "close", "relation", "row", "cell", "condition"):
             return True
+        if token.kind in ("other", "prime"):
+            return token.spaced or token.text not in _JOINED
         if token.kind == "operator":
             return token.text == "-" and token.spaced
+        if token.kind == "name" and not is_word_text(token.text):
+            # A letter that something is done with is no remark.
+            following = self.tokens[at + 1 : at + 2]
+            return token.spaced and not (following and following[0].kind == "operator")
         return token.spaced and token.kind in ("name", "open", "number", "command")
 
     def relation_ahead(self, at: int) -> bool:
@@ -209,27 +286,31 @@ class _Prose:
         """Whether a chain is one, and not words that look like it."""
         if start == 0 and draft.before:
             return True
+        last = draft.members[-1]
+        is_count = isinstance(last, Figure) and last.text.isdigit() and self.word_at(end)
+        if is_count and draft.links == [":"]:
+            # Of what is said next: "mask: 6 sets".
+            return False
+        whole = start == 0 and end == len(self.tokens)
         if len(draft.members) > 1 or draft.after:
-            plain = all(isinstance(member, Named) for member in draft.members)
-            if not plain:
+            if draft.after == "=" or not all(isinstance(one, Named) for one in draft.members):
                 return True
-            whole = start == 0 and end == len(self.tokens)
             words = any(is_word(member) for member in draft.members)
             return not words or (whole and "→" not in draft.links)
-        return is_mathematics(draft.members[0], self.is_code)
+        return (whole and self.is_code) or is_mathematics(draft.members[0])
 
 
 def is_word(member: Member) -> bool:
     """Whether a name may be an ordinary word."""
-    return (
-        isinstance(member, Named)
-        and len(member.name) > 1
-        and member.name.isalpha()
-        and (len(member.name) > 2 or member.name.islower())
-    )
+    return isinstance(member, Named) and is_word_text(member.name)
 
 
-def is_mathematics(member: Member, is_code: bool = False) -> bool:
+def is_word_text(text: str) -> bool:
+    """Whether letters may be an ordinary word: not ``QK``, ``Wq``, ``d_k``."""
+    return len(text) > 1 and text.isalpha() and (len(text) > 2 or text.islower())
+
+
+def is_mathematics(member: Member) -> bool:
     """Whether a member that nothing is said of is more than a word or a number."""
     match member:
         case Labelled(items):

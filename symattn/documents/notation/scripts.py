@@ -55,7 +55,9 @@ def silent(tokens: Sequence[Token], partners: Sequence[int]) -> tuple[set[int], 
 
 
 def _is_bracketed(tokens: Sequence[Token], at: int, end: int) -> bool:
-    """Whether a number in brackets stands above a name: ``W^{(1)}``."""
+    """Whether a number in brackets stands above a name: ``W^{(1)}``, not ``e^{(1)}``."""
+    if tokens[at - 1].text == "e":
+        return False
     inner = [token.text for token in tokens[at + 1 : min(end, at + 6)] if token.text not in "{}"]
     return tokens[at - 1].kind in ("name", "close") and (
         len(inner) == 3 and inner[0] == "(" and inner[1].isdigit() and inner[2] == ")"

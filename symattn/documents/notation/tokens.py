@@ -35,7 +35,7 @@ class Token(NamedTuple):
     Kinds: ``number``, ``name`` (letters that are one name), ``words`` (several, or one
     that joins), ``operator``, ``relation`` (links), ``inequality``, ``open``, ``close``
     (brackets, braces and environments), ``separator``, ``script`` (``_ ^``), ``prime``,
-    ``cell`` (``&``), ``row``, ``dots``, ``command``, ``other``.
+    ``condition``, ``cell`` (``&``), ``row``, ``dots``, ``command``, ``other``.
     """
 
     kind: str
@@ -50,6 +50,7 @@ _NUMBER = r"(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++(?![A-Za-z0-9
 _GROUPS = r"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+(?![0-9,])"
 _DOTTED = r"[0-9]++(?:\.[0-9]++){2,}+"
 _SIGNS = r"==>|-->|\.\.\.|:=|==|~=|->|=>|<=|>="
+_FUNCTION = rf"(?:{'|'.join(FUNCTIONS)})\b"
 _PLAIN = re.compile(
     rf"""(?P<space>\s++)
     |(?P<address>(?:https?://|www\.)[^\s)\]}}>]++)
@@ -57,8 +58,11 @@ _PLAIN = re.compile(
     |(?P<dotted>{_DOTTED})
     |(?P<number>{_NUMBER})
     |(?P<gradient>d[Ll]oss(?=\s*+/\s*+d)|dL(?=\s*+/\s*+d))
-    |(?P<short>(?:[A-Za-z]|alpha|beta|gamma|lambda|sigma|theta|delta)(?=_[A-Za-z0-9]++(?![A-Za-z0-9_\[])))
-    |(?P<name>(?:[A-Za-z]|(?<![A-Za-z0-9])_++(?=[A-Za-z]))[A-Za-z0-9]*+(?:_++[A-Za-z0-9]++)*+(?:['’][A-Za-z]++)?+)
+    |(?P<short>(?:[A-Za-z]|alpha|beta|gamma|lambda|sigma|theta|delta)(?=_[A-Za-z0-9]++(?![A-Za-z0-9_\[]))|(?:softmax|sum|max|min|log|exp)(?=_[a-z0-9](?![A-Za-z0-9_])))
+    |(?P<name>(?:[A-Za-z]|(?<![^\s(\[{{,=:])_++(?=[A-Za-z]))[A-Za-z0-9]*+(?:_++[A-Za-z0-9]++)*+(?:['’][A-Za-z]++)?+)
+    |(?P<hyphen>(?<=[A-Za-z0-9])[-‐‑](?=[A-Za-z]{{2}})(?!{_FUNCTION}))
+    |(?P<lowered>[{"".join(LOWERED)}]++)
+    |(?P<raised>[{"".join(RAISED)}]++)
     |(?P<command>\\[A-Za-z]++\*?|\\.)
     |(?P<signs>{_SIGNS})
     |(?P<char>.)""",
@@ -79,8 +83,15 @@ _LATEX = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 #: A run of letters in LaTeX that is one name: a word, a gradient's.
-_WORD = re.compile(r"[A-Za-z]?[a-z]{2,}|d[A-Z]|grad|[A-Z][a-z]+[A-Z][a-zA-Z]+")
+_WORD = re.compile(r"[A-Za-z][a-z]{2,}|d[A-Z]|[A-Z][a-z]+[A-Z][a-zA-Z]+")
+_AMONG = re.compile(rf"(?<![A-Za-z0-9_.]){_NUMBER}")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
+
+
+def numbers_in(words: Token) -> Iterator[tuple[int, str]]:
+    """The numbers among the words of a token, and where they begin."""
+    for match in _AMONG.finditer(words.text):
+        yield words.start + match.start(), match[0]
 
 
 def straight(text: str) -> str:
@@ -149,7 +160,7 @@ def _tokens(
                 yield Token("number", digits, start, end, spaced)
         case "comma":
             yield Token("number", text.replace("{,}", "."), start, end, spaced)
-        case "dotted" | "address":
+        case "dotted" | "address" | "hyphen":
             yield Token("other", text, start, end, spaced)
         case "gradient":
             yield Token("command", "∂", start, start + 1, spaced)
@@ -163,6 +174,14 @@ def _tokens(
         case "environment":
             name = text[text.index("{") + 1 : -1].rstrip("*")
             yield Token("open" if text.startswith(r"\b") else "close", rf"\{name}", start, end)
+        case "lowered" | "raised":
+            # A script, whose sign and braces have no width.
+            letters = LOWERED if kind == "lowered" else RAISED
+            yield Token("script", "_" if kind == "lowered" else "^", start, start, spaced)
+            yield Token("open", "{", start, start)
+            for match in re.finditer("[0-9]+|.", "".join(map(letters.__getitem__, text))):
+                yield _script(match[0], start + match.start(), start + match.end())
+            yield Token("close", "}", end, end)
         case _:
             yield from _sign(text, start, end, spaced, latex, string)
 
@@ -180,13 +199,6 @@ def _sign(
     text: str, start: int, end: int, spaced: bool, latex: bool, string: str
 ) -> Iterator[Token]:
     """A command, an operator or any other character."""
-    if text in LOWERED or text in RAISED:
-        # A script, whose sign and braces have no width.
-        yield Token("script", "_" if text in LOWERED else "^", start, start, spaced)
-        yield Token("open", "{", start, start)
-        yield from _script(LOWERED.get(text) or RAISED[text], start, end)
-        yield Token("close", "}", end, end)
-        return
     kind, spelt = SIGNS.get(text, ("", text))
     if kind == "prime" and not (latex or len(text) > 1 or _is_prime(string, start)):
         kind = "other"
@@ -201,14 +213,10 @@ def _sign(
     yield Token(kind, spelt, start, end, spaced)
 
 
-def _script(text: str, start: int, end: int) -> Iterator[Token]:
-    """A raised or lowered character."""
-    if text.isdigit():
-        yield Token("number", text, start, end)
-    elif text in "+-":
-        yield Token("operator", text, start, end)
-    else:
-        yield Token("name", text, start, end)
+def _script(text: str, start: int, end: int) -> Token:
+    """A raised or lowered number, sign or letter."""
+    kind = "number" if text.isdigit() else "operator" if text in "+-" else "name"
+    return Token(kind, text, start, end)
 
 
 def _is_prime(string: str, at: int) -> bool:

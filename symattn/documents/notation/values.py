@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: What gradients are those of.
 _LOSSES = frozenset(("L", "ell", "Loss", "loss", "J", "E", "Cost", "cost"))
-#: Letters that are functions.
-_CALLED = frozenset("fg")
+#: Letters that are functions where brackets follow.
+_CALLED = frozenset(("f", "g", r"\sigma", "σ", r"\phi", r"\varphi", "φ", r"\psi", "ψ"))
 
 
 def name(grammar: Grammar) -> Tree:
@@ -32,8 +32,12 @@ def name(grammar: Grammar) -> Tree:
         return syntax.Call("exp", (grammar.inside(*scripts.argument(grammar)),))
     if token.text in FUNCTIONS and (call := _function(grammar, token)) is not None:
         return call
+    written = token.text
     grammar.at += 1
-    tree = scripts.named(grammar, start, token.text)
+    if written in (r"\Delta", "Δ") and grammar.peek().kind == "name":
+        written += f" {grammar.peek().text}"
+        grammar.at += 1
+    tree = scripts.named(grammar, start, written)
     opening = grammar.peek()
     if opening.text != "(" or (opening.spaced and not grammar.latex):
         return tree
@@ -75,7 +79,9 @@ def _function(grammar: Grammar, token: Token) -> Tree | None:
         arguments = (_ungrouped(function, grammar.bracket(opening)),)
     elif opening.text == "{" and grammar.latex:
         arguments = (grammar.inside(*grammar.group(grammar.at)),)
-    elif token.text in BARE and _is_operand(grammar, opening):
+    elif (token.text in BARE and _is_operand(grammar, opening)) or (
+        over and function in ("sum", "max", "min") and opening.kind in ("name", "command")
+    ):
         arguments = (grammar.unary(),)
     elif over:
         raise Unread

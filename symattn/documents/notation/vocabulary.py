@@ -85,7 +85,7 @@ IGNORED = _words(
     r" \underline \mathstrut \relax \normalsize \small \footnotesize \scriptsize \large \Large"
     r" \centering \noindent \protect \ensuremath \smash \rlap \llap \mathclap \mathrlap \mathllap"
     r" \left \right \big \Big \bigg \Bigg \bigl \Bigl \biggl \Biggl \bigr \Bigr \biggr \Biggr"
-    r" \bigm \Bigm \biggm \Biggm \underbrace \overbrace \underbracket \overbracket \boxed \fbox"
+    r" \bigm \Bigm \biggm \Biggm \boxed \fbox"
     r" \cancel \bcancel \xcancel \sout \mathbin \mathrel \mathopen \mathclose \mathpunct"
     r" \mathinner \mathring \vcenter \, \; \: \! \> \/ \  \thinspace \medspace \thickspace"
     r" \negthinspace \enspace \enskip \nobreakspace"
@@ -119,6 +119,8 @@ UNSHOWN = {
     r"\rowcolor": 1,
     r"\mskip": 0,
 }
+#: Braces with a label, which stands below or above.
+BRACES = _words(r"\underbrace \overbrace \underbracket \overbracket")
 #: Commands whose first argument stands above or below what they show.
 STACKED = frozenset((r"\overset", r"\underset", r"\stackrel"))
 
@@ -188,6 +190,11 @@ INEQUALITIES = {
     r"\geq": ">=",
     r"\geqslant": ">=",
 }
+#: Signs behind which a condition stands, which claims no value.
+CONDITIONS = _words(
+    r"\in \notin \forall \exists \sim \propto \ne \neq \subset \subseteq \ll \gg \mid \colon"
+    " ∈ ∉ ∀ ∃ ∝ ≠ ⊂ ⊆ ≪ ≫"
+)
 #: Signs between operands: sums, quotients, and kinds of products: of anything (``·``),
 #: crosses (``×``), matrix products (``@``), entry by entry (``⊙``).
 OPERATORS = {
@@ -286,7 +293,7 @@ FUNCTIONS = {
     "ReLU": "relu",
 }
 #: Functions that take an operand without brackets.
-BARE = _words("exp log ln tanh sin cos max min")
+BARE = _words("exp log ln tanh sin cos")
 #: Large signs that add or multiply what follows, over an index.
 LARGE = {
     **dict.fromkeys((r"\sum", "Σ", "∑"), r"\sum"),
@@ -346,6 +353,7 @@ SIGNS = {
     **dict.fromkeys(("√", r"\sqrt"), ("command", r"\sqrt")),
     **dict.fromkeys(("∂", r"\partial"), ("command", "∂")),
     **dict.fromkeys(("∇", r"\nabla"), ("command", "∇")),
+    **{sign: ("condition", sign) for sign in CONDITIONS},
     "&": ("cell", "&"),
     "~": ("blank", "~"),
 }

@@ -56,13 +56,24 @@ KNOWN = {
     r"a = 1, \qquad b := 2 \text{ and } c \doteq 3": ["a = 1", "b = 2", "'and'", "c ≈ 3"],
     r"\begin{aligned} a &= 1 + 2 \\ &= 3 \\ b &\approx 4 \end{aligned}": ["a = 1 + 2 = 3", "b ≈ 4"],
     r"\begin{align*} s &= 0.5 \\ &\quad + 0.25 \\ &= 0.75 \end{align*}": ["s = 0.5 + 0.25 = 0.75"],
+    r"\begin{align} Q &= X A & K &= X B \\ &= [1, 2] & &= [3, 4] \end{align}": [
+        "Q = X @ A = [1, 2]",
+        "K = X @ B = [3, 4]",
+    ],
     # what only says how it looks
+    r"\underbrace{0.5 + 0.5}_{\text{sum} = 1} = 1.0": ["0.5 + 0.5 = 1.0", "sum = 1"],
+    r"S \stackrel{\text{def}}{=} {W}_Q": ["S = W_Q"],
     r"\boxed{\color{red}{S}} = \underline{0.5}": ["S = 0.5"],
     r"\displaystyle\bigl(0.5\bigr)\,\cdot\;\mathbf{2} = 1.0 \tag{3}": ["0.5 * 2 = 1.0"],
     # numbers
     r"0{,}5 + 1.2 \times 10^{-3}": ["0.5 + 1.2e-3"],
     # what isn't understood
-    r"X \in \mathbb{R}^{3 \times 4}": [r"«X \in \mathbb{R}^{3 \times 4}»"],
+    r"M_{ij} = \begin{cases} 0 & j \le i \\ 1 & j > i \end{cases} = 0.5": [
+        r"M[i, j] = «\begin{cases} 0 & j \le i \\ 1 & j > i \end{cases}» = 0.5"
+    ],
+    r"X \in \mathbb{R}^{3 \times 4}, Q = 1": ["X", repr(r"\in \mathbb{R}^{3 \times 4}"), "Q = 1"],
+    r"Q, K, V = X A, X B, X C": ["Q = X @ A", "K = X @ B", "V = X @ C"],
+    r"Q, K = X": ["Q", "«K» = X"],
     r"Q = \oint 3 = 0.5": [r"Q = «\oint 3» = 0.5"],
 }
 

@@ -45,6 +45,27 @@ KNOWN = {
     "logits = [-0.005, −0.038, -inf, -∞]": ["logits = [-0.005, -0.038, -inf, -inf]"],
     "Token 0 (50.7%), then Token 2 (30.7%)": ["'Token 0 (50.7%), then Token 2 (30.7%)'"],
     "In 2017, section 3.2.1 had 12 pages.": ["'In 2017, section 3.2.1 had 12 pages.'"],
+    "∂L/∂A = (∂L/∂Y) V^T and ∂L/∂V = A^T (∂L/∂Y)": [
+        "grad(A) = grad(Y) @ V.T",
+        "'and'",
+        "grad(V) = A.T @ grad(Y)",
+    ],
+    # remarks in brackets, sizes, counts and hyphens are no mathematics
+    "K = X W_K (4×3), A = softmax(S) (row-wise)": [
+        "K = X @ W_K",
+        "'(4×3),'",
+        "A = softmax(S)",
+        "'(row-wise)'",
+    ],
+    "mask: 6 sets of 4-dimensional rows, 268M": ["'mask: 6 sets of 4-dimensional rows, 268M'"],
+    "W_Q ∈ R^{4×3}, 1.75 ≠ 2": ["'W_Q ∈ R^{4×3}, 1.75 ≠ 2'"],
+    # what may have begun before stays open
+    "32 ops per row × 4 = 128": ["'32 ops per'", "«row × 4» = 128"],
+    "Q, K, V = X A, X B, X C": ["Q = X @ A", "K = X @ B", "V = X @ C"],
+    "x = f(a, ..., b) W": ["x = «f(a, ..., b) W»"],
+    "Wq = [[1, 0]] Wk = [[0, 1]]": ["Wq = [[1, 0]]", "Wk = [[0, 1]]"],
+    "S₁₂ = qᵢ·kⱼ": ["S[1, 2] = q[i] @ k[j]"],
+    "A = [0.5 0.5; 0.25 0.75]": ["A = [[0.5, 0.5], [0.25, 0.75]]"],
     "A chapter about attention": ["'A chapter about attention'"],
 }
 

@@ -1,0 +1,109 @@
+"""Environments that lay equations out: rows that go on, equations side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symattn.documents.notation.tokens import Token, matched
+from symattn.documents.notation.vocabulary import LAYOUTS
+
+
+def laid_flat(tokens: list[Token]) -> list[Token]:
+    r"""Tokens without the environments that lay equations out: rows that begin an
+    equation are kept apart, those that go on are not.
+    """
+    tokens = _by_columns(tokens)
+    partners = matched(tokens)
+    found: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        name = token.text[1:]
+        if token.kind in ("open", "close") and name in LAYOUTS and partners[at] >= 0:
+            opens = token.kind == "open"
+            if name.endswith("cases") and opens and any(t.text != r"\{" for t in found):
+                found.extend(tokens[at : partners[at] + 1])
+                at = partners[at] + 1
+                continue
+            if opens and found and found[-1].text == r"\{":
+                found.pop()
+        elif token.kind == "row":
+            following = at + 1
+            aligned = False
+            while following < len(tokens) and (
+                tokens[following].kind == "cell" or tokens[following].text == "quad"
+            ):
+                aligned = True
+                following += 1
+            if not _continues(found, tokens[following : following + 1], aligned):
+                found.append(token)
+            at = following
+            continue
+        elif token.kind == "cell":
+            beside = [found[-1:], tokens[at + 1 : at + 2]]
+            kinds = {one[0].kind for one in beside if one}
+            if found and not kinds & {"relation", "separator", "row", "cell", "operator"}:
+                found.append(token._replace(kind="separator", text="quad"))
+        elif partners[at] > at:
+            found.extend(tokens[at : partners[at] + 1])
+            at = partners[at]
+        else:
+            found.append(token)
+        at += 1
+    return found
+
+
+def _continues(before: list[Token], following: list[Token], aligned: bool) -> bool:
+    """Whether a row goes on with the equation of the row before."""
+    if before and before[-1].kind in ("relation", "operator"):
+        return True
+    if not following or not before:
+        return False
+    token = following[0]
+    if token.kind == "relation":
+        return token.text != "⇒"
+    return token.kind == "operator" and (aligned or token.text not in "+-")
+
+
+def _by_columns(tokens: list[Token]) -> list[Token]:
+    """Tokens with the equations that stand side by side one after the other: those of
+    the first two cells of each row, then those of the next."""
+    partners = matched(tokens)
+    found: list[Token] = []
+    copied = 0
+    for opening, token in enumerate(tokens):
+        closing = partners[opening]
+        if opening < copied or closing < opening or token.text[1:] not in LAYOUTS:
+            continue
+        rows = _rows(tokens, partners, opening + 1, closing)
+        if token.text[1:].endswith("cases") or max(map(len, rows)) < 3:
+            continue
+        found += tokens[copied : opening + 1]
+        for column in range(0, max(map(len, rows)), 2):
+            for row in rows:
+                for start, end in row[column : column + 2]:
+                    found += [_CELL, *tokens[start:end]]
+                found.append(_ROW)
+        copied = closing
+    return found + tokens[copied:]
+
+
+_CELL, _ROW = Token("cell", "&", -1, -1), Token("row", "", -1, -1)
+
+
+def _rows(
+    tokens: Sequence[Token], partners: Sequence[int], start: int, end: int
+) -> list[list[tuple[int, int]]]:
+    """The cells of rows, as ranges."""
+    rows: list[list[tuple[int, int]]] = [[]]
+    at = begun = start
+    while at <= end:
+        if at == end or tokens[at].kind in ("cell", "row"):
+            rows[-1].append((begun, at))
+            begun = at + 1
+            if at < end and tokens[at].kind == "row":
+                rows.append([])
+        elif partners[at] > at:
+            at = partners[at]
+        at += 1
+    return rows
