@@ -6,6 +6,7 @@ Every such array is written as one line, each character with its place, for
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -111,6 +112,10 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
         number += 1
 
 
+#: A number and nothing else.
+_ALONE = re.compile(r"\s*[-+−–]?[0-9.,]+\s*%?\s*")
+
+
 def of_table(table: Table) -> Labelled | None:
     """The figures of a table, where its cells are figures and labels alone.
 
@@ -143,6 +148,8 @@ def _figure(cell: Sequence[Words | Chain]) -> Figure | None:
     """The lone figure that a cell holds."""
     match list(cell):
         case [Chain(members=(Figure() as figure,))]:
+            return figure
+        case [Words(text, figures=(figure,))] if _ALONE.fullmatch(text):
             return figure
     return None
 

@@ -14,6 +14,7 @@ from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import Construction, same
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.definitions import collected
+from symattn.documents.binding.joining import joined
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.standard import Standard, Variant
@@ -38,8 +39,6 @@ _VARIANTS = (
 )
 
 
-#: Words that a value follows, of what was named before them.
-_SAME = re.compile(r"\s*(?:is|are|be|equals?|becomes?|gives?|as|then|now|:|,|≈|=|\s)*\s*", re.I)
 _LAST = re.compile(r"(?<=[.!?;])\s+")
 #: So many digits of numbers tell what they are where no row is spoken of.
 _TELLING = 6
@@ -99,14 +98,15 @@ class Binder:
         self.article = article
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
-        self.passages = passages = [_signed(passage) for passage in passages]
+        self.passages = passages = list(joined([_signed(passage) for passage in passages]))
         self.chains = list(_chains(passages))
         self.definitions = collected(self.chains)
         self.names = Names(self.recipe, self.definitions, self.standard, article.source)
         self.coverage = Coverage(passages)
         self.claims = Claims(self.recipe, self.coverage)
         self.open: list[Open] = []
-        self._shown: list[syntax.Tree] = []
+        self._shown: list[syntax.Tree | None] = []
+        self._kind = ""
         self.tokens: tuple[str, ...] = ()
         self.first = 0 if counts_from_zero(map(_words, passages)) else 1
         self._rows = {run.chains[0].span: run for run in row_runs.found(passages)}
@@ -133,7 +133,6 @@ class Binder:
         """All passages in their order."""
         self.place = _Place()
         self.order = -1
-        self._carried: syntax.Tree | None = None
         for passage in self.passages:
             if passage.kind == "heading":
                 words = _words(passage)
@@ -144,14 +143,13 @@ class Binder:
 
     def _passage(self, passage: Passage) -> None:
         about = Subject()
+        if passage.kind == "code" and self._kind != "code":
+            self._shown.clear()
         self._kind = passage.kind
-        self._before, self._carried = self._carried, None
         for piece in passage.pieces:
             match piece:
                 case Words(text):
                     about = subject(text, self.tokens, adjacent=True)
-                    if not _SAME.fullmatch(text):
-                        self._before = None
                     self.coverage.words(piece, passage.kind)
                 case Chain():
                     self.order += 1
@@ -160,14 +158,6 @@ class Binder:
                     about = replace(about, adjacent=False)
                 case Table():
                     self._table(piece)
-        last = passage.pieces[-1]
-        if isinstance(last, Chain) or (isinstance(last, Words) and last.text.strip().endswith(":")):
-            self._carried = self._before
-        if passage.kind == "prose":
-            self._prose(passage)
-        last = passage.pieces[-1]
-        if isinstance(last, Chain) or (isinstance(last, Words) and last.text.strip().endswith(":")):
-            self._carried = self._before
         if passage.kind == "prose":
             self._prose(passage)
             said = _words(passage)
@@ -193,15 +183,22 @@ class Binder:
         whether the words are certain."""
         whole = self.standard.of(told.role)
         shape = None if whole is None else self.recipe.shape(whole)
-        if whole is None or shape is None or len(shape) != 2:
+        if whole is None or shape is None or not shape:
+            return 0.0, [], False
+        rows, columns = (1, *shape)[-2:]
+        if told.row is None and rows > 1:
             return 0.0, [], False
         bound: workings.Bound = []
         for figure, column in told.figures:
-            i, j = self._counted(told.row), self._counted(column)
-            if 0 <= i < shape[0] and 0 <= j < shape[1] and not self.claims.is_taken(figure):
-                bound.append((figure, workings.indexed(whole, i, j)))
+            i = 0 if told.row is None else self._counted(told.row)
+            j = self._counted(column)
+            if 0 <= i < rows and 0 <= j < columns and not self.claims.is_taken(figure):
+                keys = (i, j) if len(shape) == 2 else (j,)
+                bound.append((figure, workings.indexed(whole, *keys)))
         agree = sum(self.claims.agreement(tree, figure) == 1.0 for figure, tree in bound)
-        certain = told.row.certain and all(column.certain for _, column in told.figures)
+        certain = (told.row is None or told.row.certain) and all(
+            column.certain for _, column in told.figures
+        )
         return (agree / len(bound) if bound else 0.0), bound, certain
 
     def _counted(self, mention: Mention) -> int:
@@ -210,9 +207,12 @@ class Binder:
 
     def _table(self, table: Table) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""
-        whole = self._before or self._spoken(self.place.around, [])
+        whole = self._spoken(self.place.around, [])
         self.names.at(self.order + 1)
-        tables.bind(table, self.claims, self.standard, self.names.resolved, self.tokens, whole)
+        around = self.place.around
+        tables.bind(
+            table, self.claims, self.standard, self.names.resolved, self.tokens, whole, around
+        )
         for row in (table.head, *table.rows):
             for cell in row:
                 for piece in cell:
@@ -237,11 +237,10 @@ class Binder:
             members.pop(0)
         about = label.within(self.place.around)
         target = self._target(members)
-        if chain.is_code and len(members) == 1 and target is not None:
+        if chain.is_code and len(members) == 1:
             self._shown.append(target)
         if target is None and len(members) == 1 and values.is_value(members[0]):
-            target = self._before or self._printed(members[0])
-        self._before = target
+            target = self._printed(members[0])
         spoken = self._spoken(about, members) if target is None else None
         work: syntax.Tree | None = None
         for k, member in enumerate(members):
@@ -252,6 +251,10 @@ class Binder:
                     self.claims.work_out(work, member)
                 self._value(member, target or spoken, target is not None, label)
                 work = None
+            elif not values.is_closed(member):
+                made = self.names.resolved(member)
+                if made is not None and any(values.figures(made)):
+                    self._working(made, None, target, spoken, about)
             elif values.is_numeric(member):
                 work = member
                 self.coverage.mark(values.figures(work), "local")
@@ -259,12 +262,11 @@ class Binder:
                 self._working(member, value, target, spoken, about)
 
     def _printed(self, value: syntax.Tree) -> syntax.Tree | None:
-        """What code before an output printed there: the next thing of that shape."""
-        if self._kind not in ("output", "code"):
-            return None
-        for k, tree in enumerate(self._shown):
-            if self.claims.fits(tree, value):
-                del self._shown[: k + 1]
+        """What the code before an output showed there: the next thing, if it has that
+        shape; None where it showed something that isn't understood."""
+        while self._kind == "output" and self._shown:
+            tree = self._shown.pop(0)
+            if tree is None or self.claims.fits(tree, value):
                 return tree
         return None
 
@@ -311,6 +313,8 @@ class Binder:
         label: Subject,
     ) -> None:
         """A printed value: of what the chain names, or of what the words say."""
+        if target is not None and is_named:
+            self.standard.note(target)
         if target is None or self.claims.is_taken(value):
             return
         if _is_size(target) and self.claims.agreement(target, value) < 1:
@@ -323,6 +327,19 @@ class Binder:
             or (label.adjacent and label.role and not self._is_other(value))
         ):
             self.claims.claim(target, value)
+
+    def _operand_of(self, target: syntax.Tree, value: syntax.Tree) -> None:
+        """A value in a section about a quantity that it isn't: what that is computed from,
+        where all of its figures agree."""
+        match target:
+            case syntax.Indexed(syntax.Name(name), keys):
+                made = self.recipe.trees.get(name)
+            case _:
+                return
+        if isinstance(made, syntax.Call) and made.function == "softmax":
+            row = workings.indexed(made.arguments[0], *(k for k in keys if isinstance(k, int)))
+            if self.claims.agreement(row, value) == 1.0:
+                self.claims.claim(row, value, confirmed=True)
 
     def _working(
         self,
@@ -390,14 +407,11 @@ class Binder:
         assumptions = (
             (f"assuming scaled dot-product attention: {'; '.join(assumed)}",) if assumed else ()
         )
-        loss = None
-        if self.recipe.upstream is not None:
-            loss = {"output": self.recipe.upstream[0]}
         return Reading(
             self.article,
             dict(self.recipe.given),
             steps,
-            loss,
+            self.recipe.loss,
             tuple(self.claims.found),
             self._fitting_tokens(),
             self.coverage.numbers(),

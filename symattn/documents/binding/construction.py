@@ -11,7 +11,7 @@ from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding import values
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.definitions import Definition, Definitions, renamed
-from symattn.documents.binding.names import Names
+from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.text import Span
@@ -46,7 +46,7 @@ class Construction:
             if one.value is None:
                 continue
             is_matrix = len(values.shape(one.value)) == 2
-            if is_matrix and named(one.name) not in _COMPUTED:
+            if is_matrix and usual_role(one.name) not in _COMPUTED:
                 self._give(one)
             else:
                 left.append(one)
@@ -54,8 +54,12 @@ class Construction:
         for run in runs:
             self._take_rows(run)
         self._stack(left)
+        for one in left:
+            self._give_operand(one)
         self._take_steps()
         for one in left:
+            if one.key in self.names.canonical:
+                continue
             self.names.at(one.order)
             if self.names.resolved(syntax.Name(one.name)) is not None or self._known(one):
                 continue
@@ -64,11 +68,21 @@ class Construction:
                 self._take_steps()
         self._take_upstream(chains)
 
+    def _give_operand(self, one: Definition) -> None:
+        """Take a printed query, key or value as an input, where nothing projects to it."""
+        role = usual_role(one.name)
+        assert one.value is not None
+        if role not in ("query", "key", "value") or len(values.shape(one.value)) != 2:
+            return
+        self.names.at(one.order)
+        if self.names.standard.projected(role) is None:
+            self._give(one)
+
     def _known(self, one: Definition) -> bool:
         """Whether a name can only be one of several quantities of its role, the one that
         most of its figures agree with; then it is."""
         assert one.value is not None
-        role = named(one.name)
+        role = usual_role(one.name)
         agree = {
             name
             for name in ([] if role is None else self.recipe.with_role(role))
@@ -141,12 +155,11 @@ class Construction:
 
         Where one can't be understood, its name may still play a known part in others.
         """
+        self.names.failed.clear()
         waiting = [
             one
             for one in self.definitions.found.values()
-            if one.tree is not None
-            and one.key not in self.names.canonical
-            and one.key not in self.names.failed
+            if one.tree is not None and one.key not in self.names.canonical
         ]
         # Rows such as q_2 come last: they may be rows of what is defined as a whole.
         waiting.sort(key=lambda one: bool(self.names.is_row(one.name)))

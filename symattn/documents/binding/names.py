@@ -128,7 +128,7 @@ class Names:
         if known is not None and known.tree is not None and key not in self.failed:
             # It has a meaning of its own, which is to be understood first.
             return None
-        role = named(name) or _ROWS.get(name)
+        role = usual_role(name)
         return None if role is None else self.standard.of(role)
 
     def is_row(self, name: str) -> str:
@@ -150,16 +150,30 @@ class Names:
         try:
             whole = self.name(base.upper() if len(base) == 1 else base)
         except Unknown:
-            role = named(base) or _ROWS.get(base)
+            role = usual_role(base)
             found = None if role is None else self.standard.of(role)
             if found is None:
                 return None
             whole = found
-        place = number - self.first
         shape = self.recipe.shape(whole)
-        if shape is None or len(shape) != 2 or not 0 <= place < shape[0]:
+        if shape is None or len(shape) != 2:
             return None
-        return indexed(whole, place)
+        # s_11 is an entry where there are no eleven rows.
+        places = [number - self.first]
+        if places[0] >= shape[0] and len(match[2]) == 2:
+            places = [int(digit) - self.first for digit in match[2]]
+        if any(not 0 <= one < size for one, size in zip(places, shape, strict=False)):
+            return None
+        return indexed(whole, *places)
+
+
+def usual_role(name: str) -> Role | None:
+    """The role that a name tells, also that of a lower-case letter.
+
+    >>> usual_role("z"), usual_role("attention_weights"), usual_role("foo")
+    ('output', 'weights', None)
+    """
+    return named(name) or _ROWS.get(name)
 
 
 def is_size(name: str) -> bool:

@@ -28,10 +28,11 @@ class Placed:
 
 @dataclass(frozen=True)
 class Told:
-    """What a sentence says of its figures: the role, the row, and for each its column."""
+    """What a sentence says of its figures: the role, the row (None: the only one there
+    is), and for each its column."""
 
     role: Role
-    row: Mention
+    row: Mention | None
     figures: tuple[tuple[Figure, Mention], ...]
 
 
@@ -80,16 +81,18 @@ def told(
         said = mentions(sentence, tokens, everywhere=True)
         before = [one for one in said if one.end <= inside[0].start]
         row = before[0] if before else around
-        if row is None:
-            continue
-        itself = [
-            Mention(row.place, *match.span(), certain=row.certain)
-            for match in _ITSELF.finditer(sentence)
-        ]
-        others = sorted([*said, *itself], key=lambda one: one.start)
-        others = [one for one in others if one is not row]
-        ways = (_behind(inside, others, len(sentence)), _before(inside, others))
-        yield [Told(role, row, tuple(way)) for way in ways if way]
+        ways = []
+        for about in (row, None):
+            itself = [
+                Mention(about.place, *match.span(), certain=about.certain)
+                for match in _ITSELF.finditer(sentence)
+                if about is not None
+            ]
+            others = sorted([*said, *itself], key=lambda one: one.start)
+            others = [one for one in others if one is not about]
+            ways += [(about, _behind(inside, others, len(sentence)))]
+            ways += [(about, _before(inside, others))]
+        yield [Told(role, about, tuple(way)) for about, way in ways if way]
 
 
 def _behind(

@@ -41,6 +41,7 @@ class Recipe:
         self.steps: dict[str, Step] = {}
         self.trees: dict[str, syntax.Tree] = {}
         self.upstream: tuple[str, Matrix] | None = None
+        self.loss: dict[str, object] | None = None
         self._numbers: dict[str, Matrix] = {}
         self._quantities: dict[str, Node] = {}
         self._run = Run(Floats(), self._leaf)
@@ -109,6 +110,7 @@ class Recipe:
         rows = _rows(node.shape, values.printed(tree))
         numbers = np.array([[_number(one) for one in row] for row in rows], dtype=float)
         self.upstream = output, numbers
+        self.loss = {"output": output, "upstream": values.printed(tree)}
         self._forget()
         return True
 

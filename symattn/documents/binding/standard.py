@@ -33,28 +33,23 @@ class Standard:
 
     recipe: Recipe
     variant: Variant = field(default_factory=Variant)
-    assumptions: list[str] = field(default_factory=list)
+    latest: dict[Role, str] = field(default_factory=dict)
 
     def of(self, role: Role) -> syntax.Tree | None:
-        """The quantity of a role: the only one there is, or the standard one over what
-        there is; None where it can't be told, or where there are several."""
+        """The quantity of a role: the only one there is; of several the one that figures
+        were claimed of last, or else the first; or the standard one over what there is.
+        None where there is nothing of that kind."""
         known = self.recipe.with_role(role)
-        if len(known) == 1:
-            return syntax.Name(known[0])
-        if known:
-            return self._last(known)
-        return self._assumed(role)
+        if not known:
+            return self._assumed(role)
+        latest = self.latest.get(role)
+        return syntax.Name(latest if latest in known else known[0])
 
-    def _last(self, known: list[str]) -> syntax.Tree | None:
-        """The one that the others are only other names of."""
-        first = self.recipe.floats(syntax.Name(known[0]))
-        for name in known[1:]:
-            other = self.recipe.floats(syntax.Name(name))
-            if first is None or other is None or first.shape != other.shape:
-                return None
-            if abs(first - other).max() > 1e-12:
-                return None
-        return syntax.Name(known[0])
+    def note(self, tree: syntax.Tree) -> None:
+        """Something is claimed of an expression: what is said next may be of the same."""
+        for name in syntax.names(tree):
+            if name in self.recipe and (role := self.recipe.role(name)) is not None:
+                self.latest[role] = name
 
     def size(self) -> syntax.Tree | None:
         """The size of a key."""
@@ -64,7 +59,7 @@ class Standard:
     def _assumed(self, role: Role) -> syntax.Tree | None:
         match role:
             case "query" | "key" | "value":
-                tree = self._projected(role)
+                tree = self.projected(role)
             case "scores":
                 tree = self._joined("@", self.of("query"), _turned(self.of("key")))
             case "scaled":
@@ -88,7 +83,9 @@ class Standard:
         scaled = self.of("scaled")
         return scaled if scaled is not None else self.of("scores")
 
-    def _projected(self, role: Role) -> syntax.Tree | None:
+    def projected(self, role: Role) -> syntax.Tree | None:
+        """The projection of the input that queries, keys or values are; None where the
+        article has none."""
         weights: dict[Role, Role] = {
             "query": "query weights", "key": "key weights", "value": "value weights",
         }  # fmt: skip
@@ -107,7 +104,6 @@ class Standard:
         name = self.recipe.define(_LETTERS[role], tree, assumed=True)
         if name is None:
             return None
-        self.assumptions.append(f"{name} = {syntax.text(tree)}")
         return syntax.Name(name)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
@@ -13,6 +14,7 @@ from symattn.documents.binding.subjects import Subject, subject
 from symattn.documents.grids import of_table
 from symattn.documents.trees import Chain, Labelled, Piece, Table, Words
 
+_NAME = re.compile(r"[A-Za-z]\w{0,3}")
 #: What a name in a heading means, or None.
 Resolve = Callable[[syntax.Tree], syntax.Tree | None]
 
@@ -24,21 +26,52 @@ def bind(
     resolve: Resolve,
     tokens: Sequence[str],
     spoken: syntax.Tree | None,
+    about: Subject,
 ) -> Labelled | None:
     """Claim the figures of a table: as a whole of what is ``spoken`` of, where it has that
-    shape, else column by column. The matrix that it is, if it is one."""
+    shape, else row by row of the token that it is ``about``, or column by column. The
+    matrix that it is, if it is one."""
     whole = of_table(table)
     if whole is not None and spoken is not None and claims.claim(spoken, whole):
         return whole
-    if table.head:
-        for place, head in enumerate(table.head):
-            _column(table, place, head, claims, standard, resolve, tokens)
+    if about.mentions and whole is not None:
+        _rows(whole, claims, standard, tokens, about)
+    for places, head in _groups(table):
+        _column(table, places, head, claims, standard, resolve, tokens)
     return whole
+
+
+def _rows(
+    whole: Labelled, claims: Claims, standard: Standard, tokens: Sequence[str], about: Subject
+) -> None:
+    """Rows that are named by what is worked out for one token, columns by the tokens."""
+    if tuple(map(plain, whole.columns_said)) != tuple(tokens):
+        return
+    row = about.mentions[0].place
+    for said, value in zip(whole.rows_said, whole.items, strict=True):
+        role = subject(said, tokens).role
+        of = standard.of(role) if role != "exponentials" and role is not None else None
+        if role == "exponentials":
+            weights = standard.of("weights")
+            made = (
+                claims.recipe.trees.get(weights.name) if isinstance(weights, syntax.Name) else None
+            )
+            if isinstance(made, syntax.Call) and made.function == "softmax":
+                of = syntax.Call("exp", made.arguments)
+        if of is not None and claims.recipe.shape(of) is not None:
+            claims.claim(workings.indexed(of, row), value)
+
+
+def _groups(table: Table) -> Iterator[tuple[range, tuple[Words | Chain, ...]]]:
+    """The columns behind the first that one heading stands above."""
+    begun = [place for place, head in enumerate(table.head) if head and place]
+    for place, end in zip(begun, [*begun[1:], len(table.head)], strict=True):
+        yield range(place, end), table.head[place]
 
 
 def _column(
     table: Table,
-    place: int,
+    places: range,
     head: tuple[Words | Chain, ...],
     claims: Claims,
     standard: Standard,
@@ -50,12 +83,12 @@ def _column(
     if whole is None:
         return
     for number, row in enumerate(table.rows):
-        if place >= len(row):
+        cells = [_value(row[place]) for place in places if place < len(row)]
+        found = [cell for cell in cells if cell is not None]
+        if not found or len(found) < len(places):
             continue
-        value = _value(row[place])
-        label = plain(_words(row[0])) if row else ""
-        if value is None or place == 0:
-            continue
+        value = found[0] if len(found) == 1 else syntax.Array(tuple(found))
+        label = plain(_words(row[0]))
         if claims.fits(whole, value) and len(table.rows) == 1:
             claims.claim(whole, value)
         elif label in tokens:
@@ -81,7 +114,10 @@ def _named(
             member = piece.members[0]
             if isinstance(member, syntax.Name):
                 return resolve(member)
-    about: Subject = subject(_words(head), tokens)
+    said = _words(head)
+    if _NAME.fullmatch(said) and (found := resolve(syntax.Name(said))) is not None:
+        return found
+    about = subject(said, tokens)
     return None if about.role is None else standard.of(about.role)
 
 

@@ -47,9 +47,14 @@ def _matches(
     recipe: Recipe, target: syntax.Tree, numbers: syntax.Tree, depth: int
 ) -> Iterator[Bound]:
     """The ways in which numbers have a form of the target."""
+    if numbers == target:
+        yield []
+        return
     if values.is_value(numbers):
-        if recipe.shape(target) == values.shape(numbers):
-            yield [(numbers, target)]
+        for value in (numbers, values.flat(numbers)):
+            if recipe.shape(target) == values.shape(value):
+                yield [(value, target)]
+                return
         return
     if isinstance(numbers, syntax.Array):
         yield from _entries(recipe, target, numbers, depth)
