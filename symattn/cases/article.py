@@ -10,7 +10,7 @@ from typing import Any
 from symattn.cases.case import Case, make
 from symattn.cases.claims import Claim
 from symattn.documents import binding
-from symattn.documents.files import read_article
+from symattn.documents.files import article, read_article
 from symattn.documents.reading import Claimed, Open, Reading
 from symattn.documents.text import Span
 from symattn.errors import Malformed
@@ -19,12 +19,13 @@ from symattn.shapes import Nested
 _CLAIM = re.compile(r"claims\[([0-9]+)\]")
 
 
-def read_article_case(path: Path) -> Case:
-    """The case of the article in the file at ``path``.
+def read_article_case(path: Path, held: bytes | None = None) -> Case:
+    """The case of the article in the file at ``path``, or of one that holds these bytes.
 
     Raises :class:`Malformed` where it can't be read, and as :func:`case_of` does.
     """
-    return case_of(binding.read(read_article(path)))
+    found = read_article(path) if held is None else article(path, held)
+    return case_of(binding.read(found))
 
 
 def case_of(reading: Reading) -> Case:
@@ -34,7 +35,7 @@ def case_of(reading: Reading) -> Case:
     open. There may be no steps, and no claims. Raises :class:`Malformed` where what was
     understood is no case.
     """
-    article = reading.article
+    source = reading.article
     while True:
         try:
             case = _made(reading)
@@ -42,27 +43,27 @@ def case_of(reading: Reading) -> Case:
         except Malformed as error:
             fitting = _without(reading, error)
             if len(fitting.claims) == len(reading.claims):
-                raise Malformed(error.faults, str(article.path), error.more) from None
+                raise Malformed(error.faults, str(source.path), error.more) from None
             reading = fitting
     steps = {name: one.span for name, one in reading.steps.items()}
     return replace(
         case,
         claims=tuple(_placed(claim, reading) for claim in case.claims),
-        lines={name: article.place(span.start).line for name, span in steps.items() if span},
+        lines={name: source.place(span.start).line for name, span in steps.items() if span},
     )
 
 
 def _made(reading: Reading) -> Case:
-    article = reading.article
+    source = reading.article
     return make(
-        article.path.name,
+        source.path.name,
         {name: one.entries for name, one in reading.given.items()},
         {name: one.expression for name, one in reading.steps.items()},
         reading.loss,
         claims=[_entry(claim, reading) for claim in reading.claims],
         tokens=reading.tokens,
-        title=article.title,
-        source=article.path.name,
+        title=source.title,
+        source=source.path.name,
         reading=reading,
     )
 

@@ -55,13 +55,13 @@ def _is_there(name: str) -> bool:
         return False
 
 
-def load(name: str | Path, allow_outside: bool = False) -> Case:
+def load(name: str | Path, allow_outside: bool = False, held: bytes | None = None) -> Case:
     """The case of that name or path.
 
     A path that ends as articles do (``.md``, ``.ipynb``, ``.tex``, ``.html``, ...) is
     that of one. A walkthrough file may extend bundled ones and files in its own folder
-    and below; ``allow_outside`` lets it extend any. Raises :class:`Malformed` with
-    every fault of the file.
+    and below; ``allow_outside`` lets it extend any. An article may be read as if its
+    file had ``held`` these bytes. Raises :class:`Malformed` with every fault of the file.
 
     >>> load("cat-sat-mat").tokens
     ('cat', 'sat', 'mat')
@@ -71,7 +71,7 @@ def load(name: str | Path, allow_outside: bool = False) -> Case:
     if is_article(path):
         from symattn.cases.article import read_article_case
 
-        return read_article_case(path)
+        return read_article_case(path, held)
     from symattn.cases.file import read_case
 
     return read_case(path, partial(_beside, allow_outside))

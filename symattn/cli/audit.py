@@ -12,12 +12,12 @@ import click
 
 from symattn import __version__, outputs
 from symattn.cli import cases as case_arguments
-from symattn.cli import options
+from symattn.cli import fix, options
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, one_document, paced, paper_and_language
 from symattn.cli.pages import FORMS, made_of, page, papers, typeset
-from symattn.errors import EngineFailure
+from symattn.errors import EngineFailure, Malformed
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.verdicts import Verdict
@@ -53,6 +53,18 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", *FORMS)
     is_flag=True,
     help="In text, show every carried figure, not only how many there are.",
 )
+@click.option(
+    "--fix",
+    "correct",
+    is_flag=True,
+    help="Correct articles in place, or one into -o FILE: the digits of figures that are refuted.",
+)
+@click.option(
+    "--diff",
+    "compare",
+    is_flag=True,
+    help="Show what --fix would change, or write it to -o FILE as a patch; change nothing.",
+)
 @paper_and_language
 @paced
 def command(
@@ -61,6 +73,8 @@ def command(
     output: Path | None,
     strict: bool,
     unfolded: bool,
+    correct: bool,
+    compare: bool,
     paper: str | None,
     language: str | None,
     pace: Pace,
@@ -79,7 +93,17 @@ def command(
       symattn audit --format json -o audit.json
       symattn audit length-4-causal --format pdf      the red-pen sheet
       symattn audit cat-sat-mat --format errata       a text for the author
+      symattn audit post.md --format html             the article with the red pen in it
+      symattn audit post.md --diff                    what --fix would correct
+      symattn audit post.md --fix                     correct the article itself
     """
+    if correct or compare:
+        if form != "text":
+            raise Malformed("--fix and --diff write no report: leave --format out")
+        if not cases:
+            raise Malformed("--fix and --diff take articles: name them")
+        settled = (fix.diff if compare else fix.fix)(cases, output, strict, pace)
+        sys.exit(0 if settled else CHECK_FAILED)
     pages, folder = form in FORMS, output or Path("audits")
     single = pages and len(cases) == 1 and output is not None and _is_file(output, form)
     if pages:

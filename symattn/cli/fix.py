@@ -1,0 +1,168 @@
+"""``symattn audit --fix`` and ``--diff``: articles corrected, or what would change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from symattn import outputs
+from symattn.cli import cases as case_arguments
+from symattn.cli.cases import Wanted
+from symattn.cli.options import Pace
+from symattn.cli.patch import patch
+from symattn.errors import Malformed
+from symattn.escaping import visible
+from symattn.outputs import STANDARD_OUTPUT
+from symattn.workers import Asker
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from symattn.auditing.fixing import Fix, Left
+    from symattn.documents.article import Article
+
+_STYLES = {"---": "bold", "+++": "bold", "@@": "cyan", "-": "red", "+": "green"}
+
+
+class _Fixed(NamedTuple):
+    """A file corrected, as plain data: its text before and after, what is told of
+    every figure that was fixed or left, and why nothing was corrected, if it could be."""
+
+    path: Path
+    encoding: str
+    old: str
+    new: str
+    fixes: list[str]
+    left: list[str]
+    count_left: int
+    assumptions: tuple[str, ...]
+    refused: str
+
+    def data(self, text: str) -> bytes:
+        """A text as the file has it."""
+        return text.encode(self.encoding, "surrogateescape")
+
+
+def fix(cases: Sequence[str], output: Path | None, strict: bool, pace: Pace) -> bool:
+    """Correct articles in place, or one into ``output``; whether nothing is left that
+    could be corrected, ``strict``: nothing at all."""
+    if output is not None and len(cases) != 1:
+        raise Malformed("-o FILE with --fix takes one article: name one")
+    for path in (Path(case) for case in cases) if output is None else [output]:
+        outputs.check(path)
+    found = case_arguments.of_each(cases, pace, _fixed)
+    for one in found.done:
+        if output is not None or one.fixes:
+            outputs.write(output or one.path, one.data(one.new))
+        _tell(one, "fixed", to_errors=output == STANDARD_OUTPUT)
+    found.tell()
+    return not any(one.refused or (strict and one.left) for one in found.done)
+
+
+def diff(cases: Sequence[str], output: Path | None, strict: bool, pace: Pace) -> bool:
+    """Show what :func:`fix` would change, or write it as a patch; whether that is nothing."""
+    if output is not None:
+        outputs.check(output)
+    found = case_arguments.of_each(cases, pace, _fixed)
+    out = case_arguments.console()
+    for one in found.done:
+        _tell(one, "to be fixed", to_errors=True)
+        if output is None and out.is_terminal:
+            case_arguments.echo(case_arguments.printed(partial(_show, one)))
+    if output is not None or not out.is_terminal:
+        outputs.write(output or STANDARD_OUTPUT, b"".join(map(_patch, found.done)))
+    found.tell()
+    return not any(one.refused or one.fixes or (strict and one.left) for one in found.done)
+
+
+def _fixed(asker: Asker, case: Wanted) -> _Fixed:
+    from symattn.auditing.audit import Audit, audit
+    from symattn.auditing.fixing import fixed
+    from symattn.cases import library
+
+    with case_arguments.solved(asker, case) as solution:
+        asker.stage("checking")
+        found = audit(solution)
+        reading = solution.case.reading
+        if reading is None:
+            raise Malformed("a walkthrough file has no figures to fix: they stand in an article")
+        article = reading.article
+        if article.form == "pdf":
+            raise Malformed("a PDF can't be corrected: correct what it was made from")
+        if article.path.read_bytes() != article.source.encode(article.encoding, "surrogateescape"):
+            raise Malformed("its bytes are not those of its text: nothing is written")
+        asker.stage("correcting")
+
+        def again(text: str) -> Audit:
+            held = text.encode(article.encoding, "surrogateescape")
+            return audit(library.load(case.name, case.allow_outside, held))
+
+        result = fixed(found, again)
+    return _Fixed(
+        article.path,
+        article.encoding,
+        article.source,
+        result.text,
+        [f"{_of(article, one)} -> {one.correct}" for one in result.fixes],
+        [
+            f"{_of(article, *ones)} left: {why}"
+            for why, ones in groupby(result.left, key=lambda one: one.why)
+        ],
+        len(result.left),
+        reading.assumptions,
+        result.refused,
+    )
+
+
+def _of(article: Article, one: Fix | Left, *more: Fix | Left) -> str:
+    """A figure as it is told, its line and column, what it is of and what is printed, and
+    how many more there are."""
+    line, column = article.place(one.span.start)
+    said = " ".join(filter(None, (f"{line}:{column}", one.label, one.printed)))
+    return f"{said} and {len(more)} more" if more else said
+
+
+def _tell(one: _Fixed, what: str, to_errors: bool) -> None:
+    """What became of a file: a line for it, and one for each figure."""
+
+    def tell(text: str) -> None:
+        click.echo(visible(text), err=to_errors)
+
+    if one.refused:
+        tell(f"{one.path}: nothing {what}: {one.refused}")
+    else:
+        count = len(one.fixes)
+        figures = (
+            f"{count} figure{'' if count == 1 else 's'} {what}" if count else f"nothing {what}"
+        )
+        tell(f"{one.path}: {figures}" + (f", {one.count_left} left" if one.left else ""))
+    for text in one.assumptions if one.fixes else ():
+        tell(f"  {text}")
+    for text in (*one.fixes, *one.left):
+        tell(f"  {one.path}:{text}")
+
+
+def _show(one: _Fixed, out: Console) -> None:
+    """The changes of a file on a terminal."""
+    for line in patch(one.path, one.old, one.new):
+        style = next((style for start, style in _STYLES.items() if line.startswith(start)), "")
+        out.print(case_arguments.shown(line.rstrip("\n"), style), soft_wrap=True)
+
+
+def _patch(one: _Fixed) -> bytes:
+    """The changes of a file as a patch."""
+    return b"".join(_encoded(one, patch(one.path, one.old, one.new)))
+
+
+def _encoded(one: _Fixed, lines: Iterator[str]) -> Iterator[bytes]:
+    """A patch in the encoding of its file; the names in it have that of the system."""
+    # Of what is no bytes and lines in that order git takes no patch; people can read it.
+    encoding = one.encoding if "\n".encode(one.encoding) == b"\n" else "utf-8"
+    for number, line in enumerate(lines):
+        yield os.fsencode(line) if number < 2 else line.encode(encoding, "surrogateescape")
