@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,11 +27,14 @@ class Region(NamedTuple):
 
 def file_of(case: Case) -> str:
     """The file of a case as reports name it: seen from the folder that one stands in."""
-    path = case.path
-    if path is None:
-        return case.name
+    return case.name if case.path is None else _seen(case.path, Path.cwd())
+
+
+@lru_cache(maxsize=64)
+def _seen(path: Path, folder: Path) -> str:
+    """A path as it is seen from a folder; outside of it as it is."""
     try:
-        return path.resolve().relative_to(Path.cwd()).as_posix()
+        return path.resolve().relative_to(folder).as_posix()
     except ValueError:
         return path.as_posix()
 

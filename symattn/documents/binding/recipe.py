@@ -45,6 +45,12 @@ class Recipe:
         self._numbers: dict[str, Matrix] = {}
         self._quantities: dict[str, Node] = {}
         self._run = Run(Floats(), self._leaf)
+        #: What was asked before of expressions, while the recipe stays what it is.
+        self._nodes: dict[syntax.Tree, Node | None] = {}
+        self._agreements: dict[tuple[syntax.Tree, syntax.Tree], float] = {}
+        self._roles: dict[str, Role | None] = {}
+        #: What expressions are by the definitions, so many steps deep.
+        self.forms: dict[tuple[syntax.Tree, int], list[syntax.Tree]] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._quantities
@@ -94,6 +100,10 @@ class Recipe:
 
     def _forget(self) -> None:
         self.__dict__.pop("_program", None)
+        self._nodes.clear()
+        self._agreements.clear()
+        self._roles.clear()
+        self.forms.clear()
 
     @cached_property
     def _program(self) -> Program:
@@ -118,6 +128,11 @@ class Recipe:
 
     def node(self, tree: syntax.Tree) -> Node | None:
         """The node of an expression; None where a name or a shape doesn't fit."""
+        if tree not in self._nodes:
+            self._nodes[tree] = self._lowered(tree)
+        return self._nodes[tree]
+
+    def _lowered(self, tree: syntax.Tree) -> Node | None:
         if not _is_plain(tree):
             return None
         try:
@@ -145,6 +160,11 @@ class Recipe:
     def agreement(self, tree: syntax.Tree, value: syntax.Tree) -> float:
         """The part of a printed value's figures that the expression rounds to; 0 where
         the shapes differ."""
+        if (tree, value) not in self._agreements:
+            self._agreements[tree, value] = self._agreement(tree, value)
+        return self._agreements[tree, value]
+
+    def _agreement(self, tree: syntax.Tree, value: syntax.Tree) -> float:
         node = self.node(tree)
         if node is None or node.shape != values.shape(value):
             return 0.0
@@ -165,6 +185,11 @@ class Recipe:
 
     def role(self, name: str) -> Role | None:
         """What a quantity is by how it is computed, or by its name."""
+        if name not in self._roles:
+            self._roles[name] = self._role(name)
+        return self._roles[name]
+
+    def _role(self, name: str) -> Role | None:
         tree = self.trees.get(name)
         while isinstance(tree, syntax.Name) and tree.name in self.trees:
             if named(name):

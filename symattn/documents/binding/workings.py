@@ -59,8 +59,15 @@ def _matches(
     if isinstance(numbers, syntax.Array):
         yield from _entries(recipe, target, numbers, depth)
         return
-    for form in [target, *_unfolded(recipe, target, depth)]:
+    for form in _forms(recipe, target, depth):
         yield from _same(recipe, form, numbers, depth)
+
+
+def _forms(recipe: Recipe, target: syntax.Tree, depth: int) -> list[syntax.Tree]:
+    """The target, and what it is by the definitions: worked out once."""
+    if (target, depth) not in recipe.forms:
+        recipe.forms[target, depth] = [target, *_unfolded(recipe, target, depth)]
+    return recipe.forms[target, depth]
 
 
 def _entries(
