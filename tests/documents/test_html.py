@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from symattn.documents import html
 from symattn.documents.text import Text
+from symattn.limits import MACROS
 
 KATEX = (
     '<span class="katex"><span class="katex-mathml"><math xmlns="http://www.w3.org/1998/Math/'
@@ -112,6 +113,8 @@ def test_display(source):
     [
         ("<mi>x</mi><mo>=</mo><mn>0.50</mn>", "x=0.50"),
         ("<mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>1</mn></mrow></mfrac>", r"\frac{a}{b+1}"),
+        ("<mover><mi>y</mi><mi>n</mi></mover>", "y^{n}"),
+        ("<mi>x</mi></mrow><mrow><mi>y</mi><mfrac>", "xy"),
         ("<msqrt><mn>2</mn></msqrt><mroot><mi>x</mi><mn>3</mn></mroot>", r"\sqrt{2}\sqrt[3]{x}"),
         ("<msub><mi>W</mi><mi>Q</mi></msub>", "W_{Q}"),
         ("<msup><mi>K</mi><mi>⊤</mi></msup>", "K^{⊤}"),
@@ -153,6 +156,43 @@ def test_macros():
     """Macros that one formula defines hold in those after it."""
     source = r"<p>$$\newcommand{\W}[1]{W^{#1}}$$ So \(\W{Q} = 1\) and \(\W K\).</p>"
     assert [t.string for t in texts(source)] == ["So ", "W^{Q} = 1", " and ", "W^{K}", "."]
+
+
+def test_growth_of_macros_is_bounded_and_told():
+    """What macros write on a page is bounded, and the article says where it ended."""
+    assert read("<p>a\n" + r"\(\def\a{\a\a}\a\)").notes == (MACROS.said(2),)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '<span class="katex"><span class="katex-html">x</span></span>',
+        "<mjx-container><mjx-math><mjx-c>x</mjx-c></mjx-math></mjx-container>",
+    ],
+)
+def test_formulas_without_sources_are_told(source):
+    """Of a formula that only has looks left, the article says that it wasn't read."""
+    contents = read(f"<p>a {source}</p>")
+    assert [block.text.string for block in contents.blocks] == ["a"]
+    assert contents.notes == ("formulas without their sources, not read: 1",)
+
+
+def test_dollars():
+    """Between prices there is no formula, nor between one and its mark of a formula."""
+    source = "<script>[['$','$']]</script><p>$5 and $6, $ x$, $y$"
+    assert [text.string for text in texts(source)] == ["$5 and $6, $ x$, ", "y"]
+
+
+def test_title_of_a_page_without_one():
+    """The first heading of the highest level is the title, where the page says none."""
+    assert read("<h1>A \\(x\\) \\[y\\]</h1>").title == "A x y"
+
+
+def test_notes_in_what_is_skipped():
+    """What an author says to symattn counts wherever it stands."""
+    for outer in ("nav", "pre", "mjx-container", "main"):
+        source = f"<{outer}>a<!-- symattn: ignore --></{outer}>"
+        assert [b.text.string for b in read(source).blocks if b.kind == "note"] == ["ignore"]
 
 
 def test_structure():

@@ -20,7 +20,7 @@ def read(source):
 def seen(source):
     """Blocks as kinds and texts, for comparison."""
     return [(block.kind, [(part.kind, part.text.string) for part in block.parts])
-            for block in latex.blocks(Text.whole(source))]  # fmt: skip
+            for block in read(source).blocks]  # fmt: skip
 
 
 def texts(block: Block):
@@ -32,7 +32,7 @@ def math(source):
     """The formulas of a source, wherever they stand."""
     return [
         part.text.string
-        for block in latex.blocks(Text.whole(source))
+        for block in read(source).blocks
         for part in block.parts
         if part.kind == "math"
     ]
@@ -57,6 +57,8 @@ def math(source):
         (r"$$ y = \text{if $x$ is \$5} $$", r"y = \text{if $x$ is \$5}"),
         ("$x % not $y$\n= 1$", "x = 1"),
         (r"\ensuremath{x}", "x"),
+        (r"$\ensuremath{x}$", "x"),
+        ("\\begin{align} x % symattn: ignore\n\\end{align}", "x"),
         (r"\textcolor{red}{$\color{blue}x$}", "x"),
     ],
 )
@@ -81,6 +83,11 @@ def test_formula(source, formula):
         (r"\let\old\vec\renewcommand{\vec}[1]{\old{\mathbf{#1}}}", r"\vec{x}",
          r"\vec{\mathbf{x}}"),
         (r"\NewDocumentCommand{\p}{m m}{#2^#1}", r"\p2x", "x^2"),
+        (r"\NewDocumentCommand{\p}{O{3} m}{#2^#1}", r"\p", r"\p"),
+        (r"\def\f(#1){#1}", r"\f(2)", r"\f(2)"),
+        (r"\let\a=\alpha", r"\a x", r"\alpha x"),
+        (r"\let\a=b", r"\a", r"\a"),
+        (r"\newcommand{\section}{5}\newcommand{x}{5}", "x", "x"),
         (r"\newcommand{\a}{\b}\newcommand{\b}{0.5}", r"\a", "0.5"),
     ],
 )  # fmt: skip
@@ -95,12 +102,18 @@ def test_macros(definition, call, formula):
 def test_places_of_an_expansion():
     """An argument stands where it was written; what the body adds, where the call is."""
     source = r"\newcommand{\half}[1]{\frac{#1}{2}} $y=\half{0.50}+1$"
-    part = latex.blocks(Text.whole(source))[0].parts[0]
+    part = read(source).blocks[0].parts[0]
     string, call = part.text.string, source.index(r"\half{0.50}")
     at = string.index("0.50")
     assert source[slice(*part.text.span(at, at + 4))] == "0.50"
     assert part.text.span(string.index(r"\frac"), at) == (call, call + len(r"\half{0.50}"))
     assert source[slice(*part.text.span(string.index("+1")))] == "+1"
+
+
+def test_intertext_of_an_environment_with_an_argument():
+    """What comes behind words is read like what was before them."""
+    source = r"\begin{alignat}{2} a &= 1 \intertext{b} c &= 2 \end{alignat}"
+    assert math(source) == ["a &= 1", "c &= 2"]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +157,10 @@ def test_preamble():
         (r"Gr\"o\ss e, \'{e}t\'e, \v{S}, na\"\i ve", "Größe, été, Š, naïve"),
         ("1--2 --- ``x''", "1–2 — “x”"),
         (r"a~b\,c\ d\quad e", "a b\u2009c d e"),
+        (r"\'{\ae} \'{} \texttt x \footnote y", "ǽ  x  y"),
+        (r"\cmidrule x \cmidrule(lr x \cmidrule(lr){1-2}", "lr x"),
+        (r"\begin{frame}{x}\end{frame}", "x"),
+        (r"\begin{tabular}{c}\end{tabular} x \midrule & y", "x  & y"),
         (r"see \cite[p.~5]{x}, \ref{fig:3}\label{y 5}\vspace{3mm}", "see ,"),
         (r"\href{http://x.org/5}{there} \url{http://y.org/6}", "there"),
         (r"\iffalse 5 \ifx a\fi 6 \fi x", "x"),
@@ -157,7 +174,7 @@ def test_preamble():
 )
 def test_words(source, text):
     """Marks are taken off, characters written as commands put in."""
-    blocks = latex.blocks(Text.whole(source))
+    blocks = read(source).blocks
     assert ["".join(part.text.string for part in block.parts) for block in blocks] == [text]
 
 
@@ -169,7 +186,7 @@ def test_code():
         "\\begin{minted}[linenos]{python}\n  y = \\x{}\n\\end{minted}\\begin{verbatim}\n$z$\n"
         "\\end{verbatim}"
     )
-    blocks = latex.blocks(Text.whole(source))
+    blocks = read(source).blocks
     assert seen(source) == [
         ("prose", [("code", "a_b"), ("text", " and "), ("code", "$x_1$"), ("text", " or "),
                    ("code", "y")]),
@@ -198,7 +215,7 @@ def test_structure():
     \begin{figure}\caption{g}\end{figure}
     % symattn: ignore
     h"""
-    blocks = latex.blocks(Text.whole(source))
+    blocks = read(source).blocks
     assert [(b.kind, b.level, " ".join(b.text.string.split())) for b in blocks] == [
         ("heading", 2, "One x"),
         ("prose", 0, "a c"),
@@ -229,7 +246,7 @@ def test_table():
     cat & $0.5$ & \textbf{0.3} {a & b} \\[2pt]
     sat & \begin{tabular}{c}1 \\ 2\end{tabular} & \\ \bottomrule
     \end{tabular}"""
-    (table,) = latex.blocks(Text.whole(source))
+    (table,) = read(source).blocks
     cells = [[" ".join(str(p.text) for p in cell.parts) for cell in row] for row in table.rows]
     assert cells == [["", "keys", ""], ["cat", "0.5", "0.3 a   b"], ["sat", "1   2", ""]]
     assert [{cell.is_head for cell in row} for row in table.rows] == [{True}, {False}, {False}]
@@ -240,7 +257,7 @@ def test_table():
 def test_no_head(rows):
     """A row of numbers is no head, however the table is ruled, nor are all rows one."""
     source = rf"\begin{{tabular}}{{cc}}\hline {rows}\end{{tabular}}"
-    (table,) = latex.blocks(Text.whole(source))
+    (table,) = read(source).blocks
     assert not any(cell.is_head for row in table.rows for cell in row)
 
 
@@ -260,6 +277,9 @@ def test_files_are_not_followed():
         ("\\textcolor{red}{a\n\nb", [["a"], ["b"]]),
         (r"\begin{tabular}{c} a & b", [["a"], ["b"]]),
         ("\\verb|a\nb", [["|a\nb"]]),
+        ("\\begin{tikzpicture} a \\end{document}", []),
+        ("\\title b", [["b"]]),
+        ("\\begin{tabular}{c} a \n\n b", [["a  b"]]),
         ("\\", []),
         ("", []),
     ],
@@ -268,7 +288,7 @@ def test_broken(source, expected):
     """What is not closed is read as far as it goes."""
     found = [
         [[t.string for t in texts(block)]] if not block.rows else [[t.string] for t in texts(block)]
-        for block in latex.blocks(Text.whole(source))
+        for block in read(source).blocks
     ]
     assert [list(item) for items in found for item in items] == expected
 
@@ -284,7 +304,7 @@ PIECES = st.sampled_from(["\n\n", "\n", "\r\n", " ", "\\ ", *LATEX.split()])
 def test_law_of_places(source):
     """Of whatever source: a character that stands for one of the file is that one,
     and places are inside of the file."""
-    for block in latex.blocks(Text.whole(source)):
+    for block in read(source).blocks:
         for text in texts(block):
             assert len(text.starts) == len(text.ends) == len(text.string)
             for character, start, end in zip(text.string, text.starts, text.ends, strict=True):
@@ -295,7 +315,7 @@ def test_law_of_places(source):
 def test_untranslated_text_is_the_source():
     """Without macros, accents and marks, each part is the source at its place."""
     source = "\\section{A 1}\nlet $x = \\frac{1}{2}$ be\n\\[ 0.5066 \\\\ 2 \\]\n\\verb|a|"
-    parts = [text for block in latex.blocks(Text.whole(source)) for text in texts(block)]
+    parts = [text for block in read(source).blocks for text in texts(block)]
     assert len(parts) == 6
     assert [source[slice(*text.span())] for text in parts] == [text.string for text in parts]
 

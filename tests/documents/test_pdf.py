@@ -1,6 +1,7 @@
 """Articles in PDF: the lines of their pages, and the matrices on them."""
 
 import builtins
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from symattn.documents import layout, pdf
 from symattn.documents.files import article
 from symattn.documents.layout import Rule, Sign
 from symattn.errors import Malformed
-from symattn.limits import BRACKETS, SIGNS
+from symattn.limits import BRACKETS, PAGES, SIGNS
 
 PAGE = """#set page(width: 14cm, height: auto)
 = Scores
@@ -104,6 +105,28 @@ def test_row_in_the_middle():
     fences = [Sign(t, left, left + 4, 96, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 27))]
     name = [Sign("x", 0, 6, 106, 10), Sign("=", 8, 12, 106, 10), Sign(",", 31, 33, 106, 10)]
     assert layout.lines([*cells, *fences, *name]) == ["x = [[0], [1], [2]],"]
+
+
+def test_row_between_high_brackets():
+    """A single row between brackets of a font of mathematics is a list."""
+    cells = [Sign("1", 20, 25, 106, 10), Sign("2", 35, 40, 106, 10)]
+    fences = [Sign(t, left, left + 4, 98, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 43))]
+    name = [Sign("=", 8, 12, 106, 10)]
+    assert layout.lines([*name, *cells, *fences]) == ["= [1, 2]"]
+
+
+def test_grid_with_gaps():
+    """Words that don't fill the same columns are no matrix, but lines."""
+    cells = [Sign("1", 20, 25, 100, 10), Sign("2", 40, 45, 100, 10), Sign("3", 20, 25, 112, 10)]
+    fences = [Sign(t, left, left + 4, 92, 10) for t, left in (("(cid:1)", 15), ("(cid:2)", 50))]
+    assert layout.lines([*cells, *fences]) == ["1  2", "3"]
+
+
+def test_pages_are_bounded(page, monkeypatch):
+    """A file of more pages than anybody reads is refused, and says so."""
+    monkeypatch.setattr(pdf, "PAGES", replace(PAGES, most=0))
+    with pytest.raises(Malformed, match="1 pages; at most 0 are read"):
+        pdf.text(page)
 
 
 def test_words_beside_a_matrix_are_none_of_its_rows():

@@ -4,11 +4,11 @@ Formulas are found as KaTeX, MathJax, MathML, Pandoc, WordPress and Wikipedia wr
 them; where a page has a main part, only that is read.
 """
 
-from symattn.documents.article import Block, Contents
+from symattn.documents.article import Contents
 from symattn.documents.html.body import Body
 from symattn.documents.text import Text
 
-__all__ = ["blocks", "read", "title"]
+__all__ = ["read"]
 
 
 def read(source: Text) -> Contents:
@@ -19,13 +19,3 @@ def read(source: Text) -> Contents:
     ('Attention', ['So ', 'a', ' < 1'])
     """
     return Body(source).contents()
-
-
-def blocks(source: Text) -> tuple[Block, ...]:
-    """The blocks alone."""
-    return read(source).blocks
-
-
-def title(source: Text) -> str:
-    """The title alone; '' where there is none."""
-    return read(source).title

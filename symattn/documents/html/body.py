@@ -93,7 +93,7 @@ class Body:
         if self._macros.stopped is not None:
             notes.append(MACROS.said(self._source.count("\n", 0, self._macros.stopped.start) + 1))
         if self._lost:
-            notes.append(f"{self._lost} formulas were rendered without their sources: not read")
+            notes.append(f"formulas without their sources, not read: {self._lost}")
         return Contents(tuple(self._blocks), self._title, tuple(notes))
 
     # -- elements ---------------------------------------------------------------------
@@ -212,12 +212,11 @@ class Body:
         return restore
 
     def _skip(self, tag: Tag) -> None:
-        for inner in self._inside(tag):
-            if isinstance(inner, Comment):
-                self._note(inner)
+        for _ in self._inside(tag):
+            pass
 
-    def _inside(self, tag: Tag) -> Iterator[Tag | Characters | Comment]:
-        """The tokens up to the end of an element."""
+    def _inside(self, tag: Tag) -> Iterator[Tag | Characters]:
+        """The tokens up to the end of an element; notes are taken wherever they stand."""
         depth = 1
         if is_void(tag):
             return
@@ -226,7 +225,10 @@ class Body:
                 depth += -1 if token.closes else not is_void(token)
                 if depth == 0:
                     return
-            yield token
+            if isinstance(token, Comment):
+                self._note(token)
+            else:
+                yield token
 
     def _text(self, tag: Tag) -> Text:
         """The text in an element, with its lines; what is skipped is left out."""
@@ -235,8 +237,6 @@ class Body:
         for token in inside:
             if isinstance(token, Characters):
                 pieces.append(token.text if tag.name == "script" else decoded(token.text))
-            elif isinstance(token, Comment):
-                self._note(token)
             elif token.name == "br" and not token.closes:
                 pieces.append(Text.at("\n", token.whole.span()))
             elif not token.closes and is_skipped(token) and token.name != tag.name:
@@ -256,8 +256,6 @@ class Body:
         self._level = 0
 
     def _flush(self) -> None:
-        if self._table is not None and self._table.in_cell:
-            return
         kind: BlockKind = "heading" if self._level else "prose"
         here = Paragraph()
         for kind_of_part, text in self._pieces(self._here.end()):

@@ -5,11 +5,11 @@ marks of text taken off. Files that a source asks for are not followed, pictures
 the list of references not read.
 """
 
-from symattn.documents.article import Block, Contents
+from symattn.documents.article import Contents
 from symattn.documents.latex.body import Body
 from symattn.documents.text import Text
 
-__all__ = ["blocks", "read", "title"]
+__all__ = ["read"]
 
 
 def read(source: Text) -> Contents:
@@ -20,13 +20,3 @@ def read(source: Text) -> Contents:
     ('Attention', ['So ', '\\\\alpha = 1', '.'])
     """
     return Body(source).contents()
-
-
-def blocks(source: Text) -> tuple[Block, ...]:
-    """The blocks alone."""
-    return read(source).blocks
-
-
-def title(source: Text) -> str:
-    """The title alone; '' where there is none."""
-    return read(source).title

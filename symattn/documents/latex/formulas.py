@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from symattn.documents.latex.commands import HEADINGS, KEPT
-from symattn.documents.latex.macros import Stream
+from symattn.documents.latex.macros import Stream, inside
 from symattn.documents.latex.tokens import is_paragraph
 from symattn.documents.text import Span, Text
 
@@ -49,7 +49,7 @@ def formula(
             note(token)
             continue
         if string == "\\ensuremath":
-            stream.push(stream.argument())
+            stream.push(inside(stream.argument()))
             continue
         if begin:
             depth += (string == begin) - (string == end)
