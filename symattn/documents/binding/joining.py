@@ -14,14 +14,16 @@ from symattn.documents.trees import Chain, Named, Passage, Piece, Table, Words
 
 #: Words between a name and its value.
 _SAME = re.compile(
-    r"\s*(?:(?:is|are|be|equals?|becomes?|gives?|as|then|now|follows|the (?:matrix|vector|row)"
-    r"|therefore|thus|matrix)\b|[:,≈=\s])*\s*",
+    r"(?:(?:is|are|be|equals?|becomes?|gives?|as|then|now|follows|the (?:matrix|vector|row)"
+    r"|therefore|thus|matrix)\b|[:,≈=\s])*+",
     re.I,
 )
 #: Words that go on to announce the value of what they speak of.
 _ANNOUNCES = re.compile(r"[^.!?;:]{0,60}[:：]\s*")
 #: A name at the end of words that announce something.
-_NAME = re.compile(r"(?<![\w'’])(?P<name>[A-Z](?:_?[A-Za-z0-9]{1,3})?)\s*(?:=|:|：|is|are)?\s*\Z")
+_NAME = re.compile(
+    r"(?<![\w'’])(?P<name>[A-Z](?:_?[A-Za-z0-9]{1,3})?)\s*+(?:=|:|：|is|are)?+\s*+\Z"
+)
 
 
 def joined(passages: Sequence[Passage]) -> Iterator[Passage]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from symattn.documents.binding.subjects import Mention, mentions
 from symattn.documents.trees import Chain, Figure, Passage, Words
 
 _ITSELF = re.compile(r"\b(?:itself|themselves|its own)\b", re.I)
-_ENDS = re.compile(r"(?<=[.!?;])\s+|\n\s*[-*•]\s|\n\n")
+_ENDS = re.compile(r"(?<=[.!?;])\s+|\n[^\S\n]*+[-*•]\s|\n\n")
 _WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 #: Roles whose entries sentences speak of, by a row and a column.
 _ABOUT: tuple[Role, ...] = ("weights", "scores", "scaled")
@@ -71,8 +72,7 @@ def told(
     for start, end in _sentences(text):
         inside = [
             Placed(one.figure, one.start - start, one.end - start)
-            for one in figures
-            if start <= one.start < end
+            for one in figures[_from(figures, start) : _from(figures, end)]
         ]
         sentence = text[start:end]
         role = _role(sentence, inside)
@@ -93,6 +93,11 @@ def told(
             ways += [(about, _behind(inside, others, len(sentence)))]
             ways += [(about, _before(inside, others))]
         yield [Told(role, about, tuple(way)) for about, way in ways if way]
+
+
+def _from(figures: Sequence[Placed], start: int) -> int:
+    """How many figures stand before that place."""
+    return bisect_left(figures, start, key=lambda one: one.start)
 
 
 def _behind(

@@ -17,6 +17,7 @@ from symattn.documents.binding import values
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.reading import Given, Step
 from symattn.documents.text import Span
+from symattn.documents.trees import Opaque
 from symattn.errors import SymattnError
 from symattn.limits import ENTRIES
 from symattn.numbers.printed import read_printed
@@ -242,10 +243,13 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})
 
 
 def _is_plain(tree: syntax.Tree) -> bool:
-    """Whether all of its numbers are decimals, which expressions know."""
-    return all(
-        _DECIMAL.match(part.text) for part in values.walk(tree) if isinstance(part, syntax.Literal)
-    )
+    """Whether all of it is understood, and its numbers are decimals, which expressions know."""
+    for part in values.walk(tree):
+        if isinstance(part, Opaque):
+            return False
+        if isinstance(part, syntax.Literal) and not _DECIMAL.match(part.text):
+            return False
+    return True
 
 
 def _rows(shape: Shape, entries: object) -> list[list[str]]:

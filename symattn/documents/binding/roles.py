@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 #: What a quantity is in attention; ``scaled`` are scores after the division, ``masked``
@@ -25,7 +26,7 @@ _PHRASES: tuple[tuple[Role, str], ...] = (
     ("key", r"keys?(?: (?:vectors?|matrix|matrices))?"),
     ("value", r"values? (?:vectors?|matrix|matrices)"),
     ("value", r"values"),
-    ("input", r"(?:(?:input|token|word|original) )*embeddings?(?: (?:vectors?|matrix))?"),
+    ("input", r"(?:(?:input|token|word|original) ){0,3}+embeddings?(?: (?:vectors?|matrix))?"),
     ("input", r"(?:input|token|word) (?:vectors?|matrix|data|representations?)"),
     ("input", r"inputs?"),
     ("masked", r"masked (?:(?:attention )?scores?|logits)"),
@@ -33,14 +34,14 @@ _PHRASES: tuple[tuple[Role, str], ...] = (
     ("masked", r"causal mask(?:ing)?|after masking|apply(?:ing)?(?: the)? mask"),
     ("scaled", r"scaled (?:(?:attention |similarity )?scores?|dot products|logits)"),
     ("scaled", r"(?:scores?|logits) (?:after|with) scaling|after scaling|scal(?:e|ed) by"),
-    ("scores", r"(?:(?:raw|unscaled|attention|similarity|alignment|dot[- ]product) )*scores?"),
-    ("scores", r"dot products|(?:raw |pre-softmax )*logits"),
+    ("scores", r"(?:(?:raw|unscaled|attention|similarity|alignment|dot[- ]product) ){0,3}+scores?"),
+    ("scores", r"dot products|(?:raw |pre-softmax ){0,3}+logits"),
     ("weights", r"(?:attention )?(?:weights?|probabilit(?:y|ies))(?: (?:matrix|vectors?|rows?))?"),
     ("weights", r"attention (?:matrix|distributions?|patterns?|maps?)|softmax(?:ed)? weights"),
-    ("weights", r"attention score probabilities|attention(?: \w+){0,3} probabilities"),
+    ("weights", r"attention score probabilities|attention(?: \w++){0,3} probabilities"),
     ("weights", r"(?:after|row-wise|apply(?:ing)?)(?: the)? softmax|softmax(?: outputs?)?"),
     ("weights", r"pays?(?: \w+)? attention|attends?"),
-    ("output", r"(?:(?:final|attention|layer|head) )*outputs?(?: (?:matrix|vectors?|rows?))?"),
+    ("output", r"(?:(?:final|attention|layer|head) ){0,3}+outputs?(?: (?:matrix|vectors?|rows?))?"),
     ("output", r"context(?:ual(?:ized)?)?(?: output)? ?(?:vectors?|matrix|representations?)"),
     ("output", r"weighted (?:sums?|averages?|combinations?)|after attention"),
     ("exponentials", r"exponentials?|exponentiat\w+"),
@@ -81,10 +82,11 @@ def spoken(words: str) -> list[Spoken]:
     >>> [one.role for one in spoken("Scaled scores, then the attention weights for 'study'")]
     ['scaled', 'weights']
     """
-    found = sorted(_all(words), key=lambda one: (one.start - one.end, one.start))
     kept: list[Spoken] = []
-    for one in found:
-        if all(one.end <= other.start or other.end <= one.start for other in kept):
+    is_taken = bytearray(len(words))
+    for one in sorted(_all(words), key=lambda one: (one.start - one.end, one.start)):
+        if not any(is_taken[one.start : one.end]):
+            is_taken[one.start : one.end] = b"\1" * (one.end - one.start)
             kept.append(one)
     return sorted(kept, key=lambda one: one.start)
 
@@ -95,6 +97,7 @@ def _all(words: str) -> Iterator[Spoken]:
             yield Spoken(role, match.start(), match.end())
 
 
+@lru_cache(maxsize=1024)
 def named(name: str) -> Role | None:
     """The role that the name of a quantity tells, or None.
 

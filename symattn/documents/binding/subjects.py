@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from symattn.documents.binding.roles import Role, spoken
@@ -12,7 +13,7 @@ from symattn.documents.binding.roles import Role, spoken
 #: A number that counts rows or columns, and the word before it.
 _COUNTED = re.compile(
     r"(?<![\w.])(?P<what>rows?|tokens?|positions?|words?|quer(?:y|ies)|keys?|dims?|dimensions?"
-    r"|columns?|cols?|components?|elements?|features?)\s*#?\s*(?P<number>[0-9]{1,3})(?![\w.]*\d)",
+    r"|columns?|cols?|components?|elements?|features?)\s*+#?\s*+(?P<number>[0-9]{1,3})(?![\w.]*\d)",
     re.I,
 )
 _ACROSS = ("dim", "col", "com", "ele", "fea")
@@ -70,39 +71,55 @@ def mentions(words: str, tokens: Sequence[str], everywhere: bool = False) -> lis
     announces one ("for", "of", "token", "to") or before an arrow, or ``everywhere``;
     its letters as the article writes them.
     """
-    found: list[Mention] = []
     places = {token: k for k, token in enumerate(tokens)}
-    found += [
+    found = [
         Mention(places[match[1]], *match.span())
         for match in _QUOTED.finditer(words)
         if match[1] in places
     ]
-    for token, place in places.items():
-        if len(token) < 2 and not token.isalnum():
-            continue
-        for match in re.finditer(_announced(token), words):
+    is_taken = bytearray(len(words))
+    for one in found:
+        is_taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    announced, alone = _patterns(tuple(places))
+    for certain, pattern in ((True, announced), (False, alone))[: 1 + everywhere]:
+        for match in pattern.finditer(words):
             start, end = match.span("token")
-            if all(end <= one.start or one.end <= start for one in found):
-                found.append(Mention(place, start, end))
-        if everywhere and len(token) > 1:
-            for match in re.finditer(rf"(?<![\w'’-]){re.escape(token)}(?![\w'’-])", words):
-                if all(match.end() <= one.start or one.end <= match.start() for one in found):
-                    found.append(Mention(place, *match.span(), certain=False))
+            if not any(is_taken[start:end]):
+                is_taken[start:end] = b"\1" * (end - start)
+                found.append(Mention(places[match["token"]], start, end, certain=certain))
+    begins = {one.start for one in found}
     for match in _COUNTED.finditer(words):
-        across = match["what"][:3].lower() in _ACROSS
-        one = Mention(int(match["number"]), match.start(), match.end(), True, across)
         # 'Row 1 ("will")' says the same row twice: by its token it is certain.
-        said = next((k for k in found if 0 <= k.start - match.end() <= 3), None)
-        if said is None:
+        if begins.isdisjoint(range(match.end(), match.end() + 4)):
+            across = match["what"][:3].lower() in _ACROSS
+            one = Mention(int(match["number"]), match.start(), match.end(), True, across)
             found.append(one)
     return sorted(found, key=lambda one: one.start)
 
 
-def _announced(token: str) -> str:
-    name = re.escape(token)
-    before = r"(?:\b(?:for|of|token|word|to|from|on|and|row)\s+(?:the\s+)?|\A\s*[-*•]?\s*|[→|]\s*)"
-    alone = rf"(?:{before})(?P<token>{name})(?![\w'’-])"
-    return alone
+#: Words are not searched for more tokens than that.
+_TOKENS = 256
+_ANNOUNCING = (
+    r"\b(?:for|of|token|word|to|from|on|and|row)\s++(?:the\s++)?|\A\s*+(?:[-*•]\s*+)?|[→|]\s*+"
+)
+_NEVER = re.compile(r"(?P<token>(?!))")
+
+
+@lru_cache(maxsize=64)
+def _patterns(tokens: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What finds tokens behind what announces them, and wherever they stand."""
+    said = [one for one in tokens if len(one) > 1 or one.isalnum()]
+    if not said or len(said) > _TOKENS:
+        return _NEVER, _NEVER
+    announced = rf"(?:{_ANNOUNCING})(?=(?P<token>{_either(said)})(?![\w'’-]))"
+    long = [one for one in said if len(one) > 1]
+    alone = rf"(?<![\w'’-])(?P<token>{_either(long)})(?![\w'’-])"
+    return re.compile(announced), re.compile(alone) if long else _NEVER
+
+
+def _either(tokens: Iterable[str]) -> str:
+    """Any of the tokens, the longest that fits."""
+    return "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
 
 
 _SENTENCE = re.compile(r"\b(?:sentence|phrase|words|tokens|sequence|context|input|example)\b", re.I)

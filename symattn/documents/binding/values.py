@@ -42,14 +42,9 @@ def signed(tree: Member) -> Member:
         case syntax.Negative(Figure(text, span)) if not text.startswith(("-", "+")):
             return Figure(f"-{text}", Span(max(span.start - 1, 0), span.end))
         case syntax.Array(items):
-            return replace(tree, items=tuple(_signed(item) for item in items))
+            # An item that is not understood makes the array no value, but stays in it.
+            return replace(tree, items=tuple(signed(item) for item in items))  # type: ignore[misc]
     return tree
-
-
-def _signed(tree: syntax.Tree) -> syntax.Tree:
-    made = signed(tree)
-    assert not isinstance(made, Opaque)
-    return made
 
 
 def is_value(tree: Member) -> TypeGuard[syntax.Tree]:

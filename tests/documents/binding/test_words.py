@@ -1,0 +1,76 @@
+"""Words are read in time that grows with their number."""
+
+import pytest
+
+from symattn.documents.binding import joining, prose, roles, subjects
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Figure, Passage, Words
+
+#: So often each piece is said: no work where it is linear, and minutes where it is not.
+TIMES = 20_000
+
+
+def tokens(words):
+    """All rows and columns that words name."""
+    return subjects.mentions(words, ["cat", "dog"], everywhere=True)
+
+
+def sentences(words):
+    """What is told of as many figures as there are sentences."""
+    at = words.find("42.2%")
+    spans = [Span(k, k + 5) for k in range(at, len(words), len(words) // TIMES)] if at >= 0 else []
+    pieces = (Words(words, Span(0, len(words)), tuple(Figure("42.2%", one) for one in spans)),)
+    return list(prose.told(*prose.joined(Passage("prose", pieces)), ["cat", "dog"], None))
+
+
+def joined(words):
+    """A name and a value with the words between them."""
+    name = Chain((Figure("1"),), (), (Span(0, 1),))
+    return list(joining.joined([Passage("prose", (name, Words(words, Span(1, 2)), name))]))
+
+
+@pytest.mark.parametrize(
+    ("read", "words"),
+    [
+        (tokens, "row" + " " * TIMES + "x"),
+        (tokens, " " * TIMES + "x"),
+        (tokens, "row 1." * TIMES),
+        (tokens, "row 1 " * TIMES),
+        (tokens, "for cat " * TIMES),
+        (roles.spoken, "input " * TIMES),
+        (roles.spoken, "attention " * TIMES),
+        (roles.spoken, "softmax(" * TIMES),
+        (roles.spoken, "scores after" + " the" * TIMES),
+        (sentences, "\n " * TIMES + "x"),
+        (sentences, "It pays 42.2% attention. " * TIMES),
+        (joined, " " * TIMES + "x"),
+        (joined, "is " * TIMES + "x"),
+        (joined, "A" + " " * TIMES + "x"),
+    ],
+    ids=lambda one: one[:12].strip() if isinstance(one, str) else one.__name__,
+)
+def test_words_without_end_are_read_at_once(read, words):
+    """What is said over and over, or never goes on, takes no more than its length."""
+    read(words)
+
+
+def test_of_very_many_tokens_none_is_looked_for_in_words():
+    """Tokens by the thousand would each have to be looked for everywhere."""
+    many = [f"t{k}" for k in range(2000)]
+    assert [one.place for one in subjects.mentions('for t7, "t8"', many)] == [8]
+    assert [one.place for one in subjects.mentions('for t7, "t8"', many[:200])] == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        ("to on the mat", [(0, True), (1, False), (3, True)]),
+        ("for the mat and on", [(1, False), (3, True), (0, True)]),
+        ("mats for mat's", []),
+        ("→ sat → the mat", [(2, True), (1, True), (3, False)]),
+    ],
+)
+def test_tokens_that_announce_others(words, places):
+    """Words that announce a token may be tokens themselves."""
+    said = subjects.mentions(words, ["on", "the", "sat", "mat"], everywhere=True)
+    assert [(one.place, one.certain) for one in said] == places
