@@ -15,13 +15,16 @@ from symattn.documents.binding.construction import Construction, same
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.definitions import collected
 from symattn.documents.binding.joining import joined
-from symattn.documents.binding.names import Names
+from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.roles import Role, spoken
 from symattn.documents.binding.standard import Standard, Variant
 from symattn.documents.binding.subjects import (
     Mention,
     Subject,
     counts_from_zero,
+    labelled_tokens,
+    mentions,
     spoken_tokens,
     subject,
 )
@@ -122,6 +125,8 @@ class Binder:
 
     def _told_tokens(self) -> tuple[str, ...]:
         """The words of a sentence that the article quotes, as many as there are rows."""
+        if labels := labelled_tokens(map(_words, self.passages)):
+            return labels
         sizes = {shape[0] for name in self.recipe.given if (shape := self._shape(name))}
         return spoken_tokens([self.article.text(one) for one in _prose_spans(self.passages)], sizes)
 
@@ -142,7 +147,9 @@ class Binder:
             self._passage(passage)
 
     def _passage(self, passage: Passage) -> None:
-        about = Subject()
+        # What was said right before stands for words of its own.
+        about = self.place.label if self.place.label.adjacent else Subject()
+        self.place.label = replace(self.place.label, adjacent=False)
         if passage.kind == "code" and self._kind != "code":
             self._shown.clear()
         self._kind = passage.kind
@@ -174,9 +181,45 @@ class Binder:
             for figure, tree in bound:
                 # What one sentence says of several figures stands or falls together.
                 holds = self.claims.agreement(tree, figure) == 1.0
-                if holds or (share >= 0.5 if len(bound) > 1 else certain):
+                is_share = values.is_share(figure)
+                if holds or (is_share and (share >= 0.5 if len(bound) > 1 else certain)):
                     plainly = certain or len(bound) > 1
                     self.claims.claim(tree, figure, confirmed=not plainly)
+
+        self._sums(text, figures, row)
+        self._lists(text, figures)
+
+    def _sums(self, text: str, figures: Sequence[prose.Placed], row: Mention | None) -> None:
+        """Figures that are called sums, of the exponentials of the row that is spoken of."""
+        for placed in prose.sums(text, figures):
+            said = mentions(text[: placed.start], self.tokens)[-1:] or ([row] if row else [])
+            if not said or self.claims.is_taken(placed.figure):
+                continue
+            target = self._spoken(Subject("sums", tuple(said)), [placed.figure])
+            if target is not None and (
+                self._is_worked(target) or self.claims.agreement(target, placed.figure) == 1.0
+            ):
+                self.claims.claim(target, placed.figure)
+
+    def _lists(self, text: str, figures: Sequence[prose.Placed]) -> None:
+        """All shares of a row in a list, where they are those of one row only."""
+        whole = self.standard.of("weights")
+        shape = None if whole is None else self.recipe.shape(whole)
+        if whole is None or shape is None or len(shape) != 2:
+            return
+        for listed in prose.lists(text, figures, shape[1]):
+            rows = [
+                i
+                for i in range(shape[0])
+                if all(
+                    self.claims.agreement(workings.indexed(whole, i, j), figure) == 1.0
+                    for j, figure in enumerate(listed)
+                )
+            ]
+            if len(rows) == 1 and not any(map(self.claims.is_taken, listed)):
+                for j, figure in enumerate(listed):
+                    entry = workings.indexed(whole, rows[0], j)
+                    self.claims.claim(entry, figure, confirmed=True)
 
     def _told(self, told: prose.Told) -> tuple[float, workings.Bound, bool]:
         """The entries that a sentence may speak of, the part of them that agrees, and
@@ -228,8 +271,10 @@ class Binder:
         if chain.span in self._in_rows:
             return
         if chain.span in self._rows:
-            self._run_of_rows(self._rows[chain.span], before)
-            return
+            run = self._rows[chain.span]
+            if self._run_of_rows(run, before):
+                return
+            self._in_rows -= {one.span for one in run.chains}
         members = list(chain.members)
         label = before
         while len(members) > 1 and (mention := self._token(members[0])) is not None:
@@ -249,7 +294,8 @@ class Binder:
             elif values.is_value(member):
                 if work is not None:
                     self.claims.work_out(work, member)
-                self._value(member, target or spoken, target is not None, label)
+                is_named = target is not None or (spoken is not None and self._is_worked(spoken))
+                self._value(member, target or spoken, is_named, label)
                 work = None
             elif not values.is_closed(member):
                 made = self.names.resolved(member)
@@ -286,20 +332,66 @@ class Binder:
         return None
 
     def _spoken(self, about: Subject, members: list[Member]) -> syntax.Tree | None:
-        """What the words around a chain say that it is of."""
+        """What the words around a chain, or a word that it begins with, say that it is of:
+        of what they may mean the one that its first value agrees with most."""
+        head = members[0] if members else None
+        if isinstance(head, syntax.Name):
+            # What isn't defined may be called by what it is: "softmax = [0.49, 0.51]".
+            role = self._said_by(head.name)
+            if role is None:
+                return None
+            about = replace(about, role=role)
         if about.role is None:
             return None
-        if members and isinstance(members[0], syntax.Name):
-            # It has a name of its own, which the words don't explain.
-            return None
-        whole = self.standard.of(about.role)
-        if whole is None:
-            return None
+        found = [
+            tree
+            for whole in self._of_role(about.role, about)
+            if (tree := self._chosen(whole, about)) is not None
+        ]
+        value = next((one for one in members if values.is_value(one)), None)
+        if value is None or len(found) < 2:
+            return found[0] if found else None
+        fitting = [tree for tree in found if self.claims.fits(tree, value)] or found
+        # Of exponentials less their largest the sum is as well.
+        worked = [tree for tree in fitting if self._is_worked(tree)]
+        return max(worked or fitting, key=lambda tree: self.claims.agreement(tree, value))
+
+    def _is_worked(self, tree: syntax.Tree) -> bool:
+        """Whether what a sum adds up was claimed before, entry by entry."""
+        match tree:
+            case syntax.Call("total", (syntax.Call("exp", (row,)),)):
+                return self.claims.is_claimed(syntax.Call("exp", (workings.entry(row, 0),)))
+        return False
+
+    def _said_by(self, name: str) -> Role | None:
+        roles = spoken(name.replace("_", " "))
+        return roles[-1].role if roles else usual_role(name)
+
+    def _of_role(self, role: Role, about: Subject) -> list[syntax.Tree]:
+        """The quantities that a role may mean: "scores" are also those that are scaled or
+        masked, exponentials may be of scores less their largest."""
+        if role in ("exponentials", "sums"):
+            rows = [self._counted(one) for one in about.mentions if not one.across]
+            if not rows:
+                return []
+            return list(context.of_softmax(self.recipe, role, rows[0]))
+        alike: tuple[Role, ...] = (role,)
+        if role in ("scores", "scaled", "masked"):
+            alike = (role, *(one for one in ("scores", "scaled", "masked") if one != role))
+        found = [self.standard.of(alike[0])]
+        found += [syntax.Name(name) for one in alike[1:] for name in self.recipe.with_role(one)]
+        return [tree for tree in found if tree is not None]
+
+    def _chosen(self, whole: syntax.Tree, about: Subject) -> syntax.Tree | None:
+        """The row, column or entry of a quantity that words mention; None where it has
+        none of that kind."""
+        shape = self.recipe.shape(whole)
+        if shape is None or not isinstance(whole, syntax.Name):
+            return whole
         keys = [self._counted(one) for one in about.mentions if not one.across]
         across = [self._counted(one) for one in about.mentions if one.across]
-        shape = self.recipe.shape(whole)
         chosen = [*keys[:2], *across[:1]][:2] if len(keys) < 2 else keys[:2]
-        if shape is None or len(chosen) > len(shape):
+        if len(chosen) > len(shape):
             return None
         if any(not 0 <= key < size for key, size in zip(chosen, shape, strict=False)):
             return None
@@ -389,14 +481,16 @@ class Binder:
         names = (*self.recipe.given, *self.recipe.steps)
         return any(self.recipe.agreement(syntax.Name(name), value) == 1.0 for name in names)
 
-    def _run_of_rows(self, run: row_runs.Rows, before: Subject) -> None:
-        """Rows that are printed one by one: each of the quantity that is spoken of."""
+    def _run_of_rows(self, run: row_runs.Rows, before: Subject) -> bool:
+        """Rows that are printed one by one: each of the quantity that is spoken of; False
+        where they are not the rows of one."""
         about = before.within(self.place.around)
-        if about.role is None or self.claims.is_taken(run.tree):
-            return
-        whole = self.standard.of(about.role)
-        if whole is not None and self.recipe.shape(whole) == values.shape(run.tree):
-            self.claims.claim(whole, run.tree)
+        if self.claims.is_taken(run.tree):
+            return True
+        whole = None if about.role is None else self.standard.of(about.role)
+        if whole is None or self.recipe.shape(whole) != values.shape(run.tree):
+            return False
+        return self.claims.claim(whole, run.tree)
 
     # -- the whole ------------------------------------------------------------------------
 
@@ -438,6 +532,10 @@ class Binder:
                 if name in self.recipe.trees:
                     waiting += syntax.names(self.recipe.trees[name])
         return used
+
+
+def _is_entry(tree: syntax.Tree) -> bool:
+    return isinstance(tree, syntax.Indexed) and len(tree.keys) == 2
 
 
 def _is_size(tree: syntax.Tree) -> bool:

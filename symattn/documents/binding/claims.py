@@ -24,6 +24,7 @@ class Claims:
     agreeing: float = 0.0
     where: str = ""
     _taken: set[Span] = field(default_factory=set)
+    _texts: set[str] = field(default_factory=set)
 
     def take(self, tree: syntax.Tree, name: str) -> None:
         """A printed value is an input where it stands: nothing is claimed of it."""
@@ -35,6 +36,10 @@ class Claims:
     def is_taken(self, value: syntax.Tree) -> bool:
         """Whether it is known of a figure of the value what it is."""
         return any(figure.span in self._taken for figure in values.figures(value))
+
+    def is_claimed(self, tree: syntax.Tree) -> bool:
+        """Whether something was claimed of an expression."""
+        return syntax.text(tree) in self._texts
 
     def fits(self, target: syntax.Tree, value: syntax.Tree) -> bool:
         """Whether a value can be printed of an expression, by its shape."""
@@ -75,6 +80,7 @@ class Claims:
             self.coverage.mark(values.figures(fitted[1]), "local")
 
     def _add(self, key: str, text: str, value: syntax.Tree, confirmed: bool) -> None:
+        self._texts.add(text)
         figures = list(values.figures(value))
         span = figures[0].span.to(figures[-1].span)
         shown, places = values.printed(value), values.spans(value)

@@ -45,7 +45,8 @@ class Construction:
         for one in self.definitions.found.values():
             if one.value is None:
                 continue
-            is_matrix = len(values.shape(one.value)) == 2
+            shape = values.shape(one.value)
+            is_matrix = len(shape) == 2 and not (self.names.is_row(one.name) and min(shape) == 1)
             if is_matrix and usual_role(one.name) not in _COMPUTED:
                 self._give(one)
             else:

@@ -61,6 +61,20 @@ def _of(recipe: Recipe, standard: Standard, role: Role, row: int | None) -> Iter
                 yield syntax.Call("total", (workings.indexed(whole, i),))
 
 
+def of_softmax(recipe: Recipe, role: Role, row: int) -> Iterator[syntax.Tree]:
+    """The exponentials of a row that a softmax is taken of, or their sum: of the scores,
+    and of these less their largest."""
+    for scores in _softmax_rows(recipe, row):
+        for shown in (scores, workings.shifted(recipe, scores)):
+            if shown is not None:
+                exponentials = syntax.Call("exp", (shown,))
+                yield (
+                    exponentials
+                    if role == "exponentials"
+                    else syntax.Call("total", (exponentials,))
+                )
+
+
 def _of_softmax(recipe: Recipe, role: Role, scores: syntax.Tree) -> Iterator[syntax.Tree]:
     """The exponentials of a row of scores, or their sum."""
     shape = recipe.shape(scores)

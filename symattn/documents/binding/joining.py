@@ -35,7 +35,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
     """
     before: Chain | None = None
     for passage in passages:
-        if passage.kind in ("code", "heading", "note"):
+        if passage.kind in ("heading", "note") or _is_program(passage):
             before = None
             yield passage
             continue
@@ -68,6 +68,10 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
             if isinstance(last, Words) and last.text.strip().endswith((".", "!", "?")):
                 before = None
         yield replace(passage, pieces=tuple(pieces))
+
+
+def _is_program(passage: Passage) -> bool:
+    return any(isinstance(piece, Chain) and piece.is_code for piece in passage.pieces)
 
 
 def _continued(chain: Chain, value: syntax.Tree, span: Span) -> Chain:

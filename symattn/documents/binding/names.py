@@ -19,6 +19,7 @@ _FAMILY = re.compile(r"([A-Za-z]+?)_?([0-9]{1,3})\Z")
 _ROWS: Mapping[str, Role] = {
     "s": "scores", "a": "weights", "alpha": "weights", "z": "output", "o": "output",
     "y": "output", "c": "output", "e": "scores", "w": "weights", "p": "weights",
+    "P": "weights", "O": "output",
 }  # fmt: skip
 #: Letters for the size of keys, when nothing says what they are.
 _SIZES = ("d_k", "d", "d_q", "d_head", "d_h", "d_K", "dk", "dim", "d_key")
@@ -134,7 +135,7 @@ class Names:
     def is_row(self, name: str) -> str:
         """The letters of a name such as q_1, which may be that of a row; '' of others."""
         match = _FAMILY.match(name)
-        return match[1] if match and match[1].islower() else ""
+        return match[1] if match and (match[1].islower() or len(match[1]) == 1) else ""
 
     def row_number(self, name: str) -> int:
         """The number in the name of a row."""

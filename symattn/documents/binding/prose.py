@@ -47,9 +47,10 @@ def joined(passage: Passage) -> tuple[str, list[Placed]]:
             case Words(words, _, figures):
                 at = 0
                 for figure in figures:
-                    start = words.find(figure.text.lstrip("+-"), at)
+                    digits = figure.text.lstrip("+-").rstrip("%").rstrip()
+                    start = words.find(digits, at)
                     if start >= 0:
-                        at = start + len(figure.text.lstrip("+-"))
+                        at = start + len(digits)
                         if not _WHOLE.match(figure.text):
                             found.append(Placed(figure, len(text) + start, len(text) + at))
                 text += words
@@ -120,6 +121,28 @@ def _before(figures: Sequence[Placed], said: Sequence[Mention]) -> list[tuple[Fi
         near = [m for m in said if start <= m.start and m.end <= one.start]
         found += [(one.figure, near[-1])] if near else []
     return found
+
+
+_SUMS = re.compile(
+    r"(?:\b(?:sums?|totals?|denominators?|normali[sz]ers?)\b[^.;\d]{0,24}|\badds? up to\s+"
+    r"|\btogether(?: they (?:make|give|are))?\s+)\Z",
+    re.I,
+)
+
+
+def sums(text: str, figures: Sequence[Placed]) -> Iterator[Placed]:
+    """The figures that words call a sum: 'together 1.229', 'The sum is 5.968'."""
+    for one in figures:
+        if _SUMS.search(text[max(0, one.start - 60) : one.start]):
+            yield one
+
+
+def lists(text: str, figures: Sequence[Placed], count: int) -> Iterator[tuple[Figure, ...]]:
+    """Shares that a sentence lists, as many as a row has: '27.6 %, 45.5 % and 26.9 %'."""
+    for start, end in _sentences(text):
+        inside = [one.figure for one in figures if start <= one.start < end]
+        if len(inside) == count > 1 and all(one.text.endswith("%") for one in inside):
+            yield tuple(inside)
 
 
 def _role(sentence: str, figures: Sequence[Placed]) -> Role | None:

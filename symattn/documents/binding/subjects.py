@@ -144,6 +144,28 @@ def spoken_tokens(paragraphs: Sequence[str], sizes: Collection[int]) -> tuple[st
     return ()
 
 
+_LABEL = re.compile(
+    rf"(?:row|token|word|position)s?\s*#?(?P<number>[0-9]{{1,2}})\s*[:(]\s*[{_QUOTES}]"
+    rf"(?P<token>[^{_QUOTES}\n]{{1,24}})[{_QUOTES}]",
+    re.I,
+)
+
+
+def labelled_tokens(texts: Iterable[str]) -> tuple[str, ...]:
+    """Tokens that labels name with their numbers: 'Row 0 ("bees")', 'Row 1 ("love")'.
+
+    >>> labelled_tokens(['Row 0 ("bees"):', 'Row 1 ("love"):', 'Row 0 ("bees")'])
+    ('bees', 'love')
+    """
+    found: dict[int, str] = {}
+    for text in texts:
+        for match in _LABEL.finditer(text):
+            found.setdefault(int(match["number"]), match["token"])
+    numbers = sorted(found)
+    is_whole = len(numbers) > 1 and numbers == list(range(numbers[0], numbers[-1] + 1))
+    return tuple(found[number] for number in numbers) if is_whole else ()
+
+
 def counts_from_zero(texts: Iterable[str]) -> bool:
     """Whether rows or tokens are counted from 0 somewhere.
 

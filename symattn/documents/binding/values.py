@@ -65,6 +65,11 @@ def _is_even(items: tuple[syntax.Tree, ...]) -> bool:
     return len(lengths) == 1
 
 
+def is_share(tree: Member) -> bool:
+    """Whether it is a figure in percent."""
+    return isinstance(tree, Figure) and tree.text.endswith("%")
+
+
 def is_numeric(tree: Member) -> TypeGuard[syntax.Tree]:
     """Whether it has numbers but no names, and is an expression, not a value."""
     return not isinstance(tree, Opaque) and not is_value(tree) and is_closed(tree)

@@ -47,7 +47,9 @@ def _matches(
     recipe: Recipe, target: syntax.Tree, numbers: syntax.Tree, depth: int
 ) -> Iterator[Bound]:
     """The ways in which numbers have a form of the target."""
-    if numbers == target:
+    if numbers == target or isinstance(target, syntax.Literal):
+        if isinstance(numbers, syntax.Literal) and numbers.text != getattr(target, "text", ""):
+            return
         yield []
         return
     if values.is_value(numbers):
@@ -203,12 +205,19 @@ def _unfolded(recipe: Recipe, target: syntax.Tree, depth: int) -> Iterator[synta
         return
     match target:
         case syntax.Name(name) if name in recipe.trees:
-            yield recipe.trees[name]
-            yield from _unfolded(recipe, recipe.trees[name], depth - 1)
-        case syntax.Indexed(syntax.Name(name), keys) if name in recipe.trees:
+            made = recipe.trees[name]
+            yield made
+            if isinstance(made, syntax.Binary) and made.op == "/":
+                below = syntax.Binary("/", syntax.Literal("1"), made.right)
+                yield syntax.Binary("*", below, made.left)
+            yield from _unfolded(recipe, made, depth - 1)
+        case syntax.Indexed(operand, keys):
+            whole: syntax.Tree | None = operand
+            if isinstance(operand, syntax.Name):
+                whole = recipe.trees.get(operand.name)
             plain = [key for key in keys if isinstance(key, int)]
-            if len(plain) == len(keys):
-                yield from _of_entry(recipe, recipe.trees[name], plain, depth)
+            if whole is not None and len(plain) == len(keys):
+                yield from _of_entry(recipe, whole, plain, depth)
         case syntax.Call("total", (operand,)):
             yield from _sum_of(recipe, operand)
 
@@ -231,6 +240,9 @@ def _of_entry(
             parts = [_entry(recipe, part, shape, keys) for part in (left, right)]
             if parts[0] is not None and parts[1] is not None:
                 yield syntax.Binary(op, parts[0], parts[1])
+                if op == "/":
+                    part = syntax.Binary("/", syntax.Literal("1"), parts[1])
+                    yield syntax.Binary("*", part, parts[0])
         case syntax.Call("softmax", (scores,)):
             row = scores if len(shape) == 1 else indexed(scores, keys[0])
             if len(keys) == len(shape):
