@@ -7,27 +7,26 @@ indices; every other one is in exactly one figure of a tree that is returned.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from symattn import syntax
 from symattn.documents.notation import arrays, scripts, values
+from symattn.documents.notation.juxtaposition import is_factor, looked_up, stands_beside
 from symattn.documents.notation.products import is_number, joined
 from symattn.documents.notation.tokens import Excess, Token, Unread, matched, numbers_in
 from symattn.documents.notation.vocabulary import (
-    JOINING,
     MATRICES,
 )
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Figure, Labelled, Member, Named, Opaque
-from symattn.limits import DIGITS, NESTING, TOKENS
+from symattn.documents.trees import Figure, Labelled, Member, Opaque
+from symattn.limits import DIGITS, NESTING
 from symattn.syntax import Tree
 
 _PRODUCTS = frozenset("*/@·×⊙")
-#: Names of matrices that are no letter: ``W1``, ``dS``, ``Wq``.
-_LETTERS = re.compile("[A-Za-z][0-9]++|d[A-Z]|[A-Z][qkvo]")
 #: Tokens that a part of a name has at most.
 _NAME = 40
+#: How deep trees are, operations in a row included.
+_DEPTH = 2 * NESTING.most
 
 
 class Grammar:
@@ -144,7 +143,7 @@ class Grammar:
             1 for i in range(start, end) if self.tokens[i].kind == "number" and i not in self.silent
         )
         for node, depth in _walked(tree):
-            if depth > NESTING.most * 2:
+            if depth > _DEPTH:
                 raise Excess
             match node:
                 case Figure(text):
@@ -197,9 +196,9 @@ class Grammar:
     def sum(self) -> Tree:
         """Products with signs between them."""
         left = self.product()
-        start = self.at
+        count = 0
         while self.peek().text in ("+", "-") and self.peek().kind == "operator":
-            self._bound(start)
+            count = self._bound(count)
             mark, sign = self.at, self.peek().text
             self.at += 1
             try:
@@ -217,12 +216,12 @@ class Grammar:
     def product(self) -> Tree:
         """Values with signs of products between them, or side by side."""
         left = self.unary()
-        start = self.at
+        count = 0
         while True:
-            self._bound(start)
+            count = self._bound(count)
             mark, token = self.at, self.peek()
             sign = token.text if token.kind == "operator" and token.text in _PRODUCTS else ""
-            if not sign and not self.stands_beside(left):
+            if not sign and not stands_beside(self, left):
                 return left
             self.at += bool(sign)
             try:
@@ -234,75 +233,17 @@ class Grammar:
                     raise
                 self.at = mark
                 return left
-            if not sign and not self._is_factor(mark, right):
+            if not sign and not is_factor(self, mark, right):
                 self.at = mark
                 return left
-            found = joined(sign, left, right)
+            entry = None if sign else looked_up(self, mark, left, right)
+            found = entry or joined(sign, left, right)
             if isinstance(found, Figure):
                 numbers = [i for i in range(mark - 1, self.at) if self.tokens[i].kind == "number"]
                 late = [i for i in numbers if i >= mark]
                 self.silent.update(late)
                 self.merged.extend(late)
             left = found
-
-    def stands_beside(self, left: Tree) -> bool:
-        """Whether a product goes on without a sign."""
-        token = self.peek()
-        before = self.tokens[self.at - 1]
-        if not self.latex and "\n" in self.text.string[before.end : max(token.start, before.end)]:
-            return False
-        if token.kind == "name" and token.text != "inf":
-            if self.latex:
-                return token.text not in JOINING
-            if before.text == "]" and token.spaced and self.peek(1).kind == "relation":
-                # "Q = [1, 0] K = [0, 1]": another name gets its value.
-                return False
-            return self._is_letter(self.at) and (
-                isinstance(left, Figure)
-                or before.text in (")", "}", "]", "⊤")
-                or self._is_letter_before(left)
-            )
-        if token.kind == "command":
-            return self.latex or token.text == r"\sqrt" or self._is_letter_before(left)
-        if token.kind == "open":
-            if token.text == "(":
-                return self.latex or not token.spaced or self._is_letter_before(left)
-            if token.text == "[":
-                return self.latex and not isinstance(left, Named)
-            return token.text == "{" or token.text[1:] in MATRICES
-        return False
-
-    def _is_letter(self, at: int) -> bool:
-        """Whether a name in plain text is one letter, perhaps with an index."""
-        text = self.tokens[at].text
-        if len(text) == 1:
-            if not self.tokens[at].spaced and self.tokens[at - 1].kind == "number":
-                # "268M" is a size, no product.
-                return text not in "kMBG"
-            scripted = at + 1 < self.end and self.tokens[at + 1].kind == "script"
-            glued = not self.tokens[at].spaced
-            return text.isupper() or glued or scripted or not text.isascii()
-        return _LETTERS.fullmatch(text) is not None
-
-    def _is_factor(self, at: int, right: Tree) -> bool:
-        """Whether what stands in brackets behind a blank is a factor, and no remark."""
-        token = self.tokens[at]
-        if self.latex or token.text != "(" or not token.spaced:
-            return True
-        remark = isinstance(right, Named | syntax.Array | syntax.Sequence) or is_number(right)
-        return not remark
-
-    def _is_letter_before(self, left: Tree) -> bool:
-        while isinstance(left, syntax.Binary):
-            left = left.right
-        match left:
-            case Named(name):
-                return len(name) == 1 or name[1:2] == "_" or bool(_LETTERS.fullmatch(name))
-            case syntax.Transposed() | syntax.Cell() | syntax.Indexed() | syntax.Gradient():
-                return True
-            case syntax.Power(base, _):
-                return self._is_letter_before(base)
-        return False
 
     def unary(self) -> Tree:
         """A value with its sign; that of a number is part of its figure."""
@@ -331,10 +272,11 @@ class Grammar:
         finally:
             self.depth -= 1
 
-    def _bound(self, start: int) -> None:
-        """Refuse an expression of more symbols than one is read."""
-        if self.at - start > TOKENS.most:
+    def _bound(self, count: int) -> int:
+        """One operation more, unless the tree became deeper than trees are walked."""
+        if count > _DEPTH:
             raise Excess
+        return count + 1
 
     def _glued(self, at: int, other: int) -> bool:
         """Whether nothing but blanks stands between two tokens."""
@@ -366,9 +308,9 @@ class Grammar:
 
     def after(self, tree: Tree) -> Tree:
         """A value with what stands behind and above it."""
-        start = self.at
+        count = 0
         while True:
-            self._bound(start)
+            count = self._bound(count)
             token = self.peek()
             if token.kind == "prime" and not isinstance(tree, Figure):
                 self.at += 1

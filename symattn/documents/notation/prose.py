@@ -177,6 +177,9 @@ class _Prose:
             return bool(sign) and (before is None or token.spaced or before.kind == "open")
         if before is not None and not token.spaced and before.kind in ("number", "name", "script"):
             return False
+        if before is not None and before.text == "." and not (token.spaced or before.spaced):
+            # An attribute, or a product with a point: "q1.k2".
+            return token.kind != "name"
         if token.kind == "number" and token.text.isdigit() and before is not None:
             return not (before.kind == "name" and before.text.lower() in COUNTED)
         return True

@@ -123,6 +123,8 @@ def named(grammar: Grammar, start: int, written: str) -> Tree:
             piece = argument(grammar)
             inner = grammar.few(*piece)
             if token.text == "_":
+                if _is_size(inner):
+                    continue
                 if indices is None and (found := subscript(plain_name(written), inner)):
                     indices = found
                     continue
@@ -158,6 +160,11 @@ def _transposed(name: str, span: Span) -> Tree:
     return syntax.Binary("@", tree, syntax.Transposed(letters[-1]))
 
 
+def _is_size(tokens: Sequence[Token]) -> bool:
+    r"""Whether a subscript only says how large an array is: ``Q_{3 \times 4}``."""
+    return len(tokens) == 3 and tokens[1].text == "×"
+
+
 def is_transpose(tokens: Sequence[Token]) -> bool:
     """Whether what stands above takes the transpose."""
     return len(tokens) == 1 and tokens[0].text in TRANSPOSES
@@ -185,6 +192,8 @@ def scripted(grammar: Grammar, tree: Tree, sign: str) -> Tree:
     if sign == "_":
         if isinstance(tree, Figure):
             raise Unread
+        if _is_size(inner):
+            return tree
         found = subscript("A", inner)
         if found is None and len(inner) == 1 and inner[0].text.isdigit():
             found = (int(inner[0].text),)

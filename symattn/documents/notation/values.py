@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from symattn import syntax
 from symattn.documents.notation import scripts
+from symattn.documents.notation.juxtaposition import stands_beside
 from symattn.documents.notation.names import plain_name
 from symattn.documents.notation.products import product
 from symattn.documents.notation.tokens import Token, Unread
@@ -119,6 +120,8 @@ def command(grammar: Grammar, token: Token) -> Tree:
             return _gradient(grammar)
         case "∇":
             return _nabla(grammar)
+        case r"\sum" | r"\prod" if grammar.peek().kind in ("relation", ""):
+            return Named(token.text[1:], grammar.span(start, start + 1))
         case r"\sum" | r"\prod":
             return _large(grammar, token.text[1:])
     if token.text in ACCENTS:
@@ -216,7 +219,7 @@ def _large(grammar: Grammar, function: str) -> Tree:
         if is_below:
             over = scripts.over(grammar, *limits)
     term = grammar.unary()
-    while grammar.stands_beside(term) or grammar.peek().text in ("·", "×", "*", "⊙"):
+    while stands_beside(grammar, term) or grammar.peek().text in ("·", "×", "*", "⊙"):
         sign = grammar.peek().text if grammar.peek().kind == "operator" else ""
         grammar.at += bool(sign)
         term = product(sign, term, grammar.postfix())

@@ -22,6 +22,7 @@ KNOWN = {
     r"A \odot B = A \circ B": ["A * B = A * B"],
     r"q_1 \cdot k_2 = 1 \cdot 0.5 + 2 \times 0.25": ["q_1 @ k_2 = 1 * 0.5 + 2 * 0.25"],
     r"[1, 0] \cdot [0.5, 2] = 0.5": ["[1, 0] @ [0.5, 2] = 0.5"],
+    r"V = \begin{pmatrix} 1 & 0 \end{pmatrix}_{1 \times 2} = W_{n \times d}": ["V = [[1, 0]] = W"],
     # quotients, roots, powers, functions
     r"\frac{QK^T}{\sqrt{d_k}} \approx S / \sqrt 2": ["Q @ K.T / sqrt(d_k) ≈ S / sqrt(2)"],
     r"\dfrac12 = 0.5": ["1 / 2 = 0.5"],

@@ -62,6 +62,8 @@ KNOWN = {
     # what may have begun before stays open
     "32 ops per row × 4 = 128": ["'32 ops per'", "«row × 4» = 128"],
     "Q, K, V = X A, X B, X C": ["Q = X @ A", "K = X @ B", "V = X @ C"],
+    "So ∂L/∂S = dA, Σ = 5.367": ["'So'", "grad(S) = dA", "','", "sum = 5.367"],
+    "A(cat, sat) = 0.34, q1.k2 = 3": ["A(cat, sat) = 0.34", "', q1.k2 = 3'"],
     "x = f(a, ..., b) W": ["x = «f(a, ..., b) W»"],
     "Wq = [[1, 0]] Wk = [[0, 1]]": ["Wq = [[1, 0]]", "Wk = [[0, 1]]"],
     "S₁₂ = qᵢ·kⱼ": ["S[1, 2] = q[i] @ k[j]"],
