@@ -104,11 +104,10 @@ class Closers:
 
     def after(self, closer: str, at: int) -> int:
         """The first place from ``at`` on, or -1; ``at`` never goes back."""
-        found = self._next.get(closer, at - 1)
-        if found < at and found != len(self._string):
-            found = self._string.find(closer, at)
-            self._next[closer] = found if found >= 0 else len(self._string)
-        return self._next[closer] if self._next[closer] < len(self._string) else -1
+        found = self._next.get(closer, 0)
+        if found >= 0 and (found < at or closer not in self._next):
+            found = self._next[closer] = self._string.find(closer, at)
+        return found
 
 
 class _Scan:
@@ -142,6 +141,8 @@ class _Scan:
             "{": self._attributes,
         }
         out, search = self.out, self.marks.search
+        if search(string) is None:
+            return [Piece("text", self.text)] if string else []
         while mark := search(string, at):
             start = mark.start()
             if last < start:

@@ -1,10 +1,12 @@
 """Markdown to blocks: every construct, and every character with its place."""
 
+from unittest.mock import Mock
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.documents import markdown
+from symattn.documents import commonmark, markdown
 from symattn.documents.text import Text
 from tests.documents.places import texts, untrue
 
@@ -32,6 +34,11 @@ def said(source):
         ),
         ("Pay $5 and $10.", [("text", "Pay $5 and $10.")]),
         ("Pay $5-$10 or \\$3\\$", [("text", "Pay $5-$10 or $3$")]),
+        ("It is $5 or 6 $ now", [("text", "It is $5 or 6 $ now")]),
+        ("\\`$x$`", [("text", "`"), ("math", "x"), ("text", "`")]),
+        ("x `` `a` `` y", [("text", "x "), ("code", "`a`"), ("text", " y")]),
+        ("_a_b c", [("text", "_a_b c")]),
+        ("```{note}\n[it][a]\n```\n\n[a]: http://b/1", [("text", "it")]),
         ("`$x$` is $y$", [("code", "$x$"), ("text", " is "), ("math", "y")]),
         ("It is $`y`$", [("text", "It is "), ("math", "y")]),
         ("{math}`q_1` of {ref}`here`", [("math", "q_1"), ("text", " of here")]),
@@ -71,6 +78,26 @@ def test_parts_of_prose(source, parts):
 def test_displayed_formulas(source):
     """A formula on lines of its own is a block, in whatever it stands."""
     assert read(source) == [("formula", [("math", "x\n=\n1")])]
+
+
+def test_formulas_end_with_their_container():
+    """A formula that an item of a list opens is not closed outside of it."""
+    assert [kind for kind, _ in read("- \\[ x\n\nout\n\n\\] y")] == ["prose"] * 3
+
+
+def test_what_is_nested_deep_is_read():
+    """Nothing is lost in however many containers."""
+    for nested in ("> " * 300, "- " * 300, "> - " * 200):
+        assert any("1.50" in text for _, text in said(f"{nested}1.50"))
+
+
+@pytest.mark.parametrize("source", ["\\[a\n", "> \\[a\n", "\\begin{align}\n", ":::{math}\n"])
+def test_formulas_that_never_end_are_looked_for_once(source, monkeypatch):
+    """Lines are looked at a bounded number of times, however many formulas stay open."""
+    looked = Mock(wraps=commonmark._open)
+    monkeypatch.setattr(commonmark, "_open", looked)
+    markdown.blocks(Text.whole(source * 400))
+    assert 400 <= looked.call_count <= 400 * 8
 
 
 def test_environments_stand_for_themselves():
@@ -259,3 +286,27 @@ def test_every_character_knows_its_place(source):
     assert untrue(source, blocks) == []
     starts = [text.span().start for text in texts(blocks)]
     assert starts == sorted(starts)
+
+
+_TAGS = st.sampled_from(
+    [
+        "<table>",
+        "</table>",
+        "<td>",
+        "<pre>",
+        "<p>",
+        "\n",
+        "\n\n",
+        "    ",
+        "> ",
+        "1.50 ",
+        "$x$",
+        "\\(",
+    ]
+)
+
+
+@given(st.lists(_TAGS, max_size=20).map("".join))
+def test_characters_in_tags_know_their_places(source):
+    """What stands between tags, closed or not, is the file's own, at its place."""
+    assert untrue(source, markdown.blocks(Text.whole(source))) == []

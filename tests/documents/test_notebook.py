@@ -102,6 +102,12 @@ def test_places_through_escapes():
     ]
 
 
+def test_halves_of_characters():
+    """Half a pair is no character: it is read as one that can't be."""
+    source = '{"cells": [{"cell_type": "code", "source": "x\\ud800y"}]}'
+    assert str(notebook.read(Text.whole(source)).blocks[0].text) == "x\ufffdy"
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [

@@ -45,6 +45,12 @@ def test_numbers_go_on_over_blank_lines_and_listings():
     ]
 
 
+def test_numbers_that_began_anew_do_not_go_on():
+    """Where each listing counts from 1, a number that happens to follow is text."""
+    source = "1a = (b)\n2c\n\nSo:\n\n1d = (e)\n2f\n\nSo:\n\n3g = (h)"
+    assert read(source)[-1] == ("prose", "3g = (h)")
+
+
 @pytest.mark.parametrize("above", ["python", "🐍python", "Python\nCopy code", "🐍 Python\nCopy"])
 def test_a_line_names_the_language(above):
     """The language above code is its language, and no text."""
@@ -92,7 +98,15 @@ def test_headings(source, level):
 
 @pytest.mark.parametrize(
     "source",
-    ["Row 0:", "Nobody.", "x = 1", "please → [1, 0]", "1.0 0.5 0.2", "picture.png", "The sum is"],
+    [
+        "Row 0:",
+        "Nobody.",
+        "x = 1",
+        "please → [1, 0]",
+        "1.0 0.5 0.2",
+        "Figure of it.png",
+        "The sum is",
+    ],
 )
 def test_lines_that_are_no_headings(source):
     """Labels, sentences, chains, figures and names of files are no headings."""
@@ -101,6 +115,7 @@ def test_lines_that_are_no_headings(source):
 
 def test_items_of_lists_stand_alone():
     """Items are blocks of their own, without their marks; a minus sign is none."""
+    assert read("It is equal to\n5. Then we see") == [("prose", "It is equal to\n5. Then we see")]
     source = "We see:\n  • one\n    goes on\n  - two\n- 0.5\n\n1. three\n\n2. four"
     assert read(source) == [
         ("prose", "We see:"),
@@ -149,6 +164,14 @@ def test_mis_decoded_text_is_repaired(page):
     for at, sign in enumerate(meant):
         span = text.span(at, at + 1)
         assert wrong[span.start : span.end].encode(page).decode() == sign
+
+
+def test_text_that_was_mis_decoded_twice():
+    """A text may have gone through it twice; each character has the place of all of it."""
+    wrong = "1×2 → 3".encode().decode("cp1252").encode().decode("cp1252")
+    text = repair.decoded(Text.whole(wrong))
+    assert str(text) == "1×2 → 3"
+    assert text.span(1, 2) == (1, wrong.index("2"))
 
 
 def test_bytes_that_a_code_page_lacks():
