@@ -135,6 +135,8 @@ def test_diff_is_a_patch_that_git_takes(symattn, shelf, end):
     old = path.read_bytes()
     ended = symattn("audit", "a post.md", "--diff")
     assert ended.code == 1
+    # A tab ends a name with blanks, for patch as well.
+    assert ended.out.startswith("--- a/a post.md\t\n+++ b/a post.md\t\n")
     assert path.read_bytes() == old
     assert symattn("audit", "a post.md", "--diff", "-o", "fix.patch").code == 1
     held = Path("fix.patch").read_bytes()
