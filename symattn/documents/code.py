@@ -61,24 +61,33 @@ class Codes:
             yield from printouts.passages(list(text.lines()), "code")
             return
         certain = bool(_PYTHON.match(language)) and whole
+        # All is followed before anything is told: what comes later may fill an array.
+        followed = [
+            (piece, parsed, self.program.follow(parsed))
+            if parsed is not None and (certain or _is_program(parsed))
+            else (piece, None, [])
+            for piece, parsed in pieces
+        ]
         waiting: list[Text] = []
-        for piece, parsed in pieces:
-            if parsed is None or not (certain or _is_program(parsed)):
+        for piece, parsed, events in followed:
+            if parsed is None:
                 waiting += piece.lines()
                 continue
             yield from printouts.passages(waiting, "code")
             waiting = []
-            yield from self._program(parsed)
+            yield from self._program(parsed, events)
         yield from printouts.passages(waiting, "code")
 
-    def _program(self, parsed: Source) -> Iterator[Passage]:
+    def _program(self, parsed: Source, events: Sequence[Event]) -> Iterator[Passage]:
         """What the statements of a piece of Python say, and its comments."""
-        events = self.program.follow(parsed)
         labels = {label for event in events for label in _labels(event.pieces)}
         said = {line for line, text in parsed.comments.items() if text.string.strip() in labels}
         before = min((node.lineno for node in parsed.body), default=1 << 30)
         yield from self._comments(parsed, said, range(1, before))
+        refilled = set(map(id, self.program.refilled))
         for event in events:
+            if id(event) in refilled:
+                continue
             pieces: tuple[Piece, ...] = event.pieces
             line = event.node.end_lineno or 0
             if event.source is parsed and line not in said and line in parsed.comments:

@@ -252,7 +252,8 @@ def test_masks_hide_scores():
 
 def test_entries_that_are_set_leave_no_old_array():
     """An array that is made to be filled is not what it was made of."""
-    assert lines("S = np.zeros((2, 2))") == []
+    assert lines("S = np.zeros((1, 2))\nS[0, 1] = 2") == ["S[0, 1] = 2"]
+    assert lines("b = np.zeros((1, 2))\nY = X + b") == ["b = [[0, 0]]", "Y = X + b"]
     (line,) = lines("S[:, 1] = -np.inf")
     assert line.startswith("S = ?")
 

@@ -89,6 +89,9 @@ class Program:
     scope: Scope = field(default_factory=Scope)
     functions: dict[str, Definition] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
+    #: Where names were assigned arrays to be filled, and those that were filled since.
+    empty: dict[str, Event] = field(default_factory=dict)
+    refilled: list[Event] = field(default_factory=list)
 
     def follow(self, source: Source) -> list[Event]:
         """What the statements of a piece say, in the order in which they run."""
@@ -174,8 +177,10 @@ class _Follower:
             found = UNKNOWN
         places = [target for target in targets if isinstance(target, ast.Name | ast.Subscript)]
         chain = self._chain(reader, places, value, found, frame)
-        if not (isinstance(value, ast.Call) and last_name(value.func) in _EMPTY):
-            self.tell(source, node, [chain] if chain else [])
+        self.tell(source, node, [chain] if chain else [])
+        if isinstance(value, ast.Call) and last_name(value.func) in _EMPTY and self.events:
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            self.program.empty.update(dict.fromkeys(names, self.events[-1]))
 
     def _set(
         self, source: Source, node: ast.stmt, target: ast.Subscript, value: ast.expr, frame: Frame
@@ -183,6 +188,8 @@ class _Follower:
         """``S[i, j] = value``; ``S[mask == 0] = -inf`` gives all of S anew."""
         reader = self.reader(source, frame)
         found = reader.tried(value)
+        if (made := self.program.empty.pop(_owner(target), None)) is not None:
+            self.program.refilled.append(made)
         places: list[ast.Name | ast.Subscript] = [target]
         if isinstance(target.value, ast.Name) and not _is_entry(target.slice, found):
             places = [target.value]
@@ -490,6 +497,13 @@ def _is_plain(node: ast.FunctionDef, found: Value) -> bool:
         case syntax.Call("softmax") | syntax.Transposed(syntax.Call("softmax")):
             return not any(isinstance(one, ast.Expr) for one in body)
     return False
+
+
+def _owner(target: ast.expr) -> str:
+    """The name of what an entry is an entry of."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def _is_entry(key: ast.expr, found: Value) -> bool:
