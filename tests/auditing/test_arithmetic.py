@@ -187,6 +187,11 @@ def test_what_was_computed_before_rounding_is_not_refuted(pairs):
         ("softmax([1.0, 0.5])", ["0.64", "0.36"], "within"),
         ("softmax([1.0, 0.5])", ["0.66", "0.34"], "refuted"),
         ("softmax(causal([[1.0, 7.5], [1, 1]]))", [["1.00", "0.00"], ["0.50", "0.50"]], "holds"),
+        (
+            "softmax(causal([[1, 1, 1], [0.30, 0.72, 5.0], [1, 1, 1]]))[1]",
+            ["0.398", "0.602", "0.000"],
+            "within",
+        ),
         # A sum of weights is one within their rounding, or only about one.
         ("0.51 + 0.19 + 0.31", "1", "within"),
         ("0.51 + 0.29 + 0.31", "1", "coarse"),

@@ -94,6 +94,9 @@ def test_no_line_is_too_long(width):
     assert max(map(cell_len, lines)) <= width
     shown, marks = (line for line in lines if "|" in line)
     assert shown[marks.index("^")] == "7"
+    # As much of it stands before the figure as behind.
+    before, behind = shown.split("| ")[1].split("7")
+    assert abs(len(before) - len(behind)) <= 1
 
 
 def test_what_an_article_says_steers_no_terminal():
