@@ -58,6 +58,7 @@ SAID = {
     "verify cat-sat-mat": "cat-sat-mat  holds  87 of 87",
     "audit please-study-man": "308 hold, 55 refuted, [0-9] roots",
     "mark answers.csv": r"1  T without the division by sqrt\(d_k\)",
+    "read post.md": "T = S / sqrt\\(d_k\\) +line 1",
     "new post.toml": "now try .symattn audit post.toml.",
     "derive softmax-jacobian": "J = diag\\(A\\) − A Aᵀ",
 }
@@ -75,6 +76,9 @@ def test_commands(command: str, tmp_path: Path) -> None:
         (table_of_answers,) = blocks("csv")
         (tmp_path / "answers.csv").write_text(table_of_answers, "utf-8")
         (tmp_path / "key.toml").write_text(key_of([exercise(library.load("cat-sat-mat"))]), "utf-8")
+    if words[1] == "read":
+        (notes,) = blocks("markdown")
+        (tmp_path / "post.md").write_text(f"{notes}\n$S = X X^T$, $d_k = 2$, $Y = X$\n", "utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "symattn", *words[1:]],
         cwd=tmp_path,
@@ -94,7 +98,7 @@ def test_commands(command: str, tmp_path: Path) -> None:
 
 def test_walkthrough_file(tmp_path: Path) -> None:
     """The file that the README shows is read, solved and audited."""
-    text, _ = blocks("toml")
+    text = next(text for text in blocks("toml") if "[[claims]]" in text)
     path = tmp_path / "two-words.toml"
     path.write_text(text, "utf-8")
     found = symattn.audit(path)
@@ -104,9 +108,24 @@ def test_walkthrough_file(tmp_path: Path) -> None:
     assert (wanted.audience, wanted.jacobian, wanted.say.name) == ("teacher", False, "de")
 
 
+def test_side_file(tmp_path: Path) -> None:
+    """The side file that the README shows binds the figures that it names, and ignores others."""
+    lines = [""] * 90
+    lines[0] = "$X = [[1, 0], [0, 1], [1, 1]]$, $S = X X^T$, $A = softmax(T)$, $Y = A X$"
+    lines[11] = "$0.5 + 0.5 = 2.0$"
+    lines[44] = "[0.38, 0.23, 0.38] [0.23, 0.38, 0.38]"
+    lines[59:62] = ["0.77 0.62", "0.62 0.77", "0.76 0.73"]
+    (tmp_path / "post.md").write_text("\n".join(lines) + "\n", "utf-8")
+    text = next(text for text in blocks("toml") if text.startswith("document"))
+    (tmp_path / "post.symattn.toml").write_text(text, "utf-8")
+    found = symattn.audit(tmp_path / "post.md")
+    wrong = [(one.line, one.text) for one in found.figures if one.cause]
+    assert (wrong, found.summary["figures"]) == ([(62, "0.76")], 12)
+
+
 def test_derivation_file() -> None:
     """The derivation that the README shows fares as it says."""
-    _, text = blocks("toml")
+    text = blocks("toml")[-1]
     found = symattn.derive(text)
     assert [line.status for line in found.lines] == ["proved", "refuted"]
     assert found.lines[1].hint.startswith("it would hold with a sum over l")

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from symattn.auditing import places
 from symattn.auditing.audit import Audit
+from symattn.cases.case import Case
 from symattn.documents.reading import Number, Status
 from symattn.languages.sentence import Sentence, joined
 
@@ -17,23 +18,35 @@ _LINES = 12
 
 def counts(audit: Audit) -> dict[str, int]:
     """How many numbers there are, and how many of each status."""
-    found = Counter(number.status for number in audit.numbers)
-    return {"numbers": len(audit.numbers)} | {name: found[name] for name in get_args(Status)}
+    return _counts(audit.numbers)
+
+
+def _counts(numbers: Sequence[Number]) -> dict[str, int]:
+    found = Counter(number.status for number in numbers)
+    return {"numbers": len(numbers)} | {name: found[name] for name in get_args(Status)}
 
 
 def of(audit: Audit, status: Status) -> list[Number]:
     """The numbers of that status, in order."""
-    return [number for number in audit.numbers if number.status == status]
+    return with_status(audit.numbers, status)
+
+
+def with_status(numbers: Sequence[Number], status: Status) -> list[Number]:
+    """Those of some numbers that have that status, in order."""
+    return [number for number in numbers if number.status == status]
 
 
 def line(audit: Audit) -> str:
-    """What became of the numbers of an article, in a sentence; '' without one.
+    """What became of the numbers of an article, in a sentence; '' without one."""
+    return sentence(audit.case, audit.numbers) if audit.case.reading is not None else ""
+
+
+def sentence(case: Case, numbers: Sequence[Number]) -> str:
+    """What became of the numbers that the article of a case prints.
 
     ``12 numbers: 8 bound, 2 local, 1 given, 1 not read (line 40)``.
     """
-    if audit.case.reading is None:
-        return ""
-    count = counts(audit)
+    count = _counts(numbers)
     said = {
         "bound": Sentence("{count} bound", count=count["bound"]),
         "local": Sentence("{count} local", count=count["local"]),
@@ -41,8 +54,8 @@ def line(audit: Audit) -> str:
         "ignored": Sentence("{count} ignored", count=count["ignored"]),
     }
     parts: list[str] = [text for name, text in said.items() if count[name]]
-    if unread := of(audit, "unread"):
-        at = lines(places.spanned(audit.case, number.span).line for number in unread)
+    if unread := with_status(numbers, "unread"):
+        at = lines(places.spanned(case, number.span).line for number in unread)
         parts.append(Sentence("{count} not read ({lines})", count=len(unread), lines=at))
     total = Sentence("{count} numbers", count=count["numbers"])
     head = Sentence("1 number") if count["numbers"] == 1 else total
@@ -63,19 +76,22 @@ def lines(numbers: Iterable[int]) -> Sentence:
 def as_dict(audit: Audit) -> dict[str, Any] | None:
     """The counts as plain data, with the places of what was not read or is no claim; None
     where there is no article."""
-    if audit.case.reading is None:
-        return None
+    return dictionary(audit.case, audit.numbers) if audit.case.reading is not None else None
+
+
+def dictionary(case: Case, numbers: Sequence[Number]) -> dict[str, Any]:
+    """The same for the numbers that the article of a case prints."""
     return {
-        **counts(audit),
-        "unread_at": _places(audit, of(audit, "unread")),
-        "ignored_at": _places(audit, of(audit, "ignored")),
+        **_counts(numbers),
+        "unread_at": _places(case, with_status(numbers, "unread")),
+        "ignored_at": _places(case, with_status(numbers, "ignored")),
     }
 
 
-def _places(audit: Audit, numbers: Sequence[Number]) -> list[dict[str, Any]]:
+def _places(case: Case, numbers: Sequence[Number]) -> list[dict[str, Any]]:
     return [
         {
-            **places.as_dict(audit.case, places.spanned(audit.case, number.span)),
+            **places.as_dict(case, places.spanned(case, number.span)),
             "text": number.text,
             "why": number.why or None,
         }

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from symattn.cases.case import Case, make
 from symattn.cases.claims import Claim
-from symattn.documents import binding
-from symattn.documents.files import article, read_article
+from symattn.documents.binding import read
+from symattn.documents.files import article as article_of
+from symattn.documents.files import is_side_file, read_article
+from symattn.documents.help import beside, help_of, read_side_file
 from symattn.documents.reading import Claimed, Open, Reading
 from symattn.documents.text import Span
 from symattn.errors import Malformed
 from symattn.shapes import Nested
 
 _CLAIM = re.compile(r"claims\[([0-9]+)\]")
+#: (the name of a file, the file that names it) -> the file of that name.
+Find = Callable[[str, Path], Path]
 
 
-def read_article_case(path: Path, held: bytes | None = None) -> Case:
-    """The case of the article in the file at ``path``, or of one that holds these bytes.
+def read_article_case(path: Path, find: Find, held: bytes | None = None) -> Case:
+    """The case of the article at ``path``, or of one that holds these bytes; of a side
+    file there, of what it is about: ``find`` gives the file that it names.
 
-    Raises :class:`Malformed` where it can't be read, and as :func:`case_of` does.
+    Raises :class:`Malformed` with every fault of the article, its notes and its side file.
     """
-    found = read_article(path) if held is None else article(path, held)
-    return case_of(binding.read(found))
+    side = read_side_file(path, lambda name: find(name, path)) if is_side_file(path) else None
+    path = path if side is None else side.document
+    article = read_article(path) if held is None else article_of(path, held)
+    return case_of(read(article, help_of(article, side or beside(path))))
 
 
 def case_of(reading: Reading) -> Case:
@@ -77,7 +85,14 @@ def _without(reading: Reading, error: Malformed) -> Reading:
     claims = enumerate(reading.claims)
     left = (Open(claim.text, why[k], claim.span) for k, claim in claims if k in why)
     kept = (claim for k, claim in enumerate(reading.claims) if k not in why)
-    return replace(reading, claims=tuple(kept), unfit=(*reading.unfit, *left))
+    places = {place: why[k] for k in why for row in _rows(reading.claims[k].spans) for place in row}
+    numbers = (
+        replace(one, status="unread", of="", why=places[one.span]) if one.span in places else one
+        for one in reading.numbers
+    )
+    return replace(
+        reading, claims=tuple(kept), numbers=tuple(numbers), unfit=(*reading.unfit, *left)
+    )
 
 
 def _entry(claim: Claimed, reading: Reading) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symattn.advice import MAKE_ONE
-from symattn.documents.files import SUFFIXES, is_article
+from symattn.documents.files import SUFFIXES, is_article, is_side_file
 from symattn.errors import Malformed, UnknownName, alike, short
 from symattn.tables.bundled import folder
 
@@ -56,7 +56,8 @@ def _is_there(name: str) -> bool:
 
 
 def load(name: str | Path, allow_outside: bool = False, held: bytes | None = None) -> Case:
-    """The case of that name or path.
+    """The case of that name or path: a walkthrough file, or an article (Markdown, a
+    notebook, LaTeX, HTML, text) with its side file.
 
     A path that ends as articles do (``.md``, ``.ipynb``, ``.tex``, ``.html``, ...) is
     that of one. A walkthrough file may extend bundled ones and files in its own folder
@@ -68,13 +69,22 @@ def load(name: str | Path, allow_outside: bool = False, held: bytes | None = Non
     """
     path = find(str(name), articles=True)
     # Who only asks for names loads no arithmetic.
-    if is_article(path):
+    if is_article(path) or is_side_file(path):
         from symattn.cases.article import read_article_case
 
-        return read_article_case(path, held)
+        return read_article_case(path, partial(_about, allow_outside), held)
     from symattn.cases.file import read_case
 
     return read_case(path, partial(_beside, allow_outside))
+
+
+def _about(allow_outside: bool, name: str, path: Path) -> Path:
+    """The article that the side file at ``path`` is about: beside it or below."""
+    wanted = path.parent / name
+    if not is_article(wanted):
+        raise Malformed(f"{short(name)!r} is no article: expected one of {', '.join(SUFFIXES)}")
+    _check_inside(allow_outside, name, wanted, path)
+    return wanted
 
 
 def _beside(allow_outside: bool, name: str, path: Path) -> Path:
@@ -82,12 +92,16 @@ def _beside(allow_outside: bool, name: str, path: Path) -> Path:
     if name in names():
         return find(name)
     wanted = path.parent / find(name)
+    _check_inside(allow_outside, name, wanted, path)
+    return wanted
+
+
+def _check_inside(allow_outside: bool, name: str, wanted: Path, path: Path) -> None:
     if not allow_outside and not _resolved(wanted).is_relative_to(_resolved(path.parent)):
         raise Malformed(
             f"{short(name)!r} is not in the file's folder or below: it is read only with "
             "--allow-outside, in Python allow_outside=True"
         )
-    return wanted
 
 
 def _resolved(path: Path) -> Path:

@@ -31,6 +31,7 @@ _COMMANDS: Mapping[str, str] = {
     "show": "symattn.cli.show",
     "verify": "symattn.cli.verify",
     "audit": "symattn.cli.audit",
+    "read": "symattn.cli.read",
     "derive": "symattn.cli.derive",
     "exercise": "symattn.cli.exercise",
     "mark": "symattn.cli.mark",
@@ -95,6 +96,7 @@ def _group() -> None:
 
     \b
       symattn audit post.md                   which figures of an article are wrong, and why
+      symattn read post.md                    how an article is understood, line by line
       symattn sheet cat-sat-mat               a worked-solution sheet
       symattn draw cat-sat-mat                its pattern and flow as a picture
       symattn show cat-sat-mat A              closed forms and certain digits

@@ -38,6 +38,19 @@ _MARKS = (
 )
 
 
+#: How the name of a side file ends, in which an author says something of an article.
+SIDE_FILE = ".symattn.toml"
+
+
+def is_side_file(name: str | Path) -> bool:
+    """Whether a file of that name is a side file.
+
+    >>> is_side_file("post.symattn.toml"), is_side_file("post.toml")
+    (True, False)
+    """
+    return str(name).endswith(SIDE_FILE)
+
+
 def is_article(name: str | Path) -> bool:
     """Whether a file of that name is an article.
 

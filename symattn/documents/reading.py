@@ -34,10 +34,11 @@ class Number:
 
 @dataclass(frozen=True)
 class Given:
-    """An input: its numbers as texts, and where they stand."""
+    """An input: its numbers as texts, and where they stand; nowhere where a side file
+    says them."""
 
     entries: Nested[str]
-    span: Span
+    span: Span | None
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,8 @@ def test_help(word, symattn) -> None:
     commands = done.out.partition("Commands:\n")[2].partition("\n\n")[0]
     names = [line.split()[0] for line in commands.splitlines()]
     assert names == [
-        "list", "sheet", "draw", "show", "verify", "audit", "derive", "exercise", "mark", "new",
+        "list", "sheet", "draw", "show", "verify", "audit", "read", "derive", "exercise", "mark",
+        "new",
     ]  # fmt: skip
     assert "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input." in done.out
     for command in names:

@@ -18,6 +18,7 @@ from symattn.errors import Malformed
 HIDDEN = {
     "post.md": "{before}<!-- symattn: {note} -->\n\n{after}",
     "post.qmd": "{before}<!-- symattn: {note} -->\n\n{after}",
+    "post.html": "<p>{before}</p>\n<!-- symattn: {note} -->\n<p>{after}</p>\n",
     "post.tex": "{before}\n\n% symattn: {note}\n{after}\n",
     "post.txt": "{before}\n\n<!-- symattn: {note} -->\n{after}\n",
 }

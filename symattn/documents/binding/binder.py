@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import context, prose, tables, values, workings
+from symattn.documents.binding import author, context, prose, roles, tables, values, workings
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import Construction, same
@@ -17,7 +18,7 @@ from symattn.documents.binding.definitions import collected
 from symattn.documents.binding.joining import joined
 from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.binding.roles import Role, spoken
+from symattn.documents.binding.roles import About, Role, spoken
 from symattn.documents.binding.standard import Standard, Variant
 from symattn.documents.binding.subjects import (
     Mention,
@@ -28,10 +29,12 @@ from symattn.documents.binding.subjects import (
     spoken_tokens,
     subject,
 )
+from symattn.documents.help import NONE, Expression, Help, Said, malformed
 from symattn.documents.passages import passages as passages_of
 from symattn.documents.reading import Open, Reading
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Member, Opaque, Passage, Table, Words
+from symattn.errors import Fault
 
 #: The forms that an article may have in mind where it doesn't define its steps.
 _VARIANTS = (
@@ -47,23 +50,27 @@ _LAST = re.compile(r"(?<=[.!?;])\s+")
 _TELLING = 6
 
 
-def read(article: Article) -> Reading:
-    """What an article computes and prints.
+def read(article: Article, held: Help = NONE) -> Reading:
+    """What an article computes and prints, with the help of its author.
 
-    Where it leaves steps of attention out, of the usual forms that one is assumed
-    that most of its figures agree with.
+    Raises :class:`Malformed` where the author speaks of what there is not. Where the
+    article leaves steps of attention out, of the usual forms that one is assumed that
+    most of its figures agree with.
     """
     passages = passages_of(article)
-    best: tuple[float, Reading] | None = None
+    best: tuple[int, float, Reading, list[tuple[Said, Fault]]] | None = None
     for variant in _VARIANTS:
-        binder = Binder(article, passages, variant)
+        binder = Binder(article, passages, variant, held)
         reading = binder.read()
-        if best is None or binder.claims.agreeing > best[0] + 0.5:
-            best = binder.claims.agreeing, reading
+        merit = (-len(binder.faults), binder.claims.agreeing)
+        if best is None or merit[0] > best[0] or (merit[0] == best[0] and merit[1] > best[1] + 0.5):
+            best = *merit, reading, binder.faults
         if not reading.assumptions:
             break
     assert best is not None
-    return best[1]
+    if best[3]:
+        raise malformed(best[3])
+    return best[2]
 
 
 @dataclass
@@ -72,7 +79,7 @@ class _Place:
 
     headings: list[tuple[int, str, Subject]] = field(default_factory=list)
     label: Subject = field(default_factory=Subject)
-    said: str = ""
+    under: list[tuple[Span, str, Subject]] = field(default_factory=list)
 
     def enter(self, level: int, words: str, about: Subject) -> None:
         """A heading begins; it ends those of its level and below."""
@@ -82,14 +89,16 @@ class _Place:
 
     @property
     def where(self) -> str:
-        """The heading that stands above."""
+        """The heading that stands above, or that the author says."""
+        if self.under:
+            return self.under[-1][1]
         return self.headings[-1][1] if self.headings else ""
 
     @property
     def around(self) -> Subject:
         """What is spoken of without being said again."""
         about = Subject()
-        for _, _, heading in self.headings:
+        for _, _, heading in self.under[-1:] or self.headings:
             about = heading.within(about)
         return self.label.within(about)
 
@@ -97,31 +106,117 @@ class _Place:
 class Binder:
     """Reads the passages of one article, with one form of the standard recipe."""
 
-    def __init__(self, article: Article, passages: Sequence[Passage], variant: Variant) -> None:
+    def __init__(
+        self, article: Article, passages: Sequence[Passage], variant: Variant, held: Help = NONE
+    ) -> None:
         self.article = article
+        self.held = held
+        self.faults: list[tuple[Said, Fault]] = []
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
-        self.passages = passages = list(joined([_signed(passage) for passage in passages]))
+        every = list(joined([_signed(passage) for passage in passages]))
+        self.passages = passages = author.without(every, held.ignored)
         self.chains = list(_chains(passages))
-        self.definitions = collected(self.chains)
+        self.definitions = collected(self.chains, held)
         self.names = Names(self.recipe, self.definitions, self.standard, article.source)
-        self.coverage = Coverage(passages)
+        self.standard.resolved = self.names.resolved
+        self.coverage = Coverage(every)
+        self.coverage.leave(passages)
         self.claims = Claims(self.recipe, self.coverage)
         self.open: list[Open] = []
         self._shown: list[syntax.Tree | None] = []
         self._kind = ""
         self.tokens: tuple[str, ...] = ()
         self.first = 0 if counts_from_zero(map(_words, passages)) else 1
+        if held.count_from is not None:
+            self.first = held.count_from
         self._rows = {run.chains[0].span: run for run in row_runs.found(passages)}
         self._in_rows = {chain.span for run in self._rows.values() for chain in run.chains[1:]}
 
     def read(self) -> Reading:
         """The reading of the whole article."""
-        construction = Construction(self.recipe, self.definitions, self.names, self.claims)
+        construction = Construction(
+            self.recipe, self.definitions, self.names, self.claims, self.held
+        )
         construction.build(self.chains, self._rows.values())
         self.tokens = construction.tokens or self._told_tokens()
+        self._take_help()
         self._walk()
         return self._reading()
+
+    # -- what the author says ------------------------------------------------------------
+
+    def _take_help(self) -> None:
+        """The author's phrases and figures; what can't be understood is a fault."""
+        self.names.at(0)
+        self._unsound = {name for name in self.held.steps if name not in self.names.canonical}
+        for name in self._unsound:
+            step = self.held.steps[name]
+            self._fault(step, self.names.why_not(step.tree))
+        if self.held.tokens and not self._fitting_tokens():
+            said = self.held.places["tokens"]
+            self.faults.append((said, said.fault(f"no input has {len(self.tokens)} rows")))
+        for words, one in self.held.aliases.items():
+            if words in self._unsound:
+                continue
+            about = self._meant(one, len(self.chains))
+            if about is None:
+                continue
+            role = self.recipe.role(about.name) if isinstance(about, syntax.Name) else None
+            is_only = role is not None and len(self.recipe.with_role(role)) == 1
+            phrase = roles.phrase(words, role if role is not None and is_only else one.tree)
+            self.standard.phrases.append(phrase)
+        self._take_figures()
+
+    def _take_figures(self) -> None:
+        """The values of which the author says what they are."""
+        printed = author.Printed(self.passages)
+        starts = [chain.span.start for chain in self.chains]
+        for one in self.held.figures:
+            at = printed.first(one.span.start)
+            for expression in one.expressions:
+                tree = self._meant(expression, bisect_left(starts, one.span.start))
+                shape = None if tree is None else self.recipe.shape(tree)
+                if tree is None or shape is None:
+                    break
+                value, at, count = printed.next(at, one.span.end, tree, shape, self.claims)
+                if value is None:
+                    self._fault(expression, author.unlike(expression.text, shape, count))
+                    break
+                first = syntax.entry_text(syntax.text(tree), tree, (0,) * len(shape))
+                if not self.claims.claim(tree, value) and self._of(value) != first:
+                    self._fault(expression, f"what is printed there is {self._of(value)} already")
+
+    def _of(self, value: syntax.Tree) -> str:
+        return next((self.coverage.of(one) for one in values.figures(value)), "")
+
+    def _meant(self, one: Expression, order: int) -> syntax.Tree | None:
+        """What an expression of the author means there; a fault where it means nothing."""
+        self.names.at(order)
+        made = self.names.resolved(one.tree)
+        if made is None:
+            self._fault(one, self.names.why_not(one.tree))
+        return made
+
+    def _fault(self, one: Expression, message: str) -> None:
+        # What names something that has a fault has none itself.
+        if not any(name in self._unsound for name in syntax.names(one.tree)):
+            self.faults.append((one.said, one.said.fault(message)))
+
+    def _enter_under(self, passage: Passage) -> None:
+        """What the author says that a passage stands under."""
+        start = passage.pieces[0].span.start if passage.pieces else 0
+        while self._under and self._under[-1].span.start <= start:
+            one = self._under.pop()
+            self.place.under.append((one.span, one.words, self._subject(one.words)))
+            self.place.label = Subject()
+        while self.place.under and self.place.under[-1][0].end <= start:
+            self.place.under.pop()
+
+    def _subject(self, words: str, adjacent: bool = False) -> Subject:
+        return subject(words, self.tokens, adjacent, self.standard.phrases)
+
+    # -- the article ----------------------------------------------------------------------
 
     def _told_tokens(self) -> tuple[str, ...]:
         """The words of a sentence that the article quotes, as many as there are rows."""
@@ -137,11 +232,13 @@ class Binder:
     def _walk(self) -> None:
         """All passages in their order."""
         self.place = _Place()
+        self._under = sorted(self.held.under, key=lambda one: one.span, reverse=True)
         self.order = -1
         for passage in self.passages:
+            self._enter_under(passage)
             if passage.kind == "heading":
                 words = _words(passage)
-                about = subject(words, self.tokens)
+                about = self._subject(words)
                 self.place.enter(passage.level, words, about)
             self.claims.where = self.place.where
             self._passage(passage)
@@ -156,7 +253,7 @@ class Binder:
         for piece in passage.pieces:
             match piece:
                 case Words(text):
-                    about = subject(text, self.tokens, adjacent=True)
+                    about = self._subject(text, adjacent=True)
                     self.coverage.words(piece, passage.kind)
                 case Chain():
                     self.order += 1
@@ -168,14 +265,14 @@ class Binder:
         if passage.kind == "prose":
             self._prose(passage)
             said = _words(passage)
-            sentence = subject(_LAST.split(said)[-1], self.tokens, not said.endswith((".", "!")))
+            sentence = self._subject(_LAST.split(said)[-1], not said.endswith((".", "!")))
             self.place.label = sentence
 
     def _prose(self, passage: Passage) -> None:
         """Figures among words, by what each sentence says of them."""
         text, figures = prose.joined(passage)
         row = next((one for one in self.place.around.mentions if not one.across), None)
-        for ways in prose.told(text, figures, self.tokens, row):
+        for ways in prose.told(text, figures, self.tokens, row, self.standard.phrases):
             read = [self._told(one) for one in ways]
             share, bound, certain = max(read, key=lambda one: one[0], default=(0.0, [], False))
             for figure, tree in bound:
@@ -363,13 +460,16 @@ class Binder:
                 return self.claims.is_claimed(syntax.Call("exp", (workings.entry(row, 0),)))
         return False
 
-    def _said_by(self, name: str) -> Role | None:
-        roles = spoken(name.replace("_", " "))
-        return roles[-1].role if roles else usual_role(name)
+    def _said_by(self, name: str) -> About | None:
+        said = spoken(name.replace("_", " "), self.standard.phrases)
+        return said[-1].role if said else usual_role(name)
 
-    def _of_role(self, role: Role, about: Subject) -> list[syntax.Tree]:
+    def _of_role(self, role: About, about: Subject) -> list[syntax.Tree]:
         """The quantities that a role may mean: "scores" are also those that are scaled or
         masked, exponentials may be of scores less their largest."""
+        if not isinstance(role, str):
+            made = self.standard.of(role)
+            return [] if made is None else [made]
         if role in ("exponentials", "sums"):
             rows = [self._counted(one) for one in about.mentions if not one.across]
             if not rows:
@@ -505,13 +605,27 @@ class Binder:
             self.article,
             dict(self.recipe.given),
             steps,
-            self.recipe.loss,
+            self._loss(),
             tuple(self.claims.found),
             self._fitting_tokens(),
             self.coverage.numbers(),
             assumptions,
             tuple(self.open),
         )
+
+    def _loss(self) -> dict[str, object] | None:
+        """The loss as a walkthrough file has it, what the author says first."""
+        stated = dict(self.held.loss or {})
+        if isinstance(output := stated.get("output"), str):
+            stated["output"] = self._name(output)
+        if isinstance(wrt := stated.get("wrt"), list):
+            stated["wrt"] = [self._name(one) for one in wrt]
+        return {**(self.recipe.loss or {}), **stated} or None
+
+    def _name(self, name: str) -> str:
+        """The recipe's name of what the author calls so."""
+        made = self.names.resolved(syntax.Name(name))
+        return made.name if isinstance(made, syntax.Name) else name
 
     def _fitting_tokens(self) -> tuple[str, ...]:
         count = len(self.tokens)

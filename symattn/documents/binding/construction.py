@@ -14,6 +14,7 @@ from symattn.documents.binding.definitions import Definition, Definitions, renam
 from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named
+from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Labelled
 from symattn.programs.floats import Matrix
@@ -29,25 +30,31 @@ class Construction:
     """Builds a recipe; ``tokens`` are the labels of its rows, once they are known."""
 
     def __init__(
-        self, recipe: Recipe, definitions: Definitions, names: Names, claims: Claims
+        self, recipe: Recipe, definitions: Definitions, names: Names, claims: Claims, held: Help
     ) -> None:
         self.recipe = recipe
         self.definitions = definitions
         self.names = names
         self.claims = claims
-        self.tokens: tuple[str, ...] = ()
+        self.held = held
+        self.tokens = held.tokens
 
     def build(self, chains: Sequence[Chain], runs: Iterable[row_runs.Rows]) -> None:
         """Take inputs, then the steps over them, then what is left as inputs."""
-        self.names.first = _counted_from(chains, self.names)
+        counted = self.held.count_from
+        self.names.first = _counted_from(chains, self.names) if counted is None else counted
         self._needed = _used_names(chains)
+        # What the author computes from is an input, whatever its shape.
+        asked = {name for step in self.held.steps.values() for name in syntax.names(step.tree)}
         left = []
         for one in self.definitions.found.values():
             if one.value is None:
                 continue
             shape = values.shape(one.value)
             is_matrix = len(shape) == 2 and not (self.names.is_row(one.name) and min(shape) == 1)
-            if is_matrix and usual_role(one.name) not in _COMPUTED:
+            if one.name in self.definitions.fixed or (
+                (is_matrix or one.name in asked) and usual_role(one.name) not in _COMPUTED
+            ):
                 self._give(one)
             else:
                 left.append(one)
@@ -123,7 +130,8 @@ class Construction:
             if self.names.resolved(syntax.Name(members[0].name)) is not None:
                 continue
             whole = syntax.Array(tuple(vectors))
-            span = members[0].span.to(members[-1].span)
+            spans = [one.span for one in members if one.span is not None]
+            span = spans[0].to(spans[-1]) if spans else None
             if (name := self.recipe.give(base.upper(), whole, span)) is not None:
                 self.claims.take(whole, name)
 
@@ -173,7 +181,8 @@ class Construction:
     def _define(self, one: Definition) -> bool:
         assert one.tree is not None
         self.names.at(one.order)
-        if self.names.is_row(one.name) and self.names.row(one.name) is not None:
+        is_fixed = one.name in self.definitions.fixed
+        if not is_fixed and self.names.is_row(one.name) and self.names.row(one.name) is not None:
             self.names.failed.add(one.key)
             return True
         canonical = self.names.canonical
@@ -184,7 +193,7 @@ class Construction:
             canonical[one.key] = name
         return name is not None
 
-    def _step(self, name: str, tree: syntax.Tree, span: Span) -> str | None:
+    def _step(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:
         """A new step, or the older version of the name that has the same value."""
         if name in self.recipe:
             old, new = self.recipe.floats(syntax.Name(name)), self.recipe.floats(tree)
@@ -193,7 +202,14 @@ class Construction:
         return self.recipe.define(name, tree, span)
 
     def _take_upstream(self, chains: Sequence[Chain]) -> None:
-        """dL/d(output), where a chain gives it as a printed value."""
+        """dL/d(output), where the author or a chain gives it as a printed value."""
+        stated = self.held.loss or {}
+        if isinstance(output := stated.get("output"), str) and "upstream" in stated:
+            self.names.at(0)
+            made = self.names.resolved(syntax.Name(output))
+            above = values.of_texts(stated["upstream"])  # type: ignore[arg-type]
+            if isinstance(made, syntax.Name) and values.is_closed(above):
+                self.recipe.set_upstream(made.name, above)
         for order, chain in enumerate(chains):
             match chain.members:
                 case (syntax.Gradient(of), value) if values.is_value(value):

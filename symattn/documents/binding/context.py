@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from symattn import syntax
 from symattn.documents.binding import workings
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.binding.roles import Role
+from symattn.documents.binding.roles import About, Role
 from symattn.documents.binding.standard import Standard
 
 #: Quantities of more entries than that are not searched.
@@ -31,11 +31,11 @@ _ALL: tuple[Role, ...] = (
 
 
 def targets(
-    recipe: Recipe, standard: Standard, role: Role | None, row: int | None
+    recipe: Recipe, standard: Standard, role: About | None, row: int | None
 ) -> Iterator[syntax.Tree]:
     """The entries that a section about a role works out, of one row or of all: those of
     the role first, then those of all others that there are."""
-    order = [*_WORKED.get(role, ()), *_ALL]
+    order = [*_WORKED.get(role if isinstance(role, str) else None, ()), *_ALL]
     for one in dict.fromkeys(order):
         yield from _of(recipe, standard, one, row)
 

@@ -39,6 +39,24 @@ class Coverage:
             if known is None or _RANK[known.status] <= _RANK[status]:
                 self._numbers[figure.span] = Number(figure.text, figure.span, status, of, confirmed)
 
+    def leave(self, passages: Iterable[Passage]) -> None:
+        """All numbers that none of these passages has claim nothing, the author says."""
+        kept = {
+            figure.span
+            for passage in passages
+            for piece in passage.pieces
+            for figure in _figures(piece)
+        }
+        for span, number in self._numbers.items():
+            if span not in kept:
+                why = "the author says so"
+                self._numbers[span] = Number(number.text, span, "ignored", why=why)
+
+    def of(self, figure: Figure) -> str:
+        """What a number is the value of, as far as that is known."""
+        found = self._numbers.get(figure.span)
+        return found.of if found else ""
+
     def words(self, piece: Words, kind: str) -> None:
         """Numbers among words that are no claims: whole ones count or name something."""
         for figure in piece.figures:

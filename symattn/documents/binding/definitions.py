@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from symattn import syntax
 from symattn.documents.binding import values
+from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import NOWHERE, Chain, Figure, Member, Opaque
 from symattn.limits import STEPS
@@ -30,7 +31,7 @@ class Definition:
 
     key: str
     name: str
-    span: Span
+    span: Span | None
     order: int
     tree: syntax.Tree | None = None
     value: syntax.Tree | None = None
@@ -42,6 +43,7 @@ class Definitions:
 
     def __init__(self) -> None:
         self.found: dict[str, Definition] = {}
+        self.fixed: set[str] = set()
         self._latest: dict[str, str] = {}
         self._changes: list[tuple[int, str, str]] = []
 
@@ -54,8 +56,21 @@ class Definitions:
                 meant[name] = key
         return meant
 
+    def fix(
+        self,
+        name: str,
+        span: Span | None,
+        tree: syntax.Tree | None = None,
+        value: syntax.Tree | None = None,
+    ) -> None:
+        """Take what the author says that a name is; the article says nothing else of it."""
+        self.fixed.add(name)
+        self._add(Definition(name, name, span, -1, tree=tree, value=value))
+
     def define(self, name: str, tree: syntax.Tree, span: Span, order: int) -> None:
         """Take ``name = expression``; said again in the same words it is nothing new."""
+        if name in self.fixed:
+            return
         meant = _renamed(tree, self._latest)
         known = self.found.get(self._latest.get(name, ""))
         depends = name in syntax.names(tree)
@@ -70,6 +85,8 @@ class Definitions:
 
     def give(self, name: str, value: syntax.Tree, span: Span, order: int) -> None:
         """Take ``name = printed value``, unless the name has a meaning already."""
+        if name in self.fixed:
+            return
         known = self.found.get(self._latest.get(name, ""))
         if known is None:
             self._add(Definition(name, name, span, order, value=value))
@@ -214,9 +231,13 @@ def _has_array(tree: Member) -> bool:
     return any(isinstance(part, syntax.Array) for part in values.walk(tree))
 
 
-def collected(chains: list[Chain]) -> Definitions:
-    """The definitions that chains make, in their order."""
+def collected(chains: list[Chain], held: Help) -> Definitions:
+    """The definitions that chains make, in their order; first those of the author."""
     found = Definitions()
+    for name, value in held.given.items():
+        found.fix(name, value.said.span, value=values.of_texts(value.entries))
+    for name, step in held.steps.items():
+        found.fix(name, step.said.span, tree=step.tree)
     for order, chain in enumerate(chains):
         for name, tree, span in _said(chain):
             if values.is_value(tree):

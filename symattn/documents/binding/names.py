@@ -12,6 +12,7 @@ from symattn.documents.binding.roles import Role, named
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.workings import indexed
 from symattn.documents.trees import Named
+from symattn.errors import expected
 
 #: A name with the number of a row behind it: q_1, k2.
 _FAMILY = re.compile(r"([A-Za-z]+?)_?([0-9]{1,3})\Z")
@@ -61,6 +62,17 @@ class Names:
         except Unknown:
             return None
         return made if self.recipe.node(made) is not None else None
+
+    def why_not(self, tree: syntax.Tree) -> str:
+        """Why there is no such tree over the recipe's names."""
+        try:
+            return self.recipe.why_not(self._over(tree)) or "it can't be computed"
+        except Unknown as error:
+            known = dict.fromkeys([*self._versions, *self.recipe.given, *self.recipe.steps])
+            # Of q[1] it may be q_1 that is not known.
+            said = (one for one in syntax.names(tree) if str(error).startswith(one))
+            name = next(said, str(error))
+            return f"unknown name {name!r}: {expected(name, known)}"
 
     def _over(self, tree: syntax.Tree) -> syntax.Tree:
         match tree:

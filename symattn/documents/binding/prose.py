@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symattn.documents.binding.roles import Role, spoken
+from symattn.documents.binding.roles import About, Phrase, Role, spoken
 from symattn.documents.binding.subjects import Mention, mentions
 from symattn.documents.trees import Chain, Figure, Passage, Words
 
@@ -32,7 +32,7 @@ class Told:
     """What a sentence says of its figures: the role, the row (None: the only one there
     is), and for each its column."""
 
-    role: Role
+    role: About
     row: Mention | None
     figures: tuple[tuple[Figure, Mention], ...]
 
@@ -63,7 +63,11 @@ def joined(passage: Passage) -> tuple[str, list[Placed]]:
 
 
 def told(
-    text: str, figures: Sequence[Placed], tokens: Sequence[str], around: Mention | None
+    text: str,
+    figures: Sequence[Placed],
+    tokens: Sequence[str],
+    around: Mention | None,
+    phrases: Sequence[Phrase] = (),
 ) -> Iterator[list[Told]]:
     """What may be said of the figures of a text, sentence by sentence: the ways to read it.
 
@@ -76,7 +80,7 @@ def told(
             for one in figures[_from(figures, start) : _from(figures, end)]
         ]
         sentence = text[start:end]
-        role = _role(sentence, inside)
+        role = _role(sentence, inside, phrases)
         if not inside or role is None:
             continue
         said = mentions(sentence, tokens, everywhere=True)
@@ -145,10 +149,13 @@ def lists(text: str, figures: Sequence[Placed], count: int) -> Iterator[tuple[Fi
             yield tuple(inside)
 
 
-def _role(sentence: str, figures: Sequence[Placed]) -> Role | None:
+def _role(sentence: str, figures: Sequence[Placed], phrases: Sequence[Phrase]) -> About | None:
+    said = [one.role for one in spoken(sentence, phrases)]
+    if own := [one for one in said if not isinstance(one, str)]:
+        return own[0]
     if all(one.figure.text.endswith("%") for one in figures):
         return "weights"
-    named = [one.role for one in spoken(sentence) if one.role in _ABOUT]
+    named = [one for one in said if one in _ABOUT]
     return named[0] if named else None
 
 

@@ -56,7 +56,7 @@ class Recipe:
     def __contains__(self, name: str) -> bool:
         return name in self._quantities
 
-    def give(self, name: str, tree: syntax.Tree, span: Span) -> str | None:
+    def give(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:
         """Take a printed value as an input, under the first free name like this one; None
         where it is no input: too large, or not of numbers."""
         shape = values.shape(tree)
@@ -140,6 +140,14 @@ class Recipe:
             return self._program.lower_tree(tree)
         except (SymattnError, RecursionError):
             return None
+
+    def why_not(self, tree: syntax.Tree) -> str:
+        """Why an expression has no node."""
+        try:
+            self._program.lower_tree(tree)
+        except SymattnError as error:
+            return str(error)
+        return ""
 
     def shape(self, tree: syntax.Tree) -> Shape | None:
         """The shape of an expression, or None."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
+
+from symattn import syntax
 
 #: What a quantity is in attention; ``scaled`` are scores after the division, ``masked``
 #: those after the mask, ``sums`` the sums of a row's exponentials.
@@ -68,30 +70,55 @@ _LETTERS: dict[str, Role] = {
 }  # fmt: skip
 
 
+#: What words can speak of: a role, or a quantity that the author gave a phrase.
+About = Role | syntax.Tree
+
+
+class Phrase(NamedTuple):
+    """A phrase of the author, and what it speaks of."""
+
+    about: About
+    pattern: re.Pattern[str]
+
+
+def phrase(words: str, about: About) -> Phrase:
+    """A phrase that stands for something, in any case.
+
+    >>> bool(phrase("blended values", "output").pattern.search("The Blended  values of X"))
+    True
+    """
+    text = r"\s+".join(map(re.escape, words.split()))
+    return Phrase(about, re.compile(rf"(?<![\w-]){text}(?![\w-])", re.IGNORECASE))
+
+
 class Spoken(NamedTuple):
     """A phrase that names a role: where in the words it begins and ends."""
 
-    role: Role
+    role: About
     start: int
     end: int
 
 
-def spoken(words: str) -> list[Spoken]:
-    """The roles that words name, in their order; of phrases that overlap the longest.
+def spoken(words: str, phrases: Iterable[Phrase] = ()) -> list[Spoken]:
+    """The roles that words name, in their order; of phrases that overlap the longest, and
+    of such as long that of the author.
 
     >>> [one.role for one in spoken("Scaled scores, then the attention weights for 'study'")]
     ['scaled', 'weights']
     """
     kept: list[Spoken] = []
     is_taken = bytearray(len(words))
-    for one in sorted(_all(words), key=lambda one: (one.start - one.end, one.start)):
+    for one in sorted(_all(words, phrases), key=lambda one: (one.start - one.end, one.start)):
         if not any(is_taken[one.start : one.end]):
             is_taken[one.start : one.end] = b"\1" * (one.end - one.start)
             kept.append(one)
     return sorted(kept, key=lambda one: one.start)
 
 
-def _all(words: str) -> Iterator[Spoken]:
+def _all(words: str, phrases: Iterable[Phrase]) -> Iterator[Spoken]:
+    for about, pattern in phrases:
+        for match in pattern.finditer(words):
+            yield Spoken(about, match.start(), match.end())
     for role, pattern in _FOUND:
         for match in pattern.finditer(words):
             yield Spoken(role, match.start(), match.end())

@@ -6,11 +6,12 @@ is told in every report.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from symattn import syntax
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.binding.roles import Role
+from symattn.documents.binding.roles import About, Phrase, Role
 
 #: The usual letters of the steps.
 _LETTERS: dict[Role, str] = {
@@ -29,16 +30,23 @@ class Variant:
 
 @dataclass
 class Standard:
-    """The quantities of an article by their roles; what isn't there is assumed."""
+    """The quantities of an article by their roles; what isn't there is assumed.
+
+    ``phrases`` are the author's own, ``resolved`` gives the meaning of names in them.
+    """
 
     recipe: Recipe
     variant: Variant = field(default_factory=Variant)
     latest: dict[Role, str] = field(default_factory=dict)
+    phrases: list[Phrase] = field(default_factory=list)
+    resolved: Callable[[syntax.Tree], syntax.Tree | None] = lambda tree: tree
 
-    def of(self, role: Role) -> syntax.Tree | None:
+    def of(self, role: About) -> syntax.Tree | None:
         """The quantity of a role: the only one there is; of several the one that figures
         were claimed of last, or else the first; or the standard one over what there is.
         None where there is nothing of that kind."""
+        if not isinstance(role, str):
+            return self.resolved(role)
         known = self.recipe.with_role(role)
         if not known:
             return self._assumed(role)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from symattn.documents.binding.roles import Role, spoken
+from symattn.documents.binding.roles import About, Phrase, spoken
 
 #: A number that counts rows or columns, and the word before it.
 _COUNTED = re.compile(
@@ -42,7 +42,7 @@ class Subject:
     ``adjacent`` where the words stand right before it.
     """
 
-    role: Role | None = None
+    role: About | None = None
     mentions: tuple[Mention, ...] = ()
     adjacent: bool = False
 
@@ -52,14 +52,16 @@ class Subject:
         return replace(self, role=role, mentions=self.mentions or outer.mentions)
 
 
-def subject(words: str, tokens: Sequence[str], adjacent: bool = False) -> Subject:
+def subject(
+    words: str, tokens: Sequence[str], adjacent: bool = False, phrases: Iterable[Phrase] = ()
+) -> Subject:
     """The last role that words name, and all rows and columns.
 
     >>> found = subject('Attention weights for "study"', ["please", "study"])
     >>> found.role, [one.place for one in found.mentions]
     ('weights', [1])
     """
-    roles = spoken(words)
+    roles = spoken(words, phrases)
     role = roles[-1].role if roles else None
     return Subject(role, tuple(mentions(words, tokens)), adjacent)
 

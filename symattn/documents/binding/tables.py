@@ -117,7 +117,7 @@ def _named(
     said = _words(head)
     if _NAME.fullmatch(said) and (found := resolve(syntax.Name(said))) is not None:
         return found
-    about = subject(said, tokens)
+    about = subject(said, tokens, phrases=standard.phrases)
     return None if about.role is None else standard.of(about.role)
 
 

@@ -122,6 +122,17 @@ def _texts(row: syntax.Tree) -> tuple[str, ...]:
     return tuple(one.text for one in syntax.inside(row) if isinstance(one, syntax.Literal))
 
 
+def of_texts(entries: Nested[str]) -> syntax.Tree:
+    """Numbers as a printed value that stands nowhere.
+
+    >>> syntax.text(of_texts((("1", "0.50"),)))
+    '[[1, 0.50]]'
+    """
+    if isinstance(entries, str):
+        return syntax.Literal(entries)
+    return syntax.Array(tuple(map(of_texts, entries)))
+
+
 def spans(tree: syntax.Tree) -> Nested[Span]:
     """The places of a printed value's figures, in its nesting."""
     match tree:

@@ -7,16 +7,14 @@ from symattn.documents.help.draft import Draft
 from symattn.documents.help.model import Expression, Figures, Help, Said, Under, Value, malformed
 from symattn.documents.help.notes import take_notes
 from symattn.documents.help.sidefile import (
-    ENDING,
     SideFile,
     beside,
-    is_side_file,
     read_side_file,
     take_side_file,
 )
 
 __all__ = [
-    "ENDING",
+    "NONE",
     "Expression",
     "Figures",
     "Help",
@@ -26,10 +24,12 @@ __all__ = [
     "Value",
     "beside",
     "help_of",
-    "is_side_file",
     "malformed",
     "read_side_file",
 ]
+
+#: Where the author says nothing.
+NONE = Help()
 
 
 def help_of(article: Article, side: SideFile | None = None) -> Help:

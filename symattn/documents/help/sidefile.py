@@ -17,7 +17,7 @@
     "context vectors" = "Y"
 
     [lines]
-    41 = "A[0]"
+    45 = "A[0]"
     "60-62" = "Y"
 
     [under]
@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from symattn.documents.article import Article
+from symattn.documents.files import SIDE_FILE
 from symattn.documents.help.draft import Draft, listed
 from symattn.documents.help.model import Said
 from symattn.documents.text import Span
@@ -43,9 +44,6 @@ from symattn.errors import Fault, Faults, Malformed, alike, short
 from symattn.limits import NOTES
 from symattn.tables.entries import kind, misfits, unknown
 from symattn.tables.file import File, content, parsed
-
-#: How the name of a side file ends.
-ENDING = ".symattn.toml"
 
 _KEYS: dict[str, type] = {
     "document": str,
@@ -70,21 +68,12 @@ class SideFile:
         return self.file.path
 
 
-def is_side_file(name: str | Path) -> bool:
-    """Whether a file of that name is a side file.
-
-    >>> is_side_file("post.symattn.toml"), is_side_file("post.toml")
-    (True, False)
-    """
-    return str(name).endswith(ENDING)
-
-
 def beside(article: Path) -> SideFile | None:
     """The side file beside an article: that of its name, if it is about this one.
 
     Raises :class:`Malformed` where it can't be read, or is about no file at all.
     """
-    path = article.with_suffix(ENDING)
+    path = article.with_suffix(SIDE_FILE)
     if not path.is_file():
         return None
     held = read_side_file(path, lambda name: path.parent / name)

@@ -1,0 +1,165 @@
+"""``symattn read``."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symattn import outputs
+from symattn.cli import cases as case_arguments
+from symattn.cli import options
+from symattn.cli.cases import Wanted
+from symattn.cli.options import Pace, limited
+from symattn.errors import Malformed
+from symattn.escaping import json_text
+from symattn.outputs import STANDARD_OUTPUT
+from symattn.workers import Asker
+
+if TYPE_CHECKING:
+    from symattn.cases.case import Case
+    from symattn.documents.reading import Reading
+
+
+@click.command("read")
+@click.argument("article")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "toml"]),
+    default="text",
+    show_default=True,
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    callback=options.output,
+    metavar="FILE",
+    help="Write to FILE instead, - is standard output.",
+)
+@limited
+def command(article: str, form: str, output: Path | None, pace: Pace) -> None:
+    """Show how an ARTICLE is understood: what it gives, computes and prints, by line.
+
+    An ARTICLE is Markdown, a notebook, LaTeX, HTML or text. Nothing is judged
+    here: what the audit says of a figure follows from what it is read as. What
+    was left open or not read stands at the end; the author can help with
+    comments that no reader of the article sees, one line each, or with a side
+    file, post.symattn.toml beside post.md:
+
+    \b
+      <!-- symattn: T = S / sqrt(d_k) -->     in LaTeX % symattn: ...
+      <!-- symattn: X = [[1, 0], [0, 1]] -->
+      <!-- symattn: "context vectors" = Y -->
+      <!-- symattn: tokens = cat, sat, mat -->
+      <!-- symattn: A[0], A[1] -->            what is printed next
+      <!-- symattn: under "scaled scores" --> as if under that heading
+      <!-- symattn: ignore -->                the next block; ignore begin, ignore end
+
+    \b
+      document = "post.md"
+      ignore = [12, "30-41"]
+      [steps]
+      T = "S / sqrt(d_k)"
+      [aliases]
+      "context vectors" = "Y"
+      [lines]
+      45 = "A[0]"
+
+    --format toml writes the walkthrough file that the article amounts to.
+
+    \b
+      symattn read post.md
+      symattn read post.symattn.toml
+      symattn read post.ipynb --format toml -o post.toml
+    """
+    if output == STANDARD_OUTPUT:
+        output = None
+    if output is not None:
+        outputs.check(output)
+    read = case_arguments.of_each([article], pace, _read, form, output is None)
+    (text,) = read.whole()
+    if output is not None:
+        outputs.write(output, (text.rstrip("\n") + "\n").encode())
+    elif form == "text":
+        case_arguments.echo(text)
+    else:
+        click.echo(text.rstrip("\n"))
+
+
+def _read(asker: Asker, article: Wanted, form: str, terminal: bool) -> str:
+    """What is printed or written."""
+    asker.stage("reading")
+    case = article.load()
+    if case.reading is None:
+        raise Malformed(
+            f"{article.name} is a walkthrough, which is read as it is: expected an article"
+        )
+    if form == "json":
+        return json_text(_as_dict(case, case.reading))
+    if form == "toml":
+        from symattn.documents.walkthrough import walkthrough
+
+        return walkthrough(case.reading)
+    from symattn.cli.understood import report
+
+    shown = partial(report, case, case.reading)
+    if terminal:
+        return case_arguments.printed(shown, is_asked=True)
+    import io
+
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    shown(Console(file=buffer, width=160, color_system=None))
+    return buffer.getvalue()
+
+
+def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
+    """The reading as plain data; lines and columns count from 1."""
+    from symattn.auditing import coverage, places
+    from symattn.documents.text import Span
+
+    def at(span: Span | None) -> dict[str, Any]:
+        if span is None:
+            return {"line": None, "column": None}
+        place = reading.article.place(span.start)
+        return {"line": place.line, "column": place.column}
+
+    return {
+        "file": places.file_of(case),
+        "title": reading.article.title,
+        "tokens": list(reading.tokens),
+        "given": {
+            name: {
+                "shape": list(case.program.quantities[name].shape),
+                "numbers": one.entries,
+                **at(one.span),
+            }
+            for name, one in reading.given.items()
+        },
+        "steps": {
+            name: {"expression": step.expression, "assumed": step.assumed, **at(step.span)}
+            for name, step in reading.steps.items()
+        },
+        "loss": None if reading.loss is None else dict(reading.loss),
+        "claims": [
+            {
+                "where": claim.where,
+                claim.key: claim.text,
+                "printed": claim.printed,
+                "confirmed": claim.confirmed,
+                **at(claim.span),
+            }
+            for claim in reading.claims
+        ],
+        "open": [
+            {"what": one.what, "why": one.why, **at(one.span)}
+            for one in (*reading.open, *reading.unfit)
+        ],
+        "assumptions": list(reading.assumptions),
+        "coverage": coverage.dictionary(case, reading.numbers),
+    }

@@ -1,0 +1,203 @@
+"""What an author says of an article decides how it is read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symattn.auditing.audit import audit
+from symattn.cases import library
+from symattn.documents.binding import read as read_reading
+from symattn.documents.files import article
+from symattn.documents.help import help_of
+from symattn.documents.walkthrough import walkthrough
+from symattn.errors import Malformed
+from tests.documents import marks
+
+CORPUS = Path(__file__).parent.parent / "corpus"
+
+#: An article in words of its own, that no reader could know: weights of half the scores.
+POST = """# Two words
+
+Inputs: $X = [[1, 0], [0, 1]]$
+
+## Glances
+
+The glances, for *cat* first:
+
+$$[0.62, 0.48]$$
+
+$$[0.38, 0.62]$$
+
+The blend is $[[0.62, 0.38], [0.38, 0.63]]$.
+"""
+STEPS = """
+S = X @ X.T / 2
+A = softmax(S)
+Y = A @ X
+"""
+NOTES = f"<!-- symattn:{STEPS}-->\n"
+SIDE = 'document = "post.md"\n[steps]\n' + re.sub(r"= (.+)", r'= "\1"', STEPS)
+
+
+def read(text: str, name: str = "post.md"):
+    """The reading of an article with its notes."""
+    made = article(Path(name), text.encode())
+    return read_reading(made, help_of(made))
+
+
+def bound(reading) -> dict[str, str]:
+    """What each bound figure is the value of."""
+    return {number.of: number.text for number in reading.numbers if number.status == "bound"}
+
+
+def test_steps_and_figures() -> None:
+    """Steps that the article doesn't say, and what the next values are: each is bound,
+    and the wrong ones are found where they stand."""
+    notes = NOTES + "<!-- symattn: A[0], A[1] -->\n"
+    text = POST.replace("The glances", f"{notes}\nThe glances")
+    reading = read(text.replace("The blend is", "<!-- symattn: Y -->\nThe blend is"))
+    assert {name: one.expression for name, one in reading.steps.items()} == {
+        "S": "X @ X.T / 2",
+        "A": "softmax(S)",
+        "Y": "A @ X",
+    }
+    found = bound(reading)
+    assert found["A[0][1]"] == "0.48"
+    assert found["Y[1, 1]"] == "0.63"
+
+
+def test_a_side_file_does_the_same(tmp_path: Path) -> None:
+    """Without a word in the article; its audit is by its own name or by the side file's."""
+    (tmp_path / "post.md").write_text(POST, "utf-8")
+    side = f'{SIDE}[aliases]\nblend = "Y"\n[lines]\n"9-11" = "A"\n'
+    (tmp_path / "post.symattn.toml").write_text(side, "utf-8")
+    for name in ("post.md", "post.symattn.toml"):
+        found = audit(library.load(tmp_path / name))
+        wrong = [one for one in found.figures if one.verdict.name == "REFUTED"]
+        assert [(one.line, one.text, one.correct) for one in wrong] == [
+            (9, "0.48", "0.38"),
+            (13, "0.63", "0.62"),
+        ]
+        assert len(found.figures) == 8
+
+
+@pytest.mark.parametrize("phrase", ["The Blend", "blend", "blend  is"])
+def test_a_phrase_binds_what_it_announces(phrase) -> None:
+    """In any case and spacing, wherever it stands."""
+    notes = f'{NOTES}<!-- symattn: "{phrase}" = Y -->\n'
+    assert bound(read(notes + POST))["Y[1, 1]"] == "0.63"
+
+
+def test_a_phrase_that_stands_for_a_row() -> None:
+    """A phrase may stand for any expression."""
+    text = f'{NOTES}<!-- symattn: "glances of cat" = A[0] -->\n{POST}'
+    found = bound(read(text.replace("The glances, for *cat* first:", "Glances of cat:")))
+    assert found["A[0][1]"] == "0.48"
+
+
+def test_a_heading_that_only_symattn_sees() -> None:
+    """Words of a role, and of a token, for all that is under the note."""
+    text = "<!-- symattn: tokens = cat, sat -->\n" + NOTES + POST
+    heading = '<!-- symattn: under "attention weights for cat" -->\n'
+    found = bound(read(text.replace("The glances, for *cat* first:", heading)))
+    assert found.get("A[0][1]", found.get("A[0, 1]")) == "0.48"
+
+
+def test_given_numbers_win() -> None:
+    """What the author gives is what is computed with; the article's own is a claim."""
+    reading = read("<!-- symattn: X = [[2, 0], [0, 2]] -->\n" + NOTES + POST)
+    assert reading.given["X"].entries == (("2", "0"), ("0", "2"))
+    assert bound(reading)["X[0, 0]"] == "1"
+
+
+def test_steps_win() -> None:
+    """What the author says of a step is meant, whatever the article defines."""
+    text = "$X = [[1, 0], [0, 1]]$ and $S = X X^T = [[0.5, 0], [0, 0.5]]$\n"
+    assert {name: one.expression for name, one in read(text).steps.items()} == {"S": "X @ X.T"}
+    told = read("<!-- symattn: S = X @ X.T / 2 -->\n" + text)
+    assert {name: one.expression for name, one in told.steps.items()} == {"S": "X @ X.T / 2"}
+    assert bound(told)["S[1, 1]"] == "0.5"
+
+
+def test_what_is_ignored_claims_nothing() -> None:
+    """Neither a claim nor a definition nor an input; its numbers are counted as ignored."""
+    text = (
+        "<!-- symattn: ignore -->\n$X = [[1, 2]]$, $0.5 + 0.5 = 2.0$ and 0.75.\n\n$1.5 + 1 = 2$\n"
+    )
+    reading = read(text)
+    assert not reading.given
+    assert [claim.text for claim in reading.claims] == ["1.5 + 1"]
+    statuses = {number.text: number.status for number in reading.numbers}
+    assert statuses["0.75"] == statuses["2.0"] == "ignored"
+    assert [one.status for one in reading.numbers].count("ignored") == 6
+
+
+def test_a_gradient_that_is_given() -> None:
+    """The upstream gradient of a note is the loss of the case."""
+    reading = read(NOTES + POST + "\n<!-- symattn: dL/dY = [[1, 0], [0, 1]] -->\n")
+    assert reading.loss == {"output": "Y", "upstream": (("1", "0"), ("0", "1"))}
+
+
+@pytest.mark.parametrize(
+    ("note", "message"),
+    [
+        ("A[2]", "post.md:6: index 2 is outside axis 0 of 2x2"),
+        ("A[0]", "post.md:6: A[0] is a vector of 2, found 4 figures"),
+        ("A", "post.md:6: what is printed there is X[0, 0] already"),
+        ("B[0]", "post.md:6: unknown name 'B': expected one of"),
+        ("Z = A @ W", "post.md:6: unknown name 'W'"),
+        ("Z = A @ [1, 2, 3]", "post.md:6: shapes don't fit"),
+        ('"blend" = Q', "post.md:6: unknown name 'Q'"),
+        ("tokens = a, b, c", "post.md:6: no input has 3 rows"),
+        ("X, A, Y, Y", "post.md:6: Y is 2x2, found no figure"),
+    ],
+)
+def test_what_an_author_speaks_of_is_there(note, message) -> None:
+    """What isn't is a fault at the line of the note, and nothing is guessed."""
+    with pytest.raises(Malformed) as raised:
+        read(f"{NOTES}<!-- symattn: {note} -->\n{POST}")
+    assert str(raised.value).startswith(message)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_ignoring_changes_no_other_place(data) -> None:
+    """Numbers outside of what is ignored stand where they stood, all of them."""
+    lines = POST.splitlines()
+    first = data.draw(st.integers(1, len(lines)))
+    last = data.draw(st.integers(first, len(lines)))
+    made = article(Path("post.md"), POST.encode())
+    whole = read_reading(made)
+    held = help_of(made)
+    ignored = type(held)(ignored=(made.lines(first, last),))
+    found = read_reading(made, ignored)
+    assert [one.span for one in found.numbers] == [one.span for one in whole.numbers]
+    inside = [one for one in found.numbers if first <= made.place(one.span.start).line <= last]
+    assert all(one.status == "ignored" for one in inside)
+
+
+@pytest.mark.parametrize("path", marks.documents(CORPUS), ids=lambda path: path.name)
+def test_the_walkthrough_file_of_an_article(path: Path, tmp_path: Path) -> None:
+    """An audit of the file that an article amounts to judges the same figures alike."""
+    marked = marks.load(path)
+    (tmp_path / marked.name).write_bytes(marked.text.encode())
+    case = library.load(tmp_path / marked.name)
+    assert case.reading is not None
+    (tmp_path / "written.toml").write_text(walkthrough(case.reading), "utf-8")
+    written = library.load(tmp_path / "written.toml")
+    assert dict(written.steps) == dict(case.steps)
+    assert str(written.given) == str(case.given)
+    judged, again = (
+        [
+            (one.claim.of, one.text, one.verdict, one.correct, one.cause)
+            for one in audit(held).figures
+        ]
+        for held in (case, written)
+    )
+    assert judged == again
+    assert judged
