@@ -39,6 +39,8 @@ CHAIN = Limit(10, "more than {most} files that extend each other")
 CLAIMS = Limit(10_000, "{found} claims; at most {most} are read")
 #: What an author says to symattn of an article, in notes and in each table of a side file.
 NOTES = Limit(1000, "{found} notes; at most {most} are read")
+#: Phrases of the author: each is looked for in all words of the article.
+PHRASES = Limit(100, "{found} phrases; at most {most} are read")
 STEPS = Limit(100, "{found} steps; at most {most} are read")
 #: Entries of one quantity.
 ENTRIES = Limit(1 << 16, "{found} is beyond {most} entries")

@@ -188,6 +188,14 @@ texts(
     many_backticks=lambda: " ".join("`" * n for n in range(1, 1500)),
     many_fences=lambda: "```python\n" * 50_001 + "x = 1\n",
     many_directives=lambda: "<!-- symattn: ignore -->\n" * 50_000,
+    notes_of_brackets=lambda: f"<!-- symattn: X = {'[' * 500_000} -->\n",
+    notes_of_commas=lambda: f"<!-- symattn: of {',' * 500_000} -->\n",
+    notes_that_nest=lambda: f"<!-- symattn: T = {'(' * 1500}S{')' * 1500} -->\n",
+    notes_that_never_end=lambda: "<!-- symattn: ignore begin -->\nx\n\n" * 900,
+    notes_of_phrases=lambda: (
+        "".join(f'<!-- symattn: "(a+)+{n}$" = [1, 2] -->\n' for n in range(99)) + "a" * 100_000
+    ),
+    notes_of_headings=lambda: "<!-- symattn: under scores -->\n\n$[0.5, 0.25]$\n\n" * 900,
     open_fence=lambda: "~~~math\nA = \\begin{bmatrix} 1 & 2\n",
     open_front_matter=lambda: "---\ntitle: [1, 2\n" * 20_000,
     table_of_many_columns=lambda: "\n".join(

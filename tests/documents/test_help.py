@@ -293,3 +293,22 @@ def test_any_note(text) -> None:
     except Malformed as error:
         places += [fault.line for fault in error.faults]
     assert all(1 <= line <= text.count("\n") + 1 for line in places)
+
+
+def test_no_more_than_is_read() -> None:
+    """Of very many lines of a side file it is told that they are too many, and of names too."""
+    lines = "".join(f'"{n}" = "A"\n' for n in range(1, 1200))
+    steps = "".join(f'S{n} = "X"\n' for n in range(1, 300))
+    side = f'document = "post.md"\n[lines]\n{lines}[steps]\n{steps}'
+    with pytest.raises(Malformed) as raised:
+        help_of(article(Path("post.md"), TEXT.encode()), written(side))
+    first = str(raised.value.faults[0])
+    assert first == "lines: 1199 notes; at most 1000 are read"
+    assert "at most 100 are read" in str(raised.value.faults[1])
+
+
+def test_no_more_phrases_than_are_looked_for() -> None:
+    """Each costs a look at all words, so that there are few."""
+    notes = "".join(f'<!-- symattn: "phrase {n}" = Y -->\n' for n in range(101))
+    with pytest.raises(Malformed, match=r"post\.md:101: 101 phrases; at most 100 are read"):
+        read("post.md", notes)

@@ -20,7 +20,7 @@ from symattn.documents.help.model import (
 )
 from symattn.documents.text import Span
 from symattn.errors import Fault, Malformed, expected, short
-from symattn.limits import FAULTS_KEPT, STEPS
+from symattn.limits import FAULTS_KEPT, PHRASES, STEPS
 from symattn.numbers.reading import read_entry
 from symattn.numbers.rows import read_rows
 from symattn.programs.program import name_fault
@@ -104,6 +104,8 @@ class Draft:
         words = " ".join(phrase.lower().split())
         if not any(map(str.isalnum, words)):
             self.fault(said, f"expected words in quotes, found {short(phrase)!r}")
+        elif len(self.aliases) >= PHRASES.most:
+            self.fault(said, PHRASES.said(len(self.aliases) + 1))
         elif not name_fault(phrase):
             self.step(phrase, text, said)
             if phrase in self.steps and _WORD.match(phrase):
