@@ -45,6 +45,8 @@ _VARIANTS = (
 )
 
 
+#: A mask may be meant in ``A = softmax(S)``.
+_MASK = re.compile(r"causal|mask", re.I)
 _LAST = re.compile(r"(?<=[.!?;])\s+")
 #: So many digits of numbers tell what they are where no row is spoken of.
 _TELLING = 6
@@ -65,7 +67,7 @@ def read(article: Article, held: Help = NONE) -> Reading:
         merit = (-len(binder.faults), binder.claims.agreeing)
         if best is None or merit[0] > best[0] or (merit[0] == best[0] and merit[1] > best[1] + 0.5):
             best = *merit, reading, binder.faults
-        if not reading.assumptions:
+        if not reading.assumptions and not _MASK.search(article.source):
             break
     assert best is not None
     if best[3]:
@@ -379,6 +381,10 @@ class Binder:
             members.pop(0)
         about = label.within(self.place.around)
         target = self._target(members)
+        first = next((one for one in members if values.is_value(one)), None)
+        if target is not None and first is not None and not self.claims.fits(target, first):
+            # "softmax = [0.49, 0.51]" may be a row of what the name suggests.
+            target = None if self._is_suggested(members[0]) else target
         if chain.is_code and len(members) == 1:
             self._shown.append(target)
         if target is None and len(members) == 1 and values.is_value(members[0]):
@@ -459,6 +465,12 @@ class Binder:
             case syntax.Call("total", (syntax.Call("exp", (row,)),)):
                 return self.claims.is_claimed(syntax.Call("exp", (workings.entry(row, 0),)))
         return False
+
+    def _is_suggested(self, member: Member) -> bool:
+        """Whether a name is not defined, but called by what it is."""
+        if not isinstance(member, syntax.Name) or self.names.is_defined(member.name):
+            return False
+        return self._said_by(member.name) is not None
 
     def _said_by(self, name: str) -> About | None:
         said = spoken(name.replace("_", " "), self.standard.phrases)

@@ -17,6 +17,7 @@ from symattn.documents.binding.roles import Role, named
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Labelled
+from symattn.numbers.printed import MINUS_INFINITY
 from symattn.programs.floats import Matrix
 
 #: What is usually computed: a value that is printed of it is an input only where
@@ -52,9 +53,8 @@ class Construction:
                 continue
             shape = values.shape(one.value)
             is_matrix = len(shape) == 2 and not (self.names.is_row(one.name) and min(shape) == 1)
-            if one.name in self.definitions.fixed or (
-                (is_matrix or one.name in asked) and usual_role(one.name) not in _COMPUTED
-            ):
+            is_input = (is_matrix or one.name in asked) and usual_role(one.name) not in _COMPUTED
+            if one.name in self.definitions.fixed or is_input or (is_matrix and _is_mask(one)):
                 self._give(one)
             else:
                 left.append(one)
@@ -173,28 +173,44 @@ class Construction:
         # Rows such as q_2 come last: they may be rows of what is defined as a whole.
         waiting.sort(key=lambda one: bool(self.names.is_row(one.name)))
         while waiting:
-            left = [one for one in waiting if not self._define(one)]
+            # What a name suggests counts only where no definition says what it means.
+            left = [one for one in waiting if not self._define(one, strictly=True)]
             if len(left) == len(waiting):
-                self.names.failed.add(left.pop(0).key)
+                known = next((one for one in left if self._define(one, strictly=False)), left[0])
+                if known.key not in self.names.canonical:
+                    self.names.failed.add(known.key)
+                left.remove(known)
             waiting = left
 
-    def _define(self, one: Definition) -> bool:
+    def _define(self, one: Definition, strictly: bool) -> bool:
         assert one.tree is not None
         self.names.at(one.order)
+        self.names.strictly = strictly
+        try:
+            return self._defined(one, one.tree)
+        finally:
+            self.names.strictly = False
+
+    def _defined(self, one: Definition, tree: syntax.Tree) -> bool:
+        # Q_1 of the first head is a quantity of its own.
+        is_row = one.name[0].islower() and self.names.is_row(one.name)
         is_fixed = one.name in self.definitions.fixed
-        if not is_fixed and self.names.is_row(one.name) and self.names.row(one.name) is not None:
+        if is_row and not is_fixed and self.names.row(one.name) is not None:
             self.names.failed.add(one.key)
             return True
         canonical = self.names.canonical
-        known = renamed(one.tree, lambda name: syntax.Name(canonical.get(name, name)))
-        tree = self.names.resolved(known)
-        name = None if tree is None else self._step(one.name, tree, one.span)
+        known = renamed(tree, lambda name: syntax.Name(canonical.get(name, name)))
+        made = self.names.resolved(known)
+        name = None if made is None else self._step(one.name, made, one.span)
         if name is not None:
             canonical[one.key] = name
         return name is not None
 
     def _step(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:
         """A new step, or the older version of the name that has the same value."""
+        match tree:
+            case syntax.Call("softmax", (syntax.Name() as scores,)):
+                tree = syntax.Call("softmax", (self.names.standard.hidden(scores),))
         if name in self.recipe:
             old, new = self.recipe.floats(syntax.Name(name)), self.recipe.floats(tree)
             if old is not None and new is not None and same(old, new):
@@ -219,6 +235,14 @@ class Construction:
                         continue
                     if self.recipe.set_upstream(made.name, value):
                         self.claims.take(value, f"dL/d{of}")
+
+
+def _is_mask(one: Definition) -> bool:
+    """Whether a printed value is what is hidden or kept: of ones and zeros, or minus infinity."""
+    assert one.value is not None
+    texts = {part.text for part in values.leaves(one.value) if isinstance(part, syntax.Literal)}
+    kept = texts <= {"0", "1", "0.", "1.", "0.0", "1.0", MINUS_INFINITY}
+    return kept and usual_role(one.name) == "masked"
 
 
 def _used_names(chains: Sequence[Chain]) -> set[str]:

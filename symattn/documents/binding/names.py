@@ -32,7 +32,9 @@ class Unknown(Exception):
 
 class Names:
     """Names of the article as names of the recipe; ``source`` is its text, where
-    subscripts are told from brackets, ``first`` what subscripts count from."""
+    subscripts are told from brackets, ``first`` what subscripts count from.
+    ``strictly``: what isn't defined means nothing, whatever its name suggests.
+    """
 
     def __init__(
         self, recipe: Recipe, definitions: Definitions, standard: Standard, source: str
@@ -44,6 +46,7 @@ class Names:
         self.first = 1
         self.canonical: dict[str, str] = {}
         self.failed: set[str] = set()
+        self.strictly = False
         self._versions: Mapping[str, str] = {}
         self._folded: dict[str, set[str]] = {}
 
@@ -54,6 +57,10 @@ class Names:
         for name, key in self._versions.items():
             if key in self.canonical:
                 self._folded.setdefault(_folded(name), set()).add(key)
+
+    def is_defined(self, name: str) -> bool:
+        """Whether the article says what a name means."""
+        return self._versions.get(name, "") in self.canonical or name in self.recipe
 
     def resolved(self, tree: syntax.Tree) -> syntax.Tree | None:
         """The tree over the recipe's names; None where one is unknown or it makes no sense."""
@@ -120,6 +127,8 @@ class Names:
 
     def name(self, name: str) -> syntax.Tree:
         """What a name means; raises :class:`Unknown`."""
+        if is_size(name) and (size := self.standard.size()) is not None:
+            return size
         key = self._versions.get(name)
         if key is not None and key in self.canonical:
             return syntax.Name(self.canonical[key])
@@ -128,9 +137,7 @@ class Names:
             return syntax.Name(self.canonical[next(iter(similar))])
         if name in self.recipe:
             return syntax.Name(name)
-        found = self._by_role(name) or self.row(name)
-        if found is None and is_size(name):
-            found = self.standard.size()
+        found = None if self.strictly else self.row(name) or self._by_role(name)
         if found is None:
             raise Unknown(name)
         return found

@@ -91,6 +91,9 @@ def phrase(words: str, about: About) -> Phrase:
     return Phrase(about, re.compile(rf"(?<![\w-]){text}(?![\w-])", re.IGNORECASE))
 
 
+_NUMBERED = re.compile(r"_?[0-9]+(?=_|\Z)")
+
+
 class Spoken(NamedTuple):
     """A phrase that names a role: where in the words it begins and ends."""
 
@@ -130,9 +133,15 @@ def named(name: str) -> Role | None:
 
     >>> named("scaled_scores"), named("W_q"), named("attention_weights"), named("T")
     ('scaled', 'query weights', 'weights', None)
+    >>> named("Q_1"), named("W_2_K"), named("q_1")
+    ('query', 'key weights', None)
     """
     if name in _LETTERS:
         return _LETTERS[name]
+    # Q_1 and W_1_K are those of the first head.
+    whole = _NUMBERED.sub("", name)
+    if whole != name and whole in _LETTERS and whole[0].isupper():
+        return _LETTERS[whole]
     short = name.replace("_", "").lower()
     if len(short) == 2 and short[0] == "w" and short[1] in "qkv":
         return _LETTERS[f"W_{short[1].upper()}"]

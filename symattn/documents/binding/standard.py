@@ -87,6 +87,19 @@ class Standard:
                 tree = None
         return None if tree is None else self._take(role, tree)
 
+    def hidden(self, scores: syntax.Name) -> syntax.Tree:
+        """What a softmax is taken of where an article speaks of a causal mask beside it:
+        scores with later positions hidden, unless they are already."""
+        shape = self.recipe.shape(scores)
+        is_square = shape is not None and len(shape) == 2 and shape[0] == shape[1]
+        if not self.variant.causal or not is_square or self.recipe.role(scores.name) == "masked":
+            return scores
+        known = self.recipe.with_role("masked")
+        if known:
+            return syntax.Name(known[0])
+        made = self._take("masked", syntax.Call("causal", (scores,)))
+        return scores if made is None else made
+
     def _scores(self) -> syntax.Tree | None:
         scaled = self.of("scaled")
         return scaled if scaled is not None else self.of("scores")
