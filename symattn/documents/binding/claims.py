@@ -23,7 +23,7 @@ class Claims:
     found: list[Claimed] = field(default_factory=list)
     agreeing: float = 0.0
     where: str = ""
-    _taken: set[Span] = field(default_factory=set)
+    _taken: set[int] = field(default_factory=set)
     _texts: set[str] = field(default_factory=set)
 
     def take(self, tree: syntax.Tree, name: str) -> None:
@@ -31,11 +31,11 @@ class Claims:
         named = syntax.Name(name)
         for figure, keys in entries(tree):
             self.coverage.mark([figure], "given", syntax.entry_text(name, named, keys))
-            self._taken.add(figure.span)
+            self._taken.add(figure.span.start)
 
     def is_taken(self, value: syntax.Tree) -> bool:
         """Whether it is known of a figure of the value what it is."""
-        return any(figure.span in self._taken for figure in values.figures(value))
+        return any(figure.span.start in self._taken for figure in values.figures(value))
 
     def is_claimed(self, tree: syntax.Tree) -> bool:
         """Whether something was claimed of an expression."""
@@ -65,7 +65,7 @@ class Claims:
         text = syntax.text(target)
         self._add("of", text, value, confirmed)
         for figure, keys in entries(value):
-            self._taken.add(figure.span)
+            self._taken.add(figure.span.start)
             of = syntax.entry_text(text, target, keys)
             self.coverage.mark([figure], "bound", of, confirmed)
         self.agreeing += self.recipe.agreement(target, value) * sum(1 for _ in entries(value))

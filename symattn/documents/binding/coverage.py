@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from symattn.documents.binding import values
 from symattn.documents.reading import Number, Status
-from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Figure, Passage, Piece, Table, Words
 from symattn.numbers.printed import MINUS_INFINITY
 
@@ -17,44 +16,47 @@ _WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 
 
 class Coverage:
-    """The numbers of all passages by their places."""
+    """The numbers of all passages by where they begin: no two begin together."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
-        self._numbers: dict[Span, Number] = {}
+        self._numbers: dict[int, Number] = {}
         for passage in passages:
             for piece in passage.pieces:
                 for figure in _figures(piece):
                     if figure.text == MINUS_INFINITY:
                         continue
-                    self._numbers[figure.span] = Number(figure.text, figure.span, "unread")
+                    self._numbers[figure.span.start] = Number(figure.text, figure.span, "unread")
 
     def mark(
         self, figures: Iterable[Figure], status: Status, of: str = "", confirmed: bool = False
     ) -> None:
         """Say what became of figures, unless more is known of them."""
         for figure in figures:
-            known = self._numbers.get(figure.span)
+            known = self._numbers.get(figure.span.start)
             if known is None and figure.text == MINUS_INFINITY:
                 continue
             if known is None or _RANK[known.status] <= _RANK[status]:
-                self._numbers[figure.span] = Number(figure.text, figure.span, status, of, confirmed)
+                # A sign of percent stays with its number, though the claim is of the number.
+                one = known or figure
+                found = Number(one.text, one.span, status, of, confirmed)
+                self._numbers[one.span.start] = found
 
     def leave(self, passages: Iterable[Passage]) -> None:
         """All numbers that none of these passages has claim nothing, the author says."""
         kept = {
-            figure.span
+            figure.span.start
             for passage in passages
             for piece in passage.pieces
             for figure in _figures(piece)
         }
-        for span, number in self._numbers.items():
-            if span not in kept:
+        for start, number in self._numbers.items():
+            if start not in kept:
                 why = "the author says so"
-                self._numbers[span] = Number(number.text, span, "ignored", why=why)
+                self._numbers[start] = Number(number.text, number.span, "ignored", why=why)
 
     def of(self, figure: Figure) -> str:
         """What a number is the value of, as far as that is known."""
-        found = self._numbers.get(figure.span)
+        found = self._numbers.get(figure.span.start)
         return found.of if found else ""
 
     def words(self, piece: Words, kind: str) -> None:
@@ -65,7 +67,7 @@ class Coverage:
 
     def numbers(self) -> tuple[Number, ...]:
         """All of them in their order."""
-        return tuple(self._numbers[span] for span in sorted(self._numbers))
+        return tuple(self._numbers[start] for start in sorted(self._numbers))
 
 
 def _figures(piece: Piece) -> Iterator[Figure]:

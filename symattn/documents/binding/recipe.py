@@ -247,7 +247,10 @@ def _is_product(tree: syntax.Tree) -> bool:
     return False
 
 
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?\Z")
+#: Decimals that expressions know and floats hold.
+_DECIMAL = re.compile(
+    r"[+-]?(?:[0-9]{1,200}+\.?[0-9]{0,200}+|\.[0-9]{1,200}+)(?:[eE][+-]?[0-9]{1,2})?\Z"
+)
 
 
 def _is_plain(tree: syntax.Tree) -> bool:
@@ -283,9 +286,9 @@ def rounds(value: float, text: str) -> bool:
     """
     try:
         figure = read_printed(text)
-    except SymattnError:
+        if figure is None or not np.isfinite(value):
+            return figure is None and value == -np.inf
+        unit = float(figure.unit)
+        return abs(value - float(figure.value)) <= unit * (0.5 + _SLACK)
+    except (SymattnError, OverflowError):
         return False
-    if figure is None or not np.isfinite(value):
-        return figure is None and value == -np.inf
-    unit = float(figure.unit)
-    return abs(value - float(figure.value)) <= unit * (0.5 + _SLACK)

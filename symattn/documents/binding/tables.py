@@ -65,7 +65,7 @@ def _rows(
 def _groups(table: Table) -> Iterator[tuple[range, tuple[Words | Chain, ...]]]:
     """The columns behind the first that one heading stands above."""
     begun = [place for place, head in enumerate(table.head) if head and place]
-    for place, end in zip(begun, [*begun[1:], len(table.head)], strict=True):
+    for place, end in zip(begun, [*begun[1:], len(table.head)], strict=False):
         yield range(place, end), table.head[place]
 
 
