@@ -11,8 +11,13 @@ from math import prod
 from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.claims import Claims
+from symattn.documents.binding.coverage import Coverage
+from symattn.documents.binding.names import Names
+from symattn.documents.binding.roles import phrase as phrase_of
+from symattn.documents.help import Expression, Help, Said
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Opaque, Passage, Piece, Table, Words
+from symattn.errors import Fault
 from symattn.shapes import Shape, show
 
 _BARE = re.compile(r"[+-]?[0-9]+\Z")
@@ -158,3 +163,81 @@ def unlike(text: str, shape: Shape, count: int) -> str:
     """
     figures = "no figure" if not count else "1 figure" if count == 1 else f"{count} figures"
     return f"{text} is {show(shape)}, found {figures}"
+
+
+class Author:
+    """Takes what the author says into a recipe, its names and its claims; ``faults`` are
+    what of it can't be understood."""
+
+    def __init__(self, held: Help, names: Names, claims: Claims, coverage: Coverage) -> None:
+        self.held = held
+        self.names = names
+        self.claims = claims
+        self.coverage = coverage
+        self.recipe = names.recipe
+        self.standard = names.standard
+        self.faults: list[tuple[Said, Fault]] = []
+        self._unsound: set[str] = set()
+
+    def take(self, chains: Sequence[Chain], passages: Sequence[Passage]) -> None:
+        """Take the author's phrases and figures; what can't be understood is a fault."""
+        self.names.at(0)
+        self._unsound = {name for name in self.held.steps if name not in self.names.canonical}
+        for name in self._unsound:
+            step = self.held.steps[name]
+            self._fault(step, self.names.why_not(step.tree))
+        if self.held.tokens and not self._has_rows(len(self.held.tokens)):
+            said = self.held.places["tokens"]
+            self.faults.append((said, said.fault(f"no input has {len(self.held.tokens)} rows")))
+        for words, one in self.held.aliases.items():
+            if words in self._unsound:
+                continue
+            about = self._meant(one, len(chains))
+            if about is None:
+                continue
+            role = self.recipe.role(about.name) if isinstance(about, syntax.Name) else None
+            is_only = role is not None and len(self.recipe.with_role(role)) == 1
+            phrase = phrase_of(words, role if role is not None and is_only else one.tree)
+            self.standard.phrases.append(phrase)
+        self._take_figures(chains, passages)
+
+    def _take_figures(self, chains: Sequence[Chain], passages: Sequence[Passage]) -> None:
+        """The values of which the author says what they are."""
+        printed = Printed(passages)
+        starts = [chain.span.start for chain in chains]
+        for one in self.held.figures:
+            at = printed.first(one.span.start)
+            for expression in one.expressions:
+                tree = self._meant(expression, bisect_left(starts, one.span.start))
+                shape = None if tree is None else self.recipe.shape(tree)
+                if tree is None or shape is None:
+                    break
+                value, at, count = printed.next(at, one.span.end, tree, shape, self.claims)
+                if value is None:
+                    self._fault(expression, unlike(expression.text, shape, count))
+                    break
+                first = syntax.entry_text(syntax.text(tree), tree, (0,) * len(shape))
+                if not self.claims.claim(tree, value) and self._of(value) != first:
+                    self._fault(expression, f"what is printed there is {self._of(value)} already")
+
+    def _of(self, value: syntax.Tree) -> str:
+        return next((self.coverage.of(one) for one in values.figures(value)), "")
+
+    def _meant(self, one: Expression, order: int) -> syntax.Tree | None:
+        """What an expression of the author means there; a fault where it means nothing."""
+        self.names.at(order)
+        made = self.names.resolved(one.tree)
+        if made is None:
+            self._fault(one, self.names.why_not(one.tree))
+        return made
+
+    def _fault(self, one: Expression, message: str) -> None:
+        # What names something that has a fault has none itself.
+        if not any(name in self._unsound for name in syntax.names(one.tree)):
+            self.faults.append((one.said, one.said.fault(message)))
+
+    def _has_rows(self, count: int) -> bool:
+        """Whether some input has so many rows or columns."""
+        return any(
+            count in (self.recipe.shape(syntax.Name(name)) or ()) for name in self.recipe.given
+        )

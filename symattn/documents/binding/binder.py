@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, context, prose, roles, tables, values, workings
+from symattn.documents.binding import author, context, tables, values, workings
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import Construction, same
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.definitions import collected
 from symattn.documents.binding.joining import joined
-from symattn.documents.binding.names import Names, usual_role
+from symattn.documents.binding.names import Names
+from symattn.documents.binding.place import Place
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.binding.roles import About, Role, spoken
+from symattn.documents.binding.sentences import Sentences
+from symattn.documents.binding.speech import Speech
 from symattn.documents.binding.standard import Standard, Variant
 from symattn.documents.binding.subjects import (
     Mention,
     Subject,
     counts_from_zero,
     labelled_tokens,
-    mentions,
     spoken_tokens,
-    subject,
 )
-from symattn.documents.help import NONE, Expression, Help, Said, malformed
+from symattn.documents.help import NONE, Help, Said, malformed
 from symattn.documents.passages import passages as passages_of
 from symattn.documents.reading import Open, Reading
 from symattn.documents.text import Span
@@ -64,45 +63,15 @@ def read(article: Article, held: Help = NONE) -> Reading:
     for variant in _VARIANTS:
         binder = Binder(article, passages, variant, held)
         reading = binder.read()
-        merit = (-len(binder.faults), binder.claims.agreeing)
+        merit = (-len(binder.author.faults), binder.claims.agreeing)
         if best is None or merit[0] > best[0] or (merit[0] == best[0] and merit[1] > best[1] + 0.5):
-            best = *merit, reading, binder.faults
+            best = *merit, reading, binder.author.faults
         if not reading.assumptions and not _MASK.search(article.source):
             break
     assert best is not None
     if best[3]:
         raise malformed(best[3])
     return best[2]
-
-
-@dataclass
-class _Place:
-    """Where the reading is: what headings and the last label speak of."""
-
-    headings: list[tuple[int, str, Subject]] = field(default_factory=list)
-    label: Subject = field(default_factory=Subject)
-    under: list[tuple[Span, str, Subject]] = field(default_factory=list)
-
-    def enter(self, level: int, words: str, about: Subject) -> None:
-        """A heading begins; it ends those of its level and below."""
-        self.headings = [one for one in self.headings if one[0] < level]
-        self.headings.append((level, words, about))
-        self.label = Subject()
-
-    @property
-    def where(self) -> str:
-        """The heading that stands above, or that the author says."""
-        if self.under:
-            return self.under[-1][1]
-        return self.headings[-1][1] if self.headings else ""
-
-    @property
-    def around(self) -> Subject:
-        """What is spoken of without being said again."""
-        about = Subject()
-        for _, _, heading in self.under[-1:] or self.headings:
-            about = heading.within(about)
-        return self.label.within(about)
 
 
 class Binder:
@@ -113,7 +82,6 @@ class Binder:
     ) -> None:
         self.article = article
         self.held = held
-        self.faults: list[tuple[Said, Fault]] = []
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
         every = list(joined([_signed(passage) for passage in passages]))
@@ -128,10 +96,12 @@ class Binder:
         self.open: list[Open] = []
         self._shown: list[syntax.Tree | None] = []
         self._kind = ""
-        self.tokens: tuple[str, ...] = ()
-        self.first = 0 if counts_from_zero(map(_words, passages)) else 1
+        first = 0 if counts_from_zero(map(_words, passages)) else 1
         if held.count_from is not None:
-            self.first = held.count_from
+            first = held.count_from
+        self.speech = Speech(self.recipe, self.standard, self.names, self.claims, first)
+        self.sentences = Sentences(self.speech)
+        self.author = author.Author(held, self.names, self.claims, self.coverage)
         self._rows = {run.chains[0].span: run for run in row_runs.found(passages)}
         self._in_rows = {chain.span for run in self._rows.values() for chain in run.chains[1:]}
 
@@ -141,82 +111,20 @@ class Binder:
             self.recipe, self.definitions, self.names, self.claims, self.held
         )
         construction.build(self.chains, self._rows.values())
-        self.tokens = construction.tokens or self._told_tokens()
-        self._take_help()
+        self.speech.tokens = construction.tokens or self._told_tokens()
+        self.author.take(self.chains, self.passages)
         self._walk()
         return self._reading()
-
-    # -- what the author says ------------------------------------------------------------
-
-    def _take_help(self) -> None:
-        """The author's phrases and figures; what can't be understood is a fault."""
-        self.names.at(0)
-        self._unsound = {name for name in self.held.steps if name not in self.names.canonical}
-        for name in self._unsound:
-            step = self.held.steps[name]
-            self._fault(step, self.names.why_not(step.tree))
-        if self.held.tokens and not self._fitting_tokens():
-            said = self.held.places["tokens"]
-            self.faults.append((said, said.fault(f"no input has {len(self.tokens)} rows")))
-        for words, one in self.held.aliases.items():
-            if words in self._unsound:
-                continue
-            about = self._meant(one, len(self.chains))
-            if about is None:
-                continue
-            role = self.recipe.role(about.name) if isinstance(about, syntax.Name) else None
-            is_only = role is not None and len(self.recipe.with_role(role)) == 1
-            phrase = roles.phrase(words, role if role is not None and is_only else one.tree)
-            self.standard.phrases.append(phrase)
-        self._take_figures()
-
-    def _take_figures(self) -> None:
-        """The values of which the author says what they are."""
-        printed = author.Printed(self.passages)
-        starts = [chain.span.start for chain in self.chains]
-        for one in self.held.figures:
-            at = printed.first(one.span.start)
-            for expression in one.expressions:
-                tree = self._meant(expression, bisect_left(starts, one.span.start))
-                shape = None if tree is None else self.recipe.shape(tree)
-                if tree is None or shape is None:
-                    break
-                value, at, count = printed.next(at, one.span.end, tree, shape, self.claims)
-                if value is None:
-                    self._fault(expression, author.unlike(expression.text, shape, count))
-                    break
-                first = syntax.entry_text(syntax.text(tree), tree, (0,) * len(shape))
-                if not self.claims.claim(tree, value) and self._of(value) != first:
-                    self._fault(expression, f"what is printed there is {self._of(value)} already")
-
-    def _of(self, value: syntax.Tree) -> str:
-        return next((self.coverage.of(one) for one in values.figures(value)), "")
-
-    def _meant(self, one: Expression, order: int) -> syntax.Tree | None:
-        """What an expression of the author means there; a fault where it means nothing."""
-        self.names.at(order)
-        made = self.names.resolved(one.tree)
-        if made is None:
-            self._fault(one, self.names.why_not(one.tree))
-        return made
-
-    def _fault(self, one: Expression, message: str) -> None:
-        # What names something that has a fault has none itself.
-        if not any(name in self._unsound for name in syntax.names(one.tree)):
-            self.faults.append((one.said, one.said.fault(message)))
 
     def _enter_under(self, passage: Passage) -> None:
         """What the author says that a passage stands under."""
         start = passage.pieces[0].span.start if passage.pieces else 0
         while self._under and self._under[-1].span.start <= start:
             one = self._under.pop()
-            self.place.under.append((one.span, one.words, self._subject(one.words)))
+            self.place.under.append((one.span, one.words, self.speech.subject(one.words)))
             self.place.label = Subject()
         while self.place.under and self.place.under[-1][0].end <= start:
             self.place.under.pop()
-
-    def _subject(self, words: str, adjacent: bool = False) -> Subject:
-        return subject(words, self.tokens, adjacent, self.standard.phrases)
 
     # -- the article ----------------------------------------------------------------------
 
@@ -233,14 +141,14 @@ class Binder:
 
     def _walk(self) -> None:
         """All passages in their order."""
-        self.place = _Place()
+        self.place = Place()
         self._under = sorted(self.held.under, key=lambda one: one.span, reverse=True)
         self.order = -1
         for passage in self.passages:
             self._enter_under(passage)
             if passage.kind == "heading":
                 words = _words(passage)
-                about = self._subject(words)
+                about = self.speech.subject(words)
                 self.place.enter(passage.level, words, about)
             self.claims.where = self.place.where
             self._passage(passage)
@@ -255,7 +163,7 @@ class Binder:
         for piece in passage.pieces:
             match piece:
                 case Words(text):
-                    about = self._subject(text, adjacent=True)
+                    about = self.speech.subject(text, adjacent=True)
                     self.coverage.words(piece, passage.kind)
                 case Chain():
                     self.order += 1
@@ -265,95 +173,24 @@ class Binder:
                 case Table():
                     self._table(piece)
         if passage.kind == "prose":
-            self._prose(passage)
+            self.sentences.read(passage, self.place.around)
             said = _words(passage)
-            sentence = self._subject(_LAST.split(said)[-1], not said.endswith((".", "!")))
+            sentence = self.speech.subject(_LAST.split(said)[-1], not said.endswith((".", "!")))
             self.place.label = sentence
-
-    def _prose(self, passage: Passage) -> None:
-        """Figures among words, by what each sentence says of them."""
-        text, figures = prose.joined(passage)
-        row = next((one for one in self.place.around.mentions if not one.across), None)
-        for ways in prose.told(text, figures, self.tokens, row, self.standard.phrases):
-            read = [self._told(one) for one in ways]
-            share, bound, certain = max(read, key=lambda one: one[0], default=(0.0, [], False))
-            for figure, tree in bound:
-                # What one sentence says of several figures stands or falls together.
-                holds = self.claims.agreement(tree, figure) == 1.0
-                is_share = values.is_share(figure)
-                if holds or (is_share and (share >= 0.5 if len(bound) > 1 else certain)):
-                    plainly = certain or len(bound) > 1
-                    self.claims.claim(tree, figure, confirmed=not plainly)
-
-        self._sums(text, figures, row)
-        self._lists(text, figures)
-
-    def _sums(self, text: str, figures: Sequence[prose.Placed], row: Mention | None) -> None:
-        """Figures that are called sums, of the exponentials of the row that is spoken of."""
-        for placed in prose.sums(text, figures):
-            said = mentions(text[: placed.start], self.tokens)[-1:] or ([row] if row else [])
-            if not said or self.claims.is_taken(placed.figure):
-                continue
-            target = self._spoken(Subject("sums", tuple(said)), [placed.figure])
-            if target is not None and (
-                self._is_worked(target) or self.claims.agreement(target, placed.figure) == 1.0
-            ):
-                self.claims.claim(target, placed.figure)
-
-    def _lists(self, text: str, figures: Sequence[prose.Placed]) -> None:
-        """All shares of a row in a list, where they are those of one row only."""
-        whole = self.standard.of("weights")
-        shape = None if whole is None else self.recipe.shape(whole)
-        if whole is None or shape is None or len(shape) != 2:
-            return
-        for listed in prose.lists(text, figures, shape[1]):
-            rows = [
-                i
-                for i in range(shape[0])
-                if all(
-                    self.claims.agreement(workings.indexed(whole, i, j), figure) == 1.0
-                    for j, figure in enumerate(listed)
-                )
-            ]
-            if len(rows) == 1 and not any(map(self.claims.is_taken, listed)):
-                for j, figure in enumerate(listed):
-                    entry = workings.indexed(whole, rows[0], j)
-                    self.claims.claim(entry, figure, confirmed=True)
-
-    def _told(self, told: prose.Told) -> tuple[float, workings.Bound, bool]:
-        """The entries that a sentence may speak of, the part of them that agrees, and
-        whether the words are certain."""
-        whole = self.standard.of(told.role)
-        shape = None if whole is None else self.recipe.shape(whole)
-        if whole is None or shape is None or not shape:
-            return 0.0, [], False
-        rows, columns = (1, *shape)[-2:]
-        if told.row is None and rows > 1:
-            return 0.0, [], False
-        bound: workings.Bound = []
-        for figure, column in told.figures:
-            i = 0 if told.row is None else self._counted(told.row)
-            j = self._counted(column)
-            if 0 <= i < rows and 0 <= j < columns and not self.claims.is_taken(figure):
-                keys = (i, j) if len(shape) == 2 else (j,)
-                bound.append((figure, workings.indexed(whole, *keys)))
-        agree = sum(self.claims.agreement(tree, figure) == 1.0 for figure, tree in bound)
-        certain = (told.row is None or told.row.certain) and all(
-            column.certain for _, column in told.figures
-        )
-        return (agree / len(bound) if bound else 0.0), bound, certain
-
-    def _counted(self, mention: Mention) -> int:
-        """The number of a row or column from 0."""
-        return mention.place - (self.first if mention.counted else 0)
 
     def _table(self, table: Table) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""
-        whole = self._spoken(self.place.around, [])
+        whole = self.speech.meant(self.place.around, [])
         self.names.at(self.order + 1)
         around = self.place.around
         tables.bind(
-            table, self.claims, self.standard, self.names.resolved, self.tokens, whole, around
+            table,
+            self.claims,
+            self.standard,
+            self.names.resolved,
+            self.speech.tokens,
+            whole,
+            around,
         )
         for row in (table.head, *table.rows):
             for cell in row:
@@ -384,12 +221,12 @@ class Binder:
         first = next((one for one in members if values.is_value(one)), None)
         if target is not None and first is not None and not self.claims.fits(target, first):
             # "softmax = [0.49, 0.51]" may be a row of what the name suggests.
-            target = None if self._is_suggested(members[0]) else target
+            target = None if self.speech.is_suggested(members[0]) else target
         if chain.is_code and len(members) == 1:
             self._shown.append(target)
         if target is None and len(members) == 1 and values.is_value(members[0]):
             target = self._printed(members[0])
-        spoken = self._spoken(about, members) if target is None else None
+        spoken = self.speech.meant(about, members) if target is None else None
         work: syntax.Tree | None = None
         for k, member in enumerate(members):
             if isinstance(member, Opaque):
@@ -397,7 +234,9 @@ class Binder:
             elif values.is_value(member):
                 if work is not None:
                     self.claims.work_out(work, member)
-                is_named = target is not None or (spoken is not None and self._is_worked(spoken))
+                is_named = target is not None or (
+                    spoken is not None and self.speech.is_worked(spoken)
+                )
                 self._value(member, target or spoken, is_named, label)
                 work = None
             elif not values.is_closed(member):
@@ -420,8 +259,8 @@ class Binder:
         return None
 
     def _token(self, member: Member) -> Mention | None:
-        if isinstance(member, syntax.Name) and member.name in self.tokens:
-            return Mention(self.tokens.index(member.name), 0, 0)
+        if isinstance(member, syntax.Name) and member.name in self.speech.tokens:
+            return Mention(self.speech.tokens.index(member.name), 0, 0)
         return None
 
     def _target(self, members: list[Member]) -> syntax.Tree | None:
@@ -433,81 +272,6 @@ class Binder:
             if made is not None:
                 return made
         return None
-
-    def _spoken(self, about: Subject, members: list[Member]) -> syntax.Tree | None:
-        """What the words around a chain, or a word that it begins with, say that it is of:
-        of what they may mean the one that its first value agrees with most."""
-        head = members[0] if members else None
-        if isinstance(head, syntax.Name):
-            # What isn't defined may be called by what it is: "softmax = [0.49, 0.51]".
-            role = self._said_by(head.name)
-            if role is None:
-                return None
-            about = replace(about, role=role)
-        if about.role is None:
-            return None
-        found = [
-            tree
-            for whole in self._of_role(about.role, about)
-            if (tree := self._chosen(whole, about)) is not None
-        ]
-        value = next((one for one in members if values.is_value(one)), None)
-        if value is None or len(found) < 2:
-            return found[0] if found else None
-        fitting = [tree for tree in found if self.claims.fits(tree, value)] or found
-        # Of exponentials less their largest the sum is as well.
-        worked = [tree for tree in fitting if self._is_worked(tree)]
-        return max(worked or fitting, key=lambda tree: self.claims.agreement(tree, value))
-
-    def _is_worked(self, tree: syntax.Tree) -> bool:
-        """Whether what a sum adds up was claimed before, entry by entry."""
-        match tree:
-            case syntax.Call("total", (syntax.Call("exp", (row,)),)):
-                return self.claims.is_claimed(syntax.Call("exp", (workings.entry(row, 0),)))
-        return False
-
-    def _is_suggested(self, member: Member) -> bool:
-        """Whether a name is not defined, but called by what it is."""
-        if not isinstance(member, syntax.Name) or self.names.is_defined(member.name):
-            return False
-        return self._said_by(member.name) is not None
-
-    def _said_by(self, name: str) -> About | None:
-        said = spoken(name.replace("_", " "), self.standard.phrases)
-        return said[-1].role if said else usual_role(name)
-
-    def _of_role(self, role: About, about: Subject) -> list[syntax.Tree]:
-        """The quantities that a role may mean: "scores" are also those that are scaled or
-        masked, exponentials may be of scores less their largest."""
-        if not isinstance(role, str):
-            made = self.standard.of(role)
-            return [] if made is None else [made]
-        if role in ("exponentials", "sums"):
-            rows = [self._counted(one) for one in about.mentions if not one.across]
-            if not rows:
-                return []
-            return list(context.of_softmax(self.recipe, role, rows[0]))
-        alike: tuple[Role, ...] = (role,)
-        if role in ("scores", "scaled", "masked"):
-            alike = (role, *(one for one in ("scores", "scaled", "masked") if one != role))
-        found = [self.standard.of(alike[0])]
-        found += [syntax.Name(name) for one in alike[1:] for name in self.recipe.with_role(one)]
-        return [tree for tree in found if tree is not None]
-
-    def _chosen(self, whole: syntax.Tree, about: Subject) -> syntax.Tree | None:
-        """The row, column or entry of a quantity that words mention; None where it has
-        none of that kind."""
-        shape = self.recipe.shape(whole)
-        if shape is None or not isinstance(whole, syntax.Name):
-            return whole
-        keys = [self._counted(one) for one in about.mentions if not one.across]
-        across = [self._counted(one) for one in about.mentions if one.across]
-        chosen = [*keys[:2], *across[:1]][:2] if len(keys) < 2 else keys[:2]
-        if len(chosen) > len(shape):
-            return None
-        if any(not 0 <= key < size for key, size in zip(chosen, shape, strict=False)):
-            return None
-        return workings.indexed(whole, *chosen) if chosen else whole
 
     def _value(
         self,
@@ -525,12 +289,15 @@ class Binder:
             # The size of another model, said in passing.
             self.coverage.mark(values.figures(value), "ignored")
             return
+        is_whole = label.adjacent and (label.role is not None or _is_entry(target))
         if (
             is_named
             or self.claims.agreement(target, value) >= 0.5
-            or (label.adjacent and label.role and not self._is_other(value))
+            or (is_whole and not self._is_other(value))
         ):
             self.claims.claim(target, value)
+        else:
+            self._operand_of(target, value)
 
     def _operand_of(self, target: syntax.Tree, value: syntax.Tree) -> None:
         """A value in a section about a quantity that it isn't: what that is computed from,
@@ -562,7 +329,7 @@ class Binder:
                 if share >= 0.5:
                     self._claim_all(bound)
                     return
-        row = next((self._counted(one) for one in about.mentions if not one.across), None)
+        row = next((self.speech.counted(one) for one in about.mentions if not one.across), None)
         telling = _telling(numbers) + (0 if value is None else _telling(value))
         if row is None and telling < _TELLING:
             return
@@ -640,9 +407,9 @@ class Binder:
         return made.name if isinstance(made, syntax.Name) else name
 
     def _fitting_tokens(self) -> tuple[str, ...]:
-        count = len(self.tokens)
+        count = len(self.speech.tokens)
         shapes = [self.recipe.shape(syntax.Name(name)) or () for name in self.recipe.given]
-        return self.tokens if any(count in shape for shape in shapes) else ()
+        return self.speech.tokens if any(count in shape for shape in shapes) else ()
 
     def _used(self) -> set[str]:
         """The steps that claims speak of, with those that they need."""
