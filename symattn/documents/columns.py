@@ -304,7 +304,7 @@ def _columns(lines: Sequence[Text], first: int, free: int) -> _Found:
     head, names = _head(lines, first, width, free)
     labels = [row.label for row in rows]
     figures = [row.numbers for row in rows]
-    if not names and not any(labels):
+    if not names and not any(labels) and all(str(row[0]).isdigit() for row in figures):
         # The first of each row is its number, where the names above are one less.
         head, names = _head(lines, first, width - 1, free)
         if names:

@@ -208,6 +208,7 @@ class Construction:
 
     def _step(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:
         """A new step, or the older version of the name that has the same value."""
+        tree = self._as_softmax(tree)
         match tree:
             case syntax.Call("softmax", (syntax.Name() as scores,)):
                 tree = syntax.Call("softmax", (self.names.standard.hidden(scores),))
@@ -216,6 +217,17 @@ class Construction:
             if old is not None and new is not None and same(old, new):
                 return name
         return self.recipe.define(name, tree, span)
+
+    def _as_softmax(self, tree: syntax.Tree) -> syntax.Tree:
+        """Exponentials over the sums of their rows are the softmax of what they are of."""
+        match tree:
+            case syntax.Binary("/", above, syntax.Call("rowsum", (below,))) if above == below:
+                known = (
+                    self.recipe.trees.get(above.name) if isinstance(above, syntax.Name) else above
+                )
+                if isinstance(known, syntax.Call) and known.function == "exp":
+                    return syntax.Call("softmax", known.arguments)
+        return tree
 
     def _take_upstream(self, chains: Sequence[Chain]) -> None:
         """dL/d(output), where the author or a chain gives it as a printed value."""

@@ -34,7 +34,9 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
     table that is a matrix is such a value as well.
     """
     before: Chain | None = None
+    captioned: Chain | None = None
     for passage in passages:
+        above, captioned = captioned, _only_name(passage)
         if passage.kind in ("heading", "note") or _is_program(passage):
             before = None
             yield passage
@@ -58,6 +60,7 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
                     pieces.append(piece)
                 case Table():
                     matrix = of_table(piece)
+                    before = before or above
                     if before is not None and matrix is not None and values.is_value(matrix):
                         pieces.append(_continued(before, matrix, piece.span))
                     else:
@@ -68,6 +71,15 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
             if isinstance(last, Words) and last.text.strip().endswith((".", "!", "?")):
                 before = None
         yield replace(passage, pieces=tuple(pieces))
+
+
+def _only_name(passage: Passage) -> Chain | None:
+    """The only formula of a caption, if that is a name."""
+    chains = [piece for piece in passage.pieces if isinstance(piece, Chain)]
+    match chains:
+        case [Chain((syntax.Name(),)) as chain] if passage.kind == "prose":
+            return chain
+    return None
 
 
 def _is_program(passage: Passage) -> bool:

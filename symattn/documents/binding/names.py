@@ -176,11 +176,13 @@ class Names:
                 return None
             whole = found
         shape = self.recipe.shape(whole)
-        if shape is None or len(shape) != 2:
+        if not shape:
             return None
-        # s_11 is an entry where there are no eleven rows.
+        # s_11 is an entry where there are no eleven rows, s_2 of a single row its entry.
         places = [number - self.first]
-        if places[0] >= shape[0] and len(match[2]) == 2:
+        if len(shape) == 2 and shape[0] == 1:
+            places = [0, places[0]]
+        elif len(shape) == 2 and places[0] >= shape[0] and len(match[2]) == 2:
             places = [int(digit) - self.first for digit in match[2]]
         if any(not 0 <= one < size for one, size in zip(places, shape, strict=False)):
             return None

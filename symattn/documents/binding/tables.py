@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.claims import Claims
+from symattn.documents.binding.construction import same
 from symattn.documents.binding.rows import plain
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.subjects import Subject, subject
@@ -34,11 +35,28 @@ def bind(
     whole = of_table(table)
     if whole is not None and spoken is not None and claims.claim(spoken, whole):
         return whole
+    only = None if whole is None else _only(whole, claims)
+    if whole is not None and only is not None and claims.claim(only, whole):
+        return whole
     if about.mentions and whole is not None:
         _rows(whole, claims, standard, tokens, about)
     for places, head in _groups(table):
         _column(table, places, head, claims, standard, resolve, tokens)
     return whole
+
+
+def _only(whole: Labelled, claims: Claims) -> syntax.Tree | None:
+    """The only quantity that most figures of a matrix with all its labels agree with."""
+    if not (whole.rows_said and whole.columns_said):
+        return None
+    recipe = claims.recipe
+    names = [syntax.Name(name) for name in (*recipe.given, *recipe.steps)]
+    found = [name for name in names if claims.agreement(name, whole) >= 2 / 3]
+    values_of = [recipe.floats(name) for name in found]
+    first = values_of[0] if values_of else None
+    if first is None or any(one is None or not same(first, one) for one in values_of):
+        return None
+    return found[0]
 
 
 def _rows(
