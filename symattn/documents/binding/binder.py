@@ -11,7 +11,7 @@ from symattn.documents.article import Article
 from symattn.documents.binding import author, context, tables, values, workings
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
-from symattn.documents.binding.construction import Construction, same
+from symattn.documents.binding.construction import Column, Construction, same
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.definitions import collected
 from symattn.documents.binding.joining import joined
@@ -110,7 +110,7 @@ class Binder:
         construction = Construction(
             self.recipe, self.definitions, self.names, self.claims, self.held
         )
-        construction.build(self.chains, self._rows.values())
+        construction.build(self.chains, self._rows.values(), _columns(self.passages))
         self.speech.tokens = construction.tokens or self._told_tokens()
         self.author.take(self.chains, self.passages)
         self._walk()
@@ -433,6 +433,13 @@ def _is_entry(tree: syntax.Tree) -> bool:
 
 def _is_size(tree: syntax.Tree) -> bool:
     return isinstance(tree, syntax.Call) and tree.function in ("rows", "cols")
+
+
+def _columns(passages: Sequence[Passage]) -> Iterator[Column]:
+    for passage in passages:
+        for piece in passage.pieces:
+            if isinstance(piece, Table):
+                yield from tables.inputs(piece)
 
 
 def _prose_spans(passages: Sequence[Passage]) -> Iterator[Span]:

@@ -58,6 +58,8 @@ class Claims:
         """
         if isinstance(value, Figure) and value.text.endswith("%"):
             target, value = hundredfold(target), _without_sign(value)
+        elif self._is_in_percent(target, value):
+            target = hundredfold(target)
         fitted = self._fitted(target, value)
         if fitted is None or self.is_taken(value) or not any(values.figures(value)):
             return False
@@ -70,6 +72,14 @@ class Claims:
             self.coverage.mark([figure], "bound", of, confirmed)
         self.agreeing += self.recipe.agreement(target, value) * sum(1 for _ in entries(value))
         return True
+
+    def _is_in_percent(self, target: syntax.Tree, value: syntax.Tree) -> bool:
+        """Whether figures can only be shares in percent without the sign: none is the
+        share itself, most are its hundredfold."""
+        several = sum(1 for _ in entries(value)) > 1
+        if not several or self.agreement(target, value) > 0:
+            return False
+        return self.agreement(hundredfold(target), value) > 0.5
 
     def work_out(self, numbers: syntax.Tree, value: syntax.Tree) -> None:
         """Claim that numbers come to a printed value, if that makes sense by their shapes."""

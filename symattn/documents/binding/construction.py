@@ -13,10 +13,10 @@ from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.definitions import Definition, Definitions, renamed
 from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.binding.roles import Role, named
+from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Labelled
+from symattn.documents.trees import Chain, Labelled, Opaque
 from symattn.numbers.printed import MINUS_INFINITY
 from symattn.programs.floats import Matrix
 
@@ -25,6 +25,10 @@ from symattn.programs.floats import Matrix
 _COMPUTED: tuple[Role, ...] = (
     "query", "key", "value", "scores", "scaled", "masked", "weights", "output",
 )  # fmt: skip
+
+
+#: A column of vectors in a table: what stands above it, the labels of its rows, a matrix.
+Column = tuple[str, tuple[str, ...], syntax.Tree]
 
 
 class Construction:
@@ -40,16 +44,22 @@ class Construction:
         self.held = held
         self.tokens = held.tokens
 
-    def build(self, chains: Sequence[Chain], runs: Iterable[row_runs.Rows]) -> None:
+    def build(
+        self,
+        chains: Sequence[Chain],
+        runs: Iterable[row_runs.Rows],
+        columns: Iterable[Column],
+    ) -> None:
         """Take inputs, then the steps over them, then what is left as inputs."""
         counted = self.held.count_from
         self.names.first = _counted_from(chains, self.names) if counted is None else counted
         self._needed = _used_names(chains)
         # What the author computes from is an input, whatever its shape.
         asked = {name for step in self.held.steps.values() for name in syntax.names(step.tree)}
+        computed = _computed_names(chains)
         left = []
         for one in self.definitions.found.values():
-            if one.value is None:
+            if one.value is None or one.name in computed:
                 continue
             shape = values.shape(one.value)
             is_matrix = len(shape) == 2 and not (self.names.is_row(one.name) and min(shape) == 1)
@@ -64,6 +74,15 @@ class Construction:
         self._stack(left)
         for one in left:
             self._give_operand(one)
+        for column in columns:
+            self._take_column(column)
+        self._take_steps(strictly=True)
+        for one in left:
+            # A number that something is computed from, and that nothing else can be.
+            if usual_role(one.name) is None and one.name in self._needed:
+                self.names.at(one.order)
+                if self.names.resolved(syntax.Name(one.name)) is None:
+                    self._give(one)
         self._take_steps()
         for one in left:
             if one.key in self.names.canonical:
@@ -75,6 +94,23 @@ class Construction:
                 self._give(one)
                 self._take_steps()
         self._take_upstream(chains)
+
+    def _take_column(self, column: Column) -> None:
+        """A column of vectors in a table: an input, where there is none of that kind."""
+        said, labels, matrix = column
+        role = named(said) or next(
+            (one.role for one in spoken(said) if isinstance(one.role, str)), None
+        )
+        if role not in ("input", "query", "key", "value") or self.recipe.with_role(role):
+            return
+        if role != "input" and self.names.standard.projected(role) is not None:
+            return
+        letter = {"input": "X", "query": "Q", "key": "K", "value": "V"}[role]
+        span = next(values.figures(matrix)).span
+        if (name := self.recipe.give(letter, matrix, span)) is not None:
+            self.claims.take(matrix, name)
+            if not self.tokens and row_runs.are_tokens(labels):
+                self.tokens = labels
 
     def _give_operand(self, one: Definition) -> None:
         """Take a printed query, key or value as an input, where nothing projects to it."""
@@ -159,10 +195,11 @@ class Construction:
         if (name := self.recipe.give("X", run.tree, run.tree.span)) is not None:
             self.claims.take(run.tree, name)
 
-    def _take_steps(self) -> None:
+    def _take_steps(self, strictly: bool = False) -> None:
         """The definitions that make sense, in an order in which each does.
 
-        Where one can't be understood, its name may still play a known part in others.
+        Where one can't be understood, its name may still play a known part in others,
+        if not ``strictly``.
         """
         self.names.failed.clear()
         waiting = [
@@ -175,6 +212,8 @@ class Construction:
         while waiting:
             # What a name suggests counts only where no definition says what it means.
             left = [one for one in waiting if not self._define(one, strictly=True)]
+            if len(left) == len(waiting) and strictly:
+                return
             if len(left) == len(waiting):
                 known = next((one for one in left if self._define(one, strictly=False)), left[0])
                 if known.key not in self.names.canonical:
@@ -255,6 +294,18 @@ def _is_mask(one: Definition) -> bool:
     texts = {part.text for part in values.leaves(one.value) if isinstance(part, syntax.Literal)}
     kept = texts <= {"0", "1", "0.", "1.", "0.0", "1.0", MINUS_INFINITY}
     return kept and usual_role(one.name) == "masked"
+
+
+def _computed_names(chains: Sequence[Chain]) -> set[str]:
+    """The names that are said to be something that isn't understood."""
+    found = set()
+    for chain in chains:
+        head = chain.members[0]
+        if isinstance(head, syntax.Cell | syntax.Indexed):
+            head = head.operand
+        if isinstance(head, syntax.Name) and any(isinstance(one, Opaque) for one in chain.members):
+            found.add(head.name)
+    return found
 
 
 def _used_names(chains: Sequence[Chain]) -> set[str]:

@@ -247,6 +247,13 @@ def collected(chains: list[Chain], held: Help) -> Definitions:
     return found
 
 
+def _gives(chain: Chain) -> bool:
+    """Whether a chain may give its name a printed value: nothing that it is computed
+    from stands between them, and the value isn't only about right."""
+    plain = all(isinstance(one, syntax.Name) or values.is_value(one) for one in chain.members)
+    return plain and "≈" not in chain.links
+
+
 def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
     """The names that a chain gives a meaning to, each with what it is: the first
     expression, else another name, else the first printed value."""
@@ -263,6 +270,8 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
         return
     bodies = [one for one in members if not isinstance(one, Opaque) and is_symbolic(one)]
     printed = [one for one in members if values.is_value(one)]
+    if not _gives(chain):
+        printed = []
     numeric = [
         one
         for one in members

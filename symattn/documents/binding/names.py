@@ -102,6 +102,9 @@ class Names:
                 return syntax.Binary(op, self._over(left), self._over(right))
             case syntax.Call(function, arguments):
                 return syntax.Call(function, tuple(map(self._over, arguments)))
+            case syntax.Array(items) if all(isinstance(one, syntax.Name) for one in items):
+                # [head_1, head_2] are matrices side by side.
+                return syntax.Call("concat", tuple(map(self._over, items)))
             case syntax.Literal() | syntax.Array():
                 return renamed(tree, self.name)
         raise Unknown(type(tree).__name__)

@@ -116,6 +116,7 @@ def are_tokens(labels: Sequence[str]) -> bool:
         and not any(_COUNTED.fullmatch(label) or label.isdigit() for label in labels)
         and not any(re.fullmatch(r"[A-Za-z]_?[0-9]+|[A-Z]", label) for label in labels)
         and max(map(len, labels)) <= 24
+        and all(len(label.split()) <= 2 for label in labels)
     )
 
 

@@ -80,6 +80,22 @@ def _rows(
             claims.claim(workings.indexed(of, row), value)
 
 
+def inputs(table: Table) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree]]:
+    """The matrices that the columns of a table hold, row by row, with what stands above
+    them and the labels of their rows."""
+    labels = tuple(plain(_words(row[0])) for row in table.rows if row)
+    for places, head in _groups(table):
+        rows: list[syntax.Tree] = []
+        for row in table.rows:
+            cells = [_value(row[place]) for place in places if place < len(row)]
+            found = [cell for cell in cells if cell is not None]
+            if found and len(found) == len(places):
+                rows.append(found[0] if len(found) == 1 else syntax.Array(tuple(found)))
+        sizes = {values.shape(row) for row in rows}
+        if len(rows) == len(table.rows) > 1 and len(sizes) == 1 and len(*sizes) == 1:
+            yield _words(head), labels, syntax.Array(tuple(rows))
+
+
 def _groups(table: Table) -> Iterator[tuple[range, tuple[Words | Chain, ...]]]:
     """The columns behind the first that one heading stands above."""
     begun = [place for place, head in enumerate(table.head) if head and place]
@@ -98,7 +114,8 @@ def _column(
 ) -> None:
     """A column whose head names a quantity, its rows by the tokens that begin them."""
     whole = _named(head, standard, resolve, tokens)
-    if whole is None:
+    if not isinstance(whole, syntax.Name | syntax.Gradient):
+        # What stands above columns of weights may be keys: k_1, k_2.
         return
     for number, row in enumerate(table.rows):
         cells = [_value(row[place]) for place in places if place < len(row)]
