@@ -13,7 +13,7 @@ from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Slip, Statement
 from symattn.auditing.places import Region, file_of, region, spanned
-from symattn.auditing.reports import coarsely, just_as_well, loosely, why
+from symattn.auditing.reports import coarsely, just_as_well, loose, loosely, why
 from symattn.verdicts import Verdict
 
 #: What each rule of a SARIF log means; the identifiers are stable.
@@ -68,6 +68,7 @@ def _causes(audit: Audit) -> Iterator[_Finding]:
 
 
 def _single_findings(audit: Audit) -> Iterator[_Finding]:
+    within = set(loose(audit))
     for figure in audit.figures:
         at, where = region(audit.case, figure), _where(figure)
         if figure.verdict is Verdict.REFUTED:
@@ -75,7 +76,7 @@ def _single_findings(audit: Audit) -> Iterator[_Finding]:
             yield _Finding(figure.cause, at, message)
         elif figure.verdict is Verdict.UNDECIDED:
             yield _Finding("undecided", at, f"{where}{figure.label} could not be decided")
-        elif figure.within_rounding:
+        elif figure in within:
             yield _Finding("within-rounding", at, f"{where}{loosely(figure)}")
         elif figure.coarse:
             yield _Finding("coarse", at, f"{where}{coarsely(figure)}")

@@ -64,6 +64,12 @@ def coarsely(figure: Figure) -> str:
     return f"{figure.label} is printed {figure.text}, but is not whole{finer}"
 
 
+def loose(audit: Audit) -> list[Figure]:
+    """The figures within rounding, but those that are wrong as the value of a quantity."""
+    wrong = {f.span for f in audit.figures if f.span and f.verdict is Verdict.REFUTED}
+    return [f for f in audit.figures if f.within_rounding and f.span not in wrong]
+
+
 def loosely(figure: Figure) -> str:
     """What is to be said of a figure within rounding, in a sentence."""
     gives = f"as printed its numbers give {figure.correct}" if figure.correct else "as printed"

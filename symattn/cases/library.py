@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symattn.advice import MAKE_ONE
-from symattn.documents.files import SUFFIXES, is_article, is_side_file
+from symattn.documents.files import SUFFIXES, articles_in, is_article, is_side_file, is_there
 from symattn.errors import Malformed, UnknownName, alike, short
 from symattn.tables.bundled import folder
 
@@ -39,20 +39,17 @@ def find(name: str, articles: bool = False) -> Path:
     if name.endswith(".toml") or (articles and is_article(name)):
         return Path(name)
     shown = repr(short(name))
+    is_known = is_there(Path(name))
+    if is_known and articles and Path(name).is_dir():
+        raise UnknownName(f"unknown case {shown}: a folder; name the articles in it")
     kinds = f" and no article ({', '.join(SUFFIXES)})" if articles else ""
-    if "/" in name or Path(name).suffix or _is_there(name):
+    if "/" in name or Path(name).suffix or is_known:
         said = f"no walkthrough file ending in .toml{kinds}; {MAKE_ONE}"
         raise UnknownName(f"unknown case {shown}: {said}")
     paths = "the path of an article, of a .toml file" if articles else "the path of a .toml file"
+    known = (*names(), *(articles_in(Path()) if articles else ()))
     wanted = f"expected {paths} or one of {', '.join(names())}; {MAKE_ONE}"
-    raise UnknownName(f"unknown case {shown}: {alike(name, names()) or wanted}")
-
-
-def _is_there(name: str) -> bool:
-    try:
-        return Path(name).exists()
-    except (OSError, ValueError):
-        return False
+    raise UnknownName(f"unknown case {shown}: {alike(name, known) or wanted}")
 
 
 def load(name: str | Path, allow_outside: bool = False, held: bytes | None = None) -> Case:

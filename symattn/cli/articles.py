@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symattn.auditing import coverage, places, reports
@@ -31,28 +32,44 @@ def figures(audit: Audit, out: Console, unfolded: bool) -> None:
     """All wrong figures: those of a cause, those that none was found for, the rest."""
     together = reports.no_common_cause(audit)
     is_told = False
-    for root, carried in reports.grouped(audit):
+    groups = reports.grouped(audit)
+    shown = [one for root, carried in groups for one in (root, *(carried if unfolded else ()))]
+    sums = _sums(shown)
+    for root, carried in groups:
+        if root.span and sums.get(root.span) is root:
+            continue
         if together and not is_told and reports.is_unexplained(root):
             paragraph(out, together, "yellow")
             is_told = True
-        _figure(audit, out, root, together)
+        _figure(audit, out, root, sums, together)
         if unfolded:
             for figure in carried:
-                _figure(audit, out, figure, together)
+                _figure(audit, out, figure, sums, together)
         elif carried:
             lines = coverage.lines(figure.line for figure in carried)
             paragraph(out, f"{reports.folded(audit, carried)} ({lines})", "dim", _INSIDE)
 
 
-def _figure(audit: Audit, out: Console, figure: Figure, together: str) -> None:
+def _sums(figures: Sequence[Figure]) -> dict[Span, Figure]:
+    """The figures that are also what the numbers before them come to, by their places: one
+    is told with the quantity that is printed there."""
+    named = {one.span for one in figures if one.span and not one.claim.is_arithmetic}
+    return {one.span: one for one in figures if one.span in named and one.claim.is_arithmetic}
+
+
+def _figure(
+    audit: Audit, out: Console, figure: Figure, sums: Mapping[Span, Figure], together: str
+) -> None:
     """A wrong figure: where it stands, its line, and why it is wrong."""
     label = short(figure.label, _LABEL)
     told = f"{label} printed {figure.text}, correct {figure.correct}"
     _told(audit, out, figure, told, "bold")
     if figure.span:
         _marked(audit, out, figure.span, figure.correct)
-    if why := reports.caused(audit, figure, together):
-        paragraph(out, why, "", _INSIDE)
+    also = sums.get(figure.span) if figure.span else None
+    for one in (figure, also):
+        if one is not None and (why := reports.caused(audit, one, together)):
+            paragraph(out, why, "", _INSIDE)
 
 
 def others(audit: Audit, out: Console, strict: bool) -> None:

@@ -43,6 +43,11 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line]
 
 
+def heading(out: Console, name: str, title: str) -> None:
+    """What is reported on: its name, and its title if it has one."""
+    out.print(*filter(None, (shown(name, style="bold"), shown(title, style="dim"))))
+
+
 def paragraph(out: Console, text: str, style: str, start: str = "") -> None:
     """Text that hangs from its start."""
     after = " " * (len(start) + (2 if not start.strip() and start else 0))

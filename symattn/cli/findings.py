@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symattn.auditing import coverage, reports
 from symattn.auditing.places import file_of
 from symattn.cli import articles
-from symattn.cli.cases import shown
-from symattn.cli.columns import Table, paragraph
+from symattn.cli.columns import Table, heading, paragraph
 from symattn.escaping import visible
 from symattn.verdicts import Verdict
 
@@ -42,9 +41,10 @@ def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
     refuted = audit.count(Verdict.REFUTED)
     if audit.case.reading:
         title = audit.case.reading.article.title
-        out.print(shown(file_of(audit.case), style="bold"), shown(title, style="dim"))
+        name = file_of(audit.case)
     else:
-        out.print(shown(audit.case.name, style="bold"), shown(audit.case.title, style="dim"))
+        name, title = audit.case.name, audit.case.title
+    heading(out, name, title)
     paragraph(out, reports.summary_line(audit), "red" if refuted else "green")
     if audit.habit:
         paragraph(out, audit.habit, "yellow")
@@ -92,11 +92,13 @@ def _counts(audit: Audit, out: Console, strict: bool) -> None:
     if vacuous := sum(figure.vacuous for figure in audit.figures):
         said = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
         paragraph(out, f"{said} too few digits to say much", "dim", "  ")
-    if within := [figure for figure in audit.figures if figure.within_rounding]:
-        said = "1 figure holds" if len(within) == 1 else f"{len(within)} figures hold"
+    if within := reports.loose(audit):
+        one = len(within) == 1
+        said = "1 figure holds" if one else f"{len(within)} figures hold"
+        whose = "its" if one else "their"
         lines = coverage.lines(figure.line for figure in within)
         at = f" ({lines})" if all(figure.line for figure in within) else ""
-        paragraph(out, f"{said} only within the rounding of their operands{at}", "dim", "  ")
+        paragraph(out, f"{said} only within the rounding of {whose} operands{at}", "dim", "  ")
 
 
 def _figures(audit: Audit, out: Console, unfolded: bool) -> None:

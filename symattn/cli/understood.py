@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from symattn import syntax
 from symattn.auditing import coverage
-from symattn.cli.cases import shown
-from symattn.cli.columns import Table, paragraph
+from symattn.cli.columns import Table, heading, paragraph
 from symattn.errors import short
 from symattn.escaping import visible
 from symattn.shapes import Nested, show
@@ -26,9 +25,7 @@ _EXPRESSION, _NUMBERS, _LINE = 60, 40, 72
 
 def report(case: Case, reading: Reading, out: Console) -> None:
     """Print what an article gives, computes and prints, beside its lines."""
-    out.print(
-        shown(reading.article.path.name, style="bold"), shown(reading.article.title, style="dim")
-    )
+    heading(out, reading.article.path.name, reading.article.title)
     _section(out, ("inputs", "", "", ""), _inputs(case, reading))
     if reading.tokens:
         _section(out, ("tokens",), ((", ".join(reading.tokens),),))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symattn.documents.article import Article, Block, Contents, Form
 from symattn.documents.lines import unified
 from symattn.documents.text import Text
-from symattn.errors import Malformed, expected, short
+from symattn.errors import Malformed, alike, expected, short
 from symattn.limits import LINES
 from symattn.tables.file import content
 
@@ -67,9 +67,31 @@ def read_article(path: str | Path) -> Article:
     """
     path = Path(path)
     try:
-        return article(path, content(path, "the file", *_KIND))
+        kind, made = _KIND
+        return article(path, content(path, "the file", kind, _meant(path) or made))
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
+
+
+def articles_in(folder: Path) -> list[str]:
+    """The names of the articles in a folder, in order; none where it can't be read."""
+    try:
+        return sorted(one.name for one in folder.iterdir() if is_article(one))
+    except (OSError, ValueError):
+        return []
+
+
+def is_there(path: Path) -> bool:
+    """Whether a path is one of something; what can be no path is none."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _meant(path: Path) -> str:
+    """The article beside it that a path which nothing has may have meant, as a question."""
+    return "" if is_there(path) else alike(path.name, articles_in(path.parent))
 
 
 def article(path: Path, held: bytes) -> Article:

@@ -152,6 +152,7 @@ def test_quick_words_load_nothing_heavy(word: str) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+GONE = "the file can't be read: no such file or directory"
 NEITHER = (
     "no walkthrough file ending in .toml and no article (.md, .ipynb, .tex, .html, .pdf, .txt)"
 )
@@ -162,7 +163,6 @@ NEITHER = (
     [
         ("post.toml", "symattn: post.toml: the file can't be read: no such file or directory; "),
         ("folder.toml", "symattn: folder.toml: the file is a folder, not a walkthrough file; "),
-        ("folder", f"symattn: unknown case 'folder': {NEITHER}; "),
         ("article.doc", f"symattn: unknown case 'article.doc': {NEITHER}; "),
         ("no/post", f"symattn: unknown case 'no/post': {NEITHER}; "),
         ("elephants", "symattn: unknown case 'elephants': expected the path of an article, of a "),
@@ -180,6 +180,24 @@ def test_what_is_no_case(words, name: str, said: str, tmp_path: Path, symattn) -
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(said)
     assert done.err.endswith("'symattn new FILE.toml' writes one to start from\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("folder", "unknown case 'folder': a folder; name the articles in it"),
+        ("post", "unknown case 'post': did you mean post.md?"),
+        ("psot.md", f"psot.md: {GONE}; did you mean post.md?"),
+        ("folder/psot.md", f"folder/psot.md: {GONE}; an article ends in one of .md, "),
+    ],
+)
+def test_what_is_no_article(name: str, said: str, tmp_path: Path, symattn) -> None:
+    """The one beside it that may have been meant is offered."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "post.md").write_text("# Attention\n", "utf-8")
+    done = symattn("audit", name)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"symattn: {said}")
 
 
 @pytest.mark.parametrize(
