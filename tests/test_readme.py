@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import itertools
+import os
 import re
 import shlex
 import subprocess
@@ -30,10 +31,22 @@ README = Path(__file__).parent.parent / "README.md"
 
 def blocks(kind: str) -> list[str]:
     """The fenced blocks of a kind."""
-    return re.findall(rf"^```{kind}\n(.*?)^```$", README.read_text("utf-8"), re.M | re.S)
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", README.read_text("utf-8"), re.M | re.S)
+    return [text for of, text in fenced if of == kind]
 
 
-COMMANDS = [line.split("#")[0].strip() for line in blocks("sh")[2].splitlines() if line.strip()]
+def block(kind: str, start: str) -> str:
+    """The fenced block of a kind that begins so."""
+    (found,) = (text for text in blocks(kind) if text.startswith(start))
+    return found
+
+
+def commands(kind: str, start: str, comment: str) -> list[str]:
+    """The commands of a block, without the comments behind them."""
+    return [line.split(comment)[0].strip() for line in block(kind, start).splitlines()]
+
+
+COMMANDS = commands("sh", "symattn list", "#")
 
 
 def test_python_snippet() -> None:
@@ -44,6 +57,19 @@ def test_python_snippet() -> None:
     results = doctest.DocTestRunner().run(test)
     assert results.attempted >= 9
     assert results.failed == 0
+
+
+def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """What a command gives in a folder, on a terminal of 100 letters."""
+    return subprocess.run(
+        [sys.executable, "-m", "symattn", *words[1:]],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 #: What each command says, among other things, by its name and its first argument.
@@ -77,16 +103,9 @@ def test_commands(command: str, tmp_path: Path) -> None:
         (tmp_path / "answers.csv").write_text(table_of_answers, "utf-8")
         (tmp_path / "key.toml").write_text(key_of([exercise(library.load("cat-sat-mat"))]), "utf-8")
     if words[1] == "read":
-        (notes,) = blocks("markdown")
+        notes = block("markdown", "<!-- symattn")
         (tmp_path / "post.md").write_text(f"{notes}\n$S = X X^T$, $d_k = 2$, $Y = X$\n", "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "symattn", *words[1:]],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run(words, tmp_path)
     assert done.stderr == ""
     assert done.returncode == (1 if words[1] == "audit" else 0)
     assert re.search(SAID[" ".join(words[1:3])], done.stdout)
@@ -94,6 +113,36 @@ def test_commands(command: str, tmp_path: Path) -> None:
         form = words[words.index("--format") + 1]
         written = {path.name for path in tmp_path.rglob("*.*")} - {"index.html"}
         assert written == {f"{words[2]}.{form}"}
+
+
+def test_an_article(tmp_path: Path) -> None:
+    """The command says of the article that stands there what it is shown to say."""
+    (tmp_path / "post.md").write_text(block("markdown", "# "), "utf-8")
+    command = block("sh", "symattn audit post.md")
+    done = run(shlex.split(command), tmp_path)
+    shown = README.read_text("utf-8").split(f"```sh\n{command}```\n\n```\n")[1].split("```")[0]
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.rstrip("\n") == shown.rstrip("\n")
+
+
+CORRECTING = "symattn audit post.md --diff  "
+
+
+@pytest.mark.parametrize("command", commands("", CORRECTING, "   "))
+def test_an_article_corrected(command: str, tmp_path: Path) -> None:
+    """``--diff`` shows the three mistakes, ``--fix`` mends them, and nothing is left."""
+    (tmp_path / "posts").mkdir()
+    for name in ("post.md", "posts/post.md"):
+        (tmp_path / name).write_text(block("markdown", "# "), "utf-8")
+    words = shlex.split(command)
+    words[2:3] = [str(one) for one in sorted(tmp_path.glob(words[2]))]
+    done = run(words, tmp_path)
+    assert done.returncode == (0 if "--fix" in words else 1)
+    if "--fix" in words:
+        assert run(words[:3], tmp_path).returncode == 0
+        return
+    patch = (tmp_path / "fix.patch").read_text("utf-8") if "-o" in words else done.stdout
+    assert len(re.findall(r"^\+(?!\+)", patch, re.M)) == 3
 
 
 def test_walkthrough_file(tmp_path: Path) -> None:
@@ -116,7 +165,7 @@ def test_side_file(tmp_path: Path) -> None:
     lines[44] = "[0.38, 0.23, 0.38] [0.23, 0.38, 0.38]"
     lines[59:62] = ["0.77 0.62", "0.62 0.77", "0.76 0.73"]
     (tmp_path / "post.md").write_text("\n".join(lines) + "\n", "utf-8")
-    text = next(text for text in blocks("toml") if text.startswith("document"))
+    text = block("toml", "document")
     (tmp_path / "post.symattn.toml").write_text(text, "utf-8")
     found = symattn.audit(tmp_path / "post.md")
     wrong = [(one.line, one.text) for one in found.figures if one.cause]
