@@ -13,7 +13,7 @@ from symattn.solution.solution import solve
 from tests.documents import marks
 from tests.documents.marks import Mark
 
-CORPUS = Path(__file__).with_name("corpus")
+FOLDERS = [Path(__file__).with_name(name) for name in ("corpus", "aside")]
 
 words = st.text(st.characters(exclude_characters="⟦⟧|", exclude_categories=["Cs"]), max_size=8)
 figures = st.from_regex(r"-?[0-9]{1,2}(\.[0-9]{1,4})?", fullmatch=True)
@@ -56,7 +56,11 @@ def test_places_count_from_one(tmp_path):
     assert loaded.place(loaded.marks[0].start) == (3, 6)
 
 
-@pytest.mark.parametrize("path", marks.documents(CORPUS), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [path for folder in FOLDERS for path in marks.documents(folder)],
+    ids=lambda path: path.name,
+)
 def test_the_marks_say_the_truth(path):
     """Every marked figure is the correctly rounded value of its expression, and every
     slip is none, but its correction is."""
