@@ -129,6 +129,9 @@ def of_table(table: Table) -> Labelled | None:
     if not all(row and row[0] for row in rows):
         said = tuple(_said(row[0]) if row else "" for row in table.rows)
         rows = [row[1:] for row in rows]
+    elif _are_counted(rows, table.head):
+        said = tuple(row[0].text for row in rows if row[0])
+        rows = [row[1:] for row in rows]
     width = len(rows[0])
     if not width or any(len(row) != width or not all(row) for row in rows):
         return None
@@ -142,6 +145,19 @@ def of_table(table: Table) -> Labelled | None:
         columns_said=head if len(head) == width else (),
         span=figures[0][0].span.to(figures[-1][-1].span),
     )
+
+
+def _are_counted(
+    rows: Sequence[Sequence[Figure | None]], head: Sequence[Sequence[Words | Chain]]
+) -> bool:
+    """Whether the first of each row is its number, under a heading that isn't one of the
+    others' kind."""
+    numbers = [row[0].text for row in rows if row[0]]
+    if len(rows) < 2 or len(rows[0]) < 3 or not all(one.isdigit() for one in numbers):
+        return False
+    first = int(numbers[0])
+    counted = [int(one) for one in numbers] == list(range(first, first + len(rows)))
+    return counted and first in (0, 1) and len(head) == len(rows[0])
 
 
 def _figure(cell: Sequence[Words | Chain]) -> Figure | None:

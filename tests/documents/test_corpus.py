@@ -10,36 +10,60 @@ from tests.documents import marks
 from tests.documents.measure import measure
 
 CORPUS = Path(__file__).parent / "corpus"
+#: Documents of other authors and house styles, in which more is still misread.
+FURTHER = Path(__file__).parent / "further"
 #: For each document, at least this share of the figures of quantities is bound to them, at
-#: least so many slips are found, and at most so many numbers that claim nothing are judged.
+#: least so many slips are found; at most so many numbers that claim nothing are judged, so
+#: many figures are bound wrongly, and so many right ones refuted.
 FLOORS = {
-    "a-reader-of-maps.qmd": (0.99, 5, 2),
-    "attention-from-scratch.ipynb": (0.92, 2, 0),
-    "bees-love-thyme.md": (0.99, 7, 0),
-    "decoder-step.html": (0.86, 4, 0),
-    "masked-lecture.tex": (0.97, 5, 4),
-    "night-train-copy.txt": (0.97, 4, 0),
-    "pocket-guide.md": (0.99, 5, 0),
-    "rain-appendix.tex": (0.86, 4, 0),
-    "rain-falls-softly.md": (0.97, 5, 0),
-    "tables-page.html": (0.98, 6, 0),
-    "what-a-dog-attends-to.md": (0.97, 6, 2),
+    "a-reader-of-maps.qmd": (0.99, 5, 2, 0, 0),
+    "attention-from-scratch.ipynb": (0.97, 3, 0, 0, 0),
+    "bees-love-thyme.md": (0.99, 7, 0, 0, 0),
+    "decoder-step.html": (0.97, 4, 0, 0, 0),
+    "masked-lecture.tex": (0.97, 5, 4, 0, 0),
+    "night-train-copy.txt": (0.97, 4, 0, 0, 0),
+    "pocket-guide.md": (0.99, 5, 0, 0, 0),
+    "rain-appendix.tex": (0.93, 5, 0, 0, 0),
+    "rain-falls-softly.md": (0.97, 5, 0, 0, 0),
+    "tables-page.html": (0.98, 6, 0, 0, 0),
+    "what-a-dog-attends-to.md": (0.97, 6, 2, 0, 0),
+    "answer-two-tokens.md": (0.87, 5, 0, 0, 0),
+    "backprop-one-head.md": (0.89, 6, 5, 1, 1),
+    "cross-attention.ipynb": (0.97, 4, 2, 0, 0),
+    "lecture-seven.md": (0.98, 6, 0, 0, 0),
+    "looking-backwards.ipynb": (0.90, 5, 1, 0, 0),
+    "one-decoder-step.markdown": (0.45, 4, 1, 0, 0),
+    "tiny-attention.md": (0.91, 4, 0, 0, 0),
+    "twelve-sums.md": (0.93, 5, 2, 0, 0),
+    "two-heads.Rmd": (0.82, 5, 0, 1, 1),
+    "alignment.tex": (0.21, 2, 5, 4, 5),
+    "bias-session.tex": (0.98, 6, 1, 0, 1),
+    "caption-patches.html": (0.95, 6, 0, 0, 0),
+    "kitchen-table.txt": (0.91, 7, 0, 8, 2),
+    "padding-faq.txt": (0.44, 4, 0, 16, 14),
+    "regression-values.tex": (0.88, 4, 0, 0, 0),
+    "scale-or-not.html": (0.95, 5, 0, 0, 0),
+    "softmax-backwards.tex": (0.80, 5, 2, 1, 1),
+    "two-heads-appendix.tex": (0.80, 5, 2, 0, 0),
+    "two-tokens-logistic.html": (0.83, 5, 0, 0, 0),
+    "weather-report.html": (0.77, 6, 0, 0, 0),
 }
+PATHS = {path.stem: path for folder in (CORPUS, FURTHER) for path in marks.documents(folder)}
 
 
 @pytest.mark.parametrize("name", FLOORS)
 def test_documents_are_read_as_well_as_ever(name):
-    """Figures are bound, slips found, none bound wrongly, nothing right refuted."""
-    bound, slips, judged = FLOORS[name]
-    measured = measure(marks.load(CORPUS / f"{name}.marked"))
+    """Figures are bound, slips found; seldom one is bound wrongly, or a right one refuted."""
+    bound, slips, judged, wrong, alarms = FLOORS[name]
+    measured = measure(marks.load(PATHS[name]))
     assert measured.error == ""
-    assert measured.faults.wrong == ()
-    assert measured.faults.alarms == ()
     assert measured.bound >= bound
     assert measured.caught >= slips
     assert len(measured.faults.judged) <= judged
+    assert len(measured.faults.wrong) <= wrong
+    assert len(measured.faults.alarms) <= alarms
 
 
 def test_every_document_has_its_floor():
     """A document that is added is measured."""
-    assert sorted(FLOORS) == [path.stem for path in marks.documents(CORPUS)]
+    assert sorted(FLOORS) == sorted(PATHS)

@@ -111,7 +111,7 @@ class Binder:
             self.recipe, self.definitions, self.names, self.claims, self.held
         )
         construction.build(self.chains, self._rows.values(), _columns(self.passages))
-        self.speech.tokens = construction.tokens or self._told_tokens()
+        self.speech.tokens = self.names.tokens = construction.tokens or self._told_tokens()
         self.author.take(self.chains, self.passages)
         self._walk()
         return self._reading()
@@ -293,7 +293,7 @@ class Binder:
         if (
             is_named
             or self.claims.agreement(target, value) >= 0.5
-            or (is_whole and not self._is_other(value))
+            or (is_whole and not self._is_other(target, value))
         ):
             self.claims.claim(target, value)
         else:
@@ -355,10 +355,11 @@ class Binder:
         first = found[0]
         return first is not None and all(one is not None and same(first, one) for one in found)
 
-    def _is_other(self, value: syntax.Tree) -> bool:
-        """Whether a printed value is, figure by figure, another quantity of the recipe."""
+    def _is_other(self, target: syntax.Tree, value: syntax.Tree) -> bool:
+        """Whether most of a printed value's figures are those of another quantity."""
         names = (*self.recipe.given, *self.recipe.steps)
-        return any(self.recipe.agreement(syntax.Name(name), value) == 1.0 for name in names)
+        own = max(self.claims.agreement(target, value), 0.5)
+        return any(self.recipe.agreement(syntax.Name(name), value) > own for name in names)
 
     def _run_of_rows(self, run: row_runs.Rows, before: Subject) -> bool:
         """Rows that are printed one by one: each of the quantity that is spoken of; False
@@ -369,7 +370,7 @@ class Binder:
         whole = None if about.role is None else self.standard.of(about.role)
         if whole is None or self.recipe.shape(whole) != values.shape(run.tree):
             return False
-        return self.claims.claim(whole, run.tree)
+        return not self._is_other(whole, run.tree) and self.claims.claim(whole, run.tree)
 
     # -- the whole ------------------------------------------------------------------------
 

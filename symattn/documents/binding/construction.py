@@ -32,7 +32,7 @@ Column = tuple[str, tuple[str, ...], syntax.Tree]
 
 
 class Construction:
-    """Builds a recipe; ``tokens`` are the labels of its rows, once they are known."""
+    """Builds a recipe."""
 
     def __init__(
         self, recipe: Recipe, definitions: Definitions, names: Names, claims: Claims, held: Help
@@ -42,7 +42,12 @@ class Construction:
         self.names = names
         self.claims = claims
         self.held = held
-        self.tokens = held.tokens
+        self.names.tokens = held.tokens
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The labels of rows, once they are known."""
+        return self.names.tokens
 
     def build(
         self,
@@ -64,6 +69,7 @@ class Construction:
             shape = values.shape(one.value)
             is_matrix = len(shape) == 2 and not (self.names.is_row(one.name) and min(shape) == 1)
             is_input = (is_matrix or one.name in asked) and usual_role(one.name) not in _COMPUTED
+            is_input = is_input and not (_are_shares(one.value) and one.name not in self._needed)
             if one.name in self.definitions.fixed or is_input or (is_matrix and _is_mask(one)):
                 self._give(one)
             else:
@@ -110,7 +116,7 @@ class Construction:
         if (name := self.recipe.give(letter, matrix, span)) is not None:
             self.claims.take(matrix, name)
             if not self.tokens and row_runs.are_tokens(labels):
-                self.tokens = labels
+                self.names.tokens = labels
 
     def _give_operand(self, one: Definition) -> None:
         """Take a printed query, key or value as an input, where nothing projects to it."""
@@ -126,7 +132,7 @@ class Construction:
         """Whether a name can only be one of several quantities of its role, the one that
         most of its figures agree with; then it is."""
         assert one.value is not None
-        role = usual_role(one.name)
+        role = usual_role(one.name) or ("weights" if _are_shares(one.value) else None)
         agree = {
             name
             for name in ([] if role is None else self.recipe.with_role(role))
@@ -143,7 +149,8 @@ class Construction:
     def _is_needed(self, one: Definition) -> bool:
         """Whether something is computed from a number or a vector; a matrix always counts."""
         assert one.value is not None
-        return len(values.shape(one.value)) == 2 or one.name in self._needed
+        is_matrix = len(values.shape(one.value)) == 2 and not _are_shares(one.value)
+        return is_matrix or one.name in self._needed
 
     def _stack(self, rows: Sequence[Definition]) -> None:
         """Vectors x_1, x_2, ... that are given one by one, as the rows of one matrix."""
@@ -182,13 +189,14 @@ class Construction:
         if isinstance(value, Labelled) and not self.tokens:
             labels = tuple(map(row_runs.plain, value.rows_said))
             if labels and row_runs.are_tokens(labels):
-                self.tokens = labels
+                self.names.tokens = labels
 
     def _take_rows(self, run: row_runs.Rows) -> None:
         """Rows that are printed one by one: the input, where there is none yet."""
-        if not self.tokens and row_runs.are_tokens(run.tree.rows_said):
-            self.tokens = run.tree.rows_said
-        if not self.tokens or run.tree.rows_said != self.tokens:
+        labels = row_runs.without_letter(run.tree.rows_said)
+        if not self.tokens and row_runs.are_tokens(labels):
+            self.names.tokens = labels
+        if not self.tokens or labels != self.tokens:
             return
         if any(self.recipe.with_role(role) for role in ("input", "query", "key", "value")):
             return
@@ -306,6 +314,22 @@ def _computed_names(chains: Sequence[Chain]) -> set[str]:
         if isinstance(head, syntax.Name) and any(isinstance(one, Opaque) for one in chain.members):
             found.add(head.name)
     return found
+
+
+def _are_shares(value: syntax.Tree) -> bool:
+    """Whether the rows of a printed matrix are shares that add up to one, as those of
+    weights are, and of no matrix of zeros and ones."""
+    rows = [[_float(part) for part in values.leaves(row)] for row in syntax.inside(value)]
+    return any(0 < one < 1 for row in rows for one in row) and all(
+        abs(sum(row) - 1) < 0.02 and min(row) >= 0 for row in rows
+    )
+
+
+def _float(part: syntax.Tree) -> float:
+    try:
+        return float(part.text) if isinstance(part, syntax.Literal) else np.nan
+    except ValueError:
+        return np.nan
 
 
 def _used_names(chains: Sequence[Chain]) -> set[str]:

@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from symattn import syntax
 from symattn.documents.binding import values
+from symattn.documents.binding.lettered import by_letters
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import NOWHERE, Chain, Figure, Member, Opaque
@@ -199,34 +200,6 @@ def is_symbolic(tree: Member) -> TypeGuard[syntax.Tree]:
     )
 
 
-def by_letters(head: Member, body: Member) -> tuple[str, syntax.Tree] | None:
-    """What ``S[i, j] = Q[i] @ K[j]`` defines as a whole: ``S``, ``Q @ K.T``; else None.
-
-    Each index of the left side must stand on the right in one place.
-    """
-    match head, body:
-        case (
-            syntax.Cell(syntax.Name(name), (syntax.Name(i), syntax.Name(j))),
-            syntax.Binary(
-                "@" | "*",
-                syntax.Cell(left, (syntax.Name(a),)),
-                syntax.Cell(right, (syntax.Name(b),)),
-            ),
-        ) if (i, j) == (a, b):
-            return name, syntax.Binary("@", left, syntax.Transposed(right))
-        case (
-            syntax.Cell(syntax.Name(name), (syntax.Name(i), syntax.Name(j))),
-            syntax.Binary("/" as op, syntax.Cell(left, (syntax.Name(a), syntax.Name(b))), right),
-        ) if (i, j) == (a, b) and not isinstance(right, syntax.Cell):
-            return name, syntax.Binary(op, left, right)
-        case (
-            syntax.Cell(syntax.Name(name), (syntax.Name(i),)),
-            syntax.Binary("@", syntax.Cell(left, (syntax.Name(a),)), right),
-        ) if i == a:
-            return name, syntax.Binary("@", left, right)
-    return None
-
-
 def _has_array(tree: Member) -> bool:
     return any(isinstance(part, syntax.Array) for part in values.walk(tree))
 
@@ -245,6 +218,12 @@ def collected(chains: list[Chain], held: Help) -> Definitions:
             else:
                 found.define(name, tree, span, order)
     return found
+
+
+def _is_worked(tree: syntax.Tree) -> bool:
+    """Whether an expression has values put in: ``0.63 * V[0] + 0.23 * V[1]`` works
+    something out, and defines nothing."""
+    return sum("." in one.text for one in values.figures(tree)) > 1
 
 
 def _gives(chain: Chain) -> bool:
@@ -268,7 +247,11 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
     heads = [k for k, one in enumerate(members) if isinstance(one, syntax.Name)]
     if not heads or heads[0] != 0:
         return
-    bodies = [one for one in members if not isinstance(one, Opaque) and is_symbolic(one)]
+    bodies = [
+        one
+        for one in members
+        if not isinstance(one, Opaque) and is_symbolic(one) and not _is_worked(one)
+    ]
     printed = [one for one in members if values.is_value(one)]
     if not _gives(chain):
         printed = []

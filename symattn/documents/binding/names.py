@@ -26,6 +26,9 @@ _ROWS: Mapping[str, Role] = {
 _SIZES = ("d_k", "d", "d_q", "d_head", "d_h", "d_K", "dk", "dim", "d_key")
 
 
+_NUMBER = re.compile(r"[0-9]+")
+
+
 class Unknown(Exception):
     """A name that means nothing that is known."""
 
@@ -47,6 +50,7 @@ class Names:
         self.canonical: dict[str, str] = {}
         self.failed: set[str] = set()
         self.strictly = False
+        self.tokens: tuple[str, ...] = ()
         self._versions: Mapping[str, str] = {}
         self._folded: dict[str, set[str]] = {}
 
@@ -152,7 +156,31 @@ class Names:
             # It has a meaning of its own, which is to be understood first.
             return None
         role = usual_role(name)
+        if role is None:
+            return None
+        if (number := _NUMBER.search(name)) is not None and named(name) is not None:
+            return self.standard.of_head(role, name, number[0])
+        return self.standard.of(role)
+
+    def _family(self, base: str) -> syntax.Tree | None:
+        """The quantity that the rows of a letter are of: of that name, of its capital, or
+        of the role that the letter suggests."""
+        for other in (base, base.upper()):
+            key = self._versions.get(other, "")
+            name = self.canonical.get(key, other if other in self.recipe else "")
+            if name and len(self.recipe.shape(syntax.Name(name)) or ()) == 2:
+                return syntax.Name(name)
+        role = usual_role(base)
         return None if role is None else self.standard.of(role)
+
+    def _has_heads(self, base: str) -> bool:
+        """Whether numbers behind a letter tell matrices apart: Q_1 and Q_2 of two heads."""
+        return any(
+            (other := _FAMILY.match(name))
+            and other[1] == base
+            and len(self.recipe.shape(syntax.Name(name)) or ()) == 2
+            for name in (*self.recipe.given, *self.recipe.steps)
+        )
 
     def is_row(self, name: str) -> str:
         """The letters of a name such as q_1, which may be that of a row; '' of others."""
@@ -165,19 +193,20 @@ class Names:
         return int(match[2]) if match else -1
 
     def row(self, name: str) -> syntax.Tree | None:
-        """The row of a quantity that a name such as q_1 means, or None."""
+        """The row of a quantity that a name such as q_1 or q_cat means, or None."""
         match = _FAMILY.match(name)
-        if match is None:
+        base, _, label = name.partition("_")
+        if match is None and label not in self.tokens:
             return None
-        base, number = match[1], int(match[2])
-        try:
-            whole = self.name(base.upper() if len(base) == 1 else base)
-        except Unknown:
-            role = usual_role(base)
-            found = None if role is None else self.standard.of(role)
-            if found is None:
-                return None
-            whole = found
+        base = base if match is None else match[1]
+        if base.isupper() and self._has_heads(base):
+            return None
+        whole = self._family(base)
+        if whole is None:
+            return None
+        if match is None:
+            return indexed(whole, self.tokens.index(label))
+        number = int(match[2])
         shape = self.recipe.shape(whole)
         if not shape:
             return None

@@ -108,6 +108,18 @@ def plain(label: str) -> str:
     return label.strip(f" \n\t-*•:=→|()[],.#{_QUOTES}")
 
 
+def without_letter(labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels without a letter that all of them begin with: those of x_cat, x_sat.
+
+    >>> without_letter(["x_cat", "x_sat"]), without_letter(["cat", "sat"])
+    (('cat', 'sat'), ('cat', 'sat'))
+    """
+    begun = {label[:2] for label in labels}
+    if len(begun) == 1 and re.fullmatch("[A-Za-z]_", begun.pop()):
+        return tuple(label[2:] for label in labels)
+    return tuple(labels)
+
+
 def are_tokens(labels: Sequence[str]) -> bool:
     """Whether labels can be tokens: different, and none of them counts or is empty."""
     return (

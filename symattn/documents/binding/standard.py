@@ -6,6 +6,7 @@ is told in every report.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -18,6 +19,14 @@ _LETTERS: dict[Role, str] = {
     "query": "Q", "key": "K", "value": "V", "scores": "S", "scaled": "T", "masked": "M",
     "weights": "A", "output": "Y",
 }  # fmt: skip
+
+
+#: The matrices that project the input to queries, keys and values.
+_WEIGHTS: dict[Role, Role] = {
+    "query": "query weights",
+    "key": "key weights",
+    "value": "value weights",
+}
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,18 @@ class Standard:
             return self._assumed(role)
         latest = self.latest.get(role)
         return syntax.Name(latest if latest in known else known[0])
+
+    def of_head(self, role: Role, name: str, number: str) -> syntax.Tree | None:
+        """The queries, keys or values of a head by its number, as projections with the
+        matrix of that number; None where there is none."""
+        weights = _WEIGHTS.get(role)
+        given = self.of("input")
+        for one in [] if weights is None else self.recipe.with_role(weights):
+            if given is not None and number in re.findall("[0-9]+", one):
+                made = syntax.Binary("@", given, syntax.Name(one))
+                taken = self.recipe.define(name, made, assumed=True)
+                return None if taken is None else syntax.Name(taken)
+        return None
 
     def note(self, tree: syntax.Tree) -> None:
         """Something is claimed of an expression: what is said next may be of the same."""
@@ -107,10 +128,7 @@ class Standard:
     def projected(self, role: Role) -> syntax.Tree | None:
         """The projection of the input that queries, keys or values are; None where the
         article has none."""
-        weights: dict[Role, Role] = {
-            "query": "query weights", "key": "key weights", "value": "value weights",
-        }  # fmt: skip
-        matrix = self.of(weights[role])
+        matrix = self.of(_WEIGHTS[role])
         return None if matrix is None else self._joined("@", self.of("input"), matrix)
 
     def _joined(

@@ -145,10 +145,8 @@ def _named(
     head: tuple[Words | Chain, ...], standard: Standard, resolve: Resolve, tokens: Sequence[str]
 ) -> syntax.Tree | None:
     for piece in head:
-        if isinstance(piece, Chain) and len(piece.members) == 1:
-            member = piece.members[0]
-            if isinstance(member, syntax.Name):
-                return resolve(member)
+        if isinstance(piece, Chain) and isinstance(piece.members[0], syntax.Name):
+            return resolve(piece.members[0])
     said = _words(head)
     if _NAME.fullmatch(said) and (found := resolve(syntax.Name(said))) is not None:
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import cast
 
@@ -32,7 +33,21 @@ def read_line(text: Text) -> tuple[Words | Chain, ...]:
 
 def read_parts(parts: Iterable[tuple[str, Text]]) -> tuple[Words | Chain, ...]:
     """A paragraph of parts of text, of mathematics and of code in a line."""
-    return joined(_drafts(parts))
+    return joined(_drafts(_apart(parts)))
+
+
+#: A gap as wide as a column, before something that is said to be equal.
+_COLUMN = re.compile(r"(?<=\S)[ \t]{3,}+(?=[^\s=≈]{1,16}+[ \t]*+[=≈])")
+
+
+def _apart(parts: Iterable[tuple[str, Text]]) -> Iterator[tuple[str, Text]]:
+    """The parts, equations that stand in columns beside each other each by itself."""
+    for kind, text in parts:
+        at = 0
+        for gap in _COLUMN.finditer(text.string) if kind != "math" else ():
+            yield kind, text[at : gap.start()]
+            at = gap.end()
+        yield kind, text[at:]
 
 
 def _drafts(parts: Iterable[tuple[str, Text]]) -> Iterator[Words | Draft]:
