@@ -85,6 +85,7 @@ def dictionary(case: Case, numbers: Sequence[Number]) -> dict[str, Any]:
         **_counts(numbers),
         "unread_at": _places(case, with_status(numbers, "unread")),
         "ignored_at": _places(case, with_status(numbers, "ignored")),
+        "notes": list(case.reading.article.notes) if case.reading else [],
     }
 
 

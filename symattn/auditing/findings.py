@@ -94,7 +94,8 @@ def _reading(audit: Audit) -> Iterator[_Finding]:
         yield _Finding("open", spanned(audit.case, item.span), f"{item.what}: {item.why}")
     for sentence in audit.assumptions:
         yield _Finding("assumption", Region(0), sentence)
-    if said := coverage.line(audit):
+    notes = audit.case.reading.article.notes if audit.case.reading else ()
+    for said in filter(None, (*notes, coverage.line(audit))):
         yield _Finding("coverage", Region(0), said)
 
 

@@ -19,6 +19,8 @@ from symattn.verdicts import Verdict
 def summary_line(audit: Audit) -> Sentence:
     """The counts in one sentence."""
     count = audit.summary
+    if not (count["figures"] or count["statements"] or count["unchecked"]):
+        return Sentence("No figures to judge")
     judged = [_figures(count["figures"])]
     if one := count["statements"]:
         many = Sentence("{count} statements", count=one)

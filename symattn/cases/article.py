@@ -16,6 +16,7 @@ from symattn.documents.files import is_side_file, read_article
 from symattn.documents.help import beside, help_of, read_side_file
 from symattn.documents.reading import Claimed, Open, Reading
 from symattn.documents.text import Span
+from symattn.documents.undefined import undefined
 from symattn.errors import Malformed
 from symattn.shapes import Nested
 
@@ -33,7 +34,8 @@ def read_article_case(path: Path, find: Find, held: bytes | None = None) -> Case
     side = read_side_file(path, lambda name: find(name, path)) if is_side_file(path) else None
     path = path if side is None else side.document
     article = read_article(path) if held is None else article_of(path, held)
-    return case_of(read(article, help_of(article, side or beside(path))))
+    reading = read(article, help_of(article, side or beside(path)))
+    return case_of(replace(reading, open=(*reading.open, *undefined(reading))))
 
 
 def case_of(reading: Reading) -> Case:

@@ -89,8 +89,11 @@ def others(audit: Audit, out: Console, strict: bool) -> None:
 
 def reading(audit: Audit, out: Console) -> None:
     """How the article was read: what was assumed and left open, and what was not read."""
+    assert audit.case.reading is not None
     for sentence in audit.assumptions:
         paragraph(out, f"assumed: {sentence}", "yellow")
+    for note in audit.case.reading.article.notes:
+        paragraph(out, f"{places.file_of(audit.case)}: {note}", "yellow")
     for item in audit.open:
         at = places.spanned(audit.case, item.span)
         said = f"{places.file_of(audit.case)}:{at}: open: {short(item.what, _LABEL)} ({item.why})"

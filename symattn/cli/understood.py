@@ -37,7 +37,7 @@ def report(case: Case, reading: Reading, out: Console) -> None:
     _section(out, ("left open", "", ""), _open(reading))
     _section(out, ("not read", "", ""), _unread(reading))
     out.print()
-    for sentence in reading.assumptions:
+    for sentence in (*reading.assumptions, *reading.article.notes):
         paragraph(out, sentence, "yellow")
     paragraph(out, coverage.sentence(case, reading.numbers), "dim")
 

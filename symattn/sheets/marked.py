@@ -98,8 +98,10 @@ def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList
             for one in audit.open
         )
         yield SourceList(say.text("Left open"), tuple(items))
-    if unread := [number.span for number in coverage.of(audit, "unread")]:
-        yield SourceList(say.text("Not read"), (_links(article, unread, say),))
+    unread = [number.span for number in coverage.of(audit, "unread")]
+    links = [_links(article, unread, say)] if unread else []
+    if left := [*((note,) for note in article.notes), *links]:
+        yield SourceList(say.text("Not read"), tuple(left))
 
 
 def _legend(say: Language) -> tuple[Mark, ...]:

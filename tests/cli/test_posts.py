@@ -182,3 +182,22 @@ def test_a_post_is_audited_without_sympy(posts):
             [sys.executable, "-c", code, posts / name], capture_output=True, text=True, check=True
         )
         assert done.stdout.strip() == loaded
+
+
+def test_what_hides_figures_is_told(posts, symattn):
+    """A name that nothing is said of, at its place; files that are not followed; and that
+    there is nothing to judge."""
+    (posts / "lost.md").write_text("So\n\n$$Q = X W_Q = [1, 2.5]$$\n", "utf-8")
+    (posts / "part.tex").write_text("\\input{other}\nHello\n", "utf-8")
+    lost, part = symattn("audit", "lost.md").out, symattn("audit", "part.tex").out
+    assert "lost.md:3:7: open: X (nothing that was read says what it is; " in lost
+    assert "\nNo figures to judge\n" in lost
+    assert "\npart.tex: \\input{other} is not followed\n" in part
+    assert "\\input{other} is not followed" in symattn("read", "part.tex").out
+    assert (
+        "::\\input{other} is not followed" in symattn("audit", "part.tex", "--format", "github").out
+    )
+    held = json.loads(symattn("audit", "part.tex", "--format", "json").out)
+    assert held["coverage"]["notes"] == ["\\input{other} is not followed"]
+    symattn("audit", "part.tex", "--format", "html", "-o", "part.html")
+    assert "input{other} is not followed" in (posts / "part.html").read_text("utf-8")

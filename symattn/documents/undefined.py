@@ -1,0 +1,65 @@
+"""Names that an article computes with and never says anything of: what hides its figures."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from symattn import syntax
+from symattn.documents.passages import passages
+from symattn.documents.reading import Open, Reading
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Named, Opaque, Table
+
+_WHY = "nothing that was read says what it is; say it in a note, 'symattn read --help' shows how"
+
+
+def undefined(reading: Reading) -> tuple[Open, ...]:
+    """The names in formulas with figures that were not read, where these begin no chain and
+    are no part of the recipe; each once, at its first place.
+
+    >>> from pathlib import Path
+    >>> from symattn.documents.binding import read
+    >>> from symattn.documents.files import article
+    >>> reading = read(article(Path("post.md"), b"So $Q = 2 X = [2, 4.0]$."))
+    >>> [one.what for one in undefined(reading)]
+    ['X']
+    """
+    unread = [number.span.start for number in reading.numbers if number.status == "unread"]
+    if not unread:
+        return ()
+    chains = list(_chains(reading))
+    known = {*reading.given, *reading.steps}
+    for chain in chains:
+        if len(chain.members) > 1:
+            known |= {one.name for one in chain.members if isinstance(one, syntax.Name)}
+    found: dict[str, Span] = {}
+    for chain in chains:
+        at = bisect_left(unread, chain.span.start)
+        if at == len(unread) or unread[at] >= chain.span.end or len(chain.members) == 1:
+            continue
+        for member in chain.members:
+            # What stands in an array tells its shape, as "[n, d_k]" does.
+            for name in () if isinstance(member, Opaque | syntax.Array) else _names(member):
+                if name.name not in known:
+                    found.setdefault(name.name, name.span)
+    return tuple(Open(name, _WHY, span) for name, span in found.items())
+
+
+def _names(tree: syntax.Tree) -> Iterator[Named]:
+    if isinstance(tree, Named):
+        yield tree
+    for part in syntax.inside(tree):
+        if not isinstance(part, Opaque):
+            yield from _names(part)
+
+
+def _chains(reading: Reading) -> Iterator[Chain]:
+    """All chains in their order, in tables as well."""
+    for passage in passages(reading.article):
+        for piece in passage.pieces:
+            if isinstance(piece, Chain):
+                yield piece
+            elif isinstance(piece, Table):
+                cells = (cell for row in (piece.head, *piece.rows) for cell in row)
+                yield from (part for cell in cells for part in cell if isinstance(part, Chain))
