@@ -13,7 +13,7 @@ from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import Column, Construction, same
 from symattn.documents.binding.coverage import Coverage
-from symattn.documents.binding.definitions import collected
+from symattn.documents.binding.definitions import collected, is_worked
 from symattn.documents.binding.joining import joined
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.place import Place
@@ -47,6 +47,8 @@ _VARIANTS = (
 #: A mask may be meant in ``A = softmax(S)``.
 _MASK = re.compile(r"causal|mask", re.I)
 _LAST = re.compile(r"(?<=[.!?;])\s+")
+#: Rows of larger quantities are not compared with a printed vector.
+_ROWS = 64
 #: So many digits of numbers tell what they are where no row is spoken of.
 _TELLING = 6
 
@@ -266,7 +268,7 @@ class Binder:
     def _target(self, members: list[Member]) -> syntax.Tree | None:
         """The first member that names something of the recipe."""
         for member in members:
-            if isinstance(member, Opaque) or values.is_closed(member):
+            if isinstance(member, Opaque) or values.is_closed(member) or is_worked(member):
                 continue
             made = self.names.resolved(member)
             if made is not None:
@@ -290,11 +292,8 @@ class Binder:
             self.coverage.mark(values.figures(value), "ignored")
             return
         is_whole = label.adjacent and (label.role is not None or _is_entry(target))
-        if (
-            is_named
-            or self.claims.agreement(target, value) >= 0.5
-            or (is_whole and not self._is_other(target, value))
-        ):
+        is_likely = is_whole or self.claims.agreement(target, value) >= 0.5
+        if is_named or (is_likely and not self._is_other(target, value)):
             self.claims.claim(target, value)
         else:
             self._operand_of(target, value)
@@ -356,10 +355,18 @@ class Binder:
         return first is not None and all(one is not None and same(first, one) for one in found)
 
     def _is_other(self, target: syntax.Tree, value: syntax.Tree) -> bool:
-        """Whether most of a printed value's figures are those of another quantity."""
-        names = (*self.recipe.given, *self.recipe.steps)
+        """Whether most of a printed value's figures are those of another quantity, or of
+        a row of one."""
         own = max(self.claims.agreement(target, value), 0.5)
-        return any(self.recipe.agreement(syntax.Name(name), value) > own for name in names)
+        others: list[syntax.Tree] = []
+        for name in (*self.recipe.given, *self.recipe.steps):
+            whole = syntax.Name(name)
+            shape = self.recipe.shape(whole) or ()
+            if len(shape) == 2 and len(values.shape(value)) == 1 and shape[0] <= _ROWS:
+                others += [workings.indexed(whole, i) for i in range(shape[0])]
+            else:
+                others.append(whole)
+        return any(self.recipe.agreement(other, value) > own for other in others)
 
     def _run_of_rows(self, run: row_runs.Rows, before: Subject) -> bool:
         """Rows that are printed one by one: each of the quantity that is spoken of; False

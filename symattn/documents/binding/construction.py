@@ -27,6 +27,8 @@ _COMPUTED: tuple[Role, ...] = (
 )  # fmt: skip
 
 
+#: Letters that count: what is said to be equal to them is one of many.
+_INDICES = frozenset("ijklmnt")
 #: A column of vectors in a table: what stands above it, the labels of its rows, a matrix.
 Column = tuple[str, tuple[str, ...], syntax.Tree]
 
@@ -85,7 +87,7 @@ class Construction:
         self._take_steps(strictly=True)
         for one in left:
             # A number that something is computed from, and that nothing else can be.
-            if usual_role(one.name) is None and one.name in self._needed:
+            if usual_role(one.name) is None and self._is_needed(one):
                 self.names.at(one.order)
                 if self.names.resolved(syntax.Name(one.name)) is None:
                     self._give(one)
@@ -150,7 +152,7 @@ class Construction:
         """Whether something is computed from a number or a vector; a matrix always counts."""
         assert one.value is not None
         is_matrix = len(values.shape(one.value)) == 2 and not _are_shares(one.value)
-        return is_matrix or one.name in self._needed
+        return is_matrix or (one.name in self._needed and one.name not in _INDICES)
 
     def _stack(self, rows: Sequence[Definition]) -> None:
         """Vectors x_1, x_2, ... that are given one by one, as the rows of one matrix."""

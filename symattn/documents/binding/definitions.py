@@ -220,7 +220,7 @@ def collected(chains: list[Chain], held: Help) -> Definitions:
     return found
 
 
-def _is_worked(tree: syntax.Tree) -> bool:
+def is_worked(tree: syntax.Tree) -> bool:
     """Whether an expression has values put in: ``0.63 * V[0] + 0.23 * V[1]`` works
     something out, and defines nothing."""
     return sum("." in one.text for one in values.figures(tree)) > 1
@@ -250,7 +250,7 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
     bodies = [
         one
         for one in members
-        if not isinstance(one, Opaque) and is_symbolic(one) and not _is_worked(one)
+        if not isinstance(one, Opaque) and is_symbolic(one) and not is_worked(one)
     ]
     printed = [one for one in members if values.is_value(one)]
     if not _gives(chain):
