@@ -19,7 +19,7 @@ HOSTILE = [
     ("X.real", "the transpose, the only attribute there is"),
     ("lambda: 1", "expected an operator or the end"),
     ("lambda x: x", "expected an operator or the end"),
-    ("[1 for x in X]", "expected a value"),
+    ("[1 for x in X]", "expected ']' at character 4"),
     ("__import__('os')", "unexpected"),
     ("f'{x}'", "unexpected"),
     ("X if Y else Z", "expected an operator or the end"),

@@ -250,7 +250,9 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
     bodies = [
         one
         for one in members
-        if not isinstance(one, Opaque) and is_symbolic(one) and not is_worked(one)
+        if not isinstance(one, Opaque)
+        and (is_symbolic(one) or (chain.is_code and isinstance(one, syntax.Indexed)))
+        and not is_worked(one)
     ]
     printed = [one for one in members if values.is_value(one)]
     if not _gives(chain):
