@@ -97,6 +97,11 @@ class Table:
     rows: tuple[tuple[tuple[Words | Chain, ...], ...], ...]
     span: Span
 
+    @property
+    def pieces(self) -> tuple[Words | Chain, ...]:
+        """All that stands in its cells, row by row."""
+        return tuple(piece for row in (self.head, *self.rows) for cell in row for piece in cell)
+
 
 Piece = Words | Chain | Table
 

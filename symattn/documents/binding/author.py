@@ -148,11 +148,9 @@ def _values(piece: Piece) -> Iterator[tuple[syntax.Tree, bool]]:
                     yield from ((one, False) for one in member.figures)
                 elif values.is_value(member) and any(values.figures(member)):
                     yield member, False
-        case Table(head, rows):
-            for row in (head, *rows):
-                for cell in row:
-                    for part in cell:
-                        yield from _values(part)
+        case Table():
+            for part in piece.pieces:
+                yield from _values(part)
 
 
 def unlike(text: str, shape: Shape, count: int) -> str:

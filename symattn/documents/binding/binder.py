@@ -194,15 +194,14 @@ class Binder:
             whole,
             around,
         )
-        for row in (table.head, *table.rows):
-            for cell in row:
-                for piece in cell:
-                    if isinstance(piece, Chain):
-                        self.order += 1
-                        self.names.at(self.order)
-                        self._chain(piece, Subject())
-                    elif isinstance(piece, Words):
-                        self.coverage.words(piece, "table")
+        for piece in table.pieces:
+            match piece:
+                case Chain():
+                    self.order += 1
+                    self.names.at(self.order)
+                    self._chain(piece, Subject())
+                case Words():
+                    self.coverage.words(piece, "table")
 
     def _chain(self, chain: Chain, before: Subject) -> None:
         """What the members of a chain are the values of, and what comes to them."""
@@ -295,8 +294,13 @@ class Binder:
         is_likely = is_whole or self.claims.agreement(target, value) >= 0.5
         if is_named or (is_likely and not self._is_other(target, value)):
             self.claims.claim(target, value)
-        else:
-            self._operand_of(target, value)
+            return
+        self._operand_of(target, value)
+        if is_likely and not self.claims.is_taken(value):
+            figures = list(values.figures(value))
+            why = "the words around it say so, but its figures are those of another quantity"
+            span = figures[0].span.to(figures[-1].span)
+            self.open.append(Open(syntax.text(target), why, span))
 
     def _operand_of(self, target: syntax.Tree, value: syntax.Tree) -> None:
         """A value in a section about a quantity that it isn't: what that is computed from,
@@ -485,8 +489,4 @@ def _chains(passages: Sequence[Passage]) -> Iterator[Chain]:
             if isinstance(piece, Chain):
                 yield piece
             elif isinstance(piece, Table):
-                for row in (piece.head, *piece.rows):
-                    for cell in row:
-                        for part in cell:
-                            if isinstance(part, Chain):
-                                yield part
+                yield from (part for part in piece.pieces if isinstance(part, Chain))

@@ -77,8 +77,6 @@ def _figures(piece: Piece) -> Iterator[Figure]:
         case Chain(members):
             for member in members:
                 yield from values.figures(member)
-        case Table(head, rows):
-            for row in (head, *rows):
-                for cell in row:
-                    for part in cell:
-                        yield from _figures(part)
+        case Table():
+            for part in piece.pieces:
+                yield from _figures(part)

@@ -48,7 +48,8 @@ def joined(passages: Sequence[Passage]) -> Iterator[Passage]:
                     name = _NAME.search(text)
                     if name is not None and text.rstrip().endswith((":", "：")):
                         before = _mention(piece, name)
-                    elif not (_SAME.fullmatch(text) or _ANNOUNCES.fullmatch(text)):
+                    elif not _SAME.fullmatch(text) and not (pieces and _ANNOUNCES.fullmatch(text)):
+                        # Words that begin a paragraph announce something of their own.
                         before = None
                     pieces.append(piece)
                 case Chain((value,)) if before is not None and values.is_value(value):

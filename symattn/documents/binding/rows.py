@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents.binding import values
-from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Labelled, Passage, Words
 
 _QUOTES = "\"'“”‘’«»„`*"
@@ -130,8 +129,3 @@ def are_tokens(labels: Sequence[str]) -> bool:
         and max(map(len, labels)) <= 24
         and all(len(label.split()) <= 2 for label in labels)
     )
-
-
-def place_of(chain: Chain) -> Span:
-    """Where a chain stands."""
-    return chain.span

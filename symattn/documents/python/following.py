@@ -53,7 +53,6 @@ class Event:
     source: Source
     node: ast.stmt
     pieces: tuple[Words | Chain, ...]
-    is_shown: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,12 +145,10 @@ class _Follower:
             case ast.Return(value=value):
                 raise _Returned(None if value is None else self.reader(source, frame).value(value))
 
-    def tell(
-        self, source: Source, node: ast.stmt, pieces: Iterable[Words | Chain], shown: bool = False
-    ) -> None:
+    def tell(self, source: Source, node: ast.stmt, pieces: Iterable[Words | Chain]) -> None:
         said = tuple(pieces)
         if said and not self.silent:
-            self.events.append(Event(source, node, said, shown))
+            self.events.append(Event(source, node, said))
 
     # -- assignments ------------------------------------------------------------------
 
@@ -309,7 +306,7 @@ class _Follower:
         match value:
             case ast.Call(func=ast.Name(id="print" | "display" | "pprint"), args=arguments):
                 pieces = [piece for argument in arguments for piece in shown(reader, argument)]
-                self.tell(source, node, pieces, shown=True)
+                self.tell(source, node, pieces)
                 return
             case ast.Call(
                 func=ast.Attribute(value=of, attr="masked_fill_" | "fill_" | "div_" | "mul_")
@@ -330,12 +327,12 @@ class _Follower:
         found = reader.tried(inner)
         if isinstance(inner, ast.Tuple) and isinstance(found, Items):
             pieces = [piece for one in inner.elts for piece in shown(reader, one)]
-            self.tell(source, node, pieces, shown=True)
+            self.tell(source, node, pieces)
             return
         said = member(reader, inner, found)
         # A call that gives nothing back shows nothing, though it may print.
         if said is not None and not (isinstance(said, Opaque) and isinstance(value, ast.Call)):
-            self.tell(source, node, [mention(said, reader.span(value))], shown=True)
+            self.tell(source, node, [mention(said, reader.span(value))])
 
     def asserted(self, source: Source, node: ast.stmt, test: ast.expr, frame: Frame) -> None:
         self._compared(source, node, test, self.reader(source, frame))

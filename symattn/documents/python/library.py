@@ -319,8 +319,6 @@ SAME = frozenset(
      "float16", "asarray_chkfinite", "squeeze", "block_until_ready", "DataFrame", "Series",
      "to_numpy", "convert_to_tensor", "cast", "stop_gradient"}
 )  # fmt: skip
-#: Functions that only round what is shown.
-ROUNDED = frozenset({"round", "around", "round_"})
 #: Functions that make numbers nobody knows.
 RANDOM = re.compile(
     r"\b(?:random|rand\w*|normal\w*|uniform\w*|Linear|Embedding|Parameter|default_rng|PRNGKey)\b"

@@ -91,12 +91,6 @@ class Source:
                 found[line] = self.text[mark.start() + hashes : mark.end()]
         return found
 
-    def stands_alone(self, line: int) -> bool:
-        """Whether nothing stands before the comment of that line."""
-        start = self._starts[line - 1]
-        end = self._starts[line] if line < len(self._starts) else len(self.text)
-        return self.text.string[start:end].lstrip().startswith("#")
-
 
 def pieces(text: Text) -> Iterator[Text]:
     """Text cut before every line that begins a statement.

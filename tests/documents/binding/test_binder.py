@@ -7,7 +7,7 @@ import pytest
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
 from symattn.documents.binding import read
-from symattn.documents.files import read_article
+from symattn.documents.files import article, read_article
 
 ARTICLE = """# Two words
 
@@ -70,3 +70,39 @@ def test_the_case_of_an_article_finds_its_wrong_figures_where_they_stand(reading
         ("2.5 * 2 + 1", "6.5", "6.0"),
     ]
     assert [(place.line, place.column) for place in places] == [(7, 66), (9, 60)]
+
+
+def read_text(text: str):
+    return read(article(Path("post.md"), text.encode()))
+
+
+GIVEN = """$$X = \\begin{bmatrix} 1 & 0 \\\\ 0 & 2 \\end{bmatrix}$$
+
+$$S = X X^\\top$$
+
+$$A = \\mathrm{softmax}(S)$$
+
+"""
+
+
+def test_what_words_and_figures_say_differently_is_left_open():
+    """The scores under the words "attention weights" are neither bound nor refuted."""
+    value = r"1 & 0 \\ 0 & 4"
+    matrix = rf"$$\begin{{bmatrix}} {value} \end{{bmatrix}}$$"
+    text = f"{GIVEN}The attention weights:\n\n{matrix}\n"
+    reading = read_text(text)
+    assert reading.claims == ()
+    (one,) = reading.open
+    assert one.what == "A"
+    assert text[one.span.start : one.span.end] == value
+
+
+def test_a_paragraph_announces_a_value_of_its_own():
+    """A chain goes on behind "is", not behind the words of another paragraph."""
+    value = "$$\\begin{bmatrix} 0.73 & 0.54 \\\\ 0.02 & 1.96 \\end{bmatrix}$$\n"
+    announced = read_text(GIVEN + "$$Y = A X$$\n\nThe outputs:\n\n" + value)
+    assert [claim.text for claim in announced.claims] == ["Y"]
+    unsaid = read_text(GIVEN + "Something else:\n\n" + value)
+    assert unsaid.claims == ()
+    joined = read_text(GIVEN + "$$Y = A X$$\n\nis\n\n" + value)
+    assert [claim.text for claim in joined.claims] == ["Y"]
