@@ -121,13 +121,17 @@ class _Follower:
 
     def statement(self, source: Source, node: ast.stmt, frame: Frame) -> None:
         match node:
+            case ast.Assign(targets=[ast.Name(name)], value=ast.Lambda(args=given, body=body)):
+                made = ast.FunctionDef(name, given, [ast.Return(body)], decorator_list=[])
+                made = ast.fix_missing_locations(ast.copy_location(made, node))
+                self.program.functions[name] = Definition(source, made)
             case ast.Assign(targets=targets, value=value):
                 self.assign(source, node, targets, value, frame)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.assign(source, node, [target], value, frame)
             case ast.AugAssign(target=target, op=op, value=value):
-                made = ast.copy_location(ast.BinOp(target, op, value), node)
-                self.assign(source, node, [target], made, frame)
+                changed = ast.copy_location(ast.BinOp(target, op, value), node)
+                self.assign(source, node, [target], changed, frame)
             case ast.Expr(value=ast.Constant()):
                 pass
             case ast.Expr(value=value):
