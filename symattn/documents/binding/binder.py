@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, context, tables, values, workings
+from symattn.documents.binding import author, tables, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
-from symattn.documents.binding.construction import Column, Construction, same
+from symattn.documents.binding.construction import Column, Construction
 from symattn.documents.binding.coverage import Coverage
-from symattn.documents.binding.definitions import collected, is_worked
+from symattn.documents.binding.definitions import collected
+from symattn.documents.binding.equalities import Equalities
 from symattn.documents.binding.joining import joined
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.place import Place
@@ -22,7 +23,6 @@ from symattn.documents.binding.sentences import Sentences
 from symattn.documents.binding.speech import Speech
 from symattn.documents.binding.standard import Standard, Variant
 from symattn.documents.binding.subjects import (
-    Mention,
     Subject,
     counts_from_zero,
     labelled_tokens,
@@ -30,9 +30,9 @@ from symattn.documents.binding.subjects import (
 )
 from symattn.documents.help import NONE, Help, Said, malformed
 from symattn.documents.passages import passages as passages_of
-from symattn.documents.reading import Open, Reading
+from symattn.documents.reading import Reading
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Member, Opaque, Passage, Table, Words
+from symattn.documents.trees import Chain, Passage, Table, Words
 from symattn.errors import Fault
 
 #: The forms that an article may have in mind where it doesn't define its steps.
@@ -47,10 +47,6 @@ _VARIANTS = (
 #: A mask may be meant in ``A = softmax(S)``.
 _MASK = re.compile(r"causal|mask", re.I)
 _LAST = re.compile(r"(?<=[.!?;])\s+")
-#: Rows of larger quantities are not compared with a printed vector.
-_ROWS = 64
-#: So many digits of numbers tell what they are where no row is spoken of.
-_TELLING = 6
 
 
 def read(article: Article, held: Help = NONE) -> Reading:
@@ -95,24 +91,22 @@ class Binder:
         self.coverage = Coverage(every)
         self.coverage.leave(passages)
         self.claims = Claims(self.recipe, self.coverage)
-        self.open: list[Open] = []
-        self._shown: list[syntax.Tree | None] = []
-        self._kind = ""
         first = 0 if counts_from_zero(map(_words, passages)) else 1
         if held.count_from is not None:
             first = held.count_from
         self.speech = Speech(self.recipe, self.standard, self.names, self.claims, first)
         self.sentences = Sentences(self.speech)
         self.author = author.Author(held, self.names, self.claims, self.coverage)
-        self._rows = {run.chains[0].span: run for run in row_runs.found(passages)}
-        self._in_rows = {chain.span for run in self._rows.values() for chain in run.chains[1:]}
+        self.place = Place()
+        self.runs = list(row_runs.found(passages))
+        self.equalities = Equalities(self.speech, self.place, self.runs)
 
     def read(self) -> Reading:
         """The reading of the whole article."""
         construction = Construction(
             self.recipe, self.definitions, self.names, self.claims, self.held
         )
-        construction.build(self.chains, self._rows.values(), _columns(self.passages))
+        construction.build(self.chains, self.runs, _columns(self.passages))
         self.speech.tokens = self.names.tokens = construction.tokens or self._told_tokens()
         self.author.take(self.chains, self.passages)
         self._walk()
@@ -143,7 +137,6 @@ class Binder:
 
     def _walk(self) -> None:
         """All passages in their order."""
-        self.place = Place()
         self._under = sorted(self.held.under, key=lambda one: one.span, reverse=True)
         self.order = -1
         for passage in self.passages:
@@ -159,17 +152,13 @@ class Binder:
         # What was said right before stands for words of its own.
         about = self.place.label if self.place.label.adjacent else Subject()
         self.place.label = replace(self.place.label, adjacent=False)
-        if passage.kind == "code" and self._kind != "code":
-            self._shown.clear()
-        self._kind = passage.kind
+        self.equalities.enter(passage.kind)
         for piece in passage.pieces:
             match piece:
                 case Words(text):
                     about = self.speech.subject(text, adjacent=True)
                     self.coverage.words(piece, passage.kind)
                 case Chain():
-                    self.order += 1
-                    self.names.at(self.order)
                     self._chain(piece, about)
                     about = replace(about, adjacent=False)
                 case Table():
@@ -197,191 +186,14 @@ class Binder:
         for piece in table.pieces:
             match piece:
                 case Chain():
-                    self.order += 1
-                    self.names.at(self.order)
                     self._chain(piece, Subject())
                 case Words():
                     self.coverage.words(piece, "table")
 
     def _chain(self, chain: Chain, before: Subject) -> None:
-        """What the members of a chain are the values of, and what comes to them."""
-        if chain.span in self._in_rows:
-            return
-        if chain.span in self._rows:
-            run = self._rows[chain.span]
-            if self._run_of_rows(run, before):
-                return
-            self._in_rows -= {one.span for one in run.chains}
-        members = list(chain.members)
-        label = before
-        while len(members) > 1 and (mention := self._token(members[0])) is not None:
-            label = replace(label, mentions=(*label.mentions, mention))
-            members.pop(0)
-        about = label.within(self.place.around)
-        target = self._target(members)
-        first = next((one for one in members if values.is_value(one)), None)
-        if target is not None and first is not None and not self.claims.fits(target, first):
-            # "softmax = [0.49, 0.51]" may be a row of what the name suggests.
-            target = None if self.speech.is_suggested(members[0]) else target
-        if chain.is_code and len(members) == 1:
-            self._shown.append(target)
-        if target is None and len(members) == 1 and values.is_value(members[0]):
-            target = self._printed(members[0])
-        spoken = self.speech.meant(about, members) if target is None else None
-        work: syntax.Tree | None = None
-        for k, member in enumerate(members):
-            if isinstance(member, Opaque):
-                work = None
-            elif values.is_value(member):
-                if work is not None:
-                    self.claims.work_out(work, member)
-                is_named = target is not None or (
-                    spoken is not None and self.speech.is_worked(spoken)
-                )
-                self._value(member, target or spoken, is_named, label)
-                work = None
-            elif not values.is_closed(member):
-                made = self.names.resolved(member)
-                if made is not None and any(values.figures(made)):
-                    self._working(made, None, target, spoken, about)
-            elif values.is_numeric(member):
-                work = member
-                self.coverage.mark(values.figures(work), "local")
-                value = next((one for one in members[k:] if values.is_value(one)), None)
-                self._working(member, value, target, spoken, about)
-
-    def _printed(self, value: syntax.Tree) -> syntax.Tree | None:
-        """What the code before an output showed there: the next thing, if it has that
-        shape; None where it showed something that isn't understood."""
-        while self._kind == "output" and self._shown:
-            tree = self._shown.pop(0)
-            if tree is None or self.claims.fits(tree, value):
-                return tree
-        return None
-
-    def _token(self, member: Member) -> Mention | None:
-        if isinstance(member, syntax.Name) and member.name in self.speech.tokens:
-            return Mention(self.speech.tokens.index(member.name), 0, 0)
-        return None
-
-    def _target(self, members: list[Member]) -> syntax.Tree | None:
-        """The first member that names something of the recipe."""
-        for member in members:
-            if isinstance(member, Opaque) or values.is_closed(member) or is_worked(member):
-                continue
-            made = self.names.resolved(member)
-            if made is not None:
-                return made
-        return None
-
-    def _value(
-        self,
-        value: syntax.Tree,
-        target: syntax.Tree | None,
-        is_named: bool,
-        label: Subject,
-    ) -> None:
-        """A printed value: of what the chain names, or of what the words say."""
-        if target is not None and is_named:
-            self.standard.note(target)
-        if target is None or self.claims.is_taken(value):
-            return
-        if _is_size(target) and self.claims.agreement(target, value) < 1:
-            # The size of another model, said in passing.
-            self.coverage.mark(values.figures(value), "ignored")
-            return
-        is_whole = label.adjacent and (label.role is not None or _is_entry(target))
-        is_likely = is_whole or self.claims.agreement(target, value) >= 0.5
-        if is_named or (is_likely and not self._is_other(target, value)):
-            self.claims.claim(target, value)
-            return
-        self._operand_of(target, value)
-        if is_likely and not self.claims.is_taken(value):
-            figures = list(values.figures(value))
-            why = "the words around it say so, but its figures are those of another quantity"
-            span = figures[0].span.to(figures[-1].span)
-            self.open.append(Open(syntax.text(target), why, span))
-
-    def _operand_of(self, target: syntax.Tree, value: syntax.Tree) -> None:
-        """A value in a section about a quantity that it isn't: what that is computed from,
-        where all of its figures agree."""
-        match target:
-            case syntax.Indexed(syntax.Name(name), keys):
-                made = self.recipe.trees.get(name)
-            case _:
-                return
-        if isinstance(made, syntax.Call) and made.function == "softmax":
-            row = workings.indexed(made.arguments[0], *(k for k in keys if isinstance(k, int)))
-            if self.claims.agreement(row, value) == 1.0:
-                self.claims.claim(row, value, confirmed=True)
-
-    def _working(
-        self,
-        numbers: syntax.Tree,
-        value: syntax.Tree | None,
-        target: syntax.Tree | None,
-        spoken: syntax.Tree | None,
-        about: Subject,
-    ) -> None:
-        """Numbers that something is worked out from: each is what stands there in the
-        definition of what the chain or the words name, or of the only entry in the row
-        that is spoken of whose numbers they are."""
-        for one in (target, spoken):
-            if one is not None:
-                share, bound = workings.bindings(self.recipe, one, numbers)
-                if share >= 0.5:
-                    self._claim_all(bound)
-                    return
-        row = next((self.speech.counted(one) for one in about.mentions if not one.across), None)
-        telling = _telling(numbers) + (0 if value is None else _telling(value))
-        if row is None and telling < _TELLING:
-            return
-        found: list[tuple[syntax.Tree, workings.Bound]] = []
-        for one in context.targets(self.recipe, self.standard, about.role, row):
-            share, bound = workings.bindings(self.recipe, one, numbers)
-            if share > 1 - 1e-9 and bound:
-                found.append((one, bound))
-        if not found or not self._is_one([tree for tree, _ in found]):
-            return
-        tree, bound = found[0]
-        self._claim_all(bound)
-        if value is not None and target is None:
-            self.claims.claim(tree, value)
-
-    def _claim_all(self, bound: workings.Bound) -> None:
-        for value, tree in bound:
-            self.claims.claim(tree, value)
-
-    def _is_one(self, trees: list[syntax.Tree]) -> bool:
-        """Whether all of them have one value."""
-        found = [self.recipe.floats(tree) for tree in trees]
-        first = found[0]
-        return first is not None and all(one is not None and same(first, one) for one in found)
-
-    def _is_other(self, target: syntax.Tree, value: syntax.Tree) -> bool:
-        """Whether most of a printed value's figures are those of another quantity, or of
-        a row of one."""
-        own = max(self.claims.agreement(target, value), 0.5)
-        others: list[syntax.Tree] = []
-        for name in (*self.recipe.given, *self.recipe.steps):
-            whole = syntax.Name(name)
-            shape = self.recipe.shape(whole) or ()
-            if len(shape) == 2 and len(values.shape(value)) == 1 and shape[0] <= _ROWS:
-                others += [workings.indexed(whole, i) for i in range(shape[0])]
-            else:
-                others.append(whole)
-        return any(self.recipe.agreement(other, value) > own for other in others)
-
-    def _run_of_rows(self, run: row_runs.Rows, before: Subject) -> bool:
-        """Rows that are printed one by one: each of the quantity that is spoken of; False
-        where they are not the rows of one."""
-        about = before.within(self.place.around)
-        if self.claims.is_taken(run.tree):
-            return True
-        whole = None if about.role is None else self.standard.of(about.role)
-        if whole is None or self.recipe.shape(whole) != values.shape(run.tree):
-            return False
-        return not self._is_other(whole, run.tree) and self.claims.claim(whole, run.tree)
+        self.order += 1
+        self.names.at(self.order)
+        self.equalities.read(chain, before)
 
     # -- the whole ------------------------------------------------------------------------
 
@@ -401,7 +213,7 @@ class Binder:
             self._fitting_tokens(),
             self.coverage.numbers(),
             assumptions,
-            tuple(self.open),
+            tuple(self.equalities.open),
         )
 
     def _loss(self) -> dict[str, object] | None:
@@ -439,14 +251,6 @@ class Binder:
         return used
 
 
-def _is_entry(tree: syntax.Tree) -> bool:
-    return isinstance(tree, syntax.Indexed) and len(tree.keys) == 2
-
-
-def _is_size(tree: syntax.Tree) -> bool:
-    return isinstance(tree, syntax.Call) and tree.function in ("rows", "cols")
-
-
 def _columns(passages: Sequence[Passage]) -> Iterator[Column]:
     for passage in passages:
         for piece in passage.pieces:
@@ -464,11 +268,6 @@ def _prose_spans(passages: Sequence[Passage]) -> Iterator[Span]:
 def _words(passage: Passage) -> str:
     """The words of a passage, without its formulas."""
     return " ".join(one.text for one in passage.pieces if isinstance(one, Words)).strip()
-
-
-def _telling(numbers: syntax.Tree) -> int:
-    """How many digits of an expression's figures tell them from others."""
-    return sum(len(one.text.strip("-0.").replace(".", "")) for one in values.figures(numbers))
 
 
 def _signed(passage: Passage) -> Passage:

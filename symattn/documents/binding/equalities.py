@@ -1,0 +1,239 @@
+"""What stands beside an equals sign: the values of what a chain names, of what the words
+around it speak of, or of what its numbers work out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from symattn import syntax
+from symattn.documents.binding import context, values, workings
+from symattn.documents.binding.construction import same
+from symattn.documents.binding.definitions import is_worked
+from symattn.documents.binding.place import Place
+from symattn.documents.binding.rows import Rows
+from symattn.documents.binding.speech import Speech
+from symattn.documents.binding.subjects import Mention, Subject
+from symattn.documents.reading import Open
+from symattn.documents.trees import Chain, Member, Opaque
+
+#: Rows of larger quantities are not compared with a printed vector.
+_ROWS = 64
+#: So many digits of numbers tell what they are where no row is spoken of.
+_TELLING = 6
+
+
+class Equalities:
+    """Reads chains one after another; ``open`` are figures that could be several things."""
+
+    def __init__(self, speech: Speech, place: Place, runs: Iterable[Rows]) -> None:
+        self.speech = speech
+        self.place = place
+        self.claims = speech.claims
+        self.names = speech.names
+        self.recipe = speech.recipe
+        self.standard = speech.standard
+        self.open: list[Open] = []
+        self._kind = ""
+        self._shown: list[syntax.Tree | None] = []
+        self._runs = {run.chains[0].span: run for run in runs}
+        self._in_runs = {chain.span for run in self._runs.values() for chain in run.chains[1:]}
+
+    def enter(self, kind: str) -> None:
+        """A passage of a kind begins: an output shows what the code right before it shows."""
+        if kind == "code" and self._kind != "code":
+            self._shown.clear()
+        self._kind = kind
+
+    def read(self, chain: Chain, before: Subject) -> None:
+        """What the members of a chain are the values of, and what comes to them."""
+        if chain.span in self._in_runs:
+            return
+        if chain.span in self._runs:
+            run = self._runs[chain.span]
+            if self._run_of_rows(run, before):
+                return
+            self._in_runs -= {one.span for one in run.chains}
+        members = list(chain.members)
+        label = before
+        while len(members) > 1 and (mention := self._token(members[0])) is not None:
+            label = replace(label, mentions=(*label.mentions, mention))
+            members.pop(0)
+        about = label.within(self.place.around)
+        target = self._target(members)
+        first = next((one for one in members if values.is_value(one)), None)
+        if target is not None and first is not None and not self.claims.fits(target, first):
+            # "softmax = [0.49, 0.51]" may be a row of what the name suggests.
+            target = None if self.speech.is_suggested(members[0]) else target
+        if chain.is_code and len(members) == 1:
+            self._shown.append(target)
+        if target is None and len(members) == 1 and values.is_value(members[0]):
+            target = self._printed(members[0])
+        spoken = self.speech.meant(about, members) if target is None else None
+        work: syntax.Tree | None = None
+        for k, member in enumerate(members):
+            if isinstance(member, Opaque):
+                work = None
+            elif values.is_value(member):
+                if work is not None:
+                    self.claims.work_out(work, member)
+                is_named = target is not None or (
+                    spoken is not None and self.speech.is_worked(spoken)
+                )
+                self._value(member, target or spoken, is_named, label)
+                work = None
+            elif not values.is_closed(member):
+                made = self.names.resolved(member)
+                if made is not None and any(values.figures(made)):
+                    self._working(made, None, target, spoken, about)
+            elif values.is_numeric(member):
+                work = member
+                self.claims.coverage.mark(values.figures(work), "local")
+                value = next((one for one in members[k:] if values.is_value(one)), None)
+                self._working(member, value, target, spoken, about)
+
+    def _printed(self, value: syntax.Tree) -> syntax.Tree | None:
+        """What the code before an output showed there: the next thing, if it has that
+        shape; None where it showed something that isn't understood."""
+        while self._kind == "output" and self._shown:
+            tree = self._shown.pop(0)
+            if tree is None or self.claims.fits(tree, value):
+                return tree
+        return None
+
+    def _token(self, member: Member) -> Mention | None:
+        if isinstance(member, syntax.Name) and member.name in self.speech.tokens:
+            return Mention(self.speech.tokens.index(member.name), 0, 0)
+        return None
+
+    def _target(self, members: list[Member]) -> syntax.Tree | None:
+        """The first member that names something of the recipe."""
+        for member in members:
+            if isinstance(member, Opaque) or values.is_closed(member) or is_worked(member):
+                continue
+            made = self.names.resolved(member)
+            if made is not None:
+                return made
+        return None
+
+    def _value(
+        self,
+        value: syntax.Tree,
+        target: syntax.Tree | None,
+        is_named: bool,
+        label: Subject,
+    ) -> None:
+        """A printed value: of what the chain names, or of what the words say."""
+        if target is not None and is_named:
+            self.standard.note(target)
+        if target is None or self.claims.is_taken(value):
+            return
+        if _is_size(target) and self.claims.agreement(target, value) < 1:
+            # The size of another model, said in passing.
+            self.claims.coverage.mark(values.figures(value), "ignored")
+            return
+        is_whole = label.adjacent and (label.role is not None or _is_entry(target))
+        is_likely = is_whole or self.claims.agreement(target, value) >= 0.5
+        if is_named or (is_likely and not self._is_other(target, value)):
+            self.claims.claim(target, value)
+            return
+        self._operand_of(target, value)
+        if is_likely and not self.claims.is_taken(value):
+            figures = list(values.figures(value))
+            why = "the words around it say so, but its figures are those of another quantity"
+            span = figures[0].span.to(figures[-1].span)
+            self.open.append(Open(syntax.text(target), why, span))
+
+    def _operand_of(self, target: syntax.Tree, value: syntax.Tree) -> None:
+        """A value in a section about a quantity that it isn't: what that is computed from,
+        where all of its figures agree."""
+        match target:
+            case syntax.Indexed(syntax.Name(name), keys):
+                made = self.recipe.trees.get(name)
+            case _:
+                return
+        if isinstance(made, syntax.Call) and made.function == "softmax":
+            row = workings.indexed(made.arguments[0], *(k for k in keys if isinstance(k, int)))
+            if self.claims.agreement(row, value) == 1.0:
+                self.claims.claim(row, value, confirmed=True)
+
+    def _working(
+        self,
+        numbers: syntax.Tree,
+        value: syntax.Tree | None,
+        target: syntax.Tree | None,
+        spoken: syntax.Tree | None,
+        about: Subject,
+    ) -> None:
+        """Numbers that something is worked out from: each is what stands there in the
+        definition of what the chain or the words name, or of the only entry in the row
+        that is spoken of whose numbers they are."""
+        for one in (target, spoken):
+            if one is not None:
+                share, bound = workings.bindings(self.recipe, one, numbers)
+                if share >= 0.5:
+                    self._claim_all(bound)
+                    return
+        row = next((self.speech.counted(one) for one in about.mentions if not one.across), None)
+        telling = _telling(numbers) + (0 if value is None else _telling(value))
+        if row is None and telling < _TELLING:
+            return
+        found: list[tuple[syntax.Tree, workings.Bound]] = []
+        for one in context.targets(self.recipe, self.standard, about.role, row):
+            share, bound = workings.bindings(self.recipe, one, numbers)
+            if share > 1 - 1e-9 and bound:
+                found.append((one, bound))
+        if not found or not self._is_one([tree for tree, _ in found]):
+            return
+        tree, bound = found[0]
+        self._claim_all(bound)
+        if value is not None and target is None:
+            self.claims.claim(tree, value)
+
+    def _claim_all(self, bound: workings.Bound) -> None:
+        for value, tree in bound:
+            self.claims.claim(tree, value)
+
+    def _is_one(self, trees: list[syntax.Tree]) -> bool:
+        """Whether all of them have one value."""
+        found = [self.recipe.floats(tree) for tree in trees]
+        first = found[0]
+        return first is not None and all(one is not None and same(first, one) for one in found)
+
+    def _is_other(self, target: syntax.Tree, value: syntax.Tree) -> bool:
+        """Whether most of a printed value's figures are those of another quantity, or of
+        a row of one."""
+        own = max(self.claims.agreement(target, value), 0.5)
+        others: list[syntax.Tree] = []
+        for name in (*self.recipe.given, *self.recipe.steps):
+            whole = syntax.Name(name)
+            shape = self.recipe.shape(whole) or ()
+            if len(shape) == 2 and len(values.shape(value)) == 1 and shape[0] <= _ROWS:
+                others += [workings.indexed(whole, i) for i in range(shape[0])]
+            else:
+                others.append(whole)
+        return any(self.recipe.agreement(other, value) > own for other in others)
+
+    def _run_of_rows(self, run: Rows, before: Subject) -> bool:
+        """Rows that are printed one by one: each of the quantity that is spoken of; False
+        where they are not the rows of one."""
+        about = before.within(self.place.around)
+        if self.claims.is_taken(run.tree):
+            return True
+        whole = None if about.role is None else self.standard.of(about.role)
+        if whole is None or self.recipe.shape(whole) != values.shape(run.tree):
+            return False
+        return not self._is_other(whole, run.tree) and self.claims.claim(whole, run.tree)
+
+
+def _is_entry(tree: syntax.Tree) -> bool:
+    return isinstance(tree, syntax.Indexed) and len(tree.keys) == 2
+
+
+def _is_size(tree: syntax.Tree) -> bool:
+    return isinstance(tree, syntax.Call) and tree.function in ("rows", "cols")
+
+
+def _telling(numbers: syntax.Tree) -> int:
+    """How many digits of an expression's figures tell them from others."""
+    return sum(len(one.text.strip("-0.").replace(".", "")) for one in values.figures(numbers))
