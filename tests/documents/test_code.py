@@ -271,3 +271,26 @@ def test_claims_of_programs_are_chains():
     """What a program asserts is said of its quantities."""
     assert lines("assert np.allclose(A.sum(axis=1), 1.0)") == ["rowsum(A)[:, 0] = 1.0"]
     assert lines("np.testing.assert_allclose(Y, [[1, 2]], atol=1e-3)") == ["Y = [[1, 2]]"]
+
+
+def test_arrays_filled_in_functions_hide_nothing_else():
+    """What a function fills for itself leaves the statements before its call as they are."""
+    program = (
+        "def rows(x):\n    out = np.zeros((2, 2))\n    out[0] = softmax(x[0])\n    return out\n"
+        "def head(x):\n    q = x @ W\n    return rows(q) @ x\n"
+        "Y = head(X)\n"
+    )
+    assert lines(program)[0] == "q = X @ W"
+
+
+def test_names_in_nested_targets_are_no_longer_what_they_were():
+    """``(a, b), c = ...`` assigns a and b too, though what is not followed."""
+    for program in ("n = 4\n(n, m), k = f(X)\nS = X[:n]", "n = 4\nn, *m = f(X)\nS = X[:n]"):
+        assert "X[:4]" not in lines(program)[-1]
+    assert lines("n = 4\nS = X[:n]")[-1] == "S = X[:4]"
+
+
+def test_calls_in_a_tuple_are_followed_once():
+    """``a, b = f(x), g`` shows what f prints a single time."""
+    program = "def f(x):\n    print('input', x)\n    y = x @ W\n    return y\na, b = f(X), Z[q]\n"
+    assert [line for line in lines(program) if "input" in line] == ["'input'; X"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from symattn import syntax
-from symattn.documents.python import library
+from symattn.documents.python.assignments import Frame, assigned, owner, stored
 from symattn.documents.python.expressions import Reader
 from symattn.documents.python.loops import filled, rounds, take
 from symattn.documents.python.showing import (
@@ -25,19 +25,8 @@ from symattn.documents.python.showing import (
     shown,
 )
 from symattn.documents.python.source import Source
-from symattn.documents.python.values import (
-    HIDDEN,
-    UNKNOWN,
-    Applied,
-    Items,
-    Scope,
-    Unread,
-    Value,
-    is_expressible,
-    number,
-)
-from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Labelled, Link, Member, Named, Opaque, Words
+from symattn.documents.python.values import UNKNOWN, Items, Scope, Unread, Value
+from symattn.documents.trees import Chain, Link, Member, Named, Opaque, Words
 from symattn.limits import FOLLOWED
 
 #: Functions whose arrays are there to be filled.
@@ -63,19 +52,6 @@ class Definition:
     node: ast.FunctionDef
 
 
-@dataclass(frozen=True)
-class Frame:
-    """Where statements are followed: at the top, in a function, in a loop.
-
-    ``own`` are the names that its assignments are known by outside, so far; None
-    where nothing of it is: its names stand for what they are assigned.
-    """
-
-    scope: Scope
-    own: set[str] | None
-    depth: int = 0
-
-
 class _Returned(Exception):
     def __init__(self, value: Value) -> None:
         self.value = value
@@ -96,7 +72,7 @@ class Program:
         """What the statements of a piece say, in the order in which they run."""
         follower = _Follower(self)
         with suppress(_Returned):
-            follower.statements(source, source.body, Frame(self.scope, self.names))
+            follower.statements(source, source.body, Frame(self.scope, self.names, self.names))
         return follower.events
 
 
@@ -104,7 +80,6 @@ class _Follower:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.events: list[Event] = []
-        self.silent = False
 
     def reader(self, source: Source, frame: Frame) -> Reader:
         def called(name: str, values: list[Value], named: dict[str, Value]) -> Value:
@@ -145,14 +120,19 @@ class _Follower:
             case ast.With(body=body) | ast.Try(body=body):
                 self.statements(source, body, frame)
             case ast.Assert(test=test):
-                self.asserted(source, node, test, frame)
+                self._compared(source, node, test, frame)
             case ast.Return(value=value):
                 raise _Returned(None if value is None else self.reader(source, frame).value(value))
 
-    def tell(self, source: Source, node: ast.stmt, pieces: Iterable[Words | Chain]) -> None:
+    def tell(
+        self, source: Source, node: ast.stmt, pieces: Iterable[Words | Chain], frame: Frame
+    ) -> Event | None:
         said = tuple(pieces)
-        if said and not self.silent:
-            self.events.append(Event(source, node, said))
+        if not said or frame.is_silent:
+            return None
+        told = Event(source, node, said)
+        self.events.append(told)
+        return told
 
     # -- assignments ------------------------------------------------------------------
 
@@ -164,144 +144,16 @@ class _Follower:
         value: ast.expr,
         frame: Frame,
     ) -> None:
-        reader = self.reader(source, frame)
-        *first, last = targets
-        if isinstance(last, ast.Subscript) and not first:
-            self._set(source, node, last, value, frame)
-            return
-        if isinstance(last, ast.Tuple | ast.List) and not first:
-            self.tell(source, node, self._unpacked(reader, last.elts, value, frame))
-            return
-        try:
-            found: Value = reader.value(value)
-        except Unread:
-            found = UNKNOWN
-        places = [target for target in targets if isinstance(target, ast.Name | ast.Subscript)]
-        chain = self._chain(reader, places, value, found, frame)
-        self.tell(source, node, [chain] if chain else [])
-        if isinstance(value, ast.Call) and last_name(value.func) in _EMPTY and self.events:
+        told = self.tell(
+            source, node, assigned(self.reader(source, frame), targets, value, frame), frame
+        )
+        empty = self.program.empty
+        if isinstance(targets[-1], ast.Subscript):
+            if (made := empty.pop(owner(targets[-1]), None)) is not None:
+                self.program.refilled.append(made)
+        elif told and isinstance(value, ast.Call) and last_name(value.func) in _EMPTY:
             names = [target.id for target in targets if isinstance(target, ast.Name)]
-            self.program.empty.update(dict.fromkeys(names, self.events[-1]))
-
-    def _set(
-        self, source: Source, node: ast.stmt, target: ast.Subscript, value: ast.expr, frame: Frame
-    ) -> None:
-        """``S[i, j] = value``; ``S[mask == 0] = -inf`` gives all of S anew."""
-        reader = self.reader(source, frame)
-        found = reader.tried(value)
-        if (made := self.program.empty.pop(_owner(target), None)) is not None:
-            self.program.refilled.append(made)
-        places: list[ast.Name | ast.Subscript] = [target]
-        if isinstance(target.value, ast.Name) and not _is_entry(target.slice, found):
-            places = [target.value]
-            try:
-                hidden = reader.tree(target.slice)
-                scores = reader.tree(target.value)
-                found = library.masked(scores, library.negated(hidden), found)
-            except Unread:
-                found = UNKNOWN
-        chain = self._chain(reader, places, value, found, frame)
-        self.tell(source, node, [chain] if chain else [])
-
-    def _unpacked(
-        self, reader: Reader, targets: Sequence[ast.expr], value: ast.expr, frame: Frame
-    ) -> list[Chain]:
-        try:
-            found = reader.value(value)
-        except Unread:
-            found = UNKNOWN
-        values: Sequence[Value] = [UNKNOWN] * len(targets)
-        if isinstance(found, Items) and len(found.items) == len(targets):
-            values = found.items
-        elif isinstance(value, ast.Tuple) and len(value.elts) == len(targets):
-            values = [reader.tried(one) for one in value.elts]
-        written = (
-            value.elts
-            if isinstance(value, ast.Tuple) and len(value.elts) == len(targets)
-            else [value] * len(targets)
-        )
-        chains = [
-            self._chain(reader, [target], one, held, frame)
-            for target, one, held in zip(targets, written, values, strict=True)
-            if isinstance(target, ast.Name | ast.Subscript)
-        ]
-        return [chain for chain in chains if chain]
-
-    def _chain(
-        self,
-        reader: Reader,
-        targets: Sequence[ast.expr],
-        value: ast.expr,
-        found: Value,
-        frame: Frame,
-    ) -> Chain | None:
-        """``targets = value``, and what is then known of the names."""
-        said = member(reader, value, found)
-        members: list[Member] = []
-        spans: list[Span] = []
-        for target in targets:
-            if isinstance(target, ast.Name):
-                if self._bind(target.id, found, frame) and said != Named(target.id):
-                    members.append(Named(target.id, reader.span(target)))
-                    spans.append(reader.span(target))
-            elif isinstance(entry := self._entry(reader, target, frame), syntax.Indexed):
-                members.append(entry)
-                spans.append(reader.span(target))
-        if not members or said is None:
-            return None
-        equal: Link = "="
-        links = (equal,) * len(members)
-        return Chain((*members, said), links, (*spans, reader.span(value)), is_code=True)
-
-    def _entry(self, reader: Reader, target: ast.expr, frame: Frame) -> Member | None:
-        """What an assignment to an entry sets."""
-        try:
-            entry = reader.tree(target)
-        except Unread:
-            return None
-        name = entry
-        while isinstance(name, syntax.Indexed):
-            name = name.operand
-        if isinstance(name, syntax.Name):
-            frame.scope.known.pop(name.name, None)
-        return entry
-
-    def _bind(self, name: str, found: Value, frame: Frame) -> bool:
-        """Let a name stand for what it is assigned; whether it is a quantity's own."""
-        scope, own = frame.scope, frame.own
-        is_named = own is not None and (
-            frame.depth == 0 or name in own or name not in self.program.names
-        )
-        if not is_named or self.silent:
-            scope.stands_for[name] = found
-            return False
-        assert own is not None
-        own.add(name)
-        self.program.names.add(name)
-        scope.stands_for.pop(name, None)
-        scope.known.pop(name, None)
-        scope.shapes.pop(name, None)
-        if frame.depth:
-            scope.stands_for[name] = Named(name)
-        try:
-            tree = scope.tree(found)
-        except Unread:
-            if isinstance(found, Items | str | Applied):
-                scope.known[name] = found
-            return True
-        if not is_expressible(tree):
-            scope.stands_for[name] = tree
-            return True
-        if (shape := scope.shape(tree)) is not None:
-            scope.shapes[name] = shape
-        if isinstance(found, Items):
-            scope.known[name] = found
-        elif isinstance(tree, Labelled | syntax.Literal):
-            scope.known[name] = tree
-        elif shape == ():
-            with suppress(Unread):
-                scope.known[name] = number(str(scope.whole(tree)))
-        return True
+            empty.update(dict.fromkeys(names, told))
 
     # -- what is shown ----------------------------------------------------------------
 
@@ -310,7 +162,7 @@ class _Follower:
         match value:
             case ast.Call(func=ast.Name(id="print" | "display" | "pprint"), args=arguments):
                 pieces = [piece for argument in arguments for piece in shown(reader, argument)]
-                self.tell(source, node, pieces)
+                self.tell(source, node, pieces, frame)
                 return
             case ast.Call(
                 func=ast.Attribute(value=of, attr="masked_fill_" | "fill_" | "div_" | "mul_")
@@ -320,7 +172,7 @@ class _Follower:
             case ast.Call(func=ast.Attribute(attr="append" | "extend", value=ast.Name(id=name))):
                 frame.scope.known.pop(name, None)
                 return
-        if self._compared(source, node, value, reader):
+        if self._compared(source, node, value, frame):
             return
         inner: ast.expr = value
         while isinstance(inner, ast.Call) and last_name(inner.func) in SHOWN:
@@ -331,18 +183,16 @@ class _Follower:
         found = reader.tried(inner)
         if isinstance(inner, ast.Tuple) and isinstance(found, Items):
             pieces = [piece for one in inner.elts for piece in shown(reader, one)]
-            self.tell(source, node, pieces)
+            self.tell(source, node, pieces, frame)
             return
         said = member(reader, inner, found)
         # A call that gives nothing back shows nothing, though it may print.
         if said is not None and not (isinstance(said, Opaque) and isinstance(value, ast.Call)):
-            self.tell(source, node, [mention(said, reader.span(value))])
+            self.tell(source, node, [mention(said, reader.span(value))], frame)
 
-    def asserted(self, source: Source, node: ast.stmt, test: ast.expr, frame: Frame) -> None:
-        self._compared(source, node, test, self.reader(source, frame))
-
-    def _compared(self, source: Source, node: ast.stmt, value: ast.expr, reader: Reader) -> bool:
+    def _compared(self, source: Source, node: ast.stmt, value: ast.expr, frame: Frame) -> bool:
         """``a == b`` and ``np.allclose(a, b)`` as the claims that they are."""
+        reader = self.reader(source, frame)
         link: Link
         match value:
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
@@ -360,7 +210,7 @@ class _Follower:
         spans = (reader.span(left), reader.span(right))
         if all(isinstance(member, Opaque) for member in members):
             return True
-        self.tell(source, node, [Chain(tuple(members), (link,), spans, is_code=True)])
+        self.tell(source, node, [Chain(tuple(members), (link,), spans, is_code=True)], frame)
         return True
 
     # -- branches, loops, functions ---------------------------------------------------
@@ -369,7 +219,7 @@ class _Follower:
         try:
             holds = self.reader(source, frame).truth(node.test)
         except Unread:
-            for name in _assigned(node):
+            for name in stored(node):
                 if frame.own is None or frame.depth:
                     frame.scope.stands_for[name] = UNKNOWN
                 else:
@@ -379,7 +229,7 @@ class _Follower:
 
     def loop(self, source: Source, node: ast.For, frame: Frame) -> None:
         scope, start = frame.scope, len(self.events)
-        names = _assigned(node)
+        names = stored(node)
         before = {name: scope.stands_for[name] for name in names if name in scope.stands_for}
         try:
             turns = list(rounds(self.reader(source, frame), node.iter))
@@ -429,27 +279,19 @@ class _Follower:
         if frame.depth >= _CALLS:
             raise Unread
         bound = self._arguments(definition, frame, values, named)
-        was_silent, events = self.silent, len(self.events)
-        self.silent = True
         found: Value = UNKNOWN
-        try:
-            found = self._result(definition, frame, dict(bound), None)
-        except Unread:
-            pass
-        finally:
-            self.silent = was_silent
-            del self.events[events:]
-        if was_silent or _is_plain(definition.node, found):
+        tried = replace(frame, own=None, is_silent=True)
+        with suppress(Unread):
+            found = self._result(definition, tried, dict(bound))
+        if frame.is_silent or _is_plain(definition.node, found):
             if found is UNKNOWN:
                 raise Unread
             return found
-        return self._result(definition, frame, dict(bound), set())
+        return self._result(definition, replace(frame, own=set()), dict(bound))
 
-    def _result(
-        self, definition: Definition, frame: Frame, bound: dict[str, Value], own: set[str] | None
-    ) -> Value:
+    def _result(self, definition: Definition, frame: Frame, bound: dict[str, Value]) -> Value:
         scope = replace(frame.scope, stands_for=bound)
-        inner = Frame(scope, own, frame.depth + 1)
+        inner = replace(frame, scope=scope, depth=frame.depth + 1)
         try:
             self.statements(definition.source, definition.node.body, inner)
         except _Returned as returned:
@@ -500,36 +342,9 @@ def _is_plain(node: ast.FunctionDef, found: Value) -> bool:
     return False
 
 
-def _owner(target: ast.expr) -> str:
-    """The name of what an entry is an entry of."""
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    return target.id if isinstance(target, ast.Name) else ""
-
-
-def _is_entry(key: ast.expr, found: Value) -> bool:
-    """Whether a key is that of an entry or a row, not of all that a mask names."""
-    if isinstance(key, ast.Tuple):
-        return not any(isinstance(one, ast.Slice) for one in key.elts)
-    if isinstance(key, ast.Name):
-        return found != HIDDEN
-    return isinstance(key, ast.Constant | ast.BinOp) or (
-        isinstance(key, ast.UnaryOp) and not isinstance(key.op, ast.Invert | ast.Not)
-    )
-
-
 def _fills(event: Event, name: str) -> bool:
     """Whether an event is the assignment of an entry of that name."""
     match event.pieces:
         case (Chain(members=(syntax.Indexed(syntax.Name(owner), _), _)),):
             return owner == name
     return False
-
-
-def _assigned(node: ast.stmt) -> set[str]:
-    """The names that a statement may assign."""
-    return {
-        one.id
-        for one in ast.walk(node)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    }

@@ -1,0 +1,194 @@
+"""What an assignment says, and what is then known of the names that it assigns."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from symattn import syntax
+from symattn.documents.python import library
+from symattn.documents.python.expressions import Reader
+from symattn.documents.python.showing import member
+from symattn.documents.python.values import (
+    HIDDEN,
+    UNKNOWN,
+    Applied,
+    Items,
+    Scope,
+    Unread,
+    Value,
+    is_expressible,
+    number,
+)
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain, Labelled, Link, Member, Named
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where statements are followed: at the top, in a function, in a loop.
+
+    ``names`` are those that assignments anywhere are known by outside, ``own`` those of
+    this frame, so far; None where nothing of it is: its names stand for what they are
+    assigned. A silent frame tells nothing of what it follows.
+    """
+
+    scope: Scope
+    names: set[str]
+    own: set[str] | None
+    depth: int = 0
+    is_silent: bool = False
+
+
+def assigned(
+    reader: Reader, targets: Sequence[ast.expr], value: ast.expr, frame: Frame
+) -> list[Chain]:
+    """``targets = value`` as chains, one for each part where values are unpacked."""
+    match targets:
+        case [ast.Subscript() as target]:
+            chains = [_set(reader, target, value, frame)]
+        case [ast.Tuple(elts=parts) | ast.List(elts=parts)]:
+            chains = _unpacked(reader, parts, value, frame)
+        case _:
+            chains = [_chain(reader, targets, value, reader.tried(value), frame)]
+    return [chain for chain in chains if chain]
+
+
+def _set(reader: Reader, target: ast.Subscript, value: ast.expr, frame: Frame) -> Chain | None:
+    """``S[i, j] = value``; ``S[mask == 0] = -inf`` gives all of S anew."""
+    found = reader.tried(value)
+    place: ast.expr = target
+    if isinstance(target.value, ast.Name) and not _is_entry(target.slice, found):
+        place = target.value
+        try:
+            hidden = reader.tree(target.slice)
+            scores = reader.tree(target.value)
+            found = library.masked(scores, library.negated(hidden), found)
+        except Unread:
+            found = UNKNOWN
+    return _chain(reader, [place], value, found, frame)
+
+
+def _unpacked(
+    reader: Reader, targets: Sequence[ast.expr], value: ast.expr, frame: Frame
+) -> list[Chain | None]:
+    """``a, b = value``: a chain for each."""
+    values: Sequence[Value] = [UNKNOWN] * len(targets)
+    written: Sequence[ast.expr] = [value] * len(targets)
+    if isinstance(value, ast.Tuple) and len(value.elts) == len(targets):
+        written = value.elts
+        values = [reader.tried(one) for one in written]
+    elif isinstance(found := reader.tried(value), Items) and len(found.items) == len(targets):
+        values = found.items
+    return [
+        _chain(reader, [target], one, held, frame)
+        for target, one, held in zip(targets, written, values, strict=True)
+    ]
+
+
+def _chain(
+    reader: Reader, targets: Sequence[ast.expr], value: ast.expr, found: Value, frame: Frame
+) -> Chain | None:
+    """``targets = value``, and what is then known of the names."""
+    said = member(reader, value, found)
+    members: list[Member] = []
+    spans: list[Span] = []
+    for target in targets:
+        match target:
+            case ast.Name(name):
+                if _bind(name, found, frame) and said != Named(name):
+                    members.append(Named(name, reader.span(target)))
+                    spans.append(reader.span(target))
+            case ast.Subscript():
+                if (entry := _entry(reader, target, frame)) is not None:
+                    members.append(entry)
+                    spans.append(reader.span(target))
+            case _:
+                for name in stored(target):
+                    _bind(name, UNKNOWN, frame)
+    if not members or said is None:
+        return None
+    equal: Link = "="
+    links = (equal,) * len(members)
+    return Chain((*members, said), links, (*spans, reader.span(value)), is_code=True)
+
+
+def _entry(reader: Reader, target: ast.Subscript, frame: Frame) -> syntax.Indexed | None:
+    """What an assignment to an entry sets."""
+    try:
+        entry = reader.tree(target)
+    except Unread:
+        return None
+    name = entry
+    while isinstance(name, syntax.Indexed):
+        name = name.operand
+    if isinstance(name, syntax.Name):
+        frame.scope.known.pop(name.name, None)
+    return entry if isinstance(entry, syntax.Indexed) else None
+
+
+def _bind(name: str, found: Value, frame: Frame) -> bool:
+    """Let a name stand for what it is assigned; whether it is a quantity's own."""
+    scope, own = frame.scope, frame.own
+    if own is None or not (frame.depth == 0 or name in own or name not in frame.names):
+        scope.stands_for[name] = found
+        return False
+    own.add(name)
+    frame.names.add(name)
+    scope.stands_for.pop(name, None)
+    scope.known.pop(name, None)
+    scope.shapes.pop(name, None)
+    if frame.depth:
+        scope.stands_for[name] = Named(name)
+    try:
+        tree = scope.tree(found)
+    except Unread:
+        if isinstance(found, Items | str | Applied):
+            scope.known[name] = found
+        return True
+    if not is_expressible(tree):
+        scope.stands_for[name] = tree
+        return True
+    if (shape := scope.shape(tree)) is not None:
+        scope.shapes[name] = shape
+    if isinstance(found, Items):
+        scope.known[name] = found
+    elif isinstance(tree, Labelled | syntax.Literal):
+        scope.known[name] = tree
+    elif shape == ():
+        with suppress(Unread):
+            scope.known[name] = number(str(scope.whole(tree)))
+    return True
+
+
+def stored(node: ast.AST) -> set[str]:
+    """The names that a statement, or a target, may assign.
+
+    >>> sorted(stored(ast.parse("a, (b, *c) = d")))
+    ['a', 'b', 'c']
+    """
+    return {
+        one.id
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    }
+
+
+def owner(target: ast.expr) -> str:
+    """The name of what an entry is an entry of; nothing where it has none."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _is_entry(key: ast.expr, found: Value) -> bool:
+    """Whether a key is that of an entry or a row, not of all that a mask names."""
+    if isinstance(key, ast.Tuple):
+        return not any(isinstance(one, ast.Slice) for one in key.elts)
+    if isinstance(key, ast.Name):
+        return found != HIDDEN
+    return isinstance(key, ast.Constant | ast.BinOp) or (
+        isinstance(key, ast.UnaryOp) and not isinstance(key.op, ast.Invert | ast.Not)
+    )
