@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, tables, values
+from symattn.documents.binding import author, supposed, tables, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import Column, Construction
@@ -83,13 +83,15 @@ class Binder:
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
         every = list(joined([_signed(passage) for passage in passages]))
-        self.passages = passages = author.without(every, held.ignored)
+        noted = author.without(every, held.ignored)
+        self.passages = passages = list(supposed.asserted(noted))
         self.chains = list(_chains(passages))
         self.definitions = collected(self.chains, held)
         self.names = Names(self.recipe, self.definitions, self.standard, article.source)
         self.standard.resolved = self.names.resolved
         self.coverage = Coverage(every)
-        self.coverage.leave(passages)
+        self.coverage.leave(noted, "the author says so")
+        self.coverage.leave(passages, "it is only supposed")
         self.claims = Claims(self.recipe, self.coverage)
         first = 0 if counts_from_zero(map(_words, passages)) else 1
         if held.count_from is not None:

@@ -16,7 +16,7 @@ from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Labelled, Opaque
+from symattn.documents.trees import Chain, Labelled, Member, Opaque
 from symattn.numbers.printed import MINUS_INFINITY
 from symattn.programs.floats import Matrix
 
@@ -178,6 +178,7 @@ class Construction:
             spans = [one.span for one in members if one.span is not None]
             span = spans[0].to(spans[-1]) if spans else None
             if (name := self.recipe.give(base.upper(), whole, span)) is not None:
+                self.names.stacked[base] = name
                 self.claims.take(whole, name)
 
     def _give(self, one: Definition) -> None:
@@ -295,7 +296,7 @@ class Construction:
                     if not isinstance(made, syntax.Name) or self.recipe.upstream:
                         continue
                     if self.recipe.set_upstream(made.name, value):
-                        self.claims.take(value, f"dL/d{of}")
+                        self.claims.take(value, f"dL/d{made.name}")
 
 
 def _is_mask(one: Definition) -> bool:
@@ -313,9 +314,17 @@ def _computed_names(chains: Sequence[Chain]) -> set[str]:
         head = chain.members[0]
         if isinstance(head, syntax.Cell | syntax.Indexed):
             head = head.operand
-        if isinstance(head, syntax.Name) and any(isinstance(one, Opaque) for one in chain.members):
+        if isinstance(head, syntax.Name) and any(map(_is_unknown, chain.members)):
             found.add(head.name)
     return found
+
+
+def _is_unknown(member: Member) -> bool:
+    """Whether a member isn't understood, or is an entry that is hidden somewhere."""
+    match member:
+        case Opaque() | syntax.Call("kept"):
+            return True
+    return False
 
 
 def _are_shares(value: syntax.Tree) -> bool:

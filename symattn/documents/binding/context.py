@@ -31,10 +31,17 @@ _ALL: tuple[Role, ...] = (
 
 
 def targets(
-    recipe: Recipe, standard: Standard, role: About | None, row: int | None
+    recipe: Recipe,
+    standard: Standard,
+    role: About | None,
+    row: int | None,
+    last: syntax.Tree | None = None,
 ) -> Iterator[syntax.Tree]:
     """The entries that a section about a role works out, of one row or of all: those of
-    the role first, then those of all others that there are."""
+    the quantity that was shown ``last``, those of the role, then those of all others that
+    there are."""
+    if last is not None:
+        yield from _entries(recipe, last, row)
     order = [*_WORKED.get(role if isinstance(role, str) else None, ()), *_ALL]
     for one in dict.fromkeys(order):
         yield from _of(recipe, standard, one, row)
@@ -48,17 +55,23 @@ def _of(recipe: Recipe, standard: Standard, role: Role, row: int | None) -> Iter
                     yield from _of_softmax(recipe, role, shown)
         return
     for name in recipe.with_role(role):
-        whole = syntax.Name(name)
-        shape = recipe.shape(whole)
-        if shape is None or len(shape) != 2 or shape[0] * shape[1] > _ENTRIES:
-            continue
-        rows = range(shape[0]) if row is None else [row] if 0 <= row < shape[0] else []
-        for i in rows:
-            for j in range(shape[1]):
-                yield workings.indexed(whole, i, j)
-            yield workings.indexed(whole, i)
-            if role == "weights":
-                yield syntax.Call("total", (workings.indexed(whole, i),))
+        for one in _entries(recipe, syntax.Name(name), row):
+            yield one
+            match one:
+                case syntax.Indexed(_, (_,)) if role == "weights":
+                    yield syntax.Call("total", (one,))
+
+
+def _entries(recipe: Recipe, whole: syntax.Tree, row: int | None) -> Iterator[syntax.Tree]:
+    """The entries of a matrix and its rows, of one row or of all."""
+    shape = recipe.shape(whole)
+    if shape is None or len(shape) != 2 or shape[0] * shape[1] > _ENTRIES:
+        return
+    rows = range(shape[0]) if row is None else [row] if 0 <= row < shape[0] else []
+    for i in rows:
+        for j in range(shape[1]):
+            yield workings.indexed(whole, i, j)
+        yield workings.indexed(whole, i)
 
 
 def of_softmax(recipe: Recipe, role: Role, row: int) -> Iterator[syntax.Tree]:

@@ -41,8 +41,8 @@ class Coverage:
                 found = Number(one.text, one.span, status, of, confirmed)
                 self._numbers[one.span.start] = found
 
-    def leave(self, passages: Iterable[Passage]) -> None:
-        """All numbers that none of these passages has claim nothing, the author says."""
+    def leave(self, passages: Iterable[Passage], why: str) -> None:
+        """All numbers that none of these passages has claim nothing, for that reason."""
         kept = {
             figure.span.start
             for passage in passages
@@ -50,8 +50,7 @@ class Coverage:
             for figure in _figures(piece)
         }
         for start, number in self._numbers.items():
-            if start not in kept:
-                why = "the author says so"
+            if start not in kept and number.status == "unread":
                 self._numbers[start] = Number(number.text, number.span, "ignored", why=why)
 
     def of(self, figure: Figure) -> str:

@@ -3,13 +3,13 @@ around it speak of, or of what its numbers work out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.binding import context, values, workings
 from symattn.documents.binding.construction import same
-from symattn.documents.binding.definitions import is_worked
+from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.place import Place
 from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.speech import Speech
@@ -35,6 +35,8 @@ class Equalities:
         self.standard = speech.standard
         self.open: list[Open] = []
         self._kind = ""
+        #: The matrix that was shown last.
+        self._last: syntax.Tree | None = None
         self._shown: list[syntax.Tree | None] = []
         self._runs = {run.chains[0].span: run for run in runs}
         self._in_runs = {chain.span for run in self._runs.values() for chain in run.chains[1:]}
@@ -71,12 +73,15 @@ class Equalities:
             target = self._printed(members[0])
         spoken = self.speech.meant(about, members) if target is None else None
         work: syntax.Tree | None = None
+        self._note(members, target)
         for k, member in enumerate(members):
             if isinstance(member, Opaque):
                 work = None
             elif values.is_value(member):
                 if work is not None:
                     self.claims.work_out(work, member)
+                    if spoken is not None and self._comes_to(work, member, spoken):
+                        spoken = None
                 is_named = target is not None or (
                     spoken is not None and self.speech.is_worked(spoken)
                 )
@@ -91,6 +96,27 @@ class Equalities:
                 self.claims.coverage.mark(values.figures(work), "local")
                 value = next((one for one in members[k:] if values.is_value(one)), None)
                 self._working(member, value, target, spoken, about)
+
+    def _note(self, members: Sequence[Member], target: syntax.Tree | None) -> None:
+        """Of a matrix that a chain is about: it may be spoken of next, and what a gradient
+        is said to be is how its entries are worked out."""
+        if target is None or len(self.recipe.shape(target) or ()) != 2:
+            return
+        self._last = target
+        if isinstance(target, syntax.Gradient) and target.of not in self.recipe.said:
+            made = [self.names.resolved(one) for one in members if is_symbolic(one)]
+            for one in made:
+                if one is not None and self._is_one([target, one]):
+                    self.recipe.said[target.of] = one
+
+    def _comes_to(self, work: syntax.Tree, value: syntax.Tree, spoken: syntax.Tree) -> bool:
+        """Whether numbers come to a value that isn't what the words around speak of, nor
+        are the numbers what that is worked out from."""
+        return (
+            self.claims.agreement(work, value) == 1.0
+            and self.claims.agreement(spoken, value) < 1.0
+            and workings.bindings(self.recipe, spoken, work)[0] < 0.5
+        )
 
     def _printed(self, value: syntax.Tree) -> syntax.Tree | None:
         """What the code before an output showed there: the next thing, if it has that
@@ -179,7 +205,7 @@ class Equalities:
         if row is None and telling < _TELLING:
             return
         found: list[tuple[syntax.Tree, workings.Bound]] = []
-        for one in context.targets(self.recipe, self.standard, about.role, row):
+        for one in context.targets(self.recipe, self.standard, about.role, row, self._last):
             share, bound = workings.bindings(self.recipe, one, numbers)
             if share > 1 - 1e-9 and bound:
                 found.append((one, bound))

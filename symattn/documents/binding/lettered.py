@@ -22,6 +22,11 @@ def by_letters(head: Member, body: Member) -> tuple[str, syntax.Tree] | None:
                 return None
             made = _whole(body, letters)
             return None if made is None else (name, made)
+        case syntax.Name(name):
+            match body:
+                case syntax.Cell(syntax.Name() as operand, places) if all(_letters(places)):
+                    # E = (e_ij)
+                    return name, operand
     return None
 
 
@@ -46,10 +51,25 @@ def _whole(tree: Member, letters: list[str]) -> syntax.Tree | None:
         case syntax.Call(function, (operand,)) if function in ("exp", "sqrt", "tanh"):
             made = _whole(operand, letters)
             return None if made is None else syntax.Call(function, (made,))
+        case syntax.Call("kept", (entry, syntax.Comparison(sides, (relation,)))):
+            made = _whole(entry, letters)
+            return (
+                None if made is None or not _is_causal(sides, relation, letters) else _causal(made)
+            )
         case syntax.Negative(operand):
             made = _whole(operand, letters)
             return None if made is None else syntax.Negative(made)
     return None
+
+
+def _is_causal(sides: tuple[syntax.Tree, ...], relation: str, letters: list[str]) -> bool:
+    """Whether a condition holds on and below the diagonal."""
+    compared = _letters(sides)
+    return (compared, relation) in ((letters, ">="), (letters[::-1], "<="))
+
+
+def _causal(tree: syntax.Tree) -> syntax.Tree:
+    return syntax.Call("causal", (tree,))
 
 
 def _letters(places: tuple[syntax.Tree, ...]) -> list[str]:
@@ -65,13 +85,21 @@ def _pair(op: str, left: syntax.Tree, right: syntax.Tree, letters: list[str]) ->
 
 def _product(left: syntax.Tree, right: syntax.Tree, letters: list[str]) -> syntax.Tree | None:
     """Rows of two matrices multiplied, or a row by a matrix."""
-    match left, right, letters:
+    match _untransposed(left), _untransposed(right), letters:
         case syntax.Cell(x, rows), syntax.Cell(y, others), [i, j]:
             if (_letters(rows), _letters(others)) == ([i], [j]):
                 return syntax.Binary("@", x, syntax.Transposed(y))
         case syntax.Cell(x, rows), syntax.Name(), [i] if _letters(rows) == [i]:
             return syntax.Binary("@", x, right)
     return None
+
+
+def _untransposed(tree: syntax.Tree) -> syntax.Tree:
+    """A row, also where it is written as the transpose of a column."""
+    match tree:
+        case syntax.Transposed(syntax.Cell(_, (_,)) as row):
+            return row
+    return tree
 
 
 def _summed(

@@ -51,6 +51,8 @@ class Names:
         self.failed: set[str] = set()
         self.strictly = False
         self.tokens: tuple[str, ...] = ()
+        #: The inputs that rows such as s_1, s_2 were put together to, by their letters.
+        self.stacked: dict[str, str] = {}
         self._versions: Mapping[str, str] = {}
         self._folded: dict[str, set[str]] = {}
 
@@ -89,6 +91,8 @@ class Names:
         match tree:
             case syntax.Indexed(syntax.Name() as operand, keys):
                 return self._entry(operand, keys)
+            case syntax.Indexed(syntax.Gradient() as operand, keys):
+                return indexed_all(self._over(operand), self._counted(keys, self.first))
             case syntax.Indexed(operand, keys):
                 return indexed_all(self._over(operand), keys)
             case syntax.Name(name):
@@ -116,15 +120,20 @@ class Names:
     def _entry(self, operand: syntax.Name, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
         """An entry, its numbers from 0; of a family of rows the row."""
         first = self.first if self.is_subscript(operand) else 0
-        counted = tuple(key - first if isinstance(key, int) and key > 0 else key for key in keys)
-        if any(key == 0 for key in keys) and first:
-            counted = keys
+        counted = self._counted(keys, first)
         try:
             made = self.name(operand.name)
         except Unknown:
             numbers = "".join(str(key) for key in keys if isinstance(key, int))
             return self.name(f"{operand.name}_{numbers}")
         return indexed_all(made, counted)
+
+    @staticmethod
+    def _counted(keys: tuple[syntax.Key, ...], first: int) -> tuple[syntax.Key, ...]:
+        """Keys that count from ``first``, from 0."""
+        if any(key == 0 for key in keys):
+            return keys
+        return tuple(key - first if isinstance(key, int) and key > 0 else key for key in keys)
 
     def is_subscript(self, operand: syntax.Name) -> bool:
         """Whether the keys of an entry stand below its name, and not in brackets."""
@@ -142,9 +151,11 @@ class Names:
         similar = self._folded.get(_folded(name), set())
         if len(similar) == 1 and len(name) > 1:
             return syntax.Name(self.canonical[next(iter(similar))])
-        if name in self.recipe:
+        if name in self.recipe and name not in self.stacked:
             return syntax.Name(name)
-        found = None if self.strictly else self.row(name) or self._by_role(name)
+        found = self._of_rows(name) if len(name) == 1 else None
+        if found is None and not self.strictly:
+            found = self.row(name) or self._by_role(name)
         if found is None:
             raise Unknown(name)
         return found
@@ -162,14 +173,22 @@ class Names:
             return self.standard.of_head(role, name, number[0])
         return self.standard.of(role)
 
-    def _family(self, base: str) -> syntax.Tree | None:
-        """The quantity that the rows of a letter are of: of that name, of its capital, or
-        of the role that the letter suggests."""
+    def _of_rows(self, base: str) -> syntax.Tree | None:
+        """The matrix that the rows of a letter make, or that its capital names."""
+        if base in self.stacked:
+            return syntax.Name(self.stacked[base])
         for other in (base, base.upper()):
             key = self._versions.get(other, "")
             name = self.canonical.get(key, other if other in self.recipe else "")
             if name and len(self.recipe.shape(syntax.Name(name)) or ()) == 2:
                 return syntax.Name(name)
+        return None
+
+    def _family(self, base: str) -> syntax.Tree | None:
+        """The quantity that the rows of a letter are of: of that name, of its capital, or
+        of the role that the letter suggests."""
+        if (found := self._of_rows(base)) is not None:
+            return found
         role = usual_role(base)
         return None if role is None else self.standard.of(role)
 

@@ -41,6 +41,8 @@ class Recipe:
         self.given: dict[str, Given] = {}
         self.steps: dict[str, Step] = {}
         self.trees: dict[str, syntax.Tree] = {}
+        #: What the article says that gradients are, by the names of their quantities.
+        self.said: dict[str, syntax.Tree] = {}
         self.upstream: tuple[str, Matrix] | None = None
         self.loss: dict[str, object] | None = None
         self._numbers: dict[str, Matrix] = {}

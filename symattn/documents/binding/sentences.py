@@ -78,17 +78,17 @@ class Sentences:
         if whole is None or shape is None or not shape:
             return 0.0, [], False
         rows, columns = (1, *shape)[-2:]
-        if told.row is None and rows > 1:
+        if rows > 1 and any(row is None for _, row, _ in told.figures):
             return 0.0, [], False
         bound: workings.Bound = []
-        for figure, column in told.figures:
-            i = 0 if told.row is None else self.speech.counted(told.row)
+        for figure, row, column in told.figures:
+            i = 0 if row is None else self.speech.counted(row)
             j = self.speech.counted(column)
             if 0 <= i < rows and 0 <= j < columns and not self.claims.is_taken(figure):
                 keys = (i, j) if len(shape) == 2 else (j,)
                 bound.append((figure, workings.indexed(whole, *keys)))
         agree = sum(self.claims.agreement(tree, figure) == 1.0 for figure, tree in bound)
-        certain = (told.row is None or told.row.certain) and all(
-            column.certain for _, column in told.figures
+        certain = all(
+            column.certain and (row is None or row.certain) for _, row, column in told.figures
         )
         return (agree / len(bound) if bound else 0.0), bound, certain

@@ -215,6 +215,8 @@ def _unfolded(recipe: Recipe, target: syntax.Tree, depth: int) -> Iterator[synta
             whole: syntax.Tree | None = operand
             if isinstance(operand, syntax.Name):
                 whole = recipe.trees.get(operand.name)
+            elif isinstance(operand, syntax.Gradient):
+                whole = recipe.said.get(operand.of)
             plain = [key for key in keys if isinstance(key, int)]
             if whole is not None and len(plain) == len(keys):
                 yield from _of_entry(recipe, whole, plain, depth)

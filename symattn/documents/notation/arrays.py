@@ -20,7 +20,7 @@ _UNFENCED = frozenset((r"\array", r"\matrix", r"\smallmatrix", r"\tabular"))
 def matrix(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
     """The rows of an environment, its labels apart."""
     rows = [
-        _cut(grammar, row, "cell") for row in _cut(grammar, (start, end), "row") if row[0] < row[1]
+        cut(grammar, row, "cell") for row in cut(grammar, (start, end), "row") if row[0] < row[1]
     ]
     if not rows or len({len(row) for row in rows}) > 1 or sum(map(len, rows)) > ENTRIES.most:
         raise Unread
@@ -55,7 +55,7 @@ def _labels(
     return columns_said, rows_said, [row[1:] for row in rows]
 
 
-def _cut(grammar: Grammar, piece: tuple[int, int], kind: str) -> list[tuple[int, int]]:
+def cut(grammar: Grammar, piece: tuple[int, int], kind: str) -> list[tuple[int, int]]:
     """A range at the tokens of a kind, outside of brackets."""
     start, end = piece
     found, at, begun = [], start, start

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn import syntax
-from symattn.documents.notation import arrays, scripts, values
+from symattn.documents.notation import arrays, cases, scripts, values
 from symattn.documents.notation.juxtaposition import is_factor, looked_up, stands_beside
 from symattn.documents.notation.products import is_number, joined
 from symattn.documents.notation.tokens import Excess, Token, Unread, matched, numbers_in
@@ -363,6 +363,8 @@ class Grammar:
                 return arrays.listed(self, *self.group(opening), opening)
             if token.text[1:] in MATRICES:
                 return arrays.matrix(self, *self.group(opening), opening)
+            if token.text.endswith("cases"):
+                return cases.cases(self, *self.group(opening))
         except Unread:
             self.failed.add(opening)
             raise
@@ -372,7 +374,9 @@ class Grammar:
         """A group, or a row vector."""
         items = [self.inside(*piece) for piece in self.pieces(start, end)]
         if self.tokens[opening].text == "⟨" and not all(map(is_number, items)):
-            # An inner product, perhaps.
+            if len(items) == 2:
+                # The inner product of two vectors.
+                return syntax.Binary("@", items[0], items[1])
             raise Unread
         if len(items) == 1:
             return items[0]

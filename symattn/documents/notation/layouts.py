@@ -19,7 +19,11 @@ def laid_flat(tokens: list[Token]) -> list[Token]:
     while at < len(tokens):
         token = tokens[at]
         name = token.text[1:]
-        if token.kind in ("open", "close") and name in LAYOUTS and partners[at] >= 0:
+        if (
+            token.kind in ("open", "close")
+            and partners[at] >= 0
+            and _lays_out(tokens, partners, at)
+        ):
             opens = token.kind == "open"
             if name.endswith("cases") and opens and any(t.text != r"\{" for t in found):
                 found.extend(tokens[at : partners[at] + 1])
@@ -51,6 +55,18 @@ def laid_flat(tokens: list[Token]) -> list[Token]:
             found.append(token)
         at += 1
     return found
+
+
+def _lays_out(tokens: Sequence[Token], partners: Sequence[int], at: int) -> bool:
+    """Whether an environment that begins or ends there holds equations: also an array that
+    has the signs of equality in cells of their own."""
+    name = tokens[at].text[1:]
+    if name in LAYOUTS or name != "array":
+        return name in LAYOUTS
+    rows = _rows(tokens, partners, min(at, partners[at]) + 1, max(at, partners[at]))
+    return any(
+        end - start == 1 and tokens[start].kind == "relation" for row in rows for start, end in row
+    )
 
 
 def _continues(before: list[Token], following: list[Token], aligned: bool) -> bool:

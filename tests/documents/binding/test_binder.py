@@ -106,3 +106,97 @@ def test_a_paragraph_announces_a_value_of_its_own():
     assert unsaid.claims == ()
     joined = read_text(GIVEN + "$$Y = A X$$\n\nis\n\n" + value)
     assert [claim.text for claim in joined.claims] == ["Y"]
+
+
+GRADIENT = r"""$$X = \begin{bmatrix} 1 & 0 \\ 0 & 2 \end{bmatrix}, \quad
+V = \begin{bmatrix} 3 & 1 \\ 1 & 5 \end{bmatrix}$$
+
+$$P = \mathrm{softmax}(X), \quad Y = P V$$
+
+$$\frac{\partial L}{\partial Y} = \begin{bmatrix} 1 & 0 \\ 2 & 1 \end{bmatrix}$$
+
+## Values
+
+$$\frac{\partial L}{\partial V} = P^\top \frac{\partial L}{\partial Y} \approx
+\begin{bmatrix} 0.97 & 0.12 \\ 2.03 & 0.88 \end{bmatrix}$$
+
+"""
+
+
+def bound(reading) -> dict[str, str]:
+    """What the figures of an article are of, by where they begin."""
+    return {number.text: number.of for number in reading.numbers if number.status == "bound"}
+
+
+def test_the_working_of_an_entry_of_a_gradient_is_bound_to_it():
+    """Numbers that an entry of what was shown last is worked out from are its operands."""
+    words = "For instance, the entry in row 2, column 1 is"
+    text = rf"{GRADIENT}{words} $0.269 \cdot 1 + 0.881 \cdot 2 = 2.031$."
+    found = bound(read_text(text))
+    assert found["0.269"] == "P[0, 1]"
+    assert found["2.031"] == "grad(V)[1, 0]"
+
+
+def test_arithmetic_that_comes_out_right_is_no_wrong_figure_of_what_words_suggest():
+    """What isn't the working of the entry that is spoken of isn't its value either."""
+    reading = read_text(rf"{GRADIENT}The value in row 2, column 1: $0.25 \cdot 4 + 1.5 = 2.5$.")
+    assert "2.5" not in bound(reading)
+
+
+def test_subscripts_of_a_gradient_count_like_those_of_its_quantity():
+    """The first entry of a gradient has the subscripts 1, 1."""
+    text = GRADIENT + r"$$\frac{\partial L}{\partial V_{11}} \approx 0.9698$$"
+    assert bound(read_text(text))["0.9698"] == "grad(V)[0, 0]"
+
+
+def test_what_is_only_supposed_is_no_claim():
+    """Another number in a sentence that supposes so is not judged."""
+    scaled = r"With $\tau = 4$ the scores are $S = X X^\top / \tau$."
+    text = ARTICLE.replace("$$S = X", f"{scaled}\n\n$$S = X", 1)
+    supposed = read_text(text + r"With $\tau = 0.5$ instead, nobody would look elsewhere.")
+    ((status, why),) = {(one.status, one.why) for one in supposed.numbers if one.text == "0.5"}
+    assert (status, why) == ("ignored", "it is only supposed")
+    said = read_text(text + r"As before, $\tau = 0.5$.")
+    assert [one.of for one in said.numbers if one.text == "0.5"] == ["tau"]
+
+
+LETTERS = r"""$$s_1 = (1, 0.5), \quad s_2 = (-0.5, 2)$$
+
+$$h_1 = (1, 1), \quad h_2 = (0, 1), \quad h_3 = (0.5, -1)$$
+
+The scores are $e_{ij} = \langle s_i, h_j \rangle$.
+
+"""
+
+
+def test_states_of_any_letters_have_inner_products():
+    """Rows that are given one by one make a matrix, whatever their letters."""
+    reading = read_text(LETTERS)
+    assert [step.expression for step in reading.steps.values()] == ["S @ H.T"]
+
+
+def test_a_matrix_may_be_named_by_its_entries():
+    """``E = (e_ij)`` is another name; equations may stand in the columns of an array."""
+    rows = r"e_{21} &=& 1.5, \\ e_{22} &=& 2.0"
+    matrix = r"\begin{bmatrix} 1.5 & 0.5 & 0 \\ 1.5 & 2 & -2.25 \end{bmatrix}"
+    text = (
+        rf"{LETTERS}$$\begin{{array}}{{rcl}} {rows} \end{{array}}$$"
+        "\n\n"
+        rf"$$E = (e_{{ij}}) = {matrix}$$"
+    )
+    reading = read_text(text)
+    assert [claim.text.partition("[")[2] for claim in reading.claims] == ["1, 0]", "1, 1]", ""]
+
+
+CLAUSES = (
+    "Our tokens are *we like tea*, and the attention weights $A = \\mathrm{softmax}(X)$ of "
+    "$$X = \\begin{bmatrix} 1 & 0 & 1 \\\\ 0 & 2 & 1 \\\\ 1 & 1 & 0 \\end{bmatrix}$$\n\n"
+)
+
+
+def test_itself_is_the_token_of_its_own_clause():
+    """In "we (42.2 % on tea) ... than tea does (15.5 % on itself)" itself is tea."""
+    said = "So *we* (42.2% on *tea*) looks elsewhere than *tea* does (15.5% on itself)."
+    reading = read_text(CLAUSES + said)
+    of = {one.text: one.of for one in reading.numbers if one.text.endswith("%")}
+    assert of == {"42.2%": "100 * A[0, 2]", "15.5%": "100 * A[2, 2]"}
