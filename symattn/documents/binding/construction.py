@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from symattn import syntax
+from symattn.documents.binding import hiding, values
 from symattn.documents.binding import rows as row_runs
-from symattn.documents.binding import values
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.definitions import Definition, Definitions, renamed
 from symattn.documents.binding.names import Names, usual_role
@@ -72,6 +72,7 @@ class Construction:
             is_matrix = len(shape) == 2 and not (self.names.is_row(one.name) and min(shape) == 1)
             is_input = (is_matrix or one.name in asked) and usual_role(one.name) not in _COMPUTED
             is_input = is_input and not (_are_shares(one.value) and one.name not in self._needed)
+            is_input = is_input and not hiding.is_partly_hidden(one.value)
             if one.name in self.definitions.fixed or is_input or (is_matrix and _is_mask(one)):
                 self._give(one)
             else:
@@ -85,6 +86,8 @@ class Construction:
         for column in columns:
             self._take_column(column)
         self._take_steps(strictly=True)
+        if sum(map(self._take_masked, left)):
+            self._take_steps(strictly=True)
         for one in left:
             # A number that something is computed from, and that nothing else can be.
             if usual_role(one.name) is None and self._is_needed(one):
@@ -129,6 +132,17 @@ class Construction:
         self.names.at(one.order)
         if self.names.standard.projected(role) is None:
             self._give(one)
+
+    def _take_masked(self, one: Definition) -> bool:
+        """Take scores that are printed with minus infinities in them as a step: scores that
+        are known, masked."""
+        if one.value is None or not hiding.is_partly_hidden(one.value):
+            return False
+        made = hiding.masked(self.recipe, one.value)
+        name = None if made is None else self.recipe.define(one.name, made, one.span)
+        if name is not None:
+            self.names.canonical[one.key] = name
+        return name is not None
 
     def _known(self, one: Definition) -> bool:
         """Whether a name can only be one of several quantities of its role, the one that
@@ -245,16 +259,20 @@ class Construction:
         # Q_1 of the first head is a quantity of its own.
         is_row = one.name[0].islower() and self.names.is_row(one.name)
         is_fixed = one.name in self.definitions.fixed
-        if is_row and not is_fixed and self.names.row(one.name) is not None:
-            self.names.failed.add(one.key)
-            return True
+        row = self.names.row(one.name) if is_row and not is_fixed else None
         canonical = self.names.canonical
         known = renamed(tree, lambda name: syntax.Name(canonical.get(name, name)))
         made = self.names.resolved(known)
+        if row is not None and not (made is not None and self._is_matrix(made)):
+            self.names.failed.add(one.key)
+            return True
         name = None if made is None else self._step(one.name, made, one.span)
         if name is not None:
             canonical[one.key] = name
         return name is not None
+
+    def _is_matrix(self, tree: syntax.Tree) -> bool:
+        return len(self.recipe.shape(tree) or ()) == 2
 
     def _step(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:
         """A new step, or the older version of the name that has the same value."""
@@ -290,7 +308,9 @@ class Construction:
                 self.recipe.set_upstream(made.name, above)
         for order, chain in enumerate(chains):
             match chain.members:
-                case (syntax.Gradient(of), value) if values.is_value(value):
+                case (syntax.Gradient(of), *names, value) if values.is_value(value) and all(
+                    isinstance(one, syntax.Name) for one in names
+                ):
                     self.names.at(order)
                     made = self.names.resolved(syntax.Name(of))
                     if not isinstance(made, syntax.Name) or self.recipe.upstream:

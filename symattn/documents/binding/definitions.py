@@ -244,6 +244,9 @@ def _said(chain: Chain) -> Iterator[tuple[str, syntax.Tree, Span]]:
         if (made := by_letters(head, body)) is not None:
             yield *made, chain.span
             return
+    if isinstance(members[0], syntax.Gradient):
+        # dL/dY = G = [matrix] says what G is.
+        members = members[1:]
     heads = [k for k, one in enumerate(members) if isinstance(one, syntax.Name)]
     if not heads or heads[0] != 0:
         return

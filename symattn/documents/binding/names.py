@@ -20,7 +20,7 @@ _FAMILY = re.compile(r"([A-Za-z]+?)_?([0-9]{1,3})\Z")
 _ROWS: Mapping[str, Role] = {
     "s": "scores", "a": "weights", "alpha": "weights", "z": "output", "o": "output",
     "y": "output", "c": "output", "e": "scores", "w": "weights", "p": "weights",
-    "P": "weights", "O": "output",
+    "P": "weights", "O": "output", "Z": "output",
 }  # fmt: skip
 #: Letters for the size of keys, when nothing says what they are.
 _SIZES = ("d_k", "d", "d_q", "d_head", "d_h", "d_K", "dk", "dim", "d_key")
@@ -265,4 +265,5 @@ def indexed_all(tree: syntax.Tree, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
 def _folded(name: str) -> str:
     """A name as others may write it: W_q for W_Q, Wq."""
     short = name.replace("_", "").lower()
-    return name if short[-1:].isdigit() or len(short) < 2 else short
+    # W1 is W_1, but q_1 is a row of Q and no Q1.
+    return name.replace("_", "") if short[-1:].isdigit() or len(short) < 2 else short
