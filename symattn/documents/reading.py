@@ -8,6 +8,7 @@ from typing import Literal
 
 from symattn.documents.article import Article
 from symattn.documents.text import Span
+from symattn.documents.trees import Passage
 from symattn.shapes import Nested
 
 #: What became of a printed number: an input where it is given, the value of a quantity,
@@ -81,6 +82,7 @@ class Reading:
 
     ``numbers`` are all that it prints, in order; ``assumptions`` are sentences that
     every report repeats. ``unfit`` are claims that turned out to fit no recipe.
+    ``passages`` are what the article was read as.
     """
 
     article: Article
@@ -93,3 +95,4 @@ class Reading:
     assumptions: tuple[str, ...] = ()
     open: tuple[Open, ...] = ()
     unfit: tuple[Open, ...] = ()
+    passages: tuple[Passage, ...] = field(default=(), repr=False, compare=False)

@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from symattn import syntax
-from symattn.documents.passages import passages
 from symattn.documents.reading import Open, Reading
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Named, Opaque, Table
@@ -56,7 +55,7 @@ def _names(tree: syntax.Tree) -> Iterator[Named]:
 
 def _chains(reading: Reading) -> Iterator[Chain]:
     """All chains in their order, in tables as well."""
-    for passage in passages(reading.article):
+    for passage in reading.passages:
         for piece in passage.pieces:
             if isinstance(piece, Chain):
                 yield piece

@@ -35,6 +35,7 @@ from symattn.solution.solution import Solution
 from symattn.verification import verify
 
 from ..models import layers
+from .posts import post
 
 N = 4
 QUERIES = [[1, 0, 2, -1], [0, 1, 1, 1], [2, 1, 0, 1], [1, -1, 1, 0]]
@@ -309,11 +310,12 @@ def test_peers_compute_the_same() -> None:
         assert found.tolist() == [[float(x) for x in row] for row in balls.tolist()]
 
 
-def run(*command: str) -> None:
-    """A whole process."""
-    subprocess.run(
-        [sys.executable, *command], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ)
+def run(*command: str, code: int = 0) -> None:
+    """A whole process, and the code that it ends with."""
+    made = subprocess.run(
+        [sys.executable, *command], check=False, stdout=subprocess.DEVNULL, env=dict(os.environ)
     )
+    assert made.returncode == code
 
 
 @pytest.mark.benchmark(group="whole processes")
@@ -343,6 +345,17 @@ def test_printing(benchmark: Any) -> None:
             html.document(one)
 
     benchmark(printed)
+
+
+@pytest.mark.benchmark(group="whole processes")
+def test_article(benchmark: Any, tmp_path: Any) -> None:
+    """``symattn audit`` of an article of 500 lines, every figure worked in it."""
+    path = tmp_path / "post.md"
+    path.write_text(post(), "utf-8")
+    assert len(post().splitlines()) > 500
+    # It has slips of rounding, which the exit code tells.
+    command = ("-m", "symattn", "audit", str(path))
+    benchmark.pedantic(run, args=command, kwargs={"code": 1}, rounds=5, warmup_rounds=1)
 
 
 @pytest.mark.benchmark(group="whole processes")

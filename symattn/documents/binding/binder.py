@@ -58,9 +58,13 @@ def read(article: Article, held: Help = NONE) -> Reading:
     """
     passages = passages_of(article)
     best: tuple[int, float, Reading, list[tuple[Said, Fault]]] | None = None
+    tried: list[Standard] = []
     for variant in _VARIANTS:
+        if not all(variant.differs(one.variant, one.asked) for one in tried):
+            continue
         binder = Binder(article, passages, variant, held)
         reading = binder.read()
+        tried.append(binder.standard)
         merit = (-len(binder.author.faults), binder.claims.agreeing)
         if best is None or merit[0] > best[0] or (merit[0] == best[0] and merit[1] > best[1] + 0.5):
             best = *merit, reading, binder.author.faults
@@ -79,6 +83,7 @@ class Binder:
         self, article: Article, passages: Sequence[Passage], variant: Variant, held: Help = NONE
     ) -> None:
         self.article = article
+        self.read_from = tuple(passages)
         self.held = held
         self.recipe = Recipe()
         self.standard = Standard(self.recipe, variant)
@@ -216,6 +221,7 @@ class Binder:
             self.coverage.numbers(),
             assumptions,
             tuple(self.equalities.open),
+            passages=self.read_from,
         )
 
     def _loss(self) -> dict[str, object] | None:
@@ -239,9 +245,7 @@ class Binder:
 
     def _used(self) -> set[str]:
         """The steps that claims speak of, with those that they need."""
-        waiting = [
-            name for claim in self.claims.found for name in syntax.names(syntax.parse(claim.text))
-        ]
+        waiting = [*self.claims.names]
         waiting += [name for name, step in self.recipe.steps.items() if not step.assumed]
         used: set[str] = set()
         while waiting:

@@ -16,13 +16,15 @@ from symattn.documents.trees import Figure
 
 @dataclass
 class Claims:
-    """What was claimed so far; ``agreeing`` counts the figures that agree with it."""
+    """What was claimed so far; ``agreeing`` counts the figures that agree with it,
+    ``names`` are of quantities."""
 
     recipe: Recipe
     coverage: Coverage
     found: list[Claimed] = field(default_factory=list)
     agreeing: float = 0.0
     where: str = ""
+    names: set[str] = field(default_factory=set)
     _taken: set[int] = field(default_factory=set)
     _texts: set[str] = field(default_factory=set)
 
@@ -66,6 +68,7 @@ class Claims:
         target, value = fitted
         text = syntax.text(target)
         self._add("of", text, value, confirmed)
+        self.names.update(syntax.names(target))
         for figure, keys in entries(value):
             self._taken.add(figure.span.start)
             of = syntax.entry_text(text, target, keys)

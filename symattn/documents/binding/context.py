@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import workings
+from symattn.documents.binding.bounds import Bounds
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import About, Role
-from symattn.documents.binding.standard import Standard
+from symattn.programs.floats import Matrix
 
 #: Quantities of more entries than that are not searched.
 _ENTRIES = 256
@@ -32,52 +35,78 @@ _ALL: tuple[Role, ...] = (
 
 def targets(
     recipe: Recipe,
-    standard: Standard,
     role: About | None,
     row: int | None,
     last: syntax.Tree | None = None,
+    near: Bounds | None = None,
 ) -> Iterator[syntax.Tree]:
     """The entries that a section about a role works out, of one row or of all: those of
     the quantity that was shown ``last``, those of the role, then those of all others that
-    there are."""
+    there are; only such as lie in the bounds, where these are known."""
     if last is not None:
-        yield from _entries(recipe, last, row)
+        yield from _of_quantity(recipe, last, row, near)
     order = [*_WORKED.get(role if isinstance(role, str) else None, ()), *_ALL]
     for one in dict.fromkeys(order):
-        yield from _of(recipe, standard, one, row)
+        if one in ("exponentials", "sums"):
+            for scores, found in _softmax_rows(recipe, row):
+                yield from _of_softmax(one, scores, found, near)
+                if (shown := workings.shifted(recipe, scores)) is not None:
+                    yield from _of_softmax(one, shown, found - found.max(), near)
+        else:
+            for name in recipe.with_role(one):
+                yield from _of_quantity(recipe, syntax.Name(name), row, near, one == "weights")
 
 
-def _of(recipe: Recipe, standard: Standard, role: Role, row: int | None) -> Iterator[syntax.Tree]:
-    if role in ("exponentials", "sums"):
-        for scores in _softmax_rows(recipe, row):
-            for shown in (scores, workings.shifted(recipe, scores)):
-                if shown is not None:
-                    yield from _of_softmax(recipe, role, shown)
-        return
-    for name in recipe.with_role(role):
-        for one in _entries(recipe, syntax.Name(name), row):
-            yield one
-            match one:
-                case syntax.Indexed(_, (_,)) if role == "weights":
-                    yield syntax.Call("total", (one,))
+def _of_quantity(
+    recipe: Recipe,
+    whole: syntax.Tree,
+    row: int | None,
+    near: Bounds | None,
+    are_weights: bool = False,
+) -> Iterator[syntax.Tree]:
+    """The entries and rows of a quantity, and what the rows of weights sum to."""
+    for i, found in _rows(recipe, whole, row):
+        yield from (workings.indexed(whole, i, j) for j in _entries(found, near))
+        if _holds(found, near):
+            yield workings.indexed(whole, i)
+        if are_weights and _holds(found.sum(), near):
+            yield syntax.Call("total", (workings.indexed(whole, i),))
 
 
-def _entries(recipe: Recipe, whole: syntax.Tree, row: int | None) -> Iterator[syntax.Tree]:
-    """The entries of a matrix and its rows, of one row or of all."""
-    shape = recipe.shape(whole)
-    if shape is None or len(shape) != 2 or shape[0] * shape[1] > _ENTRIES:
-        return
-    rows = range(shape[0]) if row is None else [row] if 0 <= row < shape[0] else []
-    for i in rows:
-        for j in range(shape[1]):
-            yield workings.indexed(whole, i, j)
-        yield workings.indexed(whole, i)
+def _of_softmax(
+    role: Role, scores: syntax.Tree, found: Matrix, near: Bounds | None
+) -> Iterator[syntax.Tree]:
+    """The exponentials of a row of scores, or their sum."""
+    powers = np.exp(found)
+    exponentials = syntax.Call("exp", (scores,))
+    if role == "exponentials":
+        for k in _entries(powers, near):
+            yield syntax.Call("exp", (workings.entry(scores, k),))
+        if _holds(powers, near):
+            yield exponentials
+    elif _holds(powers.sum(), near):
+        yield syntax.Call("total", (exponentials,))
+
+
+def _entries(row: Matrix, near: Bounds | None) -> Iterable[int]:
+    """The places in a row of what lies in the bounds."""
+    if near is None:
+        return range(len(row))
+    return () if near.low.ndim else np.flatnonzero(near.holds(row)).tolist()
+
+
+def _holds(value: Matrix | np.float64, near: Bounds | None) -> bool:
+    """Whether a row or a number lies in the bounds."""
+    if near is None:
+        return True
+    shape = tuple(size for size in np.shape(value) if size != 1)
+    return near.low.shape == shape and bool(np.all(near.holds(value)))
 
 
 def of_softmax(recipe: Recipe, role: Role, row: int) -> Iterator[syntax.Tree]:
     """The exponentials of a row that a softmax is taken of, or their sum: of the scores,
     and of these less their largest."""
-    for scores in _softmax_rows(recipe, row):
+    for scores, _ in _softmax_rows(recipe, row):
         for shown in (scores, workings.shifted(recipe, scores)):
             if shown is not None:
                 exponentials = syntax.Call("exp", (shown,))
@@ -88,27 +117,19 @@ def of_softmax(recipe: Recipe, role: Role, row: int) -> Iterator[syntax.Tree]:
                 )
 
 
-def _of_softmax(recipe: Recipe, role: Role, scores: syntax.Tree) -> Iterator[syntax.Tree]:
-    """The exponentials of a row of scores, or their sum."""
-    shape = recipe.shape(scores)
-    if not shape:
-        return
-    if role == "exponentials":
-        for k in range(shape[0]):
-            yield syntax.Call("exp", (workings.entry(scores, k),))
-        yield syntax.Call("exp", (scores,))
-    else:
-        yield syntax.Call("total", (syntax.Call("exp", (scores,)),))
-
-
-def _softmax_rows(recipe: Recipe, row: int | None) -> Iterator[syntax.Tree]:
-    """The rows of scores that a softmax is taken of."""
+def _softmax_rows(recipe: Recipe, row: int | None) -> Iterator[tuple[syntax.Tree, Matrix]]:
+    """The rows of scores that a softmax is taken of, with their values."""
     for tree in list(recipe.trees.values()):
         match tree:
             case syntax.Call("softmax", (scores,)):
-                shape = recipe.shape(scores)
-                if shape is None or len(shape) != 2 or shape[0] * shape[1] > _ENTRIES:
-                    continue
-                rows = range(shape[0]) if row is None else [row] if 0 <= row < shape[0] else []
-                for i in rows:
-                    yield workings.indexed(scores, i)
+                for i, found in _rows(recipe, scores, row):
+                    yield workings.indexed(scores, i), found
+
+
+def _rows(recipe: Recipe, whole: syntax.Tree, row: int | None) -> Iterator[tuple[int, Matrix]]:
+    """The rows of a matrix, or that one, with their values."""
+    shape, found = recipe.shape(whole), recipe.floats(whole)
+    if shape is None or found is None or len(shape) != 2 or found.size > _ENTRIES:
+        return
+    rows = range(shape[0]) if row is None else [row] if 0 <= row < shape[0] else []
+    yield from ((i, found[i]) for i in rows)

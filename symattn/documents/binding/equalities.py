@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.binding import context, values, workings
+from symattn.documents.binding.bounds import bounds
 from symattn.documents.binding.construction import same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.place import Place
@@ -205,7 +206,8 @@ class Equalities:
         if row is None and telling < _TELLING:
             return
         found: list[tuple[syntax.Tree, workings.Bound]] = []
-        for one in context.targets(self.recipe, self.standard, about.role, row, self._last):
+        near = bounds(numbers)
+        for one in context.targets(self.recipe, about.role, row, self._last, near):
             share, bound = workings.bindings(self.recipe, one, numbers)
             if share > 1 - 1e-9 and bound:
                 found.append((one, bound))

@@ -14,13 +14,13 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values
+from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.reading import Given, Step
 from symattn.documents.text import Span
 from symattn.documents.trees import Opaque
 from symattn.errors import SymattnError
 from symattn.limits import ENTRIES
-from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import Hidden, read_entry
 from symattn.programs.floats import Floats, Matrix
 from symattn.programs.gradient import differentiate
@@ -29,9 +29,6 @@ from symattn.programs.nodes import given as given_node
 from symattn.programs.program import Program, name_fault
 from symattn.programs.running import Run
 from symattn.shapes import Shape, grid
-
-#: A value that rounds to a figure may be this part of its last place off in floats.
-_SLACK = 1e-6
 
 
 class Recipe:
@@ -286,11 +283,5 @@ def rounds(value: float, text: str) -> bool:
     >>> rounds(0.50648, "0.5065"), rounds(0.50648, "50.7%"), rounds(-np.inf, "-inf")
     (True, False, True)
     """
-    try:
-        figure = read_printed(text)
-        if figure is None or not np.isfinite(value):
-            return figure is None and value == -np.inf
-        unit = float(figure.unit)
-        return abs(value - float(figure.value)) <= unit * (0.5 + _SLACK)
-    except (SymattnError, OverflowError):
-        return False
+    ends = interval(text)
+    return ends is not None and ends[0] <= value <= ends[1]

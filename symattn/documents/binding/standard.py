@@ -7,8 +7,9 @@ is told in every report.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from typing import Literal
 
 from symattn import syntax
 from symattn.documents.binding.recipe import Recipe
@@ -29,6 +30,10 @@ _WEIGHTS: dict[Role, Role] = {
 }
 
 
+#: In what the usual forms differ.
+Form = Literal["scaled", "causal"]
+
+
 @dataclass(frozen=True)
 class Variant:
     """Which of the usual forms an article has in mind, where it doesn't say so."""
@@ -36,12 +41,17 @@ class Variant:
     scaled: bool = True
     causal: bool = False
 
+    def differs(self, other: Variant, asked: Collection[Form]) -> bool:
+        """Whether it is another form, as far as was asked."""
+        return any(getattr(self, one) != getattr(other, one) for one in asked)
+
 
 @dataclass
 class Standard:
     """The quantities of an article by their roles; what isn't there is assumed.
 
-    ``phrases`` are the author's own, ``resolved`` gives the meaning of names in them.
+    ``phrases`` are the author's own, ``resolved`` gives the meaning of names in them;
+    ``asked`` is what of the variant mattered so far.
     """
 
     recipe: Recipe
@@ -49,6 +59,7 @@ class Standard:
     latest: dict[Role, str] = field(default_factory=dict)
     phrases: list[Phrase] = field(default_factory=list)
     resolved: Callable[[syntax.Tree], syntax.Tree | None] = lambda tree: tree
+    asked: set[Form] = field(default_factory=set)
 
     def of(self, role: About) -> syntax.Tree | None:
         """The quantity of a role: the only one there is; of several the one that figures
@@ -92,11 +103,11 @@ class Standard:
             case "scores":
                 tree = self._joined("@", self.of("query"), _turned(self.of("key")))
             case "scaled":
-                size = self.size() if self.variant.scaled else None
+                size = self.size() if self._is("scaled") else None
                 root = None if size is None else syntax.Call("sqrt", (size,))
                 tree = self._joined("/", self.of("scores"), root)
             case "masked":
-                scores = self._scores() if self.variant.causal else None
+                scores = self._scores() if self._is("causal") else None
                 tree = None if scores is None else syntax.Call("causal", (scores,))
             case "weights":
                 masked = self.of("masked")
@@ -113,13 +124,17 @@ class Standard:
         scores with later positions hidden, unless they are already."""
         shape = self.recipe.shape(scores)
         is_square = shape is not None and len(shape) == 2 and shape[0] == shape[1]
-        if not self.variant.causal or not is_square or self.recipe.role(scores.name) == "masked":
+        if not is_square or self.recipe.role(scores.name) == "masked" or not self._is("causal"):
             return scores
         known = self.recipe.with_role("masked")
         if known:
             return syntax.Name(known[0])
         made = self._take("masked", syntax.Call("causal", (scores,)))
         return scores if made is None else made
+
+    def _is(self, form: Form) -> bool:
+        self.asked.add(form)
+        return bool(getattr(self.variant, form))
 
     def _scores(self) -> syntax.Tree | None:
         scaled = self.of("scaled")

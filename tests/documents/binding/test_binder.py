@@ -7,6 +7,8 @@ import pytest
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
 from symattn.documents.binding import read
+from symattn.documents.binding.binder import Binder
+from symattn.documents.binding.standard import Variant
 from symattn.documents.files import article, read_article
 
 ARTICLE = """# Two words
@@ -200,3 +202,48 @@ def test_itself_is_the_token_of_its_own_clause():
     reading = read_text(CLAUSES + said)
     of = {one.text: one.of for one in reading.numbers if one.text.endswith("%")}
     assert of == {"42.2%": "100 * A[0, 2]", "15.5%": "100 * A[2, 2]"}
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """The forms of the recipe that an article is read with."""
+    found = []
+    whole = Binder.read
+
+    def counted(binder):
+        found.append(binder.standard.variant)
+        return whole(binder)
+
+    monkeypatch.setattr(Binder, "read", counted)
+    return found
+
+
+INPUTS = """# One head of a causal model
+
+```
+Q = [[1, 0], [0, 1]]
+K = [[1, 1], [0, 2]]
+V = [[1, 2], [3, 4]]
+```
+"""
+
+
+def test_an_article_is_read_once_where_it_leaves_no_form_open(tried):
+    """Of forms that only differ in what nobody asks for, one is read."""
+    text = f"{INPUTS}\n$$S = Q K^T = [[1, 0], [1, 2]]$$"
+    made = read(article(Path("post.md"), text.encode()))
+    assert [claim.text for claim in made.claims] == ["S"]
+    assert tried == [Variant()]
+
+
+def test_an_article_is_read_with_each_form_that_it_may_mean(tried):
+    """The weights may be scaled or not, masked or not: all four are read, and the one that
+    the figures agree with is taken."""
+    text = f"{INPUTS}\nThe attention weights are\n\n```\n[[1.0, 0.0], [0.269, 0.731]]\n```\n"
+    made = read(article(Path("post.md"), text.encode()))
+    assert len(tried) == len(set(tried)) == 4
+    assert {name: step.expression for name, step in made.steps.items()} == {
+        "S": "Q @ K.T",
+        "M": "causal(S)",
+        "A": "softmax(M)",
+    }
