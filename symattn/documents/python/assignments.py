@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -32,11 +32,13 @@ class Frame:
 
     ``names`` are those that assignments anywhere are known by outside, ``own`` those of
     this frame, so far; None where nothing of it is: its names stand for what they are
-    assigned. A silent frame tells nothing of what it follows.
+    assigned. Entries of the arrays ``filling`` are set for the first time. A silent frame
+    tells nothing of what it follows.
     """
 
     scope: Scope
     names: set[str]
+    filling: set[str]
     own: set[str] | None
     depth: int = 0
     is_silent: bool = False
@@ -60,6 +62,11 @@ def _set(reader: Reader, target: ast.Subscript, value: ast.expr, frame: Frame) -
     """``S[i, j] = value``; ``S[mask == 0] = -inf`` gives all of S anew."""
     found = reader.tried(value)
     place: ast.expr = target
+    name = owner(target)
+    held = frame.scope.stands_for.get(name)
+    if name not in frame.filling and held is not None and not isinstance(held, Named):
+        frame.scope.stands_for[name] = UNKNOWN
+        return None
     if isinstance(target.value, ast.Name) and not _is_entry(target.slice, found):
         place = target.value
         try:
@@ -68,13 +75,16 @@ def _set(reader: Reader, target: ast.Subscript, value: ast.expr, frame: Frame) -
             found = library.masked(scores, library.negated(hidden), found)
         except Unread:
             found = UNKNOWN
+    elif name in frame.names and name not in frame.filling:
+        place, found = target.value, UNKNOWN
     return _chain(reader, [place], value, found, frame)
 
 
 def _unpacked(
     reader: Reader, targets: Sequence[ast.expr], value: ast.expr, frame: Frame
 ) -> list[Chain | None]:
-    """``a, b = value``: a chain for each."""
+    """``a, b = value``: a chain for each; one after the other only where no part needs what
+    another has changed."""
     values: Sequence[Value] = [UNKNOWN] * len(targets)
     written: Sequence[ast.expr] = [value] * len(targets)
     if isinstance(value, ast.Tuple) and len(value.elts) == len(targets):
@@ -82,10 +92,13 @@ def _unpacked(
         values = [reader.tried(one) for one in written]
     elif isinstance(found := reader.tried(value), Items) and len(found.items) == len(targets):
         values = found.items
-    return [
-        _chain(reader, [target], one, held, frame)
-        for target, one, held in zip(targets, written, values, strict=True)
-    ]
+    chains: list[Chain | None] = []
+    changed: set[str] = set()
+    for target, one, held in zip(targets, written, values, strict=True):
+        is_later = any(isinstance(part, ast.Name) and part.id in changed for part in ast.walk(one))
+        chains.append(_chain(reader, [target], one, UNKNOWN if is_later else held, frame))
+        changed |= stored(target)
+    return chains
 
 
 def _chain(
@@ -147,10 +160,14 @@ def _bind(name: str, found: Value, frame: Frame) -> bool:
     except Unread:
         if isinstance(found, Items | str | Applied):
             scope.known[name] = found
+        elif name in scope.meant:
+            # It is no longer what it was told to be, and nobody knows what it is.
+            scope.stands_for[name] = UNKNOWN
         return True
     if not is_expressible(tree):
         scope.stands_for[name] = tree
         return True
+    scope.meant.add(name)
     if (shape := scope.shape(tree)) is not None:
         scope.shapes[name] = shape
     if isinstance(found, Items):
@@ -161,6 +178,37 @@ def _bind(name: str, found: Value, frame: Frame) -> bool:
         with suppress(Unread):
             scope.known[name] = number(str(scope.whole(tree)))
     return True
+
+
+def changed(
+    reader: Reader, at: ast.expr, values: Mapping[str, Value], frame: Frame
+) -> Iterator[Chain]:
+    """What branches and loops have made of names from outside, told where they begin."""
+    for name, found in sorted(values.items()):
+        told = name in frame.names if frame.depth == 0 else name in (frame.own or ())
+        if frame.own is None or not told:
+            if frame.own is None or frame.depth:
+                frame.scope.stands_for[name] = found
+            else:
+                for known in (frame.scope.stands_for, frame.scope.known, frame.scope.shapes):
+                    known.pop(name, None)
+            continue
+        frame.scope.stands_for.pop(name, None)
+        _bind(name, found, frame)
+        said = member(reader, at, found)
+        if said is not None and said != Named(name):
+            span = reader.span(at)
+            yield Chain((Named(name, span), said), ("=",), (span, span), is_code=True)
+
+
+def reassigned(node: ast.AST) -> set[str]:
+    """The names that a statement may assign, or set entries of."""
+    entries = (
+        owner(one)
+        for one in ast.walk(node)
+        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)
+    )
+    return stored(node).union(entries) - {""}
 
 
 def stored(node: ast.AST) -> set[str]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.python import library
+from symattn.documents.python import library, masks
 from symattn.documents.python.arguments import Arguments
 from symattn.documents.python.library import LIBRARIES
 from symattn.documents.python.loops import comprehended
 from symattn.documents.python.source import Source
+from symattn.documents.python.subscripts import subscripted
 from symattn.documents.python.values import (
     HIDDEN,
     INFINITE,
@@ -37,7 +38,9 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@",
 }  # fmt: skip
 #: Names of types of numbers.
-_DTYPE = re.compile(r"(?:float|double|half|int|long|bool|bfloat)[0-9_]*")
+_DTYPE = re.compile(r"(?:float|double|half|int|uint|long|bool|bfloat)[0-9_]*")
+#: Names of those that keep no fractions.
+_WHOLE = re.compile(r"(?:int|uint|long|bool)[0-9_]*")
 #: Attributes that are the value itself, or its transpose.
 _ITSELF = frozenset({"values", "data", "real", "A"})
 _TRANSPOSED = frozenset({"T", "mT", "H", "mH"})
@@ -114,7 +117,7 @@ class Reader:
             case ast.Attribute(value=value, attr=attribute):
                 return self._attribute(node, value, attribute, depth)
             case ast.Subscript(value=value, slice=key):
-                return self._subscript(value, key, depth)
+                return subscripted(self, value, key, depth)
             case ast.Call():
                 return self._call(node, depth)
             case (
@@ -152,7 +155,7 @@ class Reader:
         value = self.value(node, depth)
         if value is None or isinstance(value, bool):
             return bool(value)
-        raise Unread
+        return self.scope.whole(value) != 0
 
     def opaque(self, node: ast.expr) -> Opaque:
         """An expression that is not understood, with its numbers."""
@@ -257,10 +260,8 @@ class Reader:
 
     def _binary(self, op: str, left: ast.expr, right: ast.expr, depth: int) -> Value:
         one, other = self.value(left, depth), self.value(right, depth)
-        if (
-            op in "+*"
-            and (isinstance(one, Items) or isinstance(other, Items))
-            and _lists(left, right)
+        if op in "+*" and (
+            (isinstance(one, Items) and isinstance(other, Items)) or _repeats(one, other)
         ):
             # Lists of Python are joined and repeated, not added.
             raise Unread
@@ -272,19 +273,23 @@ class Reader:
             return scaled
         if op == "/":
             return library.simplified(syntax.Binary(op, x, y), self.scope)
-        return syntax.Binary(op, x, y)
+        return library.added(x, y, self.scope) if op == "+" else syntax.Binary(op, x, y)
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr, depth: int) -> Value:
-        """A mask held against 0 or 1."""
-        keep, held = self.tree(left, depth), self.value(right, depth)
-        text = {False: "0", True: "1"}.get(held) if isinstance(held, bool) else None
-        text = held.text if isinstance(held, syntax.Literal) else text
-        match op, text:
-            case (ast.Eq(), "1" | "1.0") | (ast.NotEq() | ast.Gt(), "0" | "0.0"):
-                return keep
-            case (ast.Eq(), "0" | "0.0") | (ast.NotEq() | ast.Lt(), "1" | "1.0"):
-                return library.negated(keep)
-        raise Unread
+        """A mask held against 0 or 1, or numbers that are known against one."""
+        keep, held = self.tree(left, depth), self.tree(right, depth)
+        with suppress(Unread):
+            x, y = (number(str(self.scope.whole(one))) for one in (keep, held))
+            return masks.compared(x, op, y, self.scope)
+        text = held.text if isinstance(held, syntax.Literal) else None
+        certain = masks.is_mask(keep, self.scope)
+        if certain or (certain is None and isinstance(op, ast.Eq | ast.NotEq)):
+            match op, text:
+                case (ast.Eq(), "1" | "1.0") | (ast.NotEq() | ast.Gt(), "0" | "0.0"):
+                    return keep
+                case (ast.Eq(), "0" | "0.0") | (ast.NotEq() | ast.Lt(), "1" | "1.0"):
+                    return library.negated(keep)
+        return masks.compared(keep, op, held, self.scope)
 
     def _attribute(self, node: ast.expr, value: ast.expr, attribute: str, depth: int) -> Value:
         if self._is_library(value):
@@ -303,59 +308,10 @@ class Reader:
         if attribute in _TRANSPOSED:
             return syntax.Transposed(self.tree(value, depth))
         if attribute == "shape":
-            tree = self.tree(value, depth)
-            sizes = (library.size(tree, 0), library.size(tree, 1))
-            return Items(sizes if self.scope.rank(tree) != 1 else (library.size(tree, 1),))
+            return library.sizes(self.scope, self.tree(value, depth))
         if attribute in _ITSELF:
             return self.value(value, depth)
         raise Unread
-
-    def _subscript(self, value: ast.expr, key: ast.expr, depth: int) -> Value:
-        if isinstance(value, ast.Attribute) and value.attr == "shape":
-            tree = self.tree(value.value, depth)
-            axis = self.scope.whole(self.value(key, depth))
-            return library.size(tree, -1 if self.scope.rank(tree) == 1 else axis)
-        operand = self.value(value, depth)
-        if isinstance(operand, Items) and not isinstance(key, ast.Slice | ast.Tuple):
-            return self._item(operand, self.value(key, depth))
-        tree = self.scope.tree(operand)
-        keys = key.elts if isinstance(key, ast.Tuple) else [key]
-        match tree, keys:
-            case syntax.Indexed(syntax.Call("rowsum" | "rowmax") as column, (syntax.Span(), 0)), [
-                ast.Slice(),
-                ast.Constant(value=None) | ast.Attribute(attr="newaxis"),
-            ]:
-                return column
-            case syntax.Call("rowmax"), [ast.Constant(value=0)]:
-                # PyTorch gives the largest beside their places.
-                return tree
-        made = tuple(self._key(one, depth) for one in keys if not _is_ellipsis(one))
-        if (
-            isinstance(tree, syntax.Indexed)
-            and len(tree.keys) == len(made) == 1
-            and isinstance(tree.keys[0], int)
-        ):
-            return syntax.Indexed(tree.operand, (*tree.keys, *made))
-        return syntax.Indexed(tree, made)
-
-    def _item(self, items: Items, key: Value) -> Value:
-        if isinstance(key, str) and key in items.keys:
-            return items.items[items.keys.index(key)]
-        place = self.scope.whole(key)
-        if not -len(items.items) <= place < len(items.items):
-            raise Unread
-        return items.items[place]
-
-    def _key(self, node: ast.expr, depth: int) -> syntax.Key:
-        if isinstance(node, ast.Slice):
-            bounds = [
-                None if bound is None else self.scope.whole(self.value(bound, depth))
-                for bound in (node.lower, node.upper, node.step)
-            ]
-            if bounds[2] == 0:
-                raise Unread
-            return syntax.Span(*bounds)
-        return self.scope.whole(self.value(node, depth))
 
     def _call(self, node: ast.Call, depth: int) -> Value:
         options = {word.arg: word.value for word in node.keywords if word.arg is not None}
@@ -376,7 +332,8 @@ class Reader:
             if not isinstance(applied, Applied):
                 raise Unread
             return self._apply(applied, node, depth)
-        values.extend(self.value(argument, depth) for argument in node.args)
+        types = [one for one in (*node.args, options.get("dtype")) if one and _type(one)]
+        values.extend(self.value(one, depth) for one in node.args if one not in types)
         named = {}
         for word, argument in options.items():
             if word not in ("dtype", "device", "requires_grad", "index", "columns", "copy"):
@@ -386,7 +343,12 @@ class Reader:
                 return self._apply(applied, node, depth)
             if name in self.defined:
                 return self._defined(name, values, named)
-        return self._library(name, values, named, path)
+        made = self._library(name, values, named, path)
+        if any(_WHOLE.fullmatch(_type(one)) for one in types):
+            made = self.scope.tree(made)
+            if not masks.is_whole(made, self.scope):
+                raise Unread
+        return made
 
     def _apply(self, applied: Applied, node: ast.Call, depth: int) -> Value:
         values = [self.value(argument, depth) for argument in node.args]
@@ -405,10 +367,11 @@ class Reader:
         function = library.FUNCTIONS.get(name)
         if function is None:
             raise Unread
-        try:
-            return function(Arguments(self.scope, values, named, path))
-        except IndexError:
-            raise Unread from None
+        given = Arguments(self.scope, values, named, path)
+        made = function(given)
+        if not given.is_spent:
+            raise Unread
+        return made
 
     def _is_library(self, node: ast.expr) -> bool:
         """Whether an expression is a library, or a part of one."""
@@ -420,13 +383,12 @@ class Reader:
 
 
 def _dotted(node: ast.expr) -> str:
-    """``np.linalg.norm``; of what is no name, the attributes alone."""
+    """``np.linalg.norm``; of what is no name, ``.norm``."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
         node = node.value
-    if isinstance(node, ast.Name):
-        names.append(node.id)
+    names.append(node.id if isinstance(node, ast.Name) else "")
     return ".".join(reversed(names))
 
 
@@ -437,9 +399,17 @@ def _numeric(tree: syntax.Tree) -> syntax.Tree:
     return tree
 
 
-def _lists(left: ast.expr, right: ast.expr) -> bool:
-    return isinstance(left, ast.List | ast.Tuple) or isinstance(right, ast.List | ast.Tuple)
+def _repeats(one: Value, other: Value) -> bool:
+    """Whether one of the two is a list, and the other a number."""
+    for values, times in ((one, other), (other, one)):
+        if isinstance(values, Items) and isinstance(times, syntax.Literal):
+            return True
+    return False
 
 
-def _is_ellipsis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is ...
+def _type(node: ast.expr) -> str:
+    """The type of numbers that an expression names, or nothing."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            return name if _DTYPE.fullmatch(name) else ""
+    return ""

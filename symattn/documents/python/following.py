@@ -7,13 +7,13 @@ called, its parameters standing for the arguments.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
 
 from symattn import syntax
-from symattn.documents.python.assignments import Frame, assigned, owner, stored
+from symattn.documents.python.assignments import Frame, assigned, changed, owner, reassigned, stored
 from symattn.documents.python.expressions import Reader
 from symattn.documents.python.loops import filled, rounds, take
 from symattn.documents.python.showing import (
@@ -66,13 +66,15 @@ class Program:
     names: set[str] = field(default_factory=set)
     #: Where names were assigned arrays to be filled, and those that were filled since.
     empty: dict[str, Event] = field(default_factory=dict)
+    filling: set[str] = field(default_factory=set)
     refilled: list[Event] = field(default_factory=list)
 
     def follow(self, source: Source) -> list[Event]:
         """What the statements of a piece say, in the order in which they run."""
         follower = _Follower(self)
         with suppress(_Returned):
-            follower.statements(source, source.body, Frame(self.scope, self.names, self.names))
+            frame = Frame(self.scope, self.names, self.filling, self.names)
+            follower.statements(source, source.body, frame)
         return follower.events
 
 
@@ -117,8 +119,12 @@ class _Follower:
                 self.branch(source, node, frame)
             case ast.For():
                 self.loop(source, node, frame)
-            case ast.With(body=body) | ast.Try(body=body):
+            case ast.With(body=body):
                 self.statements(source, body, frame)
+            case ast.Try():
+                self.statements(source, [*node.body, *node.orelse, *node.finalbody], frame)
+            case ast.While(test=at) | ast.Match(subject=at):
+                self.change(source, node, at, dict.fromkeys(reassigned(node), UNKNOWN), frame)
             case ast.Assert(test=test):
                 self._compared(source, node, test, frame)
             case ast.Return(value=value):
@@ -147,13 +153,33 @@ class _Follower:
         told = self.tell(
             source, node, assigned(self.reader(source, frame), targets, value, frame), frame
         )
-        empty = self.program.empty
         if isinstance(targets[-1], ast.Subscript):
-            if (made := empty.pop(owner(targets[-1]), None)) is not None:
+            self._filled([owner(targets[-1])])
+            return
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if told:
+            self.program.filling.difference_update(names)
+        if told and isinstance(value, ast.Call) and last_name(value.func) in _EMPTY:
+            self.program.empty.update(dict.fromkeys(names, told))
+            self.program.filling.update(names)
+
+    def _filled(self, names: Iterable[str]) -> None:
+        """Arrays are no longer what they were before they were filled."""
+        for name in names:
+            if (made := self.program.empty.pop(name, None)) is not None:
                 self.program.refilled.append(made)
-        elif told and isinstance(value, ast.Call) and last_name(value.func) in _EMPTY:
-            names = [target.id for target in targets if isinstance(target, ast.Name)]
-            empty.update(dict.fromkeys(names, told))
+
+    def change(
+        self,
+        source: Source,
+        node: ast.stmt,
+        at: ast.expr,
+        values: Mapping[str, Value],
+        frame: Frame,
+    ) -> None:
+        """Tell what a statement has made of names, which nobody may know."""
+        self._filled(name for name, found in values.items() if found is UNKNOWN)
+        self.tell(source, node, changed(self.reader(source, frame), at, values, frame), frame)
 
     # -- what is shown ----------------------------------------------------------------
 
@@ -219,11 +245,8 @@ class _Follower:
         try:
             holds = self.reader(source, frame).truth(node.test)
         except Unread:
-            for name in stored(node):
-                if frame.own is None or frame.depth:
-                    frame.scope.stands_for[name] = UNKNOWN
-                else:
-                    frame.scope.known.pop(name, None)
+            unknown = dict.fromkeys(reassigned(node), UNKNOWN)
+            self.change(source, node, node.test, unknown, frame)
             return
         self.statements(source, node.body if holds else node.orelse, frame)
 
@@ -231,21 +254,20 @@ class _Follower:
         scope, start = frame.scope, len(self.events)
         names = stored(node)
         before = {name: scope.stands_for[name] for name in names if name in scope.stands_for}
+        found: dict[str, Value] = {}
         try:
             turns = list(rounds(self.reader(source, frame), node.iter))
             inner = replace(frame, own=None)
             for values in turns:
                 take(node.target, values, scope)
                 self.statements(source, node.body, inner)
+            found = {name: scope.stands_for.get(name, UNKNOWN) for name in names}
         except Unread:
-            pass
+            found = dict.fromkeys(reassigned(node), UNKNOWN)
         for name in names:
             scope.stands_for.pop(name, None)
-            scope.known.pop(name, None)
-            scope.shapes.pop(name, None)
-            if frame.depth:
-                scope.stands_for[name] = UNKNOWN
         scope.stands_for.update(before)
+        self.change(source, node, node.iter, found, frame)
         if frame.own is not None:
             self._fill(frame, start)
 
@@ -283,10 +305,10 @@ class _Follower:
         tried = replace(frame, own=None, is_silent=True)
         with suppress(Unread):
             found = self._result(definition, tried, dict(bound))
-        if frame.is_silent or _is_plain(definition.node, found):
-            if found is UNKNOWN:
-                raise Unread
+        if found is not UNKNOWN and (frame.is_silent or _is_plain(definition.node, found)):
             return found
+        if frame.is_silent:
+            raise Unread
         return self._result(definition, replace(frame, own=set()), dict(bound))
 
     def _result(self, definition: Definition, frame: Frame, bound: dict[str, Value]) -> Value:

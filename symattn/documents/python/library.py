@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from symattn import syntax
+from symattn.documents.python import masks
 from symattn.documents.python.arguments import AXES, KEPT, Arguments
 from symattn.documents.python.making import MAKERS
 from symattn.documents.python.values import (
@@ -32,11 +33,8 @@ _COLUMN = syntax.Span(None, None, None)
 
 
 def _same(given: Arguments) -> Value:
-    return given.values[0] if given.values else _none()
-
-
-def _none() -> Value:
-    raise Unread
+    given.asked.update(given.options, range(len(given.values)))
+    return given.value(0)
 
 
 def _array(given: Arguments) -> Value:
@@ -91,23 +89,30 @@ def product(left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
 
 
 def _transposed(given: Arguments) -> Value:
-    axes = given.values[1:]
-    if len(axes) == 1 and isinstance(axes[0], Items):
-        axes = axes[0].items
-    turned = {
-        given.scope.whole(axis) % 2 for axis in axes if given.scope.whole(axis) in (-2, -1, 0, 1)
-    }
-    if axes and (len(axes) != 2 or turned != {0, 1}):
+    x, axes = given.tree(0), given.option((*AXES, "perm", "dims"), 1)
+    is_order = isinstance(axes, Items) or given.path.endswith("permute")
+    turned = [given.scope.whole(axis) for axis in given.rest(1)]
+    if isinstance(axes, Items):
+        turned = [given.scope.whole(axis) for axis in axes.items]
+    if turned and (
+        any(axis not in (-2, -1, 0, 1) for axis in turned)
+        or sorted(axis % 2 for axis in turned) != [0, 1]
+    ):
         raise Unread
-    if "permute" in given.path and [given.scope.whole(axis) for axis in axes] == [0, 1]:
-        return given.tree(0)
-    return syntax.Transposed(given.tree(0))
+    if is_order and [axis % 2 for axis in turned] == [0, 1]:
+        return x
+    return syntax.Transposed(x)
 
 
 def _reduction(kind: str) -> Callable[[Arguments], Value]:
     def made(given: Arguments) -> Value:
         scope, x, axis = given.scope, given.tree(0), given.axis()
         rank = scope.rank(x)
+        if given.path == kind:
+            # Python's own: the sum of a matrix is that of its rows.
+            if axis is not None or rank not in (1, 2) or (kind != "sum" and rank != 1):
+                raise Unread
+            axis = 0
         everything = axis is None or rank == 1
         summed: syntax.Tree
         if kind in ("max", "min"):
@@ -116,7 +121,8 @@ def _reduction(kind: str) -> Callable[[Arguments], Value]:
             summed = call("total" if everything else "rowsum" if axis else "colsum", x)
         if kind == "mean":
             summed = syntax.Binary("/", summed, _count(scope, x, rank, axis))
-        if everything or given.option(KEPT, default=False) is True:
+        keeps = given.option(KEPT, default=False) is True
+        if everything or keeps:
             return summed
         return syntax.Indexed(summed, (_COLUMN, 0) if axis else (0,))
 
@@ -161,6 +167,8 @@ def kept(keep: syntax.Tree) -> syntax.Tree:
 
 def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value) -> syntax.Tree:
     """Scores where the mask has 1; elsewhere what they are filled with."""
+    if scores in (keep, negated(keep)):
+        raise Unread
     if fill == HIDDEN:
         return (
             call("causal", scores) if keep == call("triangle") else call("mask", scores, kept(keep))
@@ -173,12 +181,24 @@ def masked(scores: syntax.Tree, keep: syntax.Tree, fill: Value) -> syntax.Tree:
     )
 
 
+def added(left: syntax.Tree, right: syntax.Tree, scope: Scope) -> syntax.Tree:
+    """A sum; where an array of zeros and minus infinity is added, what it hides."""
+    for scores, fills in ((left, right), (right, left)):
+        if not isinstance(fills, syntax.Array) or masks.is_mask(fills, scope):
+            continue
+        if (keep := masks.kept(fills)) is not None:
+            return masked(scores, keep, HIDDEN)
+    return syntax.Binary("+", left, right)
+
+
 def _masked_fill(given: Arguments) -> Value:
     return masked(given.tree(0), negated(given.tree(1)), given.option(("value",), 2))
 
 
 def _where(given: Arguments) -> Value:
-    condition, yes, no = given.tree(0), given.values[1], given.values[2]
+    condition, yes, no = given.tree(0), given.value(1), given.value(2)
+    if isinstance(yes, syntax.Literal) and isinstance(no, syntax.Literal):
+        return masks.chosen(condition, yes, no, given.scope)
     if isinstance(no, syntax.Literal):
         return masked(given.tree(1), condition, no)
     return masked(given.tree(2), negated(condition), yes)
@@ -189,8 +209,7 @@ def _not(given: Arguments) -> Value:
 
 
 def _concat(given: Arguments) -> Value:
-    parts = given.values[0]
-    axis = given.option(AXES, 1)
+    parts, axis = given.value(0), given.option(AXES, 1)
     if "hstack" not in given.path and (axis is None or given.scope.whole(axis) not in (-1, 1)):
         raise Unread
     if not isinstance(parts, Items):
@@ -199,11 +218,11 @@ def _concat(given: Arguments) -> Value:
 
 
 def _stacked(given: Arguments) -> Value:
-    return given.scope.tree(given.values[0])
+    return given.tree(0)
 
 
 def _length(given: Arguments) -> Value:
-    value = given.values[0]
+    value = given.value(0)
     if isinstance(value, Items):
         return number(str(len(value.items)))
     return call("rows", given.tree(0))
@@ -217,18 +236,22 @@ def size(operand: syntax.Tree, axis: int) -> syntax.Tree:
 
 
 def _size(given: Arguments) -> Value:
-    x = given.tree(0)
-    if len(given.values) > 1 or given.options:
-        return size(x, given.scope.whole(given.option(AXES, 1)))
-    return Items((size(x, 0), size(x, 1)))
+    x, axis = given.tree(0), given.option(AXES, 1)
+    if axis is not None:
+        return size(x, given.scope.whole(axis))
+    if given.path in ("np.size", "numpy.size", "tf.size", "jnp.size"):
+        return _count(given.scope, x, given.scope.rank(x), None)
+    return sizes(given.scope, x)
+
+
+def sizes(scope: Scope, x: syntax.Tree) -> Items:
+    """The sizes along all axes."""
+    return Items((size(x, 1),) if scope.rank(x) == 1 else (size(x, 0), size(x, 1)))
 
 
 def _reshaped(given: Arguments) -> Value:
     x = given.tree(0)
-    sizes = given.values[1:]
-    if len(sizes) == 1 and isinstance(sizes[0], Items):
-        sizes = sizes[0].items
-    wanted = [given.scope.whole(value) for value in sizes]
+    wanted = [given.scope.whole(value) for value in given.rest(1)]
     match x, wanted:
         # A sum of rows made the column again that it is.
         case syntax.Indexed(syntax.Call("rowsum" | "rowmax", _) as column, (syntax.Span(), 0)), [
@@ -252,6 +275,8 @@ def _attention(given: Arguments) -> Value:
     q, k, v = (given.tree(place) for place in range(3))
     scores = syntax.Binary("/", product(q, syntax.Transposed(k)), call("sqrt", call("cols", q)))
     keep = given.option(("attn_mask",), 3)
+    if given.option(("dropout_p",), 4, number("0.0")) != number("0.0"):
+        raise Unread
     tree: syntax.Tree = scores
     if given.option(("is_causal",), default=False) is True:
         tree = call("causal", scores)
@@ -261,7 +286,7 @@ def _attention(given: Arguments) -> Value:
 
 
 def _einsum(given: Arguments) -> Value:
-    subscripts = given.values[0]
+    subscripts = given.value(0)
     if not isinstance(subscripts, str):
         raise Unread
     found = re.fullmatch(r"(\w)(\w),(\w)(\w)->(\w)(\w)", subscripts.replace(" ", ""))
@@ -283,7 +308,7 @@ def _einsum(given: Arguments) -> Value:
 
 def _infinite(given: Arguments) -> Value:
     """``float("-inf")``."""
-    value = given.values[0]
+    value = given.value(0)
     if isinstance(value, str):
         text = value.strip().lower().replace("infinity", "inf")
         known = {"-inf": HIDDEN, "inf": INFINITE, "+inf": INFINITE}
@@ -294,7 +319,8 @@ def _infinite(given: Arguments) -> Value:
 
 
 def _prepared(given: Arguments) -> Value:
-    return Applied("softmax", given.options)
+    axis = given.option(AXES, 0)
+    return Applied("softmax", {} if axis is None else {"dim": axis})
 
 
 def _scaled(op: str) -> Callable[[Arguments], Value]:
@@ -336,7 +362,7 @@ FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
     "rsqrt": _reciprocal_root,
     **dict.fromkeys(("power", "pow"), _power),
     "square": _square,
-    **dict.fromkeys(("dot", "matmul", "mm", "mv", "inner_product", "vdot"), _product),
+    **dict.fromkeys(("dot", "matmul", "mm", "mv"), _product),
     **dict.fromkeys(
         ("transpose", "swapaxes", "permute", "t", "adjoint", "matrix_transpose"), _transposed
     ),

@@ -41,7 +41,8 @@ def take(target: ast.expr, value: Value, scope: Scope) -> None:
 def rounds(reader: Reader, node: ast.expr) -> Iterator[Value]:
     """What a loop runs over, one value after the other."""
     match node:
-        case ast.Call(func=ast.Name(id="enumerate"), args=[of, *start]):
+        case ast.Call(func=ast.Name(id="enumerate"), args=[of, *start], keywords=named):
+            start += [word.value for word in named]
             first = reader.scope.whole(reader.value(start[0])) if start else 0
             for place, value in enumerate(rounds(reader, of), first):
                 yield Items((number(str(place)), value))
@@ -50,12 +51,12 @@ def rounds(reader: Reader, node: ast.expr) -> Iterator[Value]:
             for values in zip(*(list(rounds(reader, part)) for part in parts), strict=False):
                 yield Items(values)
             return
-        case ast.Call(func=ast.Attribute(value=of, attr="items")):
+        case ast.Call(func=ast.Attribute(value=of, attr="items" | "values" as part)):
             found = reader.value(of)
-            if not isinstance(found, Items):
+            if not isinstance(found, Items) or not found.keys:
                 raise Unread
             for key, value in zip(found.keys, found.items, strict=True):
-                yield Items((key, value))
+                yield Items((key, value)) if part == "items" else value
             return
     found = reader.value(node)
     if isinstance(found, Items):
@@ -100,7 +101,7 @@ def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: Scope) -> syntax.Tre
         case _ if tree == _EACH:
             return whole
         case _ if _EACH.name not in syntax.names(tree):
-            if (scope.shape(tree) or ()) != ():
+            if scope.shape(tree) != ():
                 raise Unread
             return tree
         case syntax.Call(function, (operand,)) if function in _ENTRYWISE:

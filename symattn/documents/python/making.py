@@ -16,12 +16,8 @@ from symattn.documents.trees import Labelled
 
 def _sizes(given: Arguments) -> tuple[int, int | None]:
     """Rows and columns; no columns of a vector."""
-    sizes = list(given.values)
     shape = given.option(("shape", "size"))
-    if shape is not None:
-        sizes = [shape]
-    if len(sizes) == 1 and isinstance(sizes[0], Items):
-        sizes = list(sizes[0].items)
+    sizes = given.rest() if shape is None else shape.items if isinstance(shape, Items) else [shape]
     if not 1 <= len(sizes) <= 2:
         raise Unread
     counts = [given.scope.whole(size) for size in sizes]
@@ -57,7 +53,7 @@ def _full(given: Arguments) -> Value:
     entry = given.option(("fill_value", "value"), 1)
     if not isinstance(entry, syntax.Literal):
         raise Unread
-    sizes = Arguments(given.scope, given.values[:1], given.options, given.path)
+    sizes = Arguments(given.scope, given.values[:1], given.options, given.path, given.asked)
     return given.scope.make(*_sizes(sizes), lambda i, j: entry.text)
 
 
@@ -75,8 +71,10 @@ def _diagonal(given: Arguments) -> Value:
 
 
 def _counted(given: Arguments) -> Value:
-    bounds = [given.scope.whole(value) for value in given.values]
-    counted = range(*bounds[:3])
+    bounds = [given.scope.whole(value) for value in given.rest()]
+    if not 1 <= len(bounds) <= 3 or bounds[2:] == [0]:
+        raise Unread
+    counted = range(*bounds)
     return given.scope.make(len(counted), None, lambda i, j: str(counted[j]))
 
 
@@ -112,6 +110,7 @@ def _indices(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]:
     """``triu_indices``: as a mask of where they are, whatever its size."""
 
     def made(given: Arguments) -> Value:
+        given.rest()
         offset = given.option(("k", "offset"), 1, number("0"))
         return _unsized(keeps, given.scope.whole(offset))
 

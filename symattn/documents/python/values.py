@@ -77,7 +77,7 @@ def is_expressible(tree: syntax.Tree) -> bool:
         one = waiting.pop()
         if isinstance(one, syntax.Call) and one.function in BEYOND:
             return False
-        if isinstance(one, syntax.Sequence | syntax.Comparison) or one == INFINITE:
+        if isinstance(one, syntax.Sequence | syntax.Comparison) or one in (INFINITE, HIDDEN):
             return False
         if not isinstance(one, syntax.Array):
             waiting.extend(syntax.inside(one))
@@ -121,11 +121,12 @@ class Spending:
 @dataclass
 class Scope:
     """What is known of names: those that stand for another tree, those whose numbers
-    are known, and the shapes of those that have one."""
+    are known, the shapes of those that have one, and those that were told a meaning."""
 
     stands_for: dict[str, Value] = field(default_factory=dict)
     known: dict[str, Value] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
+    meant: set[str] = field(default_factory=set)
     spent: Spending = field(default_factory=Spending)
 
     def make(self, rows: int, columns: int | None, entry: Callable[[int, int], str]) -> Labelled:

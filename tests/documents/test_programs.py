@@ -1,0 +1,353 @@
+"""Programs of articles, read as their text and run as what they are: NumPy has the last word."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import numpy as np
+import pytest
+
+from symattn.cases.article import case_of
+from symattn.documents.binding import read
+from symattn.documents.files import article
+from symattn.solution.solution import solve
+
+GIVEN = """X = np.array([[1, 2, 0.5], [0, -1, 3]])
+K = np.array([[1, 1, 0], [2, 0, 1]])
+v = np.array([1, 2, 4])
+M = np.array([[1, 0], [1, 1]])
+"""
+X = np.array([[1, 2, 0.5], [0, -1, 3]])
+K = np.array([[1, 1, 0], [2, 0, 1]])
+v = np.array([1, 2, 4])
+M = np.array([[1, 0], [1, 1]])
+
+
+def softmax(x, axis=-1):
+    powers = np.exp(x - x.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def final(program: str) -> np.ndarray | None:
+    """What is read of a program's result, None where that is left open."""
+    text = f"```python\n{GIVEN}{program}\nfinal = result * 1\n```\n"
+    reading = read(article(Path("post.md"), text.encode()))
+    if "final" not in reading.steps:
+        return None
+    return np.asarray(solve(case_of(reading))["final"].nearest("float64"))
+
+
+def computed(program: str) -> np.ndarray:
+    """What Python and NumPy make of it."""
+    known = {"np": np, "softmax": softmax, "X": X.copy(), "K": K.copy(), "v": v, "M": M}
+    exec(program, known)
+    return np.asarray(known["result"], dtype=float)
+
+
+@pytest.mark.parametrize("text", READ := [
+    "X[..., 0]", "X[0, ...]", "X[..., :2]", "X[::-1]", "X[:, ::2]", "X[:, -1]", "X[-1, -2]",
+    "X[1:][0]", "X[0][1:]", "X.T[0]", "v[1:]", "v[-1] * X", "v.T @ v",
+    "X.T.T", "np.swapaxes(X, 0, 1)", "X.transpose(1, 0)",
+    "np.transpose(X, (0, 1))", "np.transpose(X, axes=(1, 0))", "np.transpose(X, axes=(0, 1))",
+    "X @ v", "v @ X.T", "np.dot(v, v) * X", "np.matmul(X, v)", "X * v", "X + v",
+    "np.einsum('ij,kj->ki', X, K)", "np.einsum('ji,kj->ik', X, M)",
+    "sum(X)", "sum(v)", "sum(X[0])", "np.sum(X, 1)", "X.sum(0)", "X.sum(axis=-2)",
+    "X.sum(axis=(1,))", "v.sum(0)", "v.mean()", "X.mean(0)",
+    "len(v) * X", "np.size(X) * v", "v.shape[0] * X", "np.shape(v)[0] * X", "X.shape[0] * v",
+    "np.shape(X)[1] * X",
+    "np.where(X > 0, X, 0)", "np.where(X == 0, X, 5)", "np.where(X <= 0.5, 1, 2) * X",
+    "X * (X > 0)", "(X != 1) * X", "(X @ K.T) * (M == 1)", "(X @ K.T) * (1 - M)",
+    "softmax(np.where(M == 0, -np.inf, X @ K.T))", "np.where(M, X @ K.T, 0)",
+    "np.where(M == 0, -1e9, X @ K.T)", "softmax(X @ K.T + np.where(M == 0, -np.inf, 0))",
+    "softmax(X @ K.T + np.where(~(M == 1), -np.inf, 0))",
+    "softmax(np.where(np.logical_not(M), -np.inf, X @ K.T))",
+    "softmax(np.where(np.tril(np.ones((2, 2))).astype(bool), X @ K.T, -np.inf))",
+    "np.array([[1, 2], [3, 4]]).astype(int) * M", "np.array([1, 0], dtype=int) * M",
+    "np.zeros((2, 3), float) + X", "np.array([1, 2, 3], np.float64) * v",
+    "np.diag([1, 2, 3]) * v", "np.full((2, 2), 0.5) * M", "np.full(3, 2) * v",
+    "np.full((2, 3), fill_value=2.0) * X", "np.ones(shape=(2, 3)) + X", "np.arange(1, 4) * v",
+    "np.arange(0, 6, 2) + v", "np.arange(6).reshape(2, -1) + X", "X.reshape(2, 3)",
+    "np.zeros_like(v) + v", "np.array([v, v])", "np.vstack([v, v])", "np.hstack([v, v])",
+    "np.tril(np.ones((2, 2)), -1) * M", "np.triu(np.array([[1, 2], [3, 4]])) * M",
+    "np.concatenate([X, K], 1)", "7 // 2 * X", "2 ** 3 * X", "1_000 * X", "float(2) * X",
+    "X[0] ** 2", "np.array(X.tolist()) * 2", "(X, K)[1]", "[X, K][-1]", "{'a': X}['a']",
+    "X if len(X) > 1 else K", "X if not len(X) else K", "X if X is None else K",
+    "np.array([x * 2 for x in v])", "np.array([softmax(row) for row in X])",
+    "np.array([x for x in {'a': [1, 2], 'b': [3, 4]}.values()])",
+    "np.exp(v) / np.exp(v).sum()", "np.exp(X) / np.sum(np.exp(X))",
+    "np.exp(X) / np.sum(np.exp(X), axis=0)", "np.exp(v - v.max()) / np.exp(v - v.max()).sum()",
+    "X / X.sum(axis=1)[:, None]", "X / X.sum(axis=1)[:, np.newaxis]",
+    "X / X.sum(axis=1).reshape(-1, 1)", "np.exp(1) * X", "np.e * X",
+    "K ** 2 * (X + 2) ** -2",
+], ids=READ)  # fmt: skip
+def test_expressions_are_what_numpy_computes(text):
+    """What is read of an expression has NumPy's value, and NumPy's shape."""
+    found, expected = final(f"result = {text}"), computed(f"result = {text}")
+    assert found is not None
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("text", OPEN := [
+    # What a function is given beside what is understood changes what it computes.
+    "np.average(X, axis=1, weights=v)", "np.sum(X, axis=1, where=X > 0)", "np.eye(2, 3)",
+    "np.eye(2, k=1)", "np.stack([v, v], axis=1)", "np.matmul(X, v, X)", "softmax(X, temperature=2)",
+    "F.scaled_dot_product_attention(X, K, K, scale=1.0)", "torch.add(X, K, alpha=2)",
+    "F.scaled_dot_product_attention(X, K, K, dropout_p=0.5)",
+    "F.scaled_dot_product_attention(X, K, K, M)", "nn.Softmax(2.5)(X)",
+    # Fractions are lost.
+    "X.astype(int)", "np.array([0.5, 1.7], dtype=int)", "X.astype('int64')", "X.astype(bool)",
+    # A score is no mask.
+    "np.where(X @ K.T == 0, -np.inf, X @ K.T)", "np.where(M, M, 0)", "(X @ K.T) * (X @ K.T > 0)",
+    # Lists of Python are joined and repeated.
+    "[1, 2] + [3, 4]", "[1, 2] * 2", "2 * [1, 2]",
+    # Neither the grammar nor any rule has these.
+    "sum(v, 1)", "max(1, 2) * X", "max(X)", "np.vdot(M, M)", "np.linalg.norm(X)", "X % 2",
+    "X // 2", "7 // 0", "X.max()", "X.flatten()", "np.round(X)", "np.clip(X, 0, 1)", "0x10 * X",
+    "X * 1j", "X and K", "X[[1, 0]]", "X[::0]", "(X, K)[2]", "X[:, None]", "X.reshape(3, 2)",
+    "np.arange(4).reshape(3, -1)", "np.arange(1, 4, 0)", "np.arange()", "np.zeros(())",
+    "np.ones((2, 2, 2))", "np.full((2, 2), X)", "np.diag(M)", "np.tril(v)", "np.zeros_like(Z)",
+    "np.einsum('ij->ji', X)", "np.einsum('ij,ij->ij', X, K)", "np.einsum(X, K)",
+    "np.einsum('ij,jk->il', X, M)", "np.concatenate([X, K])", "np.concatenate(X, axis=1)",
+    "np.swapaxes(X, 0, 0)", "np.transpose(X, (0, 2, 1))", "X.sum(axis=2)", "X.size(3)",
+    "float('nan')", "float('0.5')", "-float('inf')", "np.pi * X", "X.unknown", "X.unknown()",
+    "np.dot(X)", "X @ Unknown(K)", "X(K)", "f(*X)", "f(**X)", "{1: X}[1]", "{**X}", "[*X]",
+    "[x for x in X if x]", "np.where(X > 0, np.inf, X)", "X ** 9", "X ** v", "2 ** X", "X ** 0",
+    "X < K", "X < v < K", "np.inf * X", "f'{X}'", "lambda x: x", "~X @ K", "X if M else K",
+    "[row / sum(row) for row in X]", "[x @ y for x, y in zip(X, Z)]", "[x for x, y in v]",
+    "np.random.randn(2, 3)", "np.array([v[0] + 1, 2])", "np.array([X, K])", "np.array([[1], 2])",
+    "np.array([])", "'text'", "None", "...", "{'a': X}['b']", "{'a': X}",
+    "np.where(v[0] > 0, X, K)",
+], ids=OPEN)  # fmt: skip
+def test_what_is_not_understood_is_left_open(text):
+    """Nothing is made of an expression whose meaning is not known to the letter."""
+    assert final(f"result = {text}") is None
+
+
+def adds_in_a_loop():
+    result = X
+    for _ in range(3):
+        result = result + K
+    return result
+
+
+def adds_in_place_in_a_loop():
+    result = X.copy()
+    for _ in range(2):
+        result = result * 2
+    return result + K
+
+
+def numbers_decide():
+    result = X
+    if len(X) == 2:
+        result = K
+    return result
+
+
+def numbers_decide_otherwise():
+    result = X.copy()
+    if X.shape[1] < 3:
+        result = K
+    else:
+        result *= 2
+        result += K
+    return result
+
+
+def a_try_goes_on():
+    try:
+        result = X
+    except ValueError:
+        result = K
+    else:
+        result = result + 1
+    finally:
+        result = result * 2
+    return result
+
+
+def items_with_names():
+    words = {"cat": [1, 2], "sat": [3, 4]}
+    rows = [words[name] for name in ["sat", "cat"]]
+    return np.array(rows)
+
+
+def values_of_names():
+    words = {"cat": 1, "sat": 2, "mat": 3}
+    return np.array([x for x, y in zip(words.values(), v, strict=False)])
+
+
+def items_of_names():
+    words = {"cat": [1, 2], "sat": [3, 4]}
+    return np.array([row for name, row in words.items()])
+
+
+def names_by_number():
+    result = X
+    for i, row in enumerate(K, start=1):
+        result = result + i * row
+    return result
+
+
+def columns_by_rows():
+    result = np.zeros((2, 2))
+    for i in range(2):
+        result[i] = softmax(X[i] @ K.T)
+    return result * 1 if False else softmax(X @ K.T)
+
+
+def rows_of_sums():
+    result = np.zeros((2, 3))
+    for i in range(2):
+        result[i] = -X[i] * 2 + K[i]
+    return result
+
+
+def rows_by_a_matrix():
+    W = np.array([[1, 0], [2, 1], [0, 1]])
+    result = np.zeros((2, 2))
+    for i in range(2):
+        result[i] = np.exp(X[i] @ W)
+    return result
+
+
+def function_with_defaults():
+    def f(a, b=2, *, c=1):
+        return a * b + c
+
+    return f(X, c=3)
+
+
+def function_by_names():
+    def f(a, k):
+        with np.errstate(all="ignore"):
+            return a @ k.T
+
+    return f(k=K, a=X)
+
+
+def function_of_itself():
+    def f(n):
+        if n == 0:
+            return X
+        return f(n - 1) + K
+
+    return f(2)
+
+
+def function_with_a_loop():
+    def f(a):
+        for _ in range(2):
+            a = a + K
+        return a
+
+    return f(X)
+
+
+def function_that_shadows():
+    def f(a):
+        x = a * 2
+        return x
+
+    x = X
+    y = f(K)
+    return x + y
+
+
+def function_that_fills():
+    def rows(a):
+        out = np.zeros((2, 3))
+        for i in range(2):
+            out[i] = softmax(a[i])
+        return out
+
+    def twice(a):
+        return rows(a)
+
+    return twice(X) * 2
+
+
+def one_name_for_two():
+    a = b = X
+    a = a + 1
+    return a * b
+
+
+def two_in_a_row():
+    q, k = X * 2, K
+    return q @ k.T
+
+
+def hides_by_numbers():
+    s = X @ K.T
+    s[M == 0] = -np.inf
+    return softmax(s)
+
+
+def hides_what_a_mask_leaves():
+    s = X @ K.T
+    s[~M.astype(bool)] = -np.inf
+    return softmax(s)
+
+
+def a_number_of_a_list():
+    sizes = [2, 3]
+    rows, columns = sizes
+    return np.ones((rows, columns)) * X
+
+
+def a_sum_of_a_starred_list():
+    first = [1, 2]
+    row = [*first, 3]
+    return np.array(row) * v
+
+
+PROGRAMS: list[Callable[[], object]] = [
+    adds_in_a_loop, adds_in_place_in_a_loop, numbers_decide, numbers_decide_otherwise,
+    a_try_goes_on, items_with_names, values_of_names, items_of_names, names_by_number,
+    columns_by_rows, rows_of_sums, rows_by_a_matrix, function_with_defaults, function_by_names,
+    function_of_itself, function_with_a_loop, function_that_shadows, function_that_fills,
+    one_name_for_two, two_in_a_row, hides_by_numbers, hides_what_a_mask_leaves, 
+    a_number_of_a_list, a_sum_of_a_starred_list,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs_are_what_they_compute(program):
+    """A program that is run and one that is read come to the same numbers."""
+    lines = inspect.getsource(program).split("\n", 1)[1]
+    text = dedent(lines).replace("\nreturn ", "\nresult = ")
+    found, expected = final(text), np.asarray(program())
+    assert found is not None
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("text", CHANGED := [
+    "result = X @ K.T\nresult[0, 1] += 5",
+    "result = X.copy()\nresult[0] = v",
+    "result = X.copy()\nresult[:, 0] = 0",
+    "result = X @ K.T\nresult[result < 1] = 0",
+    "result = X\nresult = np.round(result)",
+    "result = X\nif v[0] > 0:\n    result = K",
+    "result = X.copy()\nif v[0] > 0:\n    result[0, 0] = 2",
+    "result = np.zeros((2, 2))\nif v[0] > 0:\n    result[0, 0] = 2",
+    "result = X\nn = 3\nwhile n:\n    result = result + K\n    n -= 1",
+    "result = X\nfor _ in range(int(v[0])):\n    result = K",
+    "result = np.zeros((2, 2))\nfor i in range(int(v[0])):\n    result[i] = 1",
+    "result = X\nmatch v[0]:\n    case 1:\n        result = K",
+    "x, y = X, K\nx, y = y, x\nresult = y",
+    "x = X\nx, y = x + 1, x * 2\nresult = y",
+    "def f(a):\n    while True:\n        a = a + 1\n        break\n    return a\nresult = f(X)",
+    "def f(a):\n    if v[0] > 0:\n        a = a + 1\n    return a\nresult = f(X)",
+    "def f(a):\n    b = a.copy()\n    b[0, 0] = 7\n    return b\nresult = f(X)",
+    "def f(a, *b):\n    return a\nresult = f(X, K)",
+], ids=CHANGED)  # fmt: skip
+def test_what_nobody_knows_any_more_is_left_open(text):
+    """A name that a program may have changed is not what it was before."""
+    computed(text)
+    assert final(text) is None
