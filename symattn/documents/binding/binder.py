@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, supposed, tables, values
+from symattn.documents.binding import author, series, supposed, tables, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import Column, Construction
@@ -46,6 +46,8 @@ _VARIANTS = (
 
 #: A mask may be meant in ``A = softmax(S)``.
 _MASK = re.compile(r"causal|mask", re.I)
+#: Words between values that are told together.
+_GOES_ON = re.compile(r"[\s,;]*+(?:and)?+\s*+")
 _LAST = re.compile(r"(?<=[.!?;])\s+")
 
 
@@ -106,7 +108,7 @@ class Binder:
         self.author = author.Author(held, self.names, self.claims, self.coverage)
         self.place = Place()
         self.runs = list(row_runs.found(passages))
-        self.equalities = Equalities(self.speech, self.place, self.runs)
+        self.equalities = Equalities(self.speech, self.place, self.runs, series.found(passages))
 
     def read(self) -> Reading:
         """The reading of the whole article."""
@@ -146,6 +148,7 @@ class Binder:
         """All passages in their order."""
         self._under = sorted(self.held.under, key=lambda one: one.span, reverse=True)
         self.order = -1
+        self._caption = Subject()
         for passage in self.passages:
             self._enter_under(passage)
             if passage.kind == "heading":
@@ -157,24 +160,37 @@ class Binder:
 
     def _passage(self, passage: Passage) -> None:
         # What was said right before stands for words of its own.
-        about = self.place.label if self.place.label.adjacent else Subject()
+        about = self.place.label if self.place.label.adjacent else self._caption
+        self._caption = Subject()
         self.place.label = replace(self.place.label, adjacent=False)
         self.equalities.enter(passage.kind)
-        for piece in passage.pieces:
+        for k, piece in enumerate(passage.pieces):
             match piece:
                 case Words(text):
-                    about = self.speech.subject(text, adjacent=True)
+                    if k and _GOES_ON.fullmatch(text):
+                        about = replace(about, mentions=())
+                    else:
+                        about = self.speech.subject(text, adjacent=True)
+                        self.place.speak(about)
+                    self.place.said = text
                     self.coverage.words(piece, passage.kind)
                 case Chain():
                     self._chain(piece, about)
                     about = replace(about, adjacent=False)
+                    self.place.said = ""
                 case Table():
                     self._table(piece)
         if passage.kind == "prose":
-            self.sentences.read(passage, self.place.around)
+            before = self.place.row if self.speech.tokens else None
+            self.sentences.read(passage, self.place.around, before)
             said = _words(passage)
             sentence = self.speech.subject(_LAST.split(said)[-1], not said.endswith((".", "!")))
             self.place.label = sentence
+            if said.endswith(":") and sentence.role is not None:
+                self.place.topic = sentence
+        elif passage.kind in ("code", "output"):
+            # A line of words above a value says what it is, as far as its figures agree.
+            self._caption = Subject(self.speech.subject(_words(passage)).role)
 
     def _table(self, table: Table) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""

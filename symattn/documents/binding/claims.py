@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from symattn import syntax
 from symattn.documents.binding import values, workings
+from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.reading import Claimed
 from symattn.documents.text import Span
 from symattn.documents.trees import Figure
+from symattn.numbers.printed import MINUS_INFINITY
 
 
 @dataclass
@@ -31,7 +32,7 @@ class Claims:
     def take(self, tree: syntax.Tree, name: str) -> None:
         """A printed value is an input where it stands: nothing is claimed of it."""
         named = syntax.Name(name)
-        for figure, keys in entries(tree):
+        for figure, keys in values.entries(tree):
             self.coverage.mark([figure], "given", syntax.entry_text(name, named, keys))
             self._taken.add(figure.span.start)
 
@@ -52,6 +53,12 @@ class Claims:
         fitted = self._fitted(target, value)
         return 0.0 if fitted is None else self.recipe.agreement(*fitted)
 
+    def likeness(self, target: syntax.Tree, value: syntax.Tree) -> float:
+        """The part of a value's figures that the expression rounds to, or that were printed
+        of it before."""
+        fitted = self._fitted(target, value)
+        return 0.0 if fitted is None else workings.likeness(self.recipe, *fitted)
+
     def claim(self, target: syntax.Tree, value: syntax.Tree, confirmed: bool = False) -> bool:
         """Claim that a value is printed of an expression; False if their shapes don't fit,
         or if the value is claimed of something already.
@@ -69,17 +76,21 @@ class Claims:
         text = syntax.text(target)
         self._add("of", text, value, confirmed)
         self.names.update(syntax.names(target))
-        for figure, keys in entries(value):
+        for figure, keys in values.entries(value):
             self._taken.add(figure.span.start)
             of = syntax.entry_text(text, target, keys)
             self.coverage.mark([figure], "bound", of, confirmed)
-        self.agreeing += self.recipe.agreement(target, value) * sum(1 for _ in entries(value))
+            entry = syntax.text(workings.entry_at(self.recipe, target, keys))
+            if (ends := interval(figure.text)) is not None and figure.text != MINUS_INFINITY:
+                self.recipe.printed.setdefault(entry, set()).add((ends[0] + ends[1]) / 2)
+        count = sum(1 for _ in values.entries(value))
+        self.agreeing += self.recipe.agreement(target, value) * count
         return True
 
     def _is_in_percent(self, target: syntax.Tree, value: syntax.Tree) -> bool:
         """Whether figures can only be shares in percent without the sign: none is the
         share itself, most are its hundredfold."""
-        several = sum(1 for _ in entries(value)) > 1
+        several = sum(1 for _ in values.entries(value)) > 1
         if not several or self.agreement(target, value) > 0:
             return False
         return self.agreement(hundredfold(target), value) > 0.5
@@ -128,18 +139,3 @@ def _without_sign(figure: Figure) -> Figure:
     """The number of a figure in percent."""
     text = figure.text.removesuffix("%").rstrip()
     return Figure(text, Span(figure.span.start, figure.span.start + len(text)))
-
-
-def entries(value: syntax.Tree) -> Iterator[tuple[Figure, tuple[int, ...]]]:
-    """The figures of a printed value, each with its index.
-
-    >>> [(one.text, keys) for one, keys in entries(syntax.Array((Figure("1"), Figure("2"))))]
-    [('1', (0,)), ('2', (1,))]
-    """
-    match value:
-        case Figure():
-            yield value, ()
-        case syntax.Array(items):
-            for i, item in enumerate(items):
-                for figure, keys in entries(item):
-                    yield figure, (i, *keys)

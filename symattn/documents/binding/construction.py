@@ -61,6 +61,7 @@ class Construction:
         counted = self.held.count_from
         self.names.first = _counted_from(chains, self.names) if counted is None else counted
         self._needed = _used_names(chains)
+        self._chains = chains
         # What the author computes from is an input, whatever its shape.
         asked = {name for step in self.held.steps.values() for name in syntax.names(step.tree)}
         computed = _computed_names(chains)
@@ -263,7 +264,8 @@ class Construction:
         canonical = self.names.canonical
         known = renamed(tree, lambda name: syntax.Name(canonical.get(name, name)))
         made = self.names.resolved(known)
-        if row is not None and not (made is not None and self._is_matrix(made)):
+        is_one = row is not None and not (made is not None and self._is_matrix(made))
+        if is_one or (made is not None and not is_fixed and self._is_of_row(one, made)):
             self.names.failed.add(one.key)
             return True
         name = None if made is None else self._step(one.name, made, one.span)
@@ -273,6 +275,19 @@ class Construction:
 
     def _is_matrix(self, tree: syntax.Tree) -> bool:
         return len(self.recipe.shape(tree) or ()) == 2
+
+    def _is_of_row(self, one: Definition, made: syntax.Tree) -> bool:
+        """Whether numbers are put into an expression whose value is printed as a row: what
+        it says is of that row, and not of the whole."""
+        printed = (member for member in self._chains[one.order].members if values.is_value(member))
+        value = next(printed, None)
+        return (
+            value is not None
+            and any(values.figures(made))
+            and len(values.shape(value)) == 1
+            and self._is_matrix(made)
+            and not self.claims.fits(made, value)
+        )
 
     def _step(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:
         """A new step, or the older version of the name that has the same value."""

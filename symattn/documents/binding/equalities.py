@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.binding import context, values, workings
+from symattn.documents.binding import context, series, values, workings
 from symattn.documents.binding.bounds import bounds
 from symattn.documents.binding.construction import same
-from symattn.documents.binding.definitions import is_symbolic, is_worked
+from symattn.documents.binding.definitions import is_symbolic, is_worked, renamed
 from symattn.documents.binding.place import Place
 from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.speech import Speech
@@ -27,7 +27,13 @@ _TELLING = 6
 class Equalities:
     """Reads chains one after another; ``open`` are figures that could be several things."""
 
-    def __init__(self, speech: Speech, place: Place, runs: Iterable[Rows]) -> None:
+    def __init__(
+        self,
+        speech: Speech,
+        place: Place,
+        runs: Iterable[Rows],
+        workings_of_rows: Iterable[tuple[Chain, ...]],
+    ) -> None:
         self.speech = speech
         self.place = place
         self.claims = speech.claims
@@ -40,6 +46,11 @@ class Equalities:
         self._last: syntax.Tree | None = None
         self._shown: list[syntax.Tree | None] = []
         self._runs = {run.chains[0].span: run for run in runs}
+        self._series = {chains[0].span: chains for chains in workings_of_rows}
+        #: What names stand for in the row that is spoken of.
+        self._local: tuple[Mention | None, dict[str, syntax.Tree]] = (None, {})
+        #: What code shows behind words of its own.
+        self._labelled: dict[str, syntax.Tree] = {}
         self._in_runs = {chain.span for run in self._runs.values() for chain in run.chains[1:]}
 
     def enter(self, kind: str) -> None:
@@ -62,16 +73,20 @@ class Equalities:
         while len(members) > 1 and (mention := self._token(members[0])) is not None:
             label = replace(label, mentions=(*label.mentions, mention))
             members.pop(0)
-        about = label.within(self.place.around)
-        target = self._target(members)
         first = next((one for one in members if values.is_value(one)), None)
-        if target is not None and first is not None and not self.claims.fits(target, first):
+        about = label.within(self.place.around)
+        if carried := self._is_of_row(about, label, members, first):
+            assert self.place.row is not None
+            about = replace(about, mentions=(self.place.row, *about.mentions))
+        if chain.span in self._series:
+            self._read_series(self._series[chain.span], about)
+        members = [self._localised(one) for one in members]
+        target = self._target(members)
+        if target is not None and first is not None and self.speech.is_suggested(members[0]):
             # "softmax = [0.49, 0.51]" may be a row of what the name suggests.
-            target = None if self.speech.is_suggested(members[0]) else target
-        if chain.is_code and len(members) == 1:
-            self._shown.append(target)
-        if target is None and len(members) == 1 and values.is_value(members[0]):
-            target = self._printed(members[0])
+            is_working = any(values.figures(target))
+            target = target if self.claims.fits(target, first) and not is_working else None
+        target = self._of_output(chain, target)
         spoken = self.speech.meant(about, members) if target is None else None
         work: syntax.Tree | None = None
         self._note(members, target)
@@ -87,16 +102,33 @@ class Equalities:
                     spoken is not None and self.speech.is_worked(spoken)
                 )
                 self._value(member, target or spoken, is_named, label)
+                if spoken is not None and self.claims.fits(spoken, member):
+                    self._call(members[0], spoken)
                 work = None
             elif not values.is_closed(member):
                 made = self.names.resolved(member)
                 if made is not None and any(values.figures(made)):
-                    self._working(made, None, target, spoken, about)
+                    self._working(made, None, target, spoken, about, carried)
             elif values.is_numeric(member):
                 work = member
                 self.claims.coverage.mark(values.figures(work), "local")
                 value = next((one for one in members[k:] if values.is_value(one)), None)
-                self._working(member, value, target, spoken, about)
+                self._working(member, value, target, spoken, about, carried)
+
+    def _of_output(self, chain: Chain, target: syntax.Tree | None) -> syntax.Tree | None:
+        """What a chain names, or where it is a value by itself what code showed there."""
+        said = " ".join(self.place.said.lower().split()).rstrip(" :")
+        member = chain.members[0]
+        if chain.is_code and len(chain.members) == 1:
+            self._shown.append(target)
+            if target is not None and said:
+                self._labelled[said] = target
+        elif target is not None and self._kind == "output" and target in self._shown:
+            del self._shown[: self._shown.index(target) + 1]
+        elif target is None and len(chain.members) == 1 and values.is_value(member):
+            found = self._printed(member) or self._labelled.get(said)
+            return found if found is not None and self.claims.fits(found, member) else None
+        return target
 
     def _note(self, members: Sequence[Member], target: syntax.Tree | None) -> None:
         """Of a matrix that a chain is about: it may be spoken of next, and what a gradient
@@ -127,6 +159,43 @@ class Equalities:
             if tree is None or self.claims.fits(tree, value):
                 return tree
         return None
+
+    def _is_of_row(
+        self, about: Subject, label: Subject, members: list[Member], first: syntax.Tree | None
+    ) -> bool:
+        """Whether a chain can only be of the row that was spoken of last: it has a
+        dimension, a name that tells what it is, or it is a row or a working by its words."""
+        if self.place.row is None or any(not one.across for one in about.mentions):
+            return False
+        if about.mentions:
+            return True
+        if first is None or len(values.shape(first)) > 1:
+            return False
+        is_row = len(values.shape(first)) == 1 or any(map(values.is_numeric, members))
+        return (label.role is not None and is_row) or self.speech.is_suggested(members[0])
+
+    def _localised(self, member: Member) -> Member:
+        """A member with the names of the row that is spoken of."""
+        if isinstance(member, Opaque | syntax.Name) or self.place.row is None:
+            return member
+        row, local = self._local
+        if row != self.place.row or not local:
+            return member
+        return renamed(member, lambda name: local.get(name, syntax.Name(name)))
+
+    def _call(self, head: Member, tree: syntax.Tree) -> None:
+        """A name stands for something as long as the row is spoken of."""
+        if self._local[0] != self.place.row:
+            self._local = self.place.row, {}
+        if isinstance(head, syntax.Name):
+            self._local[1][head.name] = tree
+
+    def _read_series(self, chains: Sequence[Chain], about: Subject) -> None:
+        """Workings line by line of the row that is spoken of."""
+        row = next((one for one in about.mentions if not one.across), self.place.row)
+        if row is not None:
+            number = self.speech.counted(row)
+            self._claim_all(series.bindings(self.recipe, chains, number))
 
     def _token(self, member: Member) -> Mention | None:
         if isinstance(member, syntax.Name) and member.name in self.speech.tokens:
@@ -160,7 +229,7 @@ class Equalities:
             self.claims.coverage.mark(values.figures(value), "ignored")
             return
         is_whole = label.adjacent and (label.role is not None or _is_entry(target))
-        is_likely = is_whole or self.claims.agreement(target, value) >= 0.5
+        is_likely = is_whole or self.claims.likeness(target, value) >= 0.5
         if is_named or (is_likely and not self._is_other(target, value)):
             self.claims.claim(target, value)
             return
@@ -191,6 +260,7 @@ class Equalities:
         target: syntax.Tree | None,
         spoken: syntax.Tree | None,
         about: Subject,
+        carried: bool,
     ) -> None:
         """Numbers that something is worked out from: each is what stands there in the
         definition of what the chain or the words name, or of the only entry in the row
@@ -198,7 +268,7 @@ class Equalities:
         for one in (target, spoken):
             if one is not None:
                 share, bound = workings.bindings(self.recipe, one, numbers)
-                if share >= 0.5:
+                if share >= (0.6 if carried else 0.5):
                     self._claim_all(bound)
                     return
         row = next((self.speech.counted(one) for one in about.mentions if not one.across), None)
@@ -206,17 +276,27 @@ class Equalities:
         if row is None and telling < _TELLING:
             return
         found: list[tuple[syntax.Tree, workings.Bound]] = []
-        near = bounds(numbers)
-        for one in context.targets(self.recipe, about.role, row, self._last, near):
-            share, bound = workings.bindings(self.recipe, one, numbers)
-            if share > 1 - 1e-9 and bound:
-                found.append((one, bound))
+        carried_row = None if self.place.row is None else self.speech.counted(self.place.row)
+        for place in dict.fromkeys([row] if row is not None else [carried_row, None]):
+            found = found or self._worked_out(numbers, about, place)
         if not found or not self._is_one([tree for tree, _ in found]):
             return
         tree, bound = found[0]
         self._claim_all(bound)
         if value is not None and target is None:
             self.claims.claim(tree, value)
+
+    def _worked_out(
+        self, numbers: syntax.Tree, about: Subject, row: int | None
+    ) -> list[tuple[syntax.Tree, workings.Bound]]:
+        """What numbers work out in a row, or in any, as all of them agree."""
+        found: list[tuple[syntax.Tree, workings.Bound]] = []
+        near = bounds(numbers)
+        for one in context.targets(self.recipe, about.role, row, self._last, near):
+            share, bound = workings.bindings(self.recipe, one, numbers)
+            if share > 1 - 1e-9 and bound:
+                found.append((one, bound))
+        return found
 
     def _claim_all(self, bound: workings.Bound) -> None:
         for value, tree in bound:
@@ -231,7 +311,7 @@ class Equalities:
     def _is_other(self, target: syntax.Tree, value: syntax.Tree) -> bool:
         """Whether most of a printed value's figures are those of another quantity, or of
         a row of one."""
-        own = max(self.claims.agreement(target, value), 0.5)
+        own = max(self.claims.likeness(target, value), 0.5)
         others: list[syntax.Tree] = []
         for name in (*self.recipe.given, *self.recipe.steps):
             whole = syntax.Name(name)

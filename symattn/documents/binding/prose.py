@@ -11,7 +11,7 @@ from symattn.documents.binding.roles import About, Phrase, Role, spoken
 from symattn.documents.binding.subjects import Mention, mentions
 from symattn.documents.trees import Chain, Figure, Passage, Words
 
-_ITSELF = re.compile(r"\b(?:itself|themselves|its own)\b", re.I)
+_ITSELF = re.compile(r"\b(?:itself|themselves|its own|self-attention)\b", re.I)
 _ENDS = re.compile(r"(?<=[.!?;])\s+|\n[^\S\n]*+[-*•]\s|\n\n")
 #: Sentences of more figures than that are not cut into clauses.
 _CLAUSES = 32

@@ -49,6 +49,8 @@ class Recipe:
         self._nodes: dict[syntax.Tree, Node | None] = {}
         self._agreements: dict[tuple[syntax.Tree, syntax.Tree], float] = {}
         self._roles: dict[str, Role | None] = {}
+        #: The figures that are printed of entries, right or wrong, by their expressions.
+        self.printed: dict[str, set[float]] = {}
         #: What expressions are by the definitions, so many steps deep.
         self.forms: dict[tuple[syntax.Tree, int], list[syntax.Tree]] = {}
 

@@ -10,10 +10,11 @@ from typing import Literal, NamedTuple
 from symattn import syntax
 
 #: What a quantity is in attention; ``scaled`` are scores after the division, ``masked``
-#: those after the mask, ``sums`` the sums of a row's exponentials.
+#: those after the mask, ``shifted`` a row of them less its largest, ``sums`` the sums of
+#: a row's exponentials.
 Role = Literal[
     "input", "query", "key", "value", "query weights", "key weights", "value weights",
-    "scores", "scaled", "masked", "weights", "output", "exponentials", "sums",
+    "scores", "scaled", "masked", "shifted", "weights", "output", "exponentials", "sums",
 ]  # fmt: skip
 
 #: Phrases of each role, the longest that fits wins; plain words, in any case.
@@ -46,7 +47,9 @@ _PHRASES: tuple[tuple[Role, str], ...] = (
     ("output", r"(?:(?:final|attention|layer|head) ){0,3}+outputs?(?: (?:matrix|vectors?|rows?))?"),
     ("output", r"context(?:ual(?:ized)?)?(?: output)? ?(?:vectors?|matrix|representations?)"),
     ("output", r"weighted (?:sums?|averages?|combinations?)|after attention"),
-    ("exponentials", r"exponentials?|exponentiat\w+"),
+    ("shifted", r"shifted(?: (?:scores?|logits))?"),
+    ("shifted", r"subtract\w*(?:(?: the)?(?: row)? max(?:imum)?)?"),
+    ("exponentials", r"exponentials?|exponentiat\w+|exps?"),
     ("sums", r"(?:row )?sums?(?: of (?:the )?exponentials)?|normali[sz]ers?|denominators?"),
 )
 _FOUND = [(role, re.compile(rf"(?<![\w-])(?:{text})(?![\w-])", re.I)) for role, text in _PHRASES]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents.binding import values
+from symattn.documents.binding.roles import named
 from symattn.documents.trees import Chain, Labelled, Passage, Words
 
 _QUOTES = "\"'“”‘’«»„`*"
@@ -62,6 +63,12 @@ def _labelled(
         if passage.kind == "note":
             continue
         before = ""
+        if all(isinstance(one, Words) for one in passage.pieces):
+            # Words between rows begin something new, unless they are marks only.
+            said = "".join(one.text for one in passage.pieces if isinstance(one, Words))
+            if any(map(str.isalnum, said)):
+                yield None
+            continue
         for piece in passage.pieces:
             match piece:
                 case Words(text):
@@ -124,6 +131,7 @@ def are_tokens(labels: Sequence[str]) -> bool:
     return (
         len(set(labels)) == len(labels)
         and all(labels)
+        and not all(map(named, labels))
         and not any(_COUNTED.fullmatch(label) or label.isdigit() for label in labels)
         and not any(re.fullmatch(r"[A-Za-z]_?[0-9]+|[A-Z]", label) for label in labels)
         and max(map(len, labels)) <= 24

@@ -19,17 +19,17 @@ class Sentences:
         self.standard = speech.standard
         self.recipe = speech.recipe
 
-    def read(self, passage: Passage, around: Subject) -> None:
+    def read(self, passage: Passage, around: Subject, before: Mention | None) -> None:
         """Figures among words, by what each sentence says of them, or what is spoken of
-        around them."""
+        around them; of the row that was spoken of ``before``, where they say nothing."""
         text, figures = prose.joined(passage)
-        row = next((one for one in around.mentions if not one.across), None)
+        row = next((one for one in around.mentions if not one.across), before)
         for ways in prose.told(text, figures, self.speech.tokens, row, self.standard.phrases):
             read = [self._told(one) for one in ways]
             share, bound, certain = max(read, key=lambda one: one[0], default=(0.0, [], False))
             for figure, tree in bound:
                 # What one sentence says of several figures stands or falls together.
-                holds = self.claims.agreement(tree, figure) == 1.0
+                holds = self.claims.likeness(tree, figure) == 1.0
                 is_share = values.is_share(figure)
                 if holds or (is_share and (share >= 0.5 if len(bound) > 1 else certain)):
                     plainly = certain or len(bound) > 1
@@ -87,7 +87,7 @@ class Sentences:
             if 0 <= i < rows and 0 <= j < columns and not self.claims.is_taken(figure):
                 keys = (i, j) if len(shape) == 2 else (j,)
                 bound.append((figure, workings.indexed(whole, *keys)))
-        agree = sum(self.claims.agreement(tree, figure) == 1.0 for figure, tree in bound)
+        agree = sum(self.claims.likeness(tree, figure) == 1.0 for figure, tree in bound)
         certain = all(
             column.certain and (row is None or row.certain) for _, row, column in told.figures
         )

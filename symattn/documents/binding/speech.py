@@ -59,15 +59,26 @@ class Speech:
             return found[0] if found else None
         fitting = [tree for tree in found if self.claims.fits(tree, value)] or found
         # Of exponentials less their largest the sum is as well.
-        worked = [tree for tree in fitting if self.is_worked(tree)]
+        worked = [tree for tree in fitting if self._follows(tree)]
         return max(worked or fitting, key=lambda tree: self.claims.agreement(tree, value))
 
     def is_worked(self, tree: syntax.Tree) -> bool:
-        """Whether what a sum adds up was claimed before, entry by entry."""
+        """Whether what a sum adds up was claimed before."""
         match tree:
             case syntax.Call("total", (syntax.Call("exp", (row,)),)):
-                return self.claims.is_claimed(syntax.Call("exp", (workings.entry(row, 0),)))
+                whole, first = row, workings.entry(row, 0)
+                return any(
+                    self.claims.is_claimed(syntax.Call("exp", (one,))) for one in (whole, first)
+                )
         return False
+
+    def _follows(self, tree: syntax.Tree) -> bool:
+        """Whether it is the sum of what was claimed before, or its exponentials are of scores
+        less their largest that were."""
+        match tree:
+            case syntax.Call("exp", (syntax.Binary("-") as row,)):
+                return self.claims.is_claimed(row)
+        return self.is_worked(tree)
 
     def is_suggested(self, member: Member) -> bool:
         """Whether a name is not defined, but called by what it is."""
@@ -85,7 +96,7 @@ class Speech:
         if not isinstance(role, str):
             made = self.standard.of(role)
             return [] if made is None else [made]
-        if role in ("exponentials", "sums"):
+        if role in ("exponentials", "sums", "shifted"):
             rows = [self.counted(one) for one in about.mentions if not one.across]
             if not rows:
                 return []

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Literal
 
 from symattn.documents.binding.roles import About, Phrase, spoken
@@ -55,14 +56,18 @@ class Subject:
 def subject(
     words: str, tokens: Sequence[str], adjacent: bool = False, phrases: Iterable[Phrase] = ()
 ) -> Subject:
-    """The last role that words name, and all rows and columns.
+    """The last role that words name, rather not in brackets, and all rows and columns.
 
     >>> found = subject('Attention weights for "study"', ["please", "study"])
     >>> found.role, [one.place for one in found.mentions]
     ('weights', [1])
     """
     roles = spoken(words, phrases)
-    role = roles[-1].role if roles else None
+    role = None
+    if roles:
+        depth = list(accumulate((one == "(") - (one == ")") for one in words))
+        outside = [one for one in roles if depth[one.start] <= 0]
+        role = (outside or roles)[-1].role
     return Subject(role, tuple(mentions(words, tokens)), adjacent)
 
 

@@ -184,3 +184,18 @@ def leaves(tree: syntax.Tree) -> Iterator[syntax.Tree]:
             yield from leaves(item)
     else:
         yield tree
+
+
+def entries(value: syntax.Tree) -> Iterator[tuple[Figure, tuple[int, ...]]]:
+    """The figures of a printed value, each with its index.
+
+    >>> [(one.text, keys) for one, keys in entries(syntax.Array((Figure("1"), Figure("2"))))]
+    [('1', (0,)), ('2', (1,))]
+    """
+    match value:
+        case Figure():
+            yield value, ()
+        case syntax.Array(items):
+            for i, item in enumerate(items):
+                for figure, keys in entries(item):
+                    yield figure, (i, *keys)

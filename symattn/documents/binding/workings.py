@@ -7,7 +7,7 @@ in that very form, each is what stands there in the form.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from math import comb
@@ -16,10 +16,13 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import values
-from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.recipe import Recipe, rounds
+from symattn.documents.trees import Figure
 
 #: Sums of more terms than that are not unfolded.
 _TERMS = 64
+#: So many figures that are printed of one entry are compared with others.
+_READINGS = 4
 #: Of terms that may be left out, so many choices are tried.
 _CHOICES = 20
 
@@ -47,6 +50,11 @@ def _matches(
     recipe: Recipe, target: syntax.Tree, numbers: syntax.Tree, depth: int
 ) -> Iterator[Bound]:
     """The ways in which numbers have a form of the target."""
+    if not any(isinstance(part, syntax.Literal) for part in values.walk(numbers)):
+        # A name in it stands for what has its value.
+        if _are_same(recipe, target, numbers):
+            yield []
+        return
     if numbers == target or isinstance(target, syntax.Literal):
         if isinstance(numbers, syntax.Literal) and numbers.text != getattr(target, "text", ""):
             return
@@ -81,7 +89,7 @@ def _entries(
         return
     found: Bound = []
     for place, item in enumerate(numbers.items):
-        part = next(_matches(recipe, indexed(target, place), item, depth), None)
+        part = next(_matches(recipe, entry_at(recipe, target, (place,)), item, depth), None)
         if part is None:
             return
         found += part
@@ -92,6 +100,8 @@ def _same(recipe: Recipe, form: syntax.Tree, numbers: syntax.Tree, depth: int) -
     """The ways in which numbers match a form, part by part."""
     match form, numbers:
         case syntax.Binary("+", _, _), syntax.Binary("+", _, _):
+            yield from _sums(recipe, terms(form), terms(numbers), depth)
+        case syntax.Binary("+", _, _), syntax.Binary("-" | "*", _, _):
             yield from _sums(recipe, terms(form), terms(numbers), depth)
         case syntax.Binary("*" | "@", a, b), syntax.Binary("*" | "@", x, y):
             yield from _parts(recipe, [a, b], [x, y], depth)
@@ -111,15 +121,37 @@ def _sums(
     """Terms one by one; where fewer are printed, zeros are left out: all of them, those at
     the end, or some."""
     missing = len(forms) - len(numbers)
-    if missing <= 0:
-        yield from _parts(recipe, forms, numbers, depth)
+    if missing < 0:
+        return
+    if missing == 0:
+        yield from _parts(recipe, *_with_signs(forms, numbers), depth)
         return
     zeros = [k for k, form in enumerate(forms) if _is_zero(recipe, form)]
     if len(zeros) < missing or comb(len(zeros), missing) > _CHOICES:
         return
     for left_out in reversed(list(combinations(zeros, missing))):
         kept = [form for k, form in enumerate(forms) if k not in left_out]
-        yield from _parts(recipe, kept, numbers, depth)
+        yield from _parts(recipe, *_with_signs(kept, numbers), depth)
+
+
+def _with_signs(
+    forms: list[syntax.Tree], numbers: list[syntax.Tree]
+) -> tuple[list[syntax.Tree], list[syntax.Tree]]:
+    """Terms and numbers, a sign before a number that is taken off turned to its term."""
+    pairs = [
+        (syntax.Negative(form), number.operand)
+        if isinstance(number, syntax.Negative) and values.is_value(number.operand)
+        else (form, number)
+        for form, number in zip(forms, numbers, strict=True)
+    ]
+    return [form for form, _ in pairs], [number for _, number in pairs]
+
+
+def _are_same(recipe: Recipe, one: syntax.Tree, other: syntax.Tree) -> bool:
+    if recipe.shape(one) != recipe.shape(other):
+        return False
+    first, second = recipe.floats(one), recipe.floats(other)
+    return first is not None and second is not None and np.array_equal(first, second)
 
 
 def _is_zero(recipe: Recipe, tree: syntax.Tree) -> bool:
@@ -142,18 +174,79 @@ def _parts(
 
 
 def _agreeing(recipe: Recipe, bound: Bound) -> float:
-    return sum(recipe.agreement(tree, value) for value, tree in bound)
+    return sum(likeness(recipe, tree, value) for value, tree in bound)
+
+
+def likeness(recipe: Recipe, tree: syntax.Tree, value: syntax.Tree) -> float:
+    """The part of a value's figures that an expression rounds to, or that are printed of
+    its entries elsewhere, right or wrong: what is worked out there begins with them."""
+    agreeing = recipe.agreement(tree, value)
+    shape = recipe.shape(tree)
+    if agreeing == 1 or shape is None or shape != values.shape(value):
+        return agreeing
+    held = [
+        rounds_as_printed(recipe, entry_at(recipe, tree, keys), figure)
+        for figure, keys in values.entries(value)
+    ]
+    return max(agreeing, sum(held) / len(held)) if held else agreeing
+
+
+def rounds_as_printed(recipe: Recipe, tree: syntax.Tree, figure: Figure) -> bool:
+    """Whether an entry rounds to a figure, or the figure is printed of it elsewhere."""
+    if recipe.agreement(tree, figure) == 1:
+        return True
+    return any(rounds(value, figure.text) for value in _from_printed(recipe, tree))
+
+
+def _from_printed(recipe: Recipe, tree: syntax.Tree) -> list[float]:
+    """What an entry is as it is printed elsewhere, or from entries that are."""
+    if texts := recipe.printed.get(syntax.text(tree)):
+        return sorted(texts)[:_READINGS]
+    match tree:
+        case syntax.Binary("*", left, right):
+            first = _from_printed(recipe, left) or _exactly(recipe, left)
+            second = _from_printed(recipe, right) or _exactly(recipe, right)
+            return [a * b for a in first for b in second][:_READINGS]
+        case syntax.Negative(operand):
+            return [-value for value in _from_printed(recipe, operand)]
+    return []
+
+
+def _exactly(recipe: Recipe, tree: syntax.Tree) -> list[float]:
+    found = recipe.floats(tree)
+    return [float(found[0, 0])] if found is not None and found.size == 1 else []
+
+
+def entry_at(recipe: Recipe, tree: syntax.Tree, keys: Sequence[int]) -> syntax.Tree:
+    """An entry of an expression, as it is computed from the entries of its parts."""
+    if not keys:
+        return tree
+    shape = recipe.shape(tree)
+    match tree:
+        case syntax.Binary("+" | "-" | "*" | "/" as op, left, right):
+            parts = [
+                entry_at(recipe, part, keys) if recipe.shape(part) == shape else part
+                for part in (left, right)
+                if recipe.shape(part) in (shape, ())
+            ]
+            if len(parts) == 2:
+                return syntax.Binary(op, *parts)
+        case syntax.Call("exp", (operand,)):
+            return syntax.Call("exp", (entry_at(recipe, operand, keys),))
+        case syntax.Negative(operand):
+            return syntax.Negative(entry_at(recipe, operand, keys))
+    return indexed(tree, *keys)
 
 
 def terms(tree: syntax.Tree) -> list[syntax.Tree]:
-    """The terms of a sum.
+    """The terms of a sum, each that is taken off with its sign.
 
-    >>> [syntax.text(one) for one in terms(syntax.parse("a + b*c + d"))]
-    ['a', 'b * c', 'd']
+    >>> [syntax.text(one) for one in terms(syntax.parse("a + b*c - d"))]
+    ['a', 'b * c', '-d']
     """
     found: list[syntax.Tree] = []
-    while isinstance(tree, syntax.Binary) and tree.op == "+":
-        found.append(tree.right)
+    while isinstance(tree, syntax.Binary) and tree.op in ("+", "-"):
+        found.append(tree.right if tree.op == "+" else syntax.Negative(tree.right))
         tree = tree.left
     return [tree, *reversed(found)]
 
@@ -222,6 +315,14 @@ def _unfolded(recipe: Recipe, target: syntax.Tree, depth: int) -> Iterator[synta
                 yield from _of_entry(recipe, whole, plain, depth)
         case syntax.Call("total", (operand,)):
             yield from _sum_of(recipe, operand)
+        case syntax.Binary("@", left, right) if (
+            len(shape := recipe.shape(left) or ()) == 1
+            and recipe.shape(right) == shape
+            and shape[0] <= _TERMS
+        ):
+            yield _added(
+                syntax.Binary("*", indexed(left, k), indexed(right, k)) for k in range(shape[0])
+            )
 
 
 def _of_entry(
