@@ -37,6 +37,10 @@ KEY_PARTS = Limit(32, "a key of {found} parts; at most {most} are read")
 #: Files that extend each other.
 CHAIN = Limit(10, "more than {most} files that extend each other")
 CLAIMS = Limit(10_000, "{found} claims; at most {most} are read")
+#: Numbers that an article prints, in words, formulas, code, outputs and tables.
+NUMBERS = Limit(
+    50_000, "here its numbers are more than {most}; divide the article, or leave out long lists"
+)
 #: What an author says to symattn of an article, in notes and in each table of a side file.
 NOTES = Limit(1000, "{found} notes; at most {most} are read")
 #: Phrases of the author: each is looked for in all words of the article.

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import codecs
+import re
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symattn.documents.article import Article, Block, Contents, Form
 from symattn.documents.lines import unified
 from symattn.documents.text import Text
-from symattn.errors import Malformed, alike, expected, short
-from symattn.limits import LINES
+from symattn.errors import Fault, Malformed, alike, expected, short
+from symattn.limits import LINES, NUMBERS
 from symattn.tables.file import content
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 #: The forms of articles by the suffixes of their files, in lower case.
 FORMS: Mapping[str, Form] = {
@@ -38,6 +40,7 @@ _MARKS = (
 )
 
 
+_NUMBER = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 #: How the name of a side file ends, in which an author says something of an article.
 SIDE_FILE = ".symattn.toml"
 
@@ -112,7 +115,27 @@ def article(path: Path, held: bytes) -> Article:
         raise Malformed(f"the file has {LINES.said(count)}")
     found = _read(form, text)
     title = found.title or _heading(found.blocks)
-    return Article(path, form, source, found.blocks, encoding, title, found.notes)
+    made = Article(path, form, source, found.blocks, encoding, title, found.notes)
+    _check_numbers(made)
+    return made
+
+
+def _check_numbers(made: Article) -> None:
+    """Malformed, with the place, where an article prints more numbers than are read."""
+    left = NUMBERS.most
+    for text in _texts(made):
+        found = [match.start() for match in _NUMBER.finditer(text.string)]
+        if len(found) > left:
+            place = made.place(text.span(found[left]).start)
+            raise Malformed(Fault(f"column {place.column}", NUMBERS.said(), place.line))
+        left -= len(found)
+
+
+def _texts(made: Article) -> Iterator[Text]:
+    """All texts of an article, in order."""
+    for block in made.blocks:
+        parts = chain(block.parts, *(cell.parts for row in block.rows for cell in row))
+        yield from (part.text for part in parts)
 
 
 def decoded(held: bytes) -> tuple[str, str]:

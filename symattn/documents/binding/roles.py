@@ -52,7 +52,15 @@ _PHRASES: tuple[tuple[Role, str], ...] = (
     ("exponentials", r"exponentials?|exponentiat\w+|exps?"),
     ("sums", r"(?:row )?sums?(?: of (?:the )?exponentials)?|normali[sz]ers?|denominators?"),
 )
-_FOUND = [(role, re.compile(rf"(?<![\w-])(?:{text})(?![\w-])", re.I)) for role, text in _PHRASES]
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """A phrase as whole words."""
+    return re.compile(rf"(?=[a-z])(?<![\w-])(?:{text})(?![\w-])", re.I)
+
+
+_FOUND = [(role, _pattern(text)) for role, text in _PHRASES]
+_ANY = _pattern("|".join(text for _, text in _PHRASES))
 
 #: Words in the names of quantities, from the most telling.
 _IN_NAMES: tuple[tuple[Role, str], ...] = (
@@ -125,9 +133,17 @@ def _all(words: str, phrases: Iterable[Phrase]) -> Iterator[Spoken]:
     for about, pattern in phrases:
         for match in pattern.finditer(words):
             yield Spoken(about, match.start(), match.end())
-    for role, pattern in _FOUND:
-        for match in pattern.finditer(words):
-            yield Spoken(role, match.start(), match.end())
+    yield from _usual(words)
+
+
+@lru_cache(maxsize=1024)
+def _usual(words: str) -> tuple[Spoken, ...]:
+    """All that the usual phrases name, overlapping or not; most words name nothing."""
+    if not _ANY.search(words):
+        return ()
+    return tuple(
+        Spoken(role, *match.span()) for role, pattern in _FOUND for match in pattern.finditer(words)
+    )
 
 
 @lru_cache(maxsize=1024)
