@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from symattn import syntax
 from symattn.documents.article import Article
-from symattn.documents.binding import author, series, supposed, tables, values
+from symattn.documents.binding import author, masks, series, supposed, tables, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import Column, Construction
@@ -28,24 +28,14 @@ from symattn.documents.binding.subjects import (
     labelled_tokens,
     spoken_tokens,
 )
-from symattn.documents.help import NONE, Help, Said, malformed
+from symattn.documents.help import NONE, Help, malformed
 from symattn.documents.passages import passages as passages_of
 from symattn.documents.reading import Reading
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Passage, Table, Words
-from symattn.errors import Fault
+from symattn.documents.trees import Chain, Labelled, Passage, Table, Words
 
-#: The forms that an article may have in mind where it doesn't define its steps.
-_VARIANTS = (
-    Variant(),
-    Variant(scaled=False),
-    Variant(causal=True),
-    Variant(scaled=False, causal=True),
-)
-
-
-#: A mask may be meant in ``A = softmax(S)``.
-_MASK = re.compile(r"causal|mask", re.I)
+#: So many masks are tried.
+_MASKS = 3
 #: Words between values that are told together.
 _GOES_ON = re.compile(r"[\s,;]*+(?:and)?+\s*+")
 _LAST = re.compile(r"(?<=[.!?;])\s+")
@@ -59,23 +49,37 @@ def read(article: Article, held: Help = NONE) -> Reading:
     most of its figures agree with.
     """
     passages = passages_of(article)
-    best: tuple[int, float, Reading, list[tuple[Said, Fault]]] | None = None
+    best: Binder | None = None
     tried: list[Standard] = []
-    for variant in _VARIANTS:
+    for variant in _variants(article, passages):
         if not all(variant.differs(one.variant, one.asked) for one in tried):
             continue
         binder = Binder(article, passages, variant, held)
         reading = binder.read()
         tried.append(binder.standard)
-        merit = (-len(binder.author.faults), binder.claims.agreeing)
-        if best is None or merit[0] > best[0] or (merit[0] == best[0] and merit[1] > best[1] + 0.5):
-            best = *merit, reading, binder.author.faults
-        if not reading.assumptions and not _MASK.search(article.source):
+        if best is None or binder.is_better(best):
+            best, found = binder, reading
+        if not reading.assumptions and not masks.SPOKEN.search(article.source):
             break
     assert best is not None
-    if best[3]:
-        raise malformed(best[3])
-    return best[2]
+    if masks.SPOKEN.search(article.source) and best.is_doubtful():
+        best = Binder(article, passages, Variant(mask=masks.UNKNOWN), held)
+        found = best.read()
+    if best.author.faults:
+        raise malformed(best.author.faults)
+    return found
+
+
+def _variants(article: Article, passages: Sequence[Passage]) -> Iterator[Variant]:
+    """The forms that an article may have in mind where it doesn't define its steps."""
+    yield Variant()
+    yield Variant(scaled=False)
+    hidden: list[masks.Mask] = [masks.CAUSAL]
+    if masks.SPOKEN.search(article.source):
+        hidden += masks.told(" ".join(map(_words, passages)), _chains(passages))
+    for mask in list(dict.fromkeys(hidden))[:_MASKS]:
+        yield Variant(mask=mask)
+        yield Variant(scaled=False, mask=mask)
 
 
 class Binder:
@@ -121,6 +125,26 @@ class Binder:
         self._walk()
         return self._reading()
 
+    def is_better(self, other: Binder) -> bool:
+        """Whether the author has less to complain of, or clearly more figures agree."""
+        faults, others = len(self.author.faults), len(other.author.faults)
+        return faults < others or (
+            faults == others and self.claims.agreeing > other.claims.agreeing + 0.5
+        )
+
+    def is_doubtful(self) -> bool:
+        """Whether weights are computed without a mask, and most of their figures are not
+        what comes out."""
+        agreeing = count = 0.0
+        for name in self.recipe.with_role("weights"):
+            match self.recipe.trees.get(name):
+                case syntax.Call("softmax", (syntax.Name(scores),)) if (
+                    self.recipe.role(scores) != "masked"
+                ):
+                    part = self.claims.tally.get(name, (0.0, 0))
+                    agreeing, count = agreeing + part[0], count + part[1]
+        return count > 0 and agreeing < count / 2
+
     def _enter_under(self, passage: Passage) -> None:
         """What the author says that a passage stands under."""
         start = passage.pieces[0].span.start if passage.pieces else 0
@@ -138,7 +162,20 @@ class Binder:
         if labels := labelled_tokens(map(_words, self.passages)):
             return labels
         sizes = {shape[0] for name in self.recipe.given if (shape := self._shape(name))}
+        if labels := next(self._headed(sizes), ()):
+            return labels
         return spoken_tokens([self.article.text(one) for one in _prose_spans(self.passages)], sizes)
+
+    def _headed(self, sizes: set[int]) -> Iterator[tuple[str, ...]]:
+        """The labels that stand above the columns of a matrix, those of its rows among them,
+        where there are as many as rows of something."""
+        for chain in self.chains:
+            for member in chain.members:
+                if isinstance(member, Labelled) and len(member.columns_said) in sizes:
+                    labels = tuple(map(row_runs.plain, member.columns_said))
+                    rows = set(map(row_runs.plain, member.rows_said))
+                    if rows and rows <= set(labels) and row_runs.are_tokens(labels):
+                        yield labels
 
     def _shape(self, name: str) -> tuple[int, ...]:
         shape = self.recipe.shape(syntax.Name(name)) or ()
@@ -261,7 +298,7 @@ class Binder:
 
     def _used(self) -> set[str]:
         """The steps that claims speak of, with those that they need."""
-        waiting = [*self.claims.names]
+        waiting = [*self.claims.tally]
         waiting += [name for name, step in self.recipe.steps.items() if not step.assumed]
         used: set[str] = set()
         while waiting:

@@ -17,15 +17,15 @@ from symattn.numbers.printed import MINUS_INFINITY
 
 @dataclass
 class Claims:
-    """What was claimed so far; ``agreeing`` counts the figures that agree with it,
-    ``names`` are of quantities."""
+    """What was claimed so far; ``agreeing`` counts the figures that agree with it."""
 
     recipe: Recipe
     coverage: Coverage
     found: list[Claimed] = field(default_factory=list)
     agreeing: float = 0.0
     where: str = ""
-    names: set[str] = field(default_factory=set)
+    #: Of each quantity how many of its figures agree with it, and how many there are.
+    tally: dict[str, tuple[float, int]] = field(default_factory=dict)
     _taken: set[int] = field(default_factory=set)
     _texts: set[str] = field(default_factory=set)
 
@@ -75,7 +75,6 @@ class Claims:
         target, value = fitted
         text = syntax.text(target)
         self._add("of", text, value, confirmed)
-        self.names.update(syntax.names(target))
         for figure, keys in values.entries(value):
             self._taken.add(figure.span.start)
             of = syntax.entry_text(text, target, keys)
@@ -84,7 +83,11 @@ class Claims:
             if (ends := interval(figure.text)) is not None and figure.text != MINUS_INFINITY:
                 self.recipe.printed.setdefault(entry, set()).add((ends[0] + ends[1]) / 2)
         count = sum(1 for _ in values.entries(value))
-        self.agreeing += self.recipe.agreement(target, value) * count
+        agreeing = self.recipe.agreement(target, value) * count
+        self.agreeing += agreeing
+        for name in dict.fromkeys(syntax.names(target)):
+            before = self.tally.get(name, (0.0, 0))
+            self.tally[name] = before[0] + agreeing, before[1] + count
         return True
 
     def _is_in_percent(self, target: syntax.Tree, value: syntax.Tree) -> bool:

@@ -293,8 +293,11 @@ class Construction:
         """A new step, or the older version of the name that has the same value."""
         tree = self._as_softmax(tree)
         match tree:
-            case syntax.Call("softmax", (syntax.Name() as scores,)):
-                tree = syntax.Call("softmax", (self.names.standard.hidden(scores),))
+            case syntax.Call("softmax", (scores,)):
+                hidden = self.names.standard.hidden(scores)
+                if hidden is None:
+                    return None
+                tree = syntax.Call("softmax", (hidden,))
         if name in self.recipe:
             old, new = self.recipe.floats(syntax.Name(name)), self.recipe.floats(tree)
             if old is not None and new is not None and same(old, new):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.binding import context, series, values, workings
+from symattn.documents.binding import context, series, tables, values, workings
 from symattn.documents.binding.bounds import bounds
 from symattn.documents.binding.construction import same
 from symattn.documents.binding.definitions import is_symbolic, is_worked, renamed
@@ -16,7 +16,7 @@ from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.speech import Speech
 from symattn.documents.binding.subjects import Mention, Subject
 from symattn.documents.reading import Open
-from symattn.documents.trees import Chain, Member, Opaque
+from symattn.documents.trees import Chain, Labelled, Member, Opaque
 
 #: Rows of larger quantities are not compared with a printed vector.
 _ROWS = 64
@@ -102,6 +102,8 @@ class Equalities:
                     spoken is not None and self.speech.is_worked(spoken)
                 )
                 self._value(member, target or spoken, is_named, label)
+                if isinstance(member, Labelled):
+                    self._of_labels(member, target)
                 if spoken is not None and self.claims.fits(spoken, member):
                     self._call(members[0], spoken)
                 work = None
@@ -129,6 +131,16 @@ class Equalities:
             found = self._printed(member) or self._labelled.get(said)
             return found if found is not None and self.claims.fits(found, member) else None
         return target
+
+    def _of_labels(self, value: Labelled, target: syntax.Tree | None) -> None:
+        """A matrix with labels that no words say more of, or some rows of the target."""
+        if self.claims.is_taken(value):
+            return
+        if target is None:
+            tables.claim_only(value, self.claims, self.speech.tokens)
+        else:
+            for tree, row in tables.parts(value, target, self.claims, self.speech.tokens):
+                self.claims.claim(tree, row)
 
     def _note(self, members: Sequence[Member], target: syntax.Tree | None) -> None:
         """Of a matrix that a chain is about: it may be spoken of next, and what a gradient

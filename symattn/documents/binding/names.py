@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from symattn import syntax
+from symattn.documents.binding import masks
 from symattn.documents.binding.definitions import Definitions, renamed
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named
@@ -106,16 +107,37 @@ class Names:
                 return syntax.Negative(self._over(operand))
             case syntax.Transposed(operand):
                 return syntax.Transposed(self._over(operand))
+            case syntax.Binary("+", left, syntax.Name(name)) if self._hides(name):
+                return self._masked(self._over(left), name)
             case syntax.Binary(op, left, right):
                 return syntax.Binary(op, self._over(left), self._over(right))
             case syntax.Call(function, arguments):
-                return syntax.Call(function, tuple(map(self._over, arguments)))
+                parts = tuple(map(self._over, arguments))
+                if function == "softmax" and self.standard.leaves_open(parts[0]):
+                    raise Unknown("mask")
+                return syntax.Call(function, parts)
             case syntax.Array(items) if all(isinstance(one, syntax.Name) for one in items):
                 # [head_1, head_2] are matrices side by side.
                 return syntax.Call("concat", tuple(map(self._over, items)))
             case syntax.Literal() | syntax.Array():
                 return renamed(tree, self.name)
         raise Unknown(type(tree).__name__)
+
+    def _hides(self, name: str) -> bool:
+        """Whether a name is that of a mask of which no numbers are printed."""
+        return masks.is_name(name) and not self.is_defined(name)
+
+    def _masked(self, scores: syntax.Tree, name: str) -> syntax.Tree:
+        """Scores that a mask of that name is added to."""
+        known = self.definitions.found.get(self._versions.get(name, ""))
+        match known and known.tree:
+            case syntax.Call("causal", (syntax.Literal("0"),)):
+                made = masks.CAUSAL.over(scores, self.recipe.shape(scores))
+            case _:
+                made = self.standard.under_mask(scores)
+        if made is None:
+            raise Unknown(name)
+        return self.standard.masked(made)
 
     def _entry(self, operand: syntax.Name, keys: tuple[syntax.Key, ...]) -> syntax.Tree:
         """An entry, its numbers from 0; of a family of rows the row."""

@@ -11,7 +11,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from symattn import syntax
+from symattn.documents.binding.masks import Mask
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import About, Phrase, Role
 
@@ -31,7 +34,7 @@ _WEIGHTS: dict[Role, Role] = {
 
 
 #: In what the usual forms differ.
-Form = Literal["scaled", "causal"]
+Form = Literal["scaled", "mask"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Variant:
     """Which of the usual forms an article has in mind, where it doesn't say so."""
 
     scaled: bool = True
-    causal: bool = False
+    mask: Mask | None = None
 
     def differs(self, other: Variant, asked: Collection[Form]) -> bool:
         """Whether it is another form, as far as was asked."""
@@ -103,15 +106,17 @@ class Standard:
             case "scores":
                 tree = self._joined("@", self.of("query"), _turned(self.of("key")))
             case "scaled":
-                size = self.size() if self._is("scaled") else None
+                size = self.size() if self._scaled() else None
                 root = None if size is None else syntax.Call("sqrt", (size,))
                 tree = self._joined("/", self.of("scores"), root)
             case "masked":
-                scores = self._scores() if self._is("causal") else None
-                tree = None if scores is None else syntax.Call("causal", (scores,))
+                scores = self._scores() if self._mask() else None
+                tree = None if scores is None else self.under_mask(scores)
             case "weights":
                 masked = self.of("masked")
                 scores = masked if masked is not None else self._scores()
+                if scores is not None and masked is None:
+                    scores = self.hidden(scores)
                 tree = None if scores is None else syntax.Call("softmax", (scores,))
             case "output":
                 tree = self._joined("@", self.of("weights"), self.of("value"))
@@ -119,22 +124,50 @@ class Standard:
                 tree = None
         return None if tree is None else self._take(role, tree)
 
-    def hidden(self, scores: syntax.Name) -> syntax.Tree:
-        """What a softmax is taken of where an article speaks of a causal mask beside it:
-        scores with later positions hidden, unless they are already."""
-        shape = self.recipe.shape(scores)
-        is_square = shape is not None and len(shape) == 2 and shape[0] == shape[1]
-        if not is_square or self.recipe.role(scores.name) == "masked" or not self._is("causal"):
-            return scores
-        known = self.recipe.with_role("masked")
-        if known:
-            return syntax.Name(known[0])
-        made = self._take("masked", syntax.Call("causal", (scores,)))
-        return scores if made is None else made
+    def under_mask(self, scores: syntax.Tree) -> syntax.Tree | None:
+        """Scores under the mask that the article has in mind; None where it has none that
+        is known and fits."""
+        mask = self._mask()
+        return None if mask is None else mask.over(scores, self.recipe.shape(scores))
 
-    def _is(self, form: Form) -> bool:
-        self.asked.add(form)
-        return bool(getattr(self.variant, form))
+    def hidden(self, scores: syntax.Tree) -> syntax.Tree | None:
+        """What a softmax is taken of where an article speaks of a mask beside it: scores
+        with what is hidden; these themselves where they are masked already, or are of
+        another shape. None where it isn't known what is hidden."""
+        if self.leaves_open(scores):
+            return None
+        made = None if self._is_masked(scores) else self.under_mask(scores)
+        return scores if made is None else self.masked(made)
+
+    def leaves_open(self, scores: syntax.Tree) -> bool:
+        """Whether something is hidden of scores, and it isn't known what."""
+        mask = None if self._is_masked(scores) else self._mask()
+        return mask is not None and not mask.is_known
+
+    def _is_masked(self, scores: syntax.Tree) -> bool:
+        match scores:
+            case syntax.Name(name):
+                return self.recipe.role(name) == "masked"
+            case syntax.Call("causal" | "mask"):
+                return True
+        return False
+
+    def masked(self, made: syntax.Tree) -> syntax.Tree:
+        """Masked scores as a step: the one that has this value, or a new one."""
+        value = self.recipe.floats(made)
+        for name in self.recipe.with_role("masked"):
+            known = self.recipe.floats(syntax.Name(name))
+            if value is not None and known is not None and np.array_equal(known, value):
+                return syntax.Name(name)
+        return self._take("masked", made) or made
+
+    def _scaled(self) -> bool:
+        self.asked.add("scaled")
+        return self.variant.scaled
+
+    def _mask(self) -> Mask | None:
+        self.asked.add("mask")
+        return self.variant.mask
 
     def _scores(self) -> syntax.Tree | None:
         scaled = self.of("scaled")

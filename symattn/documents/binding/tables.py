@@ -16,6 +16,8 @@ from symattn.documents.grids import of_table
 from symattn.documents.trees import Chain, Labelled, Piece, Table, Words
 
 _NAME = re.compile(r"[A-Za-z]\w{0,3}")
+#: So many more figures agree with a quantity than with any other.
+_APART = 1.5
 #: What a name in a heading means, or None.
 Resolve = Callable[[syntax.Tree], syntax.Tree | None]
 
@@ -35,8 +37,7 @@ def bind(
     whole = of_table(table)
     if whole is not None and spoken is not None and claims.claim(spoken, whole):
         return whole
-    only = None if whole is None else _only(whole, claims)
-    if whole is not None and only is not None and claims.claim(only, whole):
+    if whole is not None and claim_only(whole, claims, tokens):
         return whole
     if about.mentions and whole is not None:
         _rows(whole, claims, standard, tokens, about)
@@ -45,18 +46,44 @@ def bind(
     return whole
 
 
-def _only(whole: Labelled, claims: Claims) -> syntax.Tree | None:
-    """The only quantity that most figures of a matrix with all its labels agree with."""
+def claim_only(whole: Labelled, claims: Claims, tokens: Sequence[str]) -> bool:
+    """Claim a matrix with all its labels of the only quantity that most of its figures
+    agree with; by rows, where it has only those of some tokens."""
     if not (whole.rows_said and whole.columns_said):
-        return None
+        return False
     recipe = claims.recipe
-    names = [syntax.Name(name) for name in (*recipe.given, *recipe.steps)]
-    found = [name for name in names if claims.agreement(name, whole) >= 2 / 3]
-    values_of = [recipe.floats(name) for name in found]
-    first = values_of[0] if values_of else None
-    if first is None or any(one is None or not same(first, one) for one in values_of):
-        return None
-    return found[0]
+    found: list[tuple[float, str, list[tuple[syntax.Tree, syntax.Tree]]]] = []
+    for name in (*recipe.given, *recipe.steps):
+        split = parts(whole, syntax.Name(name), claims, tokens)
+        agreeing = sum(claims.agreement(*part) for part in split) / max(len(split), 1)
+        if agreeing >= 2 / 3:
+            found.append((agreeing, name, split))
+    if not found:
+        return False
+    most, first, split = max(found, key=lambda one: one[0])
+    value = recipe.floats(syntax.Name(first))
+    size = len(whole.rows_said) * len(whole.columns_said)
+    for agreeing, name, _ in found:
+        other = recipe.floats(syntax.Name(name))
+        alike = value is not None and other is not None and same(value, other)
+        if not alike and (most - agreeing) * size < _APART and not most == 1 > agreeing:
+            return False
+    claimed = [claims.claim(*part) for part in split]
+    return all(claimed)
+
+
+def parts(
+    whole: Labelled, name: syntax.Tree, claims: Claims, tokens: Sequence[str]
+) -> list[tuple[syntax.Tree, syntax.Tree]]:
+    """A matrix, or its rows by their tokens, with what they would be of a quantity."""
+    if claims.fits(name, whole):
+        return [(name, whole)]
+    labels = [plain(said) for said in whole.rows_said]
+    shape = claims.recipe.shape(name) or ()
+    if len(shape) != 2 or shape[0] != len(tokens) or not set(labels) <= set(tokens):
+        return []
+    rows = zip(labels, whole.items, strict=True)
+    return [(workings.indexed(name, tokens.index(label)), row) for label, row in rows]
 
 
 def _rows(

@@ -47,3 +47,94 @@ def test_other_cases_are_no_causal_mask(rows):
     """A mask of another kind isn't taken for a causal one."""
     cases = rf"$$M_{{ij}} = \begin{{cases}} {rows} \end{{cases}}$$"
     assert "causal" not in str(steps(X + SCORES + cases + "\n"))
+
+
+def bound(text: str) -> list[tuple[str, str]]:
+    """What the figures of an article are of."""
+    return [(one.text, one.of) for one in read_text(text).numbers if one.status == "bound"]
+
+
+#: The weights where the last of three positions is hidden.
+PADDED = r"""$$A = \mathrm{softmax}(S + \mathrm{mask}) \approx
+\begin{bmatrix} 0.73 & 0.27 & 0 \\ 0.02 & 0.98 & 0 \\ 0.27 & 0.73 & 0 \end{bmatrix}$$
+"""
+KEPT = "mask(S, [[1, 1, 0], [1, 1, 0], [1, 1, 0]])"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Of the three positions the last is padding.",
+        "The third token is only padding.",
+        "Token 3 is padding.",
+        r"$$\begin{bmatrix} 1 & 0 & -\infty \\ 0 & 4 & -\infty \end{bmatrix}$$",
+    ],
+)
+def test_a_mask_told_in_words_or_shown_is_the_mask_of_the_recipe(words):
+    """Positions that are said to be padding, or shown as minus infinity, are hidden."""
+    found = read_text(f"{X}{SCORES}{words}\n\n{PADDED}")
+    assert {name: one.expression for name, one in found.steps.items()} == {
+        "S": "X @ X.T",
+        "M": KEPT,
+        "A": "softmax(M)",
+    }
+    assert any(KEPT in one for one in found.assumptions)
+    assert bound(f"{X}{SCORES}{words}\n\n{PADDED}")[:2] == [
+        ("0.73", "A[0, 0]"),
+        ("0.27", "A[0, 1]"),
+    ]
+
+
+def test_where_a_mask_is_not_understood_all_that_depends_on_it_is_left_open():
+    """Weights under a mask that isn't known are neither bound nor refuted."""
+    weights = r"0 & 0.27 & 0.73 \\ 0.27 & 0 & 0.73 \\ 0.5 & 0.5 & 0"
+    shown = rf"$$A = \mathrm{{softmax}}(S) = \begin{{bmatrix}} {weights} \end{{bmatrix}}$$"
+    words = "We mask all but a word itself.\n\n"
+    assert bound(f"{X}{SCORES}{words}{shown}\n\n$$Y = A X$$\n") == []
+    assert len(bound(f"{X}{SCORES}{shown}\n")) == 9
+
+
+def test_a_mask_without_numbers_is_not_ignored():
+    """Weights of scores that something unknown is added to are not those of the scores."""
+    shown = PADDED.replace("0.73 & 0.27 & 0", "0.42 & 0.16 & 0.42")
+    assert "softmax(S)" not in steps(f"{X}{SCORES}{shown}").values()
+
+
+def test_the_masks_of_two_heads_are_of_their_own_scores():
+    """Each head's weights are those of its own scores under the mask."""
+    two = r"""We mask what comes later.
+
+$$S_1 = X X^\top, \quad S_2 = 2 X X^\top$$
+
+$$A_1 = \mathrm{softmax}(S_1) \approx
+\begin{bmatrix} 1 & 0 & 0 \\ 0.02 & 0.98 & 0 \\ 0.21 & 0.58 & 0.21 \end{bmatrix}$$
+
+$$A_2 = \mathrm{softmax}(S_2) \approx
+\begin{bmatrix} 1 & 0 & 0 \\ 0.00 & 1.00 & 0 \\ 0.11 & 0.78 & 0.11 \end{bmatrix}$$
+"""
+    found = steps(X + two)
+    masked = {found[found[name][8:-1]] for name in ("A_1", "A_2")}
+    assert masked == {"causal(S_1)", "causal(S_2)"}
+
+
+ROWS = """The padding mask hides the last column. Let
+
+    X = [[1, 0], [0, 2], [1, 1]]
+    S = X @ X.T
+
+The numbers of the first two:
+
+          rain   falls   <pad>
+  rain   1.000   0.000   {}
+  falls  0.000   4.001   {}
+"""
+
+
+@pytest.mark.parametrize(("shown", "name"), [(("1.000", "2.000"), "S"), (("-∞", "-∞"), "M")])
+def test_rows_with_all_their_labels_are_those_of_the_quantity_they_agree_with(shown, name):
+    """Some rows by their tokens, masked or not, are of scores or of masked ones."""
+    text = ROWS.format(*shown) + "\nand then A = softmax(S + mask).\n"
+    found = read_text(text, "post.txt")
+    assert found.tokens == ("rain", "falls", "<pad>")
+    of = [one.of for one in found.numbers if one.text == "4.001"]
+    assert of == [f"{name}[1][1]"]
