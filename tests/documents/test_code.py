@@ -2,6 +2,8 @@
 
 from time import process_time
 
+import pytest
+
 from symattn import syntax
 from symattn.documents import code
 from symattn.documents.article import Block, Part
@@ -294,3 +296,104 @@ def test_calls_in_a_tuple_are_followed_once():
     """``a, b = f(x), g`` shows what f prints a single time."""
     program = "def f(x):\n    print('input', x)\n    y = x @ W\n    return y\na, b = f(X), Z[q]\n"
     assert [line for line in lines(program) if "input" in line] == ["'input'; X"]
+
+
+@pytest.mark.parametrize(
+    ("program", "shown"),
+    [
+        ("print('A:', A)", "'A:'; A"),
+        ("print(f'A: {A:.3f} and {B!r}')", "'A: '; A; ' and '; B"),
+        ("print('A: ' + str(A))", "'A: '; A"),
+        ("print('A: ' + str(A) + ' of ' + repr(B))", "'A: '; A; ' of '; B"),
+        ("print('%.2f of %s' % (A, B))", "'%.2f of %s'; A; B"),
+        ("print('%.2f' % A)", "'%.2f'; A"),
+        ("print('{} of {}'.format(A, B))", "'{} of {}'; A; B"),
+        ("print(*A)", "A"),
+        ("print(np.round(A, 2))", "A"),
+        ("print(A.round(2))", "A"),
+        ("print(round(A[0, 1], 2))", "A[0, 1]"),
+        ("print(np.array2string(A, precision=3))", "A"),
+        ("print(A.detach().numpy())", "A"),
+        ("print(A.tolist(), A.item())", "A; A"),
+        ("print(pd.DataFrame(A, index=words))", "A"),
+        ("print(np.around(A @ V, decimals=3))", "A @ V"),
+        ("display(A)", "A"),
+        ("pprint(A)", "A"),
+        ("A.round(3)", "A"),
+        ("A, B", "A; B"),
+        ("A @ V", "A @ V"),
+        ("print(mystery(A))", "?mystery(A)"),
+        ("name = 'A'\nprint(name, A)", "'A'; A"),
+    ],
+)
+def test_what_a_program_shows(program, shown):
+    """Words and values in the order in which they are printed, rounded or not."""
+    assert lines(program)[-1] == shown
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["print()", "print(' ')", "print(None)", "plot(A)", "import numpy as np",
+     "'words'", "rows.append(A)", "softmax = nn.Softmax(dim=-1)", "class A:\n    x = 1"],
+)  # fmt: skip
+def test_what_shows_nothing(program):
+    """Blanks, truth values, what gives nothing back, and what only names a thing."""
+    assert lines(program) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "chain"),
+    [
+        ("assert A == B", "A = B"),
+        ("assert A.sum() == 1", "total(A) = 1"),
+        ("torch.allclose(A, B)", "A = B"),
+        ("A == B", "A = B"),
+        ("np.isclose(A[0, 0], 0.5)", "A[0, 0] = 0.5"),
+        ("assert np.allclose(A, mystery(B))", "A = ?mystery(B)"),
+    ],
+)
+def test_what_a_program_compares(program, chain):
+    """Two sides of which one is known are a claim."""
+    assert lines(program) == [chain]
+
+
+def test_what_is_compared_and_unknown_claims_nothing():
+    """Of two unknown sides neither says anything of the other."""
+    assert lines("assert mystery(A) == secret(B)") == []
+    assert lines("assert A > 0") == []
+
+
+@pytest.mark.parametrize(
+    ("program", "last"),
+    [
+        ("S.masked_fill_(M == 0, float('-inf'))", "S = mask(S, M)"),
+        ("S.masked_fill_(~M, -torch.inf)", "S = mask(S, M)"),
+        ("S = S.masked_fill(M == 0, torch.finfo(S.dtype).min)", "S = mask(S, M)"),
+        ("S = S.masked_fill(M.bool(), -1e9)", "S = S * (1 - M) + M * -1e9"),
+        ("S = torch.where(M.logical_not(), -torch.inf, S)", "S = mask(S, M)"),
+        ("S[np.tril_indices(3, k=-1)] = -np.inf", "S = ?-np.inf"),
+        ("m = np.triu(np.ones_like(S), k=1)\nS = np.where(m == 1, -np.inf, S)", "S = causal(S)"),
+        ("m = torch.ones(T, T).tril()\nS = S.masked_fill(m[:T, :T] == 0, -inf)", "S = ?"),
+        ("q = nn.Softmax(dim=-1)\nA = q(S)", "A = softmax(S)"),
+        ("A = nn.Softmax(dim=0)(S)", "A = softmax(S.T).T"),
+        ("A = nn.Softmax(0)(S)", "A = softmax(S.T).T"),
+        ("Y = F.scaled_dot_product_attention(Q, K, V, is_causal=True)",
+         "Y = softmax(causal(Q @ K.T / sqrt(cols(Q)))) @ V"),
+        ("S = tf.matmul(Q, K, transpose_a=True)", "S = Q.T @ K"),
+        ("S = tf.transpose(Q, perm=[1, 0])", "S = Q.T"),
+        ("S = Q.permute(0, 1)", "S = Q"),
+        ("Y = x.T if flag else x", "Y = ?x.T if flag else x"),
+        ("Y = my_softmax(mystery(S), 1)", "Y = ?my_softmax(mystery(S), 1)"),
+        ("def my_softmax(x):\n    return secret(x)\nA = my_softmax(S)", "A = softmax(S)"),
+        ("def other(x):\n    return secret(x)\nA = other(S)", "A = ?other(S)"),
+        ("B: list = [1, 2]\nC: int", "B = [1, 2]"),
+        ("d = dict(a=1)\nA = S[d]", "A = ?S[d]"),
+        ("A = S.max(dim=1)[0]", "A = ?S.max(dim=1)[0]"),
+        ("E = np.exp(S - S.max(1)[:, None])\nA = E / E.sum(1)[:, None]", "A = softmax(S)"),
+        ("m = S.max(dim=-1, keepdim=True)[0]\nE = torch.exp(S - m)\n"
+         "A = E / E.sum(-1, keepdim=True)", "A = softmax(S)"),
+    ],
+)  # fmt: skip
+def test_what_only_some_libraries_write(program, last):
+    """Functions that NumPy lacks, or calls otherwise, mean what their manuals say."""
+    assert lines(program)[-1].startswith(last)

@@ -94,18 +94,27 @@ _PUT_IN = (
 
 @pytest.mark.parametrize("name", CORPUS)
 def test_mutants_are_read_or_refused(name):
-    """A piece of an article, however it is mangled, is refused with a message or read."""
+    """A piece of an article, however it is mangled, is refused with a message or read; that
+    there is something amiss in it is seldom a reason to refuse."""
+    read = 0
     for seed in range(MUTANTS):
         text = mutant(name, seed)
         try:
             reading = reading_of(name, text)
             holds_its_promises(reading)
+            read += 1
             case_of(reading)
         except Malformed:
             continue
         except Exception as error:
             error.add_note(f"seed {seed}: {text!r}")
             raise
+    assert read > MUTANTS / 2 or is_one_whole(name)
+
+
+def is_one_whole(name):
+    """Whether a piece of an article is none: of a notebook, which is one piece of JSON."""
+    return name.endswith(".ipynb")
 
 
 #: So many mutants of each worked example are read.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from symattn.documents.notation import read_formula
+from symattn.documents.trees import Chain, Labelled
 from tests.documents.notation.reading_back import figures, shown, whole
 
 KNOWN = {
@@ -68,6 +69,67 @@ KNOWN = {
     r"\displaystyle\bigl(0.5\bigr)\,\cdot\;\mathbf{2} = 1.0 \tag{3}": ["0.5 * 2 = 1.0"],
     # numbers
     r"0{,}5 + 1.2 \times 10^{-3}": ["0.5 + 1.2e-3"],
+    # gradients, and what only looks like one
+    r"\frac{d L}{dV_{12}} = 0.5": ["grad(V)[1, 2] = 0.5"],
+    r"\frac{dL}{d V} = \partial L/\partial V = A": ["grad(V) = grad(V) = A"],
+    r"\partial L / dV = \partial L/d V": ["grad(V) = grad(V)"],
+    r"\nabla_{V_{ij}} \mathcal{L} = \nabla_{W_Q}": ["grad(V)[i, j] = grad(W_Q)"],
+    r"\frac{\partial x}{\partial V} = 1": [r"«\frac{\partial x}{\partial V}» = 1"],
+    r"\partial x / \partial V = 1": [r"«\partial x / \partial V» = 1"],
+    r"\partial L / V = 2": [r"«\partial L / V» = 2"],
+    r"\nabla L = 0.5": [r"«\nabla L» = 0.5"],
+    r"\frac{\partial L}{\partial (A + B)} = 2": [r"«\frac{\partial L}{\partial (A + B)}» = 2"],
+    # functions with and without brackets, over an index, to a base
+    r"\log_2 8 = \log_{2}(8)": ["log(8) / log(2) = log(8) / log(2)"],
+    r"\sum_i \max_j S_{ij} = 3": ["sum(max(S[i, j], j), i) = 3"],
+    r"\max_j (S_{ij}) = \sum_j A_{1j} \cdot V_j": ["max(S[i, j], j) = sum(A[1, j] * V[j], j)"],
+    r"\exp[x] = \exp 0.5 = \ln 2": ["exp(x) = exp(0.5) = log(2)"],
+    r"\exp[0.5, 1] = [1.65, 2.72]": ["exp([0.5, 1]) = [1.65, 2.72]"],
+    r"\text{softmax}\begin{bmatrix} 1 & 2 \end{bmatrix} = A": ["softmax([[1, 2]]) = A"],
+    r"\mathrm{softmax}{S} = \text{softmax}(S, \text{axis}=1)": ["softmax(S) = softmax(S)"],
+    r"\text{softmax} = \sum = 1": ["softmax = sum = 1"],
+    r"\sum_{j} = 1": [r"«\sum_{j}» = 1"],
+    r"\exp_2 = 1": [r"«\exp_2» = 1"],
+    r"\sqrt[3]{8} = \frac{}{2}": [r"«\sqrt[3]{8}» = «\frac{}{2}»"],
+    r"S(1 + 2) = f(x) = \Delta W = \Delta": ["S * (1 + 2) = f(x) = Delta_W = Delta"],
+    # which product it is
+    r"-2 A B = \frac{1}{2} A B": ["-2 * A @ B = 1 / 2 * A @ B"],
+    r"\sqrt{2} A = 2^3 A = \min(1, 2) A = \exp(2) A": [
+        "sqrt(2) * A = 2**3 * A = min(1, 2) * A = exp(2) * A"
+    ],
+    r"A_{11} B = A_{ij} B_{jk}": ["A[1, 1] * B = A[i, j] * B[j, k]"],
+    r"A \times B = x \times y = x^T \times y": ["A @ B = x * y = x.T @ y"],
+    r"(Q K) \times V = (1 + 2) \times A": ["Q @ K @ V = (1 + 2) * A"],
+    r"[1, 2] \times [3, 4] = [3, 8]": ["[1, 2] * [3, 4] = [3, 8]"],
+    r"[1, 2] [3, 4] = 11": ["[1, 2] @ [3, 4] = 11"],
+    r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix} \times B": ["[[1, 2], [3, 4]] @ B"],
+    r"\begin{bmatrix} 1 & 2 \end{bmatrix} \begin{bmatrix} 1 \\ 1 \end{bmatrix} = 3": [
+        "[[1, 2]] @ [[1], [1]] = 3"
+    ],
+    r"2 \times 10^{3} = 2 \cdot 10^{-3}": ["2e3 = 2e-3"],
+    # what stands below and above
+    r"XYZ^T = XY^T = abc^T": ["X @ Y @ Z.T = X @ Y.T = abc.T"],
+    r"W^{(1)} = W^{(a+b)} = x^* = x^{i+1} = x'": [
+        "W_1 = W**(a + b) = x_star = x**(i + 1) = x_prime"
+    ],
+    r"(A B)_{12} = (A B)_{3} = (A B)_{ij} = (A B)_{2 \times 3}": [
+        "(A @ B)[1, 2] = (A @ B)[3] = (A @ B)[i, j] = A @ B"
+    ],
+    r"(A B)_{\text{x}} = 2_3 = 1": [r"«(A B)_{\text{x}}» = «2_3» = 1"],
+    r"(A + B)^T = (A + B)^2 = A^{-1}": ["(A + B).T = (A + B)**2 = A**-1"],
+    r"A[0, 1] = V[:, 1] = S[i, 0] = A[0][1] = A[i][j]": [
+        "A[0, 1] = V[:, 1] = S[i, 0] = A[0, 1] = A[i, j]"
+    ],
+    r"A_{i+1,j} = A_{:,j} = A_{0:2,1} = A_{*,1}": ["A[i + 1, j] = A.T[j] = A[0:2, 1] = A[:, 1]"],
+    r"x_{in} = A_{123} = d_{64} = \bar{x}_1 = \hat{\mathbf y}": [
+        "x_in = A_123 = d_64 = x_bar_1 = y_hat"
+    ],
+    # lists that only blanks keep apart, and what is none
+    r"[1 -2] = [1 2 3%] = [1 - 2]": ["[1, -2] = [1, 2, 3%] = [1 - 2]"],
+    r"[1 2; 3] = [[1, 2], 3]": ["«[1 2; 3]» = «[[1, 2], 3]»"],
+    r"A = \begin{bmatrix} 1 & 2 \\ 3 \end{bmatrix}": [
+        r"A = «\begin{bmatrix} 1 & 2 \\ 3 \end{bmatrix}»"
+    ],
     # what isn't understood
     r"M_{ij} = \begin{cases} 0 & j \le i \\ 1 & j > i \end{cases} = 0.5": [
         r"M[i, j] = «\begin{cases} 0 & j \le i \\ 1 & j > i \end{cases}» = 0.5"
@@ -102,3 +164,45 @@ def test_an_ellipsis_is_an_opaque_entry() -> None:
     """An array that is cut short keeps the entries that are there."""
     (chain,) = read_formula(whole(r"\begin{bmatrix} 0.5 & \cdots & 0.25 \end{bmatrix}"))
     assert [one.text for one in figures([chain])] == ["0.5", "0.25"]
+
+
+@pytest.mark.parametrize(
+    ("latex", "rows", "columns"),
+    [
+        (r"\text{cat} & 1 & 2 \\ \text{sat} & 3 & 4", ("cat", "sat"), ()),
+        (
+            r"& \text{mat} & \text{dog} \\ \text{cat} & 1 & 2 \\ \text{sat} & 3 & 4",
+            ("cat", "sat"),
+            ("mat", "dog"),
+        ),
+    ],
+)
+def test_labels_of_rows_and_columns_are_no_entries(latex: str, rows, columns) -> None:
+    """Words before rows and above columns say whose they are."""
+    (chain,) = read_formula(whole(rf"\begin{{bmatrix}} {latex} \end{{bmatrix}}"))
+    assert isinstance(chain, Chain)
+    (matrix,) = chain.members
+    assert isinstance(matrix, Labelled)
+    assert (
+        tuple(one.removeprefix(r"\text{").removesuffix("}") for one in matrix.rows_said),
+        tuple(one.removeprefix(r"\text{").removesuffix("}") for one in matrix.columns_said),
+    ) == (rows, columns)
+    assert [one.text for one in figures([chain])] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        r"9 & a & b \\ \text{cat} & 1 & 2 \\ \text{sat} & 3 & 4",
+        r"\text{cat} & x & 2 \\ \text{sat} & y & 4",
+        r"x & 1 \\ y & 2",
+    ],
+)
+def test_what_may_be_an_entry_is_one(rows: str) -> None:
+    """Names of a letter, and words beside what is no number, are entries like others."""
+    (chain,) = read_formula(whole(rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"))
+    assert isinstance(chain, Chain)
+    (matrix,) = chain.members
+    assert isinstance(matrix, Labelled)
+    assert (matrix.rows_said, matrix.columns_said) == ((), ())
+    assert len(matrix.items) == rows.count(r"\\") + 1

@@ -68,6 +68,11 @@ KNOWN = {
     "Wq = [[1, 0]] Wk = [[0, 1]]": ["Wq = [[1, 0]]", "Wk = [[0, 1]]"],
     "S₁₂ = qᵢ·kⱼ": ["S[1, 2] = q[i] @ k[j]"],
     "A = [0.5 0.5; 0.25 0.75]": ["A = [[0.5, 0.5], [0.25, 0.75]]"],
+    "e^(0.5) = √(4) = √ 4 = exp[0.5]": ["exp(0.5) = sqrt(4) = sqrt(4) = exp(0.5)"],
+    "max_j S[i,j] = Σ_j A[i,j]": ["max(S[i, j], j) = sum(A[i, j], j)"],
+    "dL/dV = ∂L/d V = ∇_V L": ["grad(V) = grad(V) = grad(V)"],
+    "ΔW = 0.5 × 10^-3": ["Delta_W = 0.5e-3"],
+    "S = softmax(X, dim = -1)": ["S = softmax(X)"],
     "A chapter about attention": ["'A chapter about attention'"],
 }
 
