@@ -397,3 +397,47 @@ def test_what_is_compared_and_unknown_claims_nothing():
 def test_what_only_some_libraries_write(program, last):
     """Functions that NumPy lacks, or calls otherwise, mean what their manuals say."""
     assert lines(program)[-1].startswith(last)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def f(a):\n    return a\nB = f(X, K)",
+        "def f(a):\n    return a\nB = f(b=X)",
+        "def f(a, b):\n    return a\nB = f(X)",
+        "def f(a):\n    c = a\nB = f(X)",
+        "def f(a):\n    return f(a)\nB = f(X)",
+        "B = X.items()",
+        "B = mystery[K] + 1",
+    ],
+)
+def test_calls_that_fail_come_to_nothing(program):
+    """What Python would refuse, or what gives nothing back, is no value."""
+    assert all(line.startswith("B = ?") for line in lines(program))
+
+
+def test_the_program_of_a_module_is_followed():
+    """What stands behind the question for its name runs; entries of what is unknown don't."""
+    assert lines("if __name__ == '__main__':\n    S = Q @ K.T") == ["S = Q @ K.T"]
+    assert lines("S = frame.values @ K.data") == ["S = frame @ K"]
+    assert lines("mystery(S)[0] = 1") == []
+
+
+def test_comments_apart_are_read_apart():
+    """Comments on neighbouring lines go together, others don't; an empty one says nothing."""
+    program = "# [[1, 2],\n#  [3, 4]]\nA = B @ C  #\n\n# 0.5\n\n\n# 0.25\n"
+    assert lines(program) == ["[[1, 2], [3, 4]]", "A = B @ C", "0.5", "0.25"]
+
+
+def test_a_loop_of_different_rows_is_told_row_by_row():
+    """Rows that are computed differently have no one expression."""
+    program = (
+        "X = np.array([[1, 2], [3, 4]])\nS = np.zeros((2, 2))\n"
+        "for i in range(2):\n    S[i] = X[i] * i\n"
+    )
+    assert lines(program)[1:] == ["S[0] = X[0] * 0", "S[1] = X[1] * 1"]
+
+
+def test_very_long_sums_of_words_end():
+    """Words joined by the hundred are shown as far as they are followed."""
+    assert 0 < len(read("print(" + " + ".join(["'a'"] * 90) + ")")) < 90

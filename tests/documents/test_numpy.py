@@ -107,6 +107,8 @@ EXPRESSIONS: list[tuple[str, Callable[[], object]]] = [
     ("X[-1]", lambda: X[-1]),
     ("X[:1] @ K.T", lambda: X[:1] @ K.T),
     ("+X - -K", lambda: X + K),
+    ("scipy.special.softmax(X)", lambda: np.exp(X) / np.exp(X).sum()),
+    ("np.exp(X) / np.exp(X).sum(axis=0, keepdims=True)", lambda: softmax(X, axis=0)),
     ("X / (np.sqrt(np.sum(np.square(X))))", lambda: X / np.sqrt(np.sum(X**2))),
 ]  # fmt: skip
 

@@ -81,7 +81,13 @@ def computed(program: str) -> np.ndarray:
     "np.exp(X) / np.sum(np.exp(X), axis=0)", "np.exp(v - v.max()) / np.exp(v - v.max()).sum()",
     "X / X.sum(axis=1)[:, None]", "X / X.sum(axis=1)[:, np.newaxis]",
     "X / X.sum(axis=1).reshape(-1, 1)", "np.exp(1) * X", "np.e * X",
-    "K ** 2 * (X + 2) ** -2",
+    "K ** 2 * (X + 2) ** -2", "len([1, 2]) * X", "np.array([-x for x in v])",
+    "np.array([x - v[0] for x in v])", "np.array([[True, False], [True, True]]) * M",
+    "X if X is not None and K is not None else K", "X if X is None or M is None else K",
+    "X if not (X is None) else K", "np.full((2, 2), 0.5) * 2 * M", "np.ones((2, 3)) / 2 * X",
+    "-len(X) * X", "X[-len(X)]", "len(M.T) * X", "X - X.sum(axis=0)",
+    "(M == 1).astype(int) * M", "M.astype(int) * 2", "np.where(np.array([1, 0, 1]), 1, 2) * X",
+    "np.array([0.5, 2, 1e1]) * (np.array([0.5, 2, 1e1]) >= 2)",
 ], ids=READ)  # fmt: skip
 def test_expressions_are_what_numpy_computes(text):
     """What is read of an expression has NumPy's value, and NumPy's shape."""
@@ -120,7 +126,10 @@ def test_expressions_are_what_numpy_computes(text):
     "[row / sum(row) for row in X]", "[x @ y for x, y in zip(X, Z)]", "[x for x, y in v]",
     "np.random.randn(2, 3)", "np.array([v[0] + 1, 2])", "np.array([X, K])", "np.array([[1], 2])",
     "np.array([])", "'text'", "None", "...", "{'a': X}['b']", "{'a': X}",
-    "np.where(v[0] > 0, X, K)",
+    "np.where(v[0] > 0, X, K)", "np.array(X)(K)", "[x * v for x in v]", "[0 for x in range(9**9)]",
+    "[x for x, y in X.items()]", "[-x @ K for x in X]", "np.array([Z, [1, 2, 3]])",
+    "np.array([0, -np.inf]) > 0", "np.where(K @ X.T, 1, 2)", "(X @ K.T).astype(int)",
+    "np.zeros((2, 3))(1)", "[[1, 2], [3, 4]] + [[1, 2]]", "np.exp(-np.inf) * X",
 ], ids=OPEN)  # fmt: skip
 def test_what_is_not_understood_is_left_open(text):
     """Nothing is made of an expression whose meaning is not known to the letter."""

@@ -297,8 +297,6 @@ class Reader:
                 "inf": INFINITE, "Inf": INFINITE, "infty": INFINITE, "newaxis": None,
                 "e": call("exp", number("1")),
             }  # fmt: skip
-            if _DTYPE.fullmatch(attribute):
-                return None
             if attribute in constants:
                 return constants[attribute]
             raise Unread
@@ -325,7 +323,7 @@ class Reader:
         if isinstance(node.func, ast.Attribute) and not self._is_library(node.func.value):
             match name:
                 case "items" | "values" | "keys" if not node.args:
-                    return self.value(node.func.value, depth)
+                    return _part(self.value(node.func.value, depth), name)
             values.append(self.value(node.func.value, depth))
         elif isinstance(node.func, ast.Call):
             applied = self.value(node.func, depth)
@@ -397,6 +395,17 @@ def _numeric(tree: syntax.Tree) -> syntax.Tree:
     if tree in (HIDDEN, INFINITE):
         raise Unread
     return tree
+
+
+def _part(found: Value, part: str) -> Items:
+    """The keys of a dictionary, its values, or both in pairs."""
+    if not isinstance(found, Items) or not found.keys:
+        raise Unread
+    if part == "keys":
+        return Items(found.keys)
+    if part == "values":
+        return Items(found.items, found.span, labels=found.keys)
+    return Items(tuple(map(Items, zip(found.keys, found.items, strict=True))))
 
 
 def _repeats(one: Value, other: Value) -> bool:

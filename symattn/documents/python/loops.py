@@ -51,13 +51,6 @@ def rounds(reader: Reader, node: ast.expr) -> Iterator[Value]:
             for values in zip(*(list(rounds(reader, part)) for part in parts), strict=False):
                 yield Items(values)
             return
-        case ast.Call(func=ast.Attribute(value=of, attr="items" | "values" as part)):
-            found = reader.value(of)
-            if not isinstance(found, Items) or not found.keys:
-                raise Unread
-            for key, value in zip(found.keys, found.items, strict=True):
-                yield Items((key, value)) if part == "items" else value
-            return
     found = reader.value(node)
     if isinstance(found, Items):
         yield from found.keys or found.items

@@ -93,20 +93,23 @@ class Source:
 
 
 def pieces(text: Text) -> Iterator[Text]:
-    """Text cut before every line that begins a statement.
+    """Text cut before every line that begins a statement; comments on neighbouring lines
+    stay together.
 
     >>> [str(piece) for piece in pieces(Text.whole("x = [1,\\n2]\\ndef f(y):\\n    return y\\n"))]
     ['x = [1,\\n2]\\n', 'def f(y):\\n    return y\\n']
     """
     string = text.string
-    start, depth, decorated = 0, 0, string.startswith("@")
+    start, line, depth, decorated = 0, 0, 0, string.startswith("@")
     for mark in _MARKS.finditer(string):
         if mark["open"]:
             depth += 1
         elif mark["close"]:
             depth = max(depth - 1, 0)
-        elif mark["end"] and not depth:
-            end = mark.end()
+        elif mark["end"]:
+            end, begun, line = mark.end(), line, mark.end()
+            if depth or (string.startswith("#", begun) and string.startswith("#", end)):
+                continue
             if end == len(string) or _GOES_ON.match(string, end) or decorated:
                 decorated = decorated and string.startswith("@", end)
                 continue

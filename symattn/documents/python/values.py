@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from symattn import syntax
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Figure, Labelled, Named
+from symattn.documents.trees import NOWHERE, Figure, Labelled
 from symattn.errors import Malformed, UnknownName
 from symattn.limits import MADE
 from symattn.numbers.values import ZERO
@@ -257,8 +257,3 @@ def _special(quantities: Mapping[str, Node]) -> Callable[[syntax.Call], Node | N
         return None
 
     return special
-
-
-def named(name: str, span: Span = NOWHERE) -> Named:
-    """A quantity by its name."""
-    return Named(name, span)
