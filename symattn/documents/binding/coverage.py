@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from symattn.documents.binding import values
+from symattn.documents.binding import asides, values
 from symattn.documents.reading import Number, Status
 from symattn.documents.trees import Chain, Figure, Passage, Piece, Table, Words
 from symattn.numbers.printed import MINUS_INFINITY
@@ -60,6 +60,7 @@ class Coverage:
 
     def words(self, piece: Words, kind: str) -> None:
         """Numbers among words that are no claims: whole ones count or name something."""
+        self.mark(asides.found(piece), "ignored")
         for figure in piece.figures:
             if _WHOLE.match(figure.text) or kind == "heading":
                 self.mark([figure], "ignored")

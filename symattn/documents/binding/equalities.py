@@ -70,8 +70,8 @@ class Equalities:
             self._in_runs -= {one.span for one in run.chains}
         members = list(chain.members)
         label = before
-        while len(members) > 1 and (mention := self._token(members[0])) is not None:
-            label = replace(label, mentions=(*label.mentions, mention))
+        while len(members) > 1 and (found := self._tokens(members[0])):
+            label = replace(label, mentions=(*label.mentions, *found))
             members.pop(0)
         first = next((one for one in members if values.is_value(one)), None)
         about = label.within(self.place.around)
@@ -95,7 +95,8 @@ class Equalities:
                 work = None
             elif values.is_value(member):
                 if work is not None:
-                    self.claims.work_out(work, member)
+                    if not self._carries(work, member, target or spoken):
+                        self.claims.work_out(work, member)
                     if spoken is not None and self._comes_to(work, member, spoken):
                         spoken = None
                 is_named = target is not None or (
@@ -111,6 +112,8 @@ class Equalities:
                 made = self.names.resolved(member)
                 if made is not None and any(values.figures(made)):
                     self._working(made, None, target, spoken, about, carried)
+                    # What is left are constants of the formula.
+                    self.claims.coverage.mark(values.figures(made), "ignored")
             elif values.is_numeric(member):
                 work = member
                 self.claims.coverage.mark(values.figures(work), "local")
@@ -153,6 +156,15 @@ class Equalities:
             for one in made:
                 if one is not None and self._is_one([target, one]):
                     self.recipe.said[target.of] = one
+
+    def _carries(self, work: syntax.Tree, value: syntax.Tree, target: syntax.Tree | None) -> bool:
+        """Whether numbers don't come to a value of a quantity only because one of them is
+        not what it should be, which is judged for itself."""
+        if target is None or self.claims.agreement(target, value) <= 0.5:
+            return False
+        _, bound = workings.bindings(self.recipe, target, work)
+        wrong = any(self.claims.agreement(tree, one) < 1.0 for one, tree in bound)
+        return wrong and self.claims.agreement(work, value) < 1.0
 
     def _comes_to(self, work: syntax.Tree, value: syntax.Tree, spoken: syntax.Tree) -> bool:
         """Whether numbers come to a value that isn't what the words around speak of, nor
@@ -209,10 +221,16 @@ class Equalities:
             number = self.speech.counted(row)
             self._claim_all(series.bindings(self.recipe, chains, number))
 
-    def _token(self, member: Member) -> Mention | None:
-        if isinstance(member, syntax.Name) and member.name in self.speech.tokens:
-            return Mention(self.speech.tokens.index(member.name), 0, 0)
-        return None
+    def _tokens(self, member: Member) -> list[Mention]:
+        """The tokens that a label before a value names: one, or two with a dot between
+        them, for the score of the second in the row of the first."""
+        match member:
+            case syntax.Name(name) if name in self.speech.tokens:
+                return [Mention(self.speech.tokens.index(name), 0, 0)]
+            case syntax.Binary("@" | "*", syntax.Name() as left, syntax.Name() as right):
+                row, column = self._tokens(left), self._tokens(right)
+                return [*row, *column] if row and column else []
+        return []
 
     def _target(self, members: list[Member]) -> syntax.Tree | None:
         """The first member that names something of the recipe."""

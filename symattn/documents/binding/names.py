@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+import numpy as np
+
 from symattn import syntax
-from symattn.documents.binding import masks
+from symattn.documents.binding import masks, values
 from symattn.documents.binding.definitions import Definitions, renamed
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.binding.roles import Role, named
@@ -28,6 +30,8 @@ _SIZES = ("d_k", "d", "d_q", "d_head", "d_h", "d_K", "dk", "dim", "d_key")
 
 
 _NUMBER = re.compile(r"[0-9]+")
+#: Floats are whole numbers where they are no farther from one.
+_WHOLE = 1e-9
 
 
 class Unknown(Exception):
@@ -193,7 +197,20 @@ class Names:
             return None
         if (number := _NUMBER.search(name)) is not None and named(name) is not None:
             return self.standard.of_head(role, name, number[0])
-        return self.standard.of(role)
+        made = self.standard.of(role)
+        if known is not None and known.value is not None and self._is_coarser(known.value, made):
+            # The target y = (1, 0) is no output of attention.
+            return None
+        return made
+
+    def _is_coarser(self, value: syntax.Tree, tree: syntax.Tree | None) -> bool:
+        """Whether a value is printed in whole numbers, and a quantity isn't of such."""
+        held = None if tree is None else self.recipe.floats(tree)
+        figures = list(values.figures(value))
+        if held is None or not figures or any("." in one.text for one in figures):
+            return False
+        finite = held[np.isfinite(held)]
+        return bool((np.abs(finite - np.round(finite)) > _WHOLE).any())
 
     def _of_rows(self, base: str) -> syntax.Tree | None:
         """The matrix that the rows of a letter make, or that its capital names."""

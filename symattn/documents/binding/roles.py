@@ -29,6 +29,8 @@ _PHRASES: tuple[tuple[Role, str], ...] = (
     ("key", r"keys?(?: (?:vectors?|matrix|matrices))?"),
     ("value", r"values? (?:vectors?|matrix|matrices)"),
     ("value", r"values"),
+    # The head of a column, or a label.
+    ("value", r"\A\W*+value\W*+\Z"),
     ("input", r"(?:(?:input|token|word|original) ){0,3}+embeddings?(?: (?:vectors?|matrix))?"),
     ("input", r"(?:input|token|word) (?:vectors?|matrix|data|representations?)"),
     ("input", r"inputs?"),
@@ -47,6 +49,7 @@ _PHRASES: tuple[tuple[Role, str], ...] = (
     ("output", r"(?:(?:final|attention|layer|head) ){0,3}+outputs?(?: (?:matrix|vectors?|rows?))?"),
     ("output", r"context(?:ual(?:ized)?)?(?: output)? ?(?:vectors?|matrix|representations?)"),
     ("output", r"weighted (?:sums?|averages?|combinations?)|after attention"),
+    ("output", r"mix(?:es|ed|ing|tures?)?(?: of)?(?: the)? values?"),
     ("shifted", r"shifted(?: (?:scores?|logits))?"),
     ("shifted", r"subtract\w*(?:(?: the)?(?: row)? max(?:imum)?)?"),
     ("exponentials", r"exponentials?|exponentiat\w+|exps?"),

@@ -130,19 +130,30 @@ def _either(tokens: Iterable[str]) -> str:
 
 
 _SENTENCE = re.compile(r"\b(?:sentence|phrase|words|tokens|sequence|context|input|example)\b", re.I)
+#: Quoted words one after another: "rain", "falls" and "softly".
+_LISTED = re.compile(
+    rf"[{_QUOTES}][^{_QUOTES}\n]{{1,24}}+[{_QUOTES}]"
+    rf"(?:(?:\s*+,)?+(?:\s++and)?+\s++[{_QUOTES}][^{_QUOTES}\n]{{1,24}}+[{_QUOTES}])++"
+)
 _MARKED = re.compile(r"[\"“”«»*_`{]([^\"“”«»*_`{}\n]{3,60})[\"“”«»*_`}]")
 
 
 def spoken_tokens(paragraphs: Sequence[str], sizes: Collection[int]) -> tuple[str, ...]:
-    """The words of a sentence that a paragraph about one quotes or sets apart, where there
-    are as many as rows of some matrix.
+    """The words of a sentence that a paragraph about one quotes or sets apart, at once or
+    one by one, where there are as many as rows of some matrix.
 
     >>> spoken_tokens(["We use the sentence *rain falls softly*."], {3})
     ('rain', 'falls', 'softly')
+    >>> spoken_tokens(["There are 2 tokens, 'Tea' and 'please'."], {2})
+    ('Tea', 'please')
     """
     for text in paragraphs:
         if not _SENTENCE.search(text):
             continue
+        for match in _LISTED.finditer(text):
+            listed = tuple(one[1].strip(".,;:!? ") for one in _QUOTED.finditer(match[0]))
+            if len(listed) in sizes and len(set(listed)) == len(listed):
+                return listed
         for match in _MARKED.finditer(text):
             words = tuple(word.strip(".,;:!?") for word in match[1].split())
             is_list = len(words) > 1 and all(word.isalpha() for word in words)
