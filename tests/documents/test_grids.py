@@ -239,3 +239,30 @@ def test_hostile_lines_take_no_time():
         for are_printed in (False, True):
             list(flattened(list(Text.whole(string).lines()), are_printed))
         assert process_time() - began < 6
+
+
+RULED = "       cat   dog\n----------------\ncat   0.62  0.38\n----------------\ndog   0.39  0.61\n"
+NAMED = "word   cat   dog\ncat   0.62  0.38\ndog   0.39  0.61\n"
+
+
+@pytest.mark.parametrize("printed", [RULED, NAMED])
+def test_rules_and_the_name_of_the_labels_are_no_rows(printed):
+    """Lines between rows say nothing, nor does what stands above the labels of rows."""
+    (line,) = lines(printed, True)
+    assert value(str(line.text)) == [[0.62, 0.38], [0.39, 0.61]]
+    assert [(rows, columns) for _, rows, columns in line.said] == [(("cat", "dog"),) * 2]
+
+
+@pytest.mark.parametrize(
+    ("printed", "found"),
+    [
+        ("cat [0.62, 0.38]\ndog [0.38]", ["cat [0.62, 0.38]", "dog [0.38]"]),
+        ("[0.5 +\n 0.5, 1.5]", ["[0.5 +  0.5, 1.5]"]),
+        ("[[1, 2],\n [3, 4] 5]", ["[[1, 2],", "[3, 4] 5]"]),
+        ("[a,\n b]", ["[a,", "b]"]),
+        ("[[1.5, 2],\n ...,\n [3, 4.5]]", ["[[1.5, 2], ..., [3, 4.5]]"]),
+    ],
+)
+def test_what_is_no_array_stays_in_its_lines(printed, found):
+    """Rows that differ, lists with something beside them, and lists without figures."""
+    assert texts(printed) == found

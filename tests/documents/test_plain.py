@@ -200,3 +200,17 @@ def test_every_character_knows_its_place(source):
     assert untrue(source, blocks) == []
     starts = [text.span().start for text in texts(blocks)]
     assert starts == sorted(starts)
+
+
+def test_a_table_of_markdown_is_one_in_plain_text_too():
+    """Cells between bars under a rule are a table's."""
+    source = "Weights:\n\nword | cat\n-----|-----\ncat | 0.62\n"
+    (said, table) = plain.read(Text.whole(source)).blocks
+    assert (said.kind, table.kind) == ("prose", "table")
+    cells = [[str(part.text) for cell in row for part in cell.parts] for row in table.rows]
+    assert cells == [["word", "cat"], ["cat", "0.62"]]
+
+
+def test_a_note_goes_on_to_its_end():
+    """A note of several lines is one, and what stands behind it no part of it."""
+    assert read("<!-- symattn:\nS = X\n--> A = 0.5\n") == [("note", "S = X"), ("prose", " A = 0.5")]

@@ -164,6 +164,52 @@ def test_what_an_author_speaks_of_is_there(note, message) -> None:
     assert str(raised.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("note", "text", "found"),
+    [
+        ("A[0]", "The 2 words: 0.62 and 0.38.", {"A[0][0]": "0.62", "A[0][1]": "0.38"}),
+        ("A[0, 1]", "In row 1 it is 0.38 here.", {"A[0, 1]": "0.38"}),
+        (
+            "A",
+            "The cat: 0.62, 0.38; the dog: 0.38 and 0.63.",
+            {"A[0, 0]": "0.62", "A[0, 1]": "0.38", "A[1, 0]": "0.38", "A[1, 1]": "0.63"},
+        ),
+        ("X[0]", "The cat is 1 and 0.", {"X[0][0]": "1", "X[0][1]": "0"}),
+    ],
+)
+def test_figures_among_words_are_what_a_note_says(note, text, found) -> None:
+    """In their order; whole numbers only where there are not enough without them."""
+    inputs = "Inputs: $X = [[1, 0], [0, 1]]$"
+    reading = read(f"{NOTES}\n{inputs}\n\n<!-- symattn: {note} -->\n{text}\n")
+    start = reading.article.source.index(text)
+    assert {
+        number.of: number.text
+        for number in reading.numbers
+        if number.status == "bound" and number.span.start >= start
+    } == found
+
+
+@pytest.mark.parametrize(
+    ("ignored", "found"),
+    [
+        ([(3, 5)], ["0.62", "0.38"]),
+        ([(5, 5), (5, 6)], ["0.62", "0.38", "0.39", "0.61"]),
+        ([(8, 8)], ["0.5"]),
+        ([(9, 9), (6, 6)], ["0.39", "0.61", "0.25"]),
+    ],
+)
+def test_parts_of_tables_and_paragraphs_are_ignored(ignored, found) -> None:
+    """Rows of a table, lines of a paragraph, pieces that lie over each other."""
+    text = (
+        "Inputs: $X = [[1, 0], [0, 1]]$\n\n| word | cat | dog |\n|---|---|---|\n"
+        "| cat | 0.62 | 0.38 |\n| dog | 0.39 | 0.61 |\n\nA 0.5 and\nthen 0.25.\n"
+    )
+    made = article(Path("post.md"), text.encode())
+    held = type(help_of(made))(ignored=tuple(made.lines(*lines) for lines in ignored))
+    numbers = read_reading(made, held).numbers
+    assert [one.text for one in numbers if one.status == "ignored"] == found
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_ignoring_changes_no_other_place(data) -> None:
