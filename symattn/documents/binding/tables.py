@@ -82,6 +82,9 @@ def parts(
     shape = claims.recipe.shape(name) or ()
     if len(shape) != 2 or shape[0] != len(tokens) or not set(labels) <= set(tokens):
         return []
+    if len(labels) != len(whole.items):
+        # Only its columns have labels.
+        return []
     rows = zip(labels, whole.items, strict=True)
     return [(workings.indexed(name, tokens.index(label)), row) for label, row in rows]
 

@@ -123,3 +123,13 @@ def test_arithmetic_is_not_refuted_for_an_operand_that_is():
     assert [claim.key for claim in reading.claims] == ["of", "of"]
     right = read(article(Path("post.md"), text.replace("5]", "3]").encode()))
     assert [claim.key for claim in right.claims].count("as_printed") == 1
+
+
+def test_rows_without_labels_are_not_told_apart_by_them():
+    """A printed matrix of another shape than what it is named after, without labels of its
+    rows, is none of its rows."""
+    text = GIVEN + (
+        'Two tokens ("ice", "melts").\n\n$$S = QK^T$$\n\n$$S = [[2, 3, 5], [6, 4, 10]]$$\n'
+    )
+    reading = read(article(Path("post.md"), text.encode()))
+    assert reading.claims == ()
