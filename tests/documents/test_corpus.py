@@ -47,6 +47,16 @@ FLOORS = {
     "two-heads-appendix.tex": (0.80, 5, 2, 0, 0),
     "two-tokens-logistic.html": (0.83, 5, 0, 0, 0),
     "weather-report.html": (0.81, 6, 0, 0, 0),
+    "certainly.md": (0.95, 5, 0, 0, 0),
+    "chapter-eleven.html": (0.96, 5, 0, 0, 0),
+    "counting-on-fingers.md": (0.86, 5, 5, 0, 0),
+    "handout-nine.tex": (0.99, 6, 4, 0, 0),
+    "heads-apart.ipynb": (0.93, 4, 4, 0, 0),
+    "how-hot.qmd": (0.94, 5, 0, 0, 0),
+    "one-token-later.ipynb": (0.93, 5, 9, 0, 0),
+    "problem-set-four.tex": (0.60, 4, 7, 4, 0),
+    "re-seminar.txt": (0.89, 5, 1, 0, 0),
+    "why-is-my-gradient-small.md": (0.81, 4, 2, 0, 0),
 }
 PATHS = {path.stem: path for folder in (CORPUS, FURTHER) for path in marks.documents(folder)}
 
