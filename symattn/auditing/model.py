@@ -182,6 +182,19 @@ class Model:
             many.append(self._read(self._followed(node, some, in_use), some.shape[:1]))
         return np.concatenate(many)
 
+    def predicted_of(
+        self, node: Node, values: Matrix, in_use: bool, figures: Sequence[int]
+    ) -> Predicted:
+        """What one figure would be for each of the values of a node: see :meth:`predicted`."""
+        found = np.empty(len(values))
+        for k in range(0, len(values), _MANY):
+            changed = self._followed(node, values[k : k + _MANY], in_use)
+            for at, figure in enumerate(figures[k : k + _MANY]):
+                of, i, j = self.recipe.places[figure]
+                made = changed.get(of.serial)
+                found[k + at] = self._made[of.serial][i, j] if made is None else made[at, i, j]
+        return found
+
     def _followed(self, node: Node, values: Matrix, in_use: bool) -> dict[int, Matrix]:
         changed = {} if in_use else {node.serial: values}
         used = {node.serial: values if in_use else self._fixed_in(node, values)}

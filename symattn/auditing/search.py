@@ -219,35 +219,38 @@ class Search:
         if self._work <= 0:
             return
         predicted = model.predicted(node, np.array([edit.value for edit in edits]), in_use)
-        for place, edit in enumerate(edits):
-            of = solved[place] if solved else None
-            self._weigh(edit, model, in_use, predicted[place], of)
+        self._weigh(model, in_use, edits, predicted, solved)
 
     def _weigh(
         self,
-        edit: Edit,
         model: Model,
         in_use: bool,
+        edits: Sequence[Edit],
         predicted: Predicted,
-        solved: int | None = None,
+        solved: Sequence[int] = (),
         nodes: tuple[Node, ...] = (),
     ) -> None:
+        """Keep the edits that give more than they cost; what each gives is a row."""
         changed = self.weights.changed(predicted, model.true)
-        if not changed.any():
-            return
-        # Edits that no figure tells apart are tried once.
-        key = edit.kind.encode() + np.rint(predicted / self.weights.unit).tobytes()
-        if key not in self._seen:
-            self._seen.add(key)
-            self.tried[edit.kind] += 1
         given = changed & self.weights.given(predicted)
-        if (given & self.weights.refuted) @ self.weights.bits > edit.price:
-            own = predicted.copy()
-            made = Hypothesis(edit, model, in_use, own, changed, given, solved, nodes)
-            self.hypotheses.append(made)
-            if len(self.hypotheses) * len(own) > _ROOM:
-                self._sort()
-                del self.hypotheses[len(self.hypotheses) // 2 :]
+        gains = (given & self.weights.refuted) @ self.weights.bits
+        printed = np.rint(predicted / self.weights.unit)
+        for k in np.flatnonzero(changed.any(axis=1)).tolist():
+            edit = edits[k]
+            # Edits that no figure tells apart are tried once.
+            key = edit.kind.encode() + printed[k].tobytes()
+            if key not in self._seen:
+                self._seen.add(key)
+                self.tried[edit.kind] += 1
+            if gains[k] > edit.price:
+                # Copies: a row keeps all others alive.
+                own, those, these = predicted[k].copy(), changed[k].copy(), given[k].copy()
+                of = solved[k] if solved else None
+                made = Hypothesis(edit, model, in_use, own, those, these, of, nodes)
+                self.hypotheses.append(made)
+                if len(self.hypotheses) * predicted.shape[1] > _ROOM:
+                    self._sort()
+                    del self.hypotheses[len(self.hypotheses) // 2 :]
 
     def _sort(self) -> None:
         """Those that give most first."""
@@ -270,7 +273,7 @@ class Search:
                 run: Run[Matrix] = Run(Floats(), self.recipe.leaf)
                 places = zip(nodes, self.recipe.places, strict=True)
                 predicted = np.array([run[node][i, j] for node, (_, i, j) in places])
-                self._weigh(edit, model, False, predicted, nodes=tuple(nodes))
+                self._weigh(model, False, [edit], predicted[None], nodes=tuple(nodes))
 
     # -- one wrong number ----------------------------------------------------------
 
@@ -310,7 +313,7 @@ class Search:
         printed, unit = self.weights.printed[aims], self.weights.unit[aims]
         for _ in range(4):
             stack[rows, first, second] = numbers
-            now = model.predicted(node, stack, in_use)[rows, aims]
+            now = model.predicted_of(node, stack, in_use, aims.tolist())
             moved = (printed - now) * (numbers - before) / (now - last)
             before, last = numbers, now
             numbers = numbers + np.where(np.isfinite(moved), moved, 0.0)
