@@ -26,6 +26,10 @@ _PYTHON = re.compile(r"\{?\.?(?:i?python3?|py3?|pycon|ipython[0-9]?|sage|code-ce
 _OTHER = re.compile(
     r"(?:text|txt|plain|console|output|out|latex|tex|math|json|ya?ml|html|r|julia|c\+\+|cpp|matlab|rust|java|javascript|js|bash|sh|shell|toml|diff)\b"
 )
+#: What authors call R, and its signs that Python writes in another way.
+_R = re.compile(r"\{?\.?r\b")
+_SIGNS = re.compile(r"<-|%\*%")
+_SPELT = {"<-": "=", "%*%": "@"}
 #: The head of a function, and how many statements its body may have.
 _HEAD = re.compile(r"def [^\n]*:[ \t]*+(?:\#[^\n]*+)?\n?")
 _BODY = 40
@@ -55,9 +59,12 @@ class Codes:
         return tuple(self._code(text, block.language))
 
     def _code(self, text: Text, language: str) -> Iterator[Passage]:
+        if _R.match(language):
+            text = _of_r(text)
         pieces = list(_parsed(list(source.pieces(text))))
         whole = all(parsed is not None for _, parsed in pieces)
-        if _OTHER.match(language) or not (whole or any(p is not None for _, p in pieces)):
+        is_other = _OTHER.match(language) and not _R.match(language)
+        if is_other or not (whole or any(p is not None for _, p in pieces)):
             yield from printouts.passages(list(text.lines()), "code")
             return
         certain = bool(_PYTHON.match(language)) and whole
@@ -226,3 +233,17 @@ def _is_size(member: object) -> bool:
         case syntax.Array(items):
             return all(isinstance(item, syntax.Literal) and item.text.isdigit() for item in items)
     return False
+
+
+def _of_r(text: Text) -> Text:
+    """R with the signs of Python for assignments and products of matrices.
+
+    >>> str(_of_r(Text.whole("Y <- A %*% V")))
+    'Y = A @ V'
+    """
+    parts: list[Text] = []
+    at = 0
+    for sign in _SIGNS.finditer(text.string):
+        parts += [text[at : sign.start()], Text.at(_SPELT[sign[0]], text.span(*sign.span()))]
+        at = sign.end()
+    return Text.joined([*parts, text[at:]])

@@ -150,6 +150,9 @@ class Construction:
         most of its figures agree with; then it is."""
         assert one.value is not None
         role = usual_role(one.name) or ("weights" if _are_shares(one.value) else None)
+        if role == "weights" and not self.recipe.with_role(role):
+            # Rows that are shares show the weights, also where no formula says so.
+            self.names.standard.of(role)
         agree = {
             name
             for name in ([] if role is None else self.recipe.with_role(role))

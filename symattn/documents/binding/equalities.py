@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from symattn import syntax
 from symattn.documents.binding import context, series, tables, values, workings
 from symattn.documents.binding.bounds import bounds
@@ -20,6 +22,8 @@ from symattn.documents.trees import Chain, Labelled, Member, Opaque
 
 #: Rows of larger quantities are not compared with a printed vector.
 _ROWS = 64
+#: What is nearer to a whole number is one, as floats can tell.
+_WHOLE = 1e-9
 #: So many digits of numbers tell what they are where no row is spoken of.
 _TELLING = 6
 
@@ -259,7 +263,7 @@ class Equalities:
             self.claims.coverage.mark(values.figures(value), "ignored")
             return
         is_whole = label.adjacent and (label.role is not None or _is_entry(target))
-        is_likely = is_whole or self.claims.likeness(target, value) >= 0.5
+        is_likely = is_whole or self._is_likely(target, value)
         if is_named or (is_likely and not self._is_other(target, value)):
             self.claims.claim(target, value)
             return
@@ -269,6 +273,18 @@ class Equalities:
             why = "the words around it say so, but its figures are those of another quantity"
             span = figures[0].span.to(figures[-1].span)
             self.open.append(Open(syntax.text(target), why, span))
+
+    def _is_likely(self, target: syntax.Tree, value: syntax.Tree) -> bool:
+        """Whether at least half of a value's figures agree; whole numbers tell only what
+        they are exactly."""
+        if self.claims.likeness(target, value) < 0.5:
+            return False
+        figures = list(values.figures(value))
+        if any("." in one.text or one.text.endswith("%") for one in figures):
+            return True
+        exact = self.recipe.floats(target)
+        with np.errstate(invalid="ignore"):
+            return exact is not None and bool(np.all(np.abs(exact - np.round(exact)) < _WHOLE))
 
     def _operand_of(self, target: syntax.Tree, value: syntax.Tree) -> None:
         """A value in a section about a quantity that it isn't: what that is computed from,

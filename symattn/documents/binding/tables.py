@@ -9,11 +9,12 @@ from symattn import syntax
 from symattn.documents.binding import values, workings
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import same
+from symattn.documents.binding.roles import named
 from symattn.documents.binding.rows import plain
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.subjects import Subject, subject
 from symattn.documents.grids import of_table
-from symattn.documents.trees import Chain, Labelled, Piece, Table, Words
+from symattn.documents.trees import Chain, Figure, Labelled, Piece, Table, Words
 
 _NAME = re.compile(r"[A-Za-z]\w{0,3}")
 #: So many more figures agree with a quantity than with any other.
@@ -41,8 +42,9 @@ def bind(
         return whole
     if about.mentions and whole is not None:
         _rows(whole, claims, standard, tokens, about)
+    row = next((one.place for one in about.mentions if not (one.across or one.counted)), None)
     for places, head in _groups(table):
-        _column(table, places, head, claims, standard, resolve, tokens)
+        _column(table, places, head, claims, standard, resolve, tokens, row)
     return whole
 
 
@@ -141,8 +143,18 @@ def _column(
     standard: Standard,
     resolve: Resolve,
     tokens: Sequence[str],
+    of_row: int | None,
 ) -> None:
-    """A column whose head names a quantity, its rows by the tokens that begin them."""
+    """A column whose head names a quantity, its rows by the tokens that begin them; of
+    numbers in the row of the quantity that is spoken of, or in its only one."""
+    entries = _numbers(table, places, tokens)
+    if entries:
+        figures = tuple(figure for _, figure in entries)
+        shown = _row_of(head, figures, claims, standard, resolve, tokens, of_row)
+        if shown is not None:
+            for place, figure in entries:
+                claims.claim(_at(shown, place), figure)
+        return
     whole = _named(head, standard, resolve, tokens)
     if not isinstance(whole, syntax.Name | syntax.Gradient):
         # What stands above columns of weights may be keys: k_1, k_2.
@@ -160,6 +172,67 @@ def _column(
             claims.claim(workings.indexed(whole, tokens.index(label)), value)
         elif not tokens or label.isdigit():
             _counted(whole, number, len(table.rows), value, claims)
+
+
+def _numbers(table: Table, places: range, tokens: Sequence[str]) -> list[tuple[int, Figure]]:
+    """The numbers of a column with a row for each of several tokens, and which these are; nothing
+    of another column."""
+    labels = [plain(_words(row[0])) for row in table.rows if row]
+    if len(places) != 1 or len(labels) < 2 or not set(labels) <= set(tokens):
+        return []
+    cells = [_value(row[places[0]]) if len(row) > places[0] else None for row in table.rows]
+    figures = [cell for cell in cells if isinstance(cell, Figure)]
+    if len(figures) < len(labels):
+        return []
+    return list(zip(map(tokens.index, labels), figures, strict=True))
+
+
+def _row_of(
+    head: tuple[Words | Chain, ...],
+    figures: tuple[syntax.Tree, ...],
+    claims: Claims,
+    standard: Standard,
+    resolve: Resolve,
+    tokens: Sequence[str],
+    of_row: int | None,
+) -> syntax.Tree | None:
+    """The row of numbers that a column shows, by its head; of exponentials those of the
+    scores, or of these less their largest, whichever more figures agree with."""
+    recipe = claims.recipe
+    if not _is_of_exponentials(head, tokens):
+        whole = _named(head, standard, resolve, tokens)
+        shape = None if whole is None else recipe.shape(whole)
+        if whole is None or shape is None or (len(shape) == 2 and shape[0] > 1 and of_row is None):
+            return None
+        return whole if len(shape) == 1 else workings.indexed(whole, of_row or 0)
+    weights = standard.of("weights")
+    made = recipe.trees.get(weights.name) if isinstance(weights, syntax.Name) else None
+    match made:
+        case syntax.Call("softmax", (scores,)):
+            shape = recipe.shape(scores) or ()
+        case _:
+            return None
+    if len(shape) == 2 and of_row is None:
+        return None
+    row = scores if len(shape) == 1 else workings.indexed(scores, of_row or 0)
+    forms = [one for one in (row, workings.shifted(recipe, row)) if one is not None]
+    value = syntax.Array(figures)
+    best = max(forms, key=lambda one: claims.agreement(syntax.Call("exp", (one,)), value))
+    return syntax.Call("exp", (best,))
+
+
+def _is_of_exponentials(head: tuple[Words | Chain, ...], tokens: Sequence[str]) -> bool:
+    match head:
+        case (Chain((syntax.Call("exp"),)),):
+            return True
+    return subject(_words(head), tokens).role == "exponentials"
+
+
+def _at(row: syntax.Tree, place: int) -> syntax.Tree:
+    match row:
+        case syntax.Call("exp", (scores,)):
+            return syntax.Call("exp", (workings.entry(scores, place),))
+    return workings.indexed(row, place)
 
 
 def _counted(
@@ -180,8 +253,9 @@ def _named(
     said = _words(head)
     if _NAME.fullmatch(said) and (found := resolve(syntax.Name(said))) is not None:
         return found
-    about = subject(said, tokens, phrases=standard.phrases)
-    return None if about.role is None else standard.of(about.role)
+    # "scaled" above a column is said of scores.
+    role = subject(said, tokens, phrases=standard.phrases).role or named(said.strip().lower())
+    return None if role is None else standard.of(role)
 
 
 def _value(cell: tuple[Piece, ...]) -> syntax.Tree | None:

@@ -303,6 +303,13 @@ def _unfolded(recipe: Recipe, target: syntax.Tree, depth: int) -> Iterator[synta
             if isinstance(made, syntax.Binary) and made.op == "/":
                 below = syntax.Binary("/", syntax.Literal("1"), made.right)
                 yield syntax.Binary("*", below, made.left)
+            match made:
+                case syntax.Binary("@", syntax.Binary("*", factor, left), right) if (
+                    recipe.shape(factor) == ()
+                ):
+                    yield syntax.Binary("*", factor, syntax.Binary("@", left, right))
+                case syntax.Binary("@", left, right) if len(recipe.shape(left) or ()) == 1:
+                    yield from _of_product(recipe, left, right, [])
             yield from _unfolded(recipe, made, depth - 1)
         case syntax.Indexed(operand, keys):
             whole: syntax.Tree | None = operand

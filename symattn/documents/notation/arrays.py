@@ -93,6 +93,10 @@ def _cell(grammar: Grammar, start: int, end: int) -> Tree:
 def listed(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
     """A list in square brackets: with commas, rows with semicolons, or with blanks only."""
     span = grammar.span(opening, end + 1)
+    beside = cut(grammar, (start, end), "condition")
+    if len(beside) > 1 and all(grammar.tokens[end].text == r"\mid" for _, end in beside[:-1]):
+        # [H_1 \mid H_2] are matrices side by side.
+        return Labelled(tuple(grammar.inside(*one) for one in beside), span=span)
     rows = grammar.pieces(start, end, ";")
     if len(rows) > 1:
         made = [_row(grammar, *row) for row in rows]
