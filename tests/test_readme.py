@@ -163,13 +163,16 @@ def test_side_file(tmp_path: Path) -> None:
     lines[0] = "$X = [[1, 0], [0, 1], [1, 1]]$, $S = X X^T$, $A = softmax(T)$, $Y = A X$"
     lines[11] = "$0.5 + 0.5 = 2.0$"
     lines[44] = "[0.38, 0.23, 0.38] [0.23, 0.38, 0.38]"
+    lines[47] = "It gives 0.38 to itself and 23% to the next."
+    lines[50] = "The weights of cat are [0.38, 0.23, 0.38]."
+    lines[80:83] = ["# Exercises", "", "$0.5 + 0.5 = 3.0$"]
     lines[59:62] = ["0.77 0.62", "0.62 0.77", "0.76 0.73"]
     (tmp_path / "post.md").write_text("\n".join(lines) + "\n", "utf-8")
     text = block("toml", "document")
     (tmp_path / "post.symattn.toml").write_text(text, "utf-8")
     found = symattn.audit(tmp_path / "post.md")
     wrong = [(one.line, one.text) for one in found.figures if one.cause]
-    assert (wrong, found.summary["figures"]) == ([(62, "0.76")], 12)
+    assert (wrong, found.summary["figures"]) == ([(62, "0.76")], 17)
 
 
 def test_derivation_file() -> None:

@@ -56,18 +56,24 @@ def command(article: str, form: str, output: Path | None, pace: Pace) -> None:
       <!-- symattn: "context vectors" = Y -->
       <!-- symattn: tokens = cat, sat, mat -->
       <!-- symattn: A[0], A[1] -->            what is printed next
+      <!-- symattn: 0.507 = A[0, 0] -->       the next figure that is written so
       <!-- symattn: under "scaled scores" --> as if under that heading
       <!-- symattn: ignore -->                the next block; ignore begin, ignore end
 
     \b
       document = "post.md"
-      ignore = [12, "30-41"]
+      ignore = [12, "30-41", "Exercises"]
       [steps]
       T = "S / sqrt(d_k)"
       [aliases]
       "context vectors" = "Y"
       [lines]
       45 = "A[0]"
+      48 = {"0.507" = "A[0, 0]"}
+      "The weights of cat are" = "A[0]"
+
+    Instead of lines a heading stands for its section, other words for what
+    they announce.
 
     --format toml writes the walkthrough file that the article amounts to.
 

@@ -98,13 +98,15 @@ def test_what_the_help_shows(tmp_path: Path, symattn) -> None:
     """Each note that it shows is read, and so is its side file."""
     said = symattn("read", "--help").out.splitlines()
     notes = [line.strip().partition("-->")[0] + "-->" for line in said if "<!--" in line]
-    assert len(notes) == 7
+    assert len(notes) == 8
     # What figures are said to be of comes right before these.
-    notes.sort(key=lambda note: "A[0]" in note)
-    *others, figures = notes
+    notes.sort(key=lambda note: ("0.507" in note, "A[0]" in note))
+    *others, figures, figure = notes
     steps = "<!-- symattn:\nd_k = 4\nS = X @ X.T\nA = softmax(T)\nY = A @ X\n-->\n"
     shown = "\n".join(others)
-    text = f"{steps}{shown}\n\nIgnored.\n\n{figures}\n\n0.6 0.4 0.4 0.6\n"
+    text = (
+        f"{steps}{shown}\n\nIgnored.\n\n{figures}\n\n0.6 0.4 0.4 0.6\n\n{figure}\n\nIt is 0.507.\n"
+    )
     (tmp_path / "post.md").write_text(text.replace("cat, sat, mat", "cat, sat"), "utf-8")
     done = symattn("read", "post.md")
     assert (done.code, done.err) == (0, "")
@@ -118,12 +120,13 @@ def test_the_side_file_that_the_help_shows(tmp_path: Path, symattn) -> None:
     side = said[first : said.index("", first)]
     steps = "X = [[1, 0], [0, 1]]\nd_k = 4\nS = X @ X.T\nA = softmax(T)\nY = A @ X"
     note = ["<!-- symattn:", *steps.split("\n"), "-->"]
-    lines = [*note, *[""] * (44 - len(note)), "0.6 0.4", ""]
+    lines = [*note, *[""] * (44 - len(note)), "0.6 0.4", "", "", "It is 0.507.", ""]
+    lines += ["The weights of cat are 0.6 0.4", "", "# Exercises", "", "1.5"]
     (tmp_path / "post.md").write_text("\n".join(lines), "utf-8")
     (tmp_path / "post.symattn.toml").write_text("\n".join(side), "utf-8")
     done = symattn("read", "post.md")
     assert (done.code, done.err) == (0, "")
-    assert ["A", "2", "line 45"] in done.table
+    assert ["A", "5", "lines 45, 48, 50"] in done.table
 
 
 def test_a_side_file(post: Path, tmp_path: Path, symattn) -> None:

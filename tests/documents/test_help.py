@@ -227,7 +227,83 @@ def test_a_side_file() -> None:
     assert held.places["T"].line == SIDE[: SIDE.index("T =")].count("\n") + 1
 
 
+ARTICLE = """# Weights
+
+The weights of
+cat are [0.5, 0.5].
+
+## Later
+
+Again 0.5 and 0.50.
+
+# Other
+
+In 2017 the weights were 0.5.
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "piece", "ahead"),
+    [
+        ("Later", "Later\n\nAgain 0.5 and 0.50.\n\n# ", "Again 0.5 and 0.50.\n\n#"),
+        ("Other", "Other\n\nIn 2017 the weights were 0.5.\n", "In 2017 the weights were 0.5."),
+        ("weights  of cat", "The weights of\ncat are [0.5, 0.5].", "are [0.5, 0.5].\n\n##"),
+        ("In 2017", "In 2017 the weights were 0.5.", "the weights were 0.5."),
+        (
+            "10-12",
+            "# Other\n\nIn 2017 the weights were 0.5.",
+            "# Other\n\nIn 2017 the weights were 0.5.",
+        ),
+    ],
+)
+def test_words_stand_for_what_they_announce(words, piece, ahead) -> None:
+    """A heading for its section, other words for their block and what comes up to the
+    next heading, wherever lines have moved to."""
+    made = article(Path("post.md"), ARTICLE.encode())
+    side = f'document = "post.md"\nignore = ["{words}"]\n[lines]\n"{words}" = "A"\n'
+    held = help_of(made, written(side))
+    assert [made.text(one) for one in held.ignored] == [piece]
+    assert [made.text(one.span).strip() for one in held.figures] == [ahead]
+
+
+def test_words_in_plain_text_are_their_lines() -> None:
+    """Lines of plain text are paragraphs of their own."""
+    made = article(Path("post.txt"), b"One is 1.\nTwo is\n2, three is 3.\nFour is 4.\n")
+    held = help_of(made, written('document = "post.txt"\nignore = ["Two is 2"]\n'))
+    assert [made.text(one) for one in held.ignored] == ["Two is\n2, three is 3."]
+
+
+def test_figures_are_told_by_how_they_are_written() -> None:
+    """In a side file and in a note, each with what it is of."""
+    made = article(Path("post.md"), ARTICLE.encode())
+    side = 'document = "post.md"\n[lines]\n8 = {"0.50" = "A[0, 1]", "50 %" = ["A[0]", "A[1]"]}\n'
+    noted = read("p.md", "<!-- symattn: -0.5 = A[0, 0] -->\n\nhi\n")
+    for held, said in (
+        (help_of(made, written(side)), [("0.50", ["A[0, 1]"]), ("50%", ["A[0]", "A[1]"])]),
+        (noted, [("-0.5", ["A[0, 0]"])]),
+    ):
+        assert [(one.text, [e.text for e in one.expressions]) for one in held.figures] == said
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("weights", "'weights' stands in lines 3, 12: expected words that stand there only"),
+        ("no such", 'expected lines such as 12 or "30-41", a heading or words of post.md, found'),
+        ("--", "expected lines such as 12"),
+    ],
+)
+def test_words_that_are_nowhere_or_everywhere(key, message) -> None:
+    """Are told, with the lines that they stand in."""
+    made = article(Path("post.md"), ARTICLE.encode())
+    with pytest.raises(Malformed) as raised:
+        help_of(made, written(f'document = "post.md"\n[lines]\n"{key}" = "A"\n'))
+    assert message in str(raised.value)
+
+
 SIDE_FAULTS = {
+    "lines.1 = {x = 'A'}": 'post.symattn.toml:2: lines.1: expected a figure such as "0.507"',
+    "lines.1 = '0.5'": "post.symattn.toml:2: lines.1: '0.5' names nothing: expected a quantity",
     'tokns = ["a"]': "post.symattn.toml:2: tokns: unknown key 'tokns': did you mean tokens?",
     'tokens = "a"': "post.symattn.toml:2: tokens: expected a list, found text",
     "count_from = 3": "post.symattn.toml:2: count_from: an article counts from 0 or from 1",

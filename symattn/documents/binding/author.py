@@ -11,12 +11,12 @@ from math import prod
 from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.claims import Claims
-from symattn.documents.binding.coverage import Coverage
+from symattn.documents.binding.coverage import Coverage, figures
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.roles import phrase as phrase_of
-from symattn.documents.help import Expression, Help, Said
+from symattn.documents.help import Expression, Figures, Help, Said
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Opaque, Passage, Piece, Table, Words
+from symattn.documents.trees import Chain, Figure, Opaque, Passage, Piece, Table, Words
 from symattn.errors import Fault
 from symattn.shapes import Shape, show
 
@@ -84,14 +84,22 @@ def _cells(
 class Printed:
     """The values that an article prints, in their order."""
 
-    def __init__(self, passages: Iterable[Passage]) -> None:
+    def __init__(self, passages: Sequence[Passage]) -> None:
         held = [one for passage in passages for piece in passage.pieces for one in _values(piece)]
         self._values = sorted(held, key=lambda one: _start(one[0]))
+        every = (one for passage in passages for piece in passage.pieces for one in figures(piece))
+        self._figures = sorted(every, key=lambda one: one.span.start)
         self._starts = [_start(value) for value, _ in self._values]
 
     def first(self, place: int) -> int:
         """The number of the first value from a place on."""
         return bisect_left(self._starts, place)
+
+    def written(self, text: str, span: Span) -> list[Figure]:
+        """The figures in a piece of the article that are written so."""
+        first = bisect_left(self._figures, span.start, key=lambda one: one.span.start)
+        last = bisect_left(self._figures, span.end, key=lambda one: one.span.start)
+        return [one for one in self._figures[first:last] if one.text.replace(" ", "") == text]
 
     def next(
         self, at: int, end: int, tree: syntax.Tree, shape: Shape, claims: Claims
@@ -204,6 +212,9 @@ class Author:
         printed = Printed(passages)
         starts = [chain.span.start for chain in chains]
         for one in self.held.figures:
+            if one.text:
+                self._take_written(one, printed, bisect_left(starts, one.span.start))
+                continue
             at = printed.first(one.span.start)
             for expression in one.expressions:
                 tree = self._meant(expression, bisect_left(starts, one.span.start))
@@ -214,9 +225,30 @@ class Author:
                 if value is None:
                     self._fault(expression, unlike(expression.text, shape, count))
                     break
-                first = syntax.entry_text(syntax.text(tree), tree, (0,) * len(shape))
-                if not self.claims.claim(tree, value) and self._of(value) != first:
-                    self._fault(expression, f"what is printed there is {self._of(value)} already")
+                self._claim(expression, tree, value)
+
+    def _take_written(self, held: Figures, printed: Printed, order: int) -> None:
+        """The figures of one text, of which the author says what they are."""
+        found = printed.written(held.text, held.span)
+        if len(found) < len(held.expressions):
+            count = {0: "nowhere", 1: "once"}.get(len(found), f"{len(found)} times")
+            said = held.expressions[len(found)]
+            self._fault(said, f"{held.text} is printed {count} there")
+            return
+        for expression, figure in zip(held.expressions, found, strict=False):
+            tree = self._meant(expression, order)
+            shape = None if tree is None else self.recipe.shape(tree)
+            if tree is not None and shape == ():
+                self._claim(expression, tree, figure)
+            elif shape is not None:
+                self._fault(expression, unlike(expression.text, shape, 1))
+
+    def _claim(self, said: Expression, tree: syntax.Tree, value: syntax.Tree) -> None:
+        """Claim what the author says, unless something else was said of it already."""
+        shape = self.recipe.shape(tree) or ()
+        first = syntax.entry_text(syntax.text(tree), tree, (0,) * len(shape))
+        if not self.claims.claim(tree, value) and self._of(value) != first:
+            self._fault(said, f"what is printed there is {self._of(value)} already")
 
     def _of(self, value: syntax.Tree) -> str:
         return next((self.coverage.of(one) for one in values.figures(value)), "")

@@ -304,6 +304,7 @@ class Construction:
         if name in self.recipe:
             old, new = self.recipe.floats(syntax.Name(name)), self.recipe.floats(tree)
             if old is not None and new is not None and same(old, new):
+                self.recipe.state(name, span)
                 return name
         return self.recipe.define(name, tree, span)
 

@@ -22,7 +22,7 @@ class Coverage:
         self._numbers: dict[int, Number] = {}
         for passage in passages:
             for piece in passage.pieces:
-                for figure in _figures(piece):
+                for figure in figures(piece):
                     if figure.text == MINUS_INFINITY:
                         continue
                     self._numbers[figure.span.start] = Number(figure.text, figure.span, "unread")
@@ -47,7 +47,7 @@ class Coverage:
             figure.span.start
             for passage in passages
             for piece in passage.pieces
-            for figure in _figures(piece)
+            for figure in figures(piece)
         }
         for start, number in self._numbers.items():
             if start not in kept and number.status == "unread":
@@ -70,7 +70,8 @@ class Coverage:
         return tuple(self._numbers[start] for start in sorted(self._numbers))
 
 
-def _figures(piece: Piece) -> Iterator[Figure]:
+def figures(piece: Piece) -> Iterator[Figure]:
+    """All figures of a piece, those in its formulas among them."""
     match piece:
         case Words():
             yield from piece.figures
@@ -79,4 +80,4 @@ def _figures(piece: Piece) -> Iterator[Figure]:
                 yield from values.figures(member)
         case Table():
             for part in piece.pieces:
-                yield from _figures(part)
+                yield from figures(part)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -91,6 +92,11 @@ class Recipe:
         self._quantities[free] = self._program.lower_tree(tree)
         self._forget()
         return free
+
+    def state(self, name: str, span: Span | None) -> None:
+        """A step that was assumed is said as well."""
+        if name in self.steps and self.steps[name].assumed:
+            self.steps[name] = replace(self.steps[name], span=span, assumed=False)
 
     def _free(self, name: str) -> str:
         """The name, or one like it that is free."""

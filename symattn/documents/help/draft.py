@@ -135,17 +135,17 @@ class Draft:
         """What stands there claims nothing."""
         self.ignored.append(span)
 
-    def print(self, span: Span, parts: Iterable[object], said: Said) -> None:
-        """What the values that are printed there are."""
+    def print(self, span: Span, parts: Iterable[object], said: Said, text: str = "") -> None:
+        """What the values that are printed there are, or the figures of that ``text``."""
         made = [self._expression(part, said) for part in parts]
         found = tuple(one for one in made if one is not None)
         for one in found:
             if isinstance(one.tree, syntax.Comparison | syntax.Conjunction | syntax.Sequence):
                 self.fault(said, f"{one.text!r} is no quantity: expected one, such as A[0]")
-            elif next(syntax.names(one.tree), None) is None:
+            elif _is_number(one.tree):
                 self.fault(said, f"{one.text!r} names nothing: expected a quantity, such as A[0]")
         if found and len(found) == len(made):
-            self.figures.append(Figures(span, found))
+            self.figures.append(Figures(span, found, text.replace(" ", "")))
 
     def read_under(self, span: Span, words: object, said: Said) -> None:
         """What heading that is to be read under."""
@@ -202,6 +202,30 @@ class Draft:
             place += f" of {before.path.name}"
         self.fault(said, f"{short(what)} is said in {place} already")
         return False
+
+
+def _is_number(tree: syntax.Tree) -> bool:
+    """Whether nothing is named or computed: a number, or a list of such."""
+    match tree:
+        case syntax.Negative(operand):
+            return _is_number(operand)
+        case syntax.Array(items):
+            return all(map(_is_number, items))
+        case syntax.Binary("/", syntax.Literal(), syntax.Literal()):
+            return True
+    return isinstance(tree, syntax.Literal)
+
+
+_FIGURE = re.compile(r"[-+−]?[0-9]*+\.?[0-9]*+(?<=[0-9.])(?:[eE][-+]?[0-9]++)?\s*+%?\Z")
+
+
+def is_figure(text: str) -> bool:
+    """Whether a text is a printed number.
+
+    >>> is_figure("-0.50"), is_figure("27.4 %"), is_figure("A")
+    (True, True, False)
+    """
+    return any(map(str.isdigit, text)) and _FIGURE.match(text) is not None
 
 
 def _loss(key: str, value: object) -> object:

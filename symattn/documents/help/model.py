@@ -47,10 +47,12 @@ class Expression:
 @dataclass(frozen=True)
 class Figures:
     """The values that are printed in ``span`` are, in their order, those of
-    ``expressions``; of a note the first ones behind it."""
+    ``expressions``; of a note the first ones behind it. With a ``text`` only the figures
+    that are written so."""
 
     span: Span
     expressions: tuple[Expression, ...]
+    text: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ Each line of a note says one thing::
     tokens = cat, sat, mat          what the rows are called
     count from 0                    what subscripts count from
     A[0], A[1]                      what the values that come next are of
+    0.507 = A[0, 0]                 what the next figure that is written so is of
     under "scaled scores"           what is read as if under that heading
     ignore                          the block that comes next claims nothing
     ignore begin, ignore end        what stands between them claims nothing
@@ -22,8 +23,9 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents.article import Article, Block
-from symattn.documents.help.draft import Draft, lines, listed, numbers
+from symattn.documents.help.draft import Draft, is_figure, lines, listed, numbers
 from symattn.documents.help.model import Said
+from symattn.documents.help.places import span
 from symattn.documents.text import Span
 from symattn.errors import Malformed, alike, short
 from symattn.limits import CHARACTERS, NOTES
@@ -101,7 +103,7 @@ class _Notes:
             self.draft.count(int(counted[1]) if counted[1] in "01" else counted[1], said)
         elif (equals := _EQUALS.search(text)) is not None:
             left, right = text[: equals.start()].strip(), text[equals.end() :].strip()
-            self._define(left, right, said)
+            self._define(left, right, note)
         elif heading := _UNDER.match(text):
             self.draft.read_under(self._section(note), _plain(heading[1]), said)
         else:
@@ -124,8 +126,8 @@ class _Notes:
         else:
             self.draft.ignore(self.spans[following])
 
-    def _define(self, left: str, right: str, said: Said) -> None:
-        draft = self.draft
+    def _define(self, left: str, right: str, note: _Note) -> None:
+        draft, said = self.draft, note.said
         if left.lower() == "tokens":
             inner = right[1:-1] if right[:1] == "[" and right[-1:] == "]" else right
             draft.label([_plain(one) for one in listed(inner)], said)
@@ -133,6 +135,8 @@ class _Notes:
             draft.alias(quoted[2], right, said)
         elif gradient := _GRADIENT.match(left):
             self._upstream(gradient[1], right, said)
+        elif is_figure(left):
+            draft.print(self._ahead(note), listed(right), said, left)
         elif not _NAME.match(left):
             draft.fault(
                 said, f"expected a name, or a phrase in quotes, before '=', found {short(left)!r}"
@@ -159,7 +163,11 @@ class _Notes:
             meant = alike(text, _WORDS)
             self.draft.fault(note.said, (meant and f"unknown: {short(text)!r}; {meant}") or error)
             return
-        self.draft.print(Span(_end(note), len(self.article.source)), parts, note.said)
+        self.draft.print(self._ahead(note), parts, note.said)
+
+    def _ahead(self, note: _Note) -> Span:
+        """All that comes behind a note."""
+        return Span(_end(note), len(self.article.source))
 
     def _section(self, note: _Note) -> Span:
         """From behind a note to the next heading."""
@@ -196,12 +204,3 @@ def _next(blocks: Sequence[Block], wanted: Callable[[str], bool]) -> list[int | 
         if wanted(blocks[k].kind):
             last = k
     return found[::-1]
-
-
-def span(block: Block) -> Span:
-    """Where a block begins and ends in the file."""
-    parts = [*block.parts, *(part for row in block.rows for cell in row for part in cell.parts)]
-    spans = [part.text.span() for part in parts if len(part.text)]
-    if not spans:
-        return Span(0, 0)
-    return Span(min(one.start for one in spans), max(one.end for one in spans))

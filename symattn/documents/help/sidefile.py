@@ -19,17 +19,21 @@
     [lines]
     45 = "A[0]"
     "60-62" = "Y"
+    "The weights of cat are" = "A[0]"
+    48 = {"0.507" = "A[0, 0]", "27.4%" = "A[2, 0], A[2, 1]"}
 
     [under]
     "50-70" = "attention weights"
 
     [loss]
     output = "Y"
+
+Where lines stand may also stand a heading, for its section, or other words of the
+article: then what they announce is meant, as a note right before them would.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,9 +41,9 @@ from typing import Any
 
 from symattn.documents.article import Article
 from symattn.documents.files import SIDE_FILE
-from symattn.documents.help.draft import Draft, listed
+from symattn.documents.help.draft import Draft, is_figure, listed
 from symattn.documents.help.model import Said
-from symattn.documents.text import Span
+from symattn.documents.help.places import Places, Where
 from symattn.errors import Fault, Faults, Malformed, alike, short
 from symattn.limits import NOTES
 from symattn.tables.entries import kind, misfits, unknown
@@ -52,7 +56,6 @@ _KEYS: dict[str, type] = {
     **dict.fromkeys(("given", "steps", "aliases", "lines", "under", "loss"), dict),
 }
 _KIND = ("side file", 'it stands beside an article and begins with document = "post.md"')
-_LINES = re.compile(r"([1-9][0-9]{0,8})(?:\s*+[-–]\s*+([1-9][0-9]{0,8}))?+\Z")
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def take_side_file(article: Article, side: SideFile, draft: Draft) -> None:
 
 class _SideFile:
     def __init__(self, article: Article, file: File, draft: Draft) -> None:
-        self.article = article
+        self.places = Places(article)
         self.file = file
         self.draft = draft
 
@@ -158,14 +161,14 @@ class _SideFile:
         for key, value, said in self._entries(sound, "loss"):
             draft.lose(key, value, said)
         for number, lines in enumerate(sound.get("ignore", [])):
-            if (span := self._span(lines, self._said(f"ignore[{number}]"))) is not None:
-                draft.ignore(span)
+            if (where := self._where(lines, self._said(f"ignore[{number}]"))) is not None:
+                draft.ignore(where.piece)
         for key, parts, said in self._entries(sound, "lines"):
-            if (span := self._span(key, said)) is not None:
-                draft.print(span, listed(parts) if isinstance(parts, str) else _each(parts), said)
+            if (where := self._where(key, said)) is not None:
+                self._print(where, parts, said)
         for key, words, said in self._entries(sound, "under"):
-            if (span := self._span(key, said)) is not None:
-                draft.read_under(span, words, said)
+            if (where := self._where(key, said)) is not None:
+                draft.read_under(where.ahead, words, said)
 
     def _entries(self, document: dict[str, Any], table: str) -> Iterator[tuple[str, Any, Said]]:
         for key, value in document.get(table, {}).items():
@@ -174,26 +177,32 @@ class _SideFile:
     def _said(self, where: str) -> Said:
         return Said(self.file.path, self.file.line(where), where)
 
-    def _span(self, lines: object, said: Said) -> Span | None:
-        """The piece of the article that lines such as 12 or "30-41" are."""
-        found = None if isinstance(lines, bool) else _LINES.match(str(lines).strip())
-        if found is None or not isinstance(lines, int | str):
-            shown = repr(short(lines)) if isinstance(lines, str) else kind(lines)
-            self.draft.fault(said, f'expected lines such as 12 or "30-41", found {shown}')
+    def _where(self, lines: object, said: Said) -> Where | None:
+        """The piece of the article that lines such as 12 or "30-41" are, or words."""
+        if isinstance(lines, bool) or not isinstance(lines, int | str):
+            self.draft.fault(said, f'expected lines such as 12 or "30-41", found {kind(lines)}')
             return None
-        first, last = int(found[1]), int(found[2] or found[1])
-        count = self.article.line_count
-        if last < first:
-            self.draft.fault(said, f"line {last} is before line {first}")
-        elif last > count:
-            name = self.article.path.name
-            self.draft.fault(said, f"{name} has {count} lines, found line {last}")
-        else:
-            return self.article.lines(first, last)
-        return None
+        found = self.places.find(str(lines))
+        if isinstance(found, str):
+            self.draft.fault(said, found)
+            return None
+        return found
+
+    def _print(self, where: Where, parts: object, said: Said) -> None:
+        """What is printed there, as a whole or figure by figure."""
+        if not isinstance(parts, dict):
+            self.draft.print(where.ahead, _each(parts), said)
+            return
+        for text, part in parts.items():
+            if is_figure(text):
+                self.draft.print(where.ahead, _each(part), said, text)
+            else:
+                self.draft.fault(said, f'expected a figure such as "0.507", found {short(text)!r}')
 
 
 def _each(parts: object) -> list[object]:
+    if isinstance(parts, str):
+        return list(listed(parts))
     return list(parts) if isinstance(parts, list) else [parts]
 
 

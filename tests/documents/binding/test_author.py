@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from symattn.auditing.audit import audit
 from symattn.cases import library
 from symattn.documents.binding import read as read_reading
-from symattn.documents.files import article
-from symattn.documents.help import help_of
+from symattn.documents.files import article, read_article
+from symattn.documents.help import beside, help_of
 from symattn.documents.walkthrough import walkthrough
 from symattn.errors import Malformed
 from tests.documents import marks
@@ -84,6 +84,81 @@ def test_a_side_file_does_the_same(tmp_path: Path) -> None:
             (13, "0.63", "0.62"),
         ]
         assert len(found.figures) == 8
+
+
+WORDS = (
+    POST
+    + """
+## Elsewhere
+
+Others found [0.1, 0.9] in 2017, e is 2.72, and cat gives itself 0.6 to 0.6.
+"""
+)
+
+
+def side_read(tmp_path: Path, side: str, steps: str = SIDE):
+    """The reading of an article with a side file."""
+    (tmp_path / "post.md").write_text(WORDS, "utf-8")
+    (tmp_path / "post.symattn.toml").write_text(steps + side, "utf-8")
+    made = read_article(tmp_path / "post.md")
+    return read_reading(made, help_of(made, beside(tmp_path / "post.md")))
+
+
+def test_what_words_announce(tmp_path: Path) -> None:
+    """Values are known by the words before them or by their heading, figures by how they
+    are written; constants as well."""
+    side = """[lines]
+"The glances" = "A[0], A[1]"
+"The blend is" = "Y"
+"Elsewhere" = {"2.72" = "exp(1)", "0.6" = "A[0, 0], A[1, 1]"}
+"""
+    found = bound(side_read(tmp_path, side))
+    assert found["A[0][1]"] == "0.48"
+    assert found["Y[1, 1]"] == "0.63"
+    assert (found["exp(1)"], found["A[0, 0]"], found["A[1, 1]"]) == ("2.72", "0.6", "0.6")
+
+
+def test_a_section_that_claims_nothing(tmp_path: Path) -> None:
+    """All of a section is ignored by its heading."""
+    side = SIDE.replace("[steps]", 'ignore = ["Elsewhere"]\n[steps]')
+    for text, statuses in ((SIDE, {"ignored", "unread"}), (side, {"ignored"})):
+        reading = side_read(tmp_path, "", text)
+        start = reading.article.source.index("Elsewhere")
+        assert {one.status for one in reading.numbers if one.span.start > start} == statuses
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ('"Elsewhere" = {"0.7" = "A[0, 0]"}', "0.7 is printed nowhere there"),
+        ('"Elsewhere" = {"0.9" = "A[0, 0], A[0, 1]"}', "0.9 is printed once there"),
+        ('"Elsewhere" = {"0.9" = "A[0]"}', "A[0] is a vector of 2, found 1 figure"),
+    ],
+)
+def test_figures_that_are_not_there(tmp_path: Path, lines: str, message: str) -> None:
+    """Are told with the line of the side file."""
+    with pytest.raises(Malformed, match=re.escape(message)):
+        side_read(tmp_path, f"[lines]\n{lines}\n")
+
+
+def test_a_figure_that_a_note_tells_comes_next() -> None:
+    """The next one that is written so, wherever it stands in a formula or a sentence."""
+    note = "<!-- symattn: 0.62 = A[1, 1] -->\n"
+    text = NOTES + POST.replace("The blend", f"{note}\nThe blend")
+    assert [one.of for one in read(text).numbers if one.text == "0.62"][2] == "A[1, 1]"
+
+
+def test_what_an_author_says_is_not_assumed() -> None:
+    """A step of the usual recipe that the author states is no assumption, though the
+    article needs it before."""
+    text = (
+        "$$X = [[1, 0], [0, 1], [1, 1]]$$\n\nWith a causal mask the weights are\n\n"
+        "$$S = X X^T / \\sqrt{2}$$\n\n$$A = \\mathrm{softmax}(S)"
+        " = [[1, 0, 0], [0.33, 0.67, 0], [0.25, 0.25, 0.50]]$$\n"
+    )
+    for note, assumed in (("", True), ("<!-- symattn: M = causal(S) -->\n\n", False)):
+        reading = read(note + text)
+        assert (reading.steps["M"].assumed, bool(reading.assumptions)) == (assumed, assumed)
 
 
 @pytest.mark.parametrize("phrase", ["The Blend", "blend", "blend  is"])

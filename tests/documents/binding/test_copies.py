@@ -4,9 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from symattn.documents.binding import read
+from symattn.documents.binding import read, tables
+from symattn.documents.binding.claims import Claims
+from symattn.documents.binding.coverage import Coverage
+from symattn.documents.binding.recipe import Recipe
 from symattn.documents.files import article
 from symattn.documents.help import help_of
+from symattn.documents.text import Span
+from symattn.documents.trees import Labelled
+from symattn.syntax import parse
 
 GIVEN = """The sentence "snow falls softly" has these embeddings:
 
@@ -243,3 +249,12 @@ def test_labels_that_tell_quantities_are_no_tokens():
     text = "logits = [1, 2]\nsoftmax = [0.3, 0.7]\n"
     made = article(Path("copy.txt"), text.encode())
     assert read(made).tokens == ()
+
+
+def test_rows_without_labels_are_those_of_no_token():
+    """A header alone names no rows of a quantity that has more."""
+    recipe = Recipe()
+    recipe.give("X", parse("[[1, 0], [0, 2], [1, 1]]"), Span(0, 0))
+    header = Labelled((parse("[1, 0]"), parse("[0, 2]")), columns_said=("one", "two"))
+    held = Claims(recipe, Coverage([]))
+    assert tables.parts(header, parse("X"), held, ["snow", "falls", "softly"]) == []

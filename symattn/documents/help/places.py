@@ -1,0 +1,105 @@
+"""Where a side file says something: at lines of the article, or at words that stand in it.
+
+Lines move with every edit, words don't: a heading stands for its section, other words
+for what comes next, as a note right before them would.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from symattn.documents.article import Article, Block
+from symattn.documents.text import Span
+from symattn.errors import short
+
+_LINES = re.compile(r"([1-9][0-9]{0,8})(?:\s*+[-–]\s*+([1-9][0-9]{0,8}))?+\Z")
+#: So many places of words that stand at several are told.
+_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Where:
+    """A piece of the article by itself, and what of it and behind it is spoken of: of
+    lines the same, of a heading its section, of words all up to the next heading."""
+
+    piece: Span
+    ahead: Span
+
+
+class Places:
+    """Finds pieces of an article."""
+
+    def __init__(self, article: Article) -> None:
+        self.article = article
+        self._blocks = [(span(block), block) for block in article.blocks]
+        self._headings = [one for one in self._blocks if one[1].kind == "heading"]
+
+    def find(self, said: str) -> Where | str:
+        """Where ``12``, ``30-41``, a heading or other words are; what is wrong with them,
+        if they are nowhere or at several places."""
+        if lines := _LINES.match(said.strip()):
+            return self._lines(int(lines[1]), int(lines[2] or lines[1]))
+        words = said.split()
+        name = self.article.path.name
+        expected = f'expected lines such as 12 or "30-41", a heading or words of {name}'
+        unknown = f"{expected}, found {short(said)!r}"
+        if not any(map(str.isalnum, said)):
+            return unknown
+        titles = [one for one in self._headings if one[1].text.string.split() == words]
+        if titles:
+            return self._only([one for one, _ in titles], said) or self._section(*titles[0])
+        pattern = re.compile(r"\s+".join(map(re.escape, words)))
+        found = [Span(*one.span()) for one in pattern.finditer(self.article.source)]
+        if not found:
+            return unknown
+        return self._only(found, said) or self._behind(found[0])
+
+    def _lines(self, first: int, last: int) -> Where | str:
+        count = self.article.line_count
+        if last < first:
+            return f"line {last} is before line {first}"
+        if last > count:
+            return f"{self.article.path.name} has {count} lines, found line {last}"
+        lines = self.article.lines(first, last)
+        return Where(lines, lines)
+
+    def _only(self, found: list[Span], said: str) -> str:
+        """What is wrong with words that stand at several places; '' of others."""
+        if len(found) == 1:
+            return ""
+        lines = [str(self.article.place(one.start).line) for one in found[:_TOLD]]
+        more = ", ..." if len(found) > _TOLD else ""
+        told = f"{short(said)!r} stands in lines {', '.join(lines)}{more}"
+        return f"{told}: expected words that stand there only, or lines"
+
+    def _section(self, where: Span, heading: Block) -> Where:
+        """From a heading to the next one that ends its section."""
+        later = (
+            one.start
+            for one, block in self._headings
+            if one.start > where.start and block.level <= heading.level
+        )
+        end = next(later, len(self.article.source))
+        return Where(Span(where.start, end), Span(where.end, end))
+
+    def _behind(self, words: Span) -> Where:
+        """The block of words, in plain text their lines, and what comes from them on to the
+        next heading."""
+        first, last = (self.article.place(at).line for at in (words.start, words.end))
+        piece = self.article.lines(first, last)
+        if self.article.form != "text":
+            holds = (one for one, _ in self._blocks if one.start <= words.start < one.end)
+            piece = next(holds, piece)
+        later = (one.start for one, _ in self._headings if one.start > words.start)
+        end = next(later, len(self.article.source))
+        return Where(piece, Span(words.end, end))
+
+
+def span(block: Block) -> Span:
+    """Where a block begins and ends in the file."""
+    parts = [*block.parts, *(part for row in block.rows for cell in row for part in cell.parts)]
+    spans = [part.text.span() for part in parts if len(part.text)]
+    if not spans:
+        return Span(0, 0)
+    return Span(min(one.start for one in spans), max(one.end for one in spans))
