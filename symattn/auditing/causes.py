@@ -121,7 +121,9 @@ class Causes:
                 return _carried(min(carrying, key=lambda way: len(way.wrong)))
             reason = Sentence("cut off behind the last place instead of rounded")
             if used := next((way.used for way in ways if figure.rounds_from(way.value)), None):
-                also = Sentence("it also comes out from {figures}", figures=named(used))
+                also = Sentence(
+                    "computing with {figures} as printed gives it as well", figures=named(used)
+                )
                 reason = joined((reason, also), "; ")
             return Cause("truncated", reason)
         for fits in (_rounds, _is_cut, self._is_near):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from symattn import syntax
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.documents.article import Article
@@ -220,13 +221,32 @@ class _Plan:
 
 def _doubtful(audit: Audit) -> set[int]:
     """Claims with so many wrong figures, and no reason for them, that they rather are of
-    something else: who writes an article gets most of a matrix right."""
+    something else: who writes an article gets most of a matrix right. Where a step was only
+    assumed it may be that which is wrong, whatever the reason."""
     figures = Counter(figure.claim.number for figure in audit.figures)
-    roots = (one for one in audit.figures if one.cause == "root" and one.explained is None)
-    wrong = Counter(figure.claim.number for figure in roots)
+    supposed = _supposed(_reading(audit))
+    wrong = Counter(
+        one.claim.number
+        for one in audit.figures
+        if (one.cause == "root" and one.explained is None)
+        or (one.verdict is Verdict.REFUTED and not supposed.isdisjoint(_names(one)))
+    )
     return {
         claim for claim, count in wrong.items() if count >= _MANY and 2 * count > figures[claim]
     }
+
+
+def _supposed(reading: Reading) -> set[str]:
+    """The steps that were assumed, and those that are computed from them."""
+    found: set[str] = set()
+    for name, step in reading.steps.items():
+        if step.assumed or not found.isdisjoint(syntax.names(syntax.parse(step.expression))):
+            found.add(name)
+    return found
+
+
+def _names(figure: Figure) -> Iterable[str]:
+    return () if figure.claim.is_arithmetic else syntax.names(figure.claim.tree)
 
 
 def _crossing(spans: Iterable[Span]) -> set[Span]:

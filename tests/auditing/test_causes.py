@@ -57,7 +57,7 @@ def test_rounded_intermediates_are_no_roots():
     assert {figure.cause for figure in wrong} == {"rounded-inputs", "carried", "truncated"}
     # Cut off or rounded before: where both may be, both are said.
     cut = [figure for figure in wrong if figure.cause == "truncated"]
-    assert all("it also comes out from" in figure.reason for figure in cut)
+    assert all("as printed gives it as well" in figure.reason for figure in cut)
     for figure in (figure for figure in wrong if figure.cause == "rounded-inputs"):
         assert all(f.verdict is Verdict.HOLDS for f in figure.because)
         assert all(f.order < figure.order for f in figure.because)

@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 
 from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
+from symattn.cases.article import case_of
+from symattn.documents.binding import read
+from symattn.documents.files import article
 from symattn.documents.reading import Claimed, Step
 from symattn.documents.text import Span
 from symattn.errors import Malformed
+from symattn.verdicts import Verdict
 from tests.documents import marks
 from tests.documents.skeletons import loaded, skeleton
 
@@ -303,3 +307,25 @@ def test_a_walkthrough_file_has_nothing_to_fix():
     """Its figures stand in a document that is somewhere else."""
     with pytest.raises(Malformed, match="they stand in an article"):
         fixed(audit("cat-sat-mat-unscaled"), lambda text: audit(text))
+
+
+def test_what_an_assumed_step_makes_wrong_nearly_everywhere_is_left():
+    """A slip of the author may explain it, but the assumption may be wrong as well: only
+    where the author says what is computed the figures are corrected."""
+    text = (
+        "$Q = [[1, 2], [3, 1]]$, $K = [[2, 0], [1, 1]]$\n\nThe scores are scaled:\n\n"
+        "$$T = QK^T / \\sqrt{{2}}$$\n\n{} $$A = {} [[0.269, 0.731], [0.881, 0.119]]$$\n"
+    )
+
+    def judged(written):
+        return audit(case_of(read(article(Path("post.md"), written.encode()))))
+
+    def act(*said):
+        found = judged(text.format(*said))
+        return found, fixed(found, judged)
+
+    found, result = act("", "\\mathrm{softmax}(T) =")
+    assert result.fixes
+    found, result = act("The attention weights:", "")
+    assert [figure.verdict for figure in found.figures][-4:] == [Verdict.REFUTED] * 4
+    assert result.fixes == ()
