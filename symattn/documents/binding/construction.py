@@ -10,9 +10,10 @@ from symattn import syntax
 from symattn.documents.binding import hiding, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
-from symattn.documents.binding.definitions import Definition, Definitions, renamed
+from symattn.documents.binding.definitions import Definition, Definitions
 from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.replacing import renamed
 from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span
@@ -189,6 +190,8 @@ class Construction:
                 continue
             if role not in ("input", "query", "key", "value") or self.recipe.with_role(role):
                 continue
+            if self._is_computed(base):
+                continue
             self.names.at(members[0].order)
             if self.names.resolved(syntax.Name(members[0].name)) is not None:
                 continue
@@ -198,6 +201,18 @@ class Construction:
             if (name := self.recipe.give(base.upper(), whole, span)) is not None:
                 self.names.stacked[base] = name
                 self.claims.take(whole, name)
+
+    def _is_computed(self, base: str) -> bool:
+        """Whether an expression says what the rows of a letter are together, and not only
+        that these are its rows."""
+        trees = (
+            one.tree
+            for one in self.definitions.found.values()
+            if one.name in (base, base.upper()) and one.tree is not None
+        )
+        return any(
+            all(self.names.is_row(name) != base for name in syntax.names(tree)) for tree in trees
+        )
 
     def _give(self, one: Definition) -> None:
         assert one.value is not None

@@ -8,7 +8,7 @@ one is there in a newer version as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeGuard
@@ -16,6 +16,8 @@ from typing import TypeGuard
 from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.lettered import by_letters
+from symattn.documents.binding.numbered import by_numbers, heads, in_letters
+from symattn.documents.binding.replacing import renamed
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import NOWHERE, Chain, Figure, Member, Opaque
@@ -102,6 +104,10 @@ class Definitions:
             self._add(added)
             self._follow(known.key, added)
 
+    def has_whole(self, row: str) -> bool:
+        """Whether the matrix of the rows of a letter has a meaning."""
+        return row in self._latest or row.upper() in self._latest
+
     def _next(self, name: str) -> str:
         number = 2
         while f"{name}#{number}" in self.found:
@@ -129,42 +135,6 @@ class Definitions:
 
 def _renamed(tree: syntax.Tree, keys: Mapping[str, str]) -> syntax.Tree:
     return renamed(tree, lambda name: syntax.Name(keys.get(name, name)))
-
-
-def renamed(tree: syntax.Tree, called: Callable[[str], syntax.Tree]) -> syntax.Tree:
-    """The tree with every name replaced by the tree that ``called`` gives for it.
-
-    >>> syntax.text(renamed(syntax.parse("Q @ K.T"), lambda name: syntax.Name(name.lower())))
-    'q @ k.T'
-    """
-
-    def of(part: syntax.Tree) -> syntax.Tree:
-        match part:
-            case syntax.Name(name):
-                return called(name)
-            case syntax.Negative(operand):
-                return syntax.Negative(of(operand))
-            case syntax.Transposed(operand):
-                return syntax.Transposed(of(operand))
-            case syntax.Indexed(operand, keys):
-                return syntax.Indexed(of(operand), keys)
-            case syntax.Binary(op, left, right):
-                return syntax.Binary(op, of(left), of(right))
-            case syntax.Power(base, exponent):
-                return syntax.Power(of(base), of(exponent))
-            case syntax.Call(function, arguments):
-                return syntax.Call(function, tuple(map(of, arguments)))
-            case syntax.Array(items):
-                return replace(part, items=tuple(map(of, items)))
-            case syntax.Cell(operand, places):
-                return syntax.Cell(of(operand), places)
-            case syntax.Comparison(operands, relations):
-                return syntax.Comparison(tuple(map(of, operands)), relations)
-            case syntax.Sequence(items):
-                return syntax.Sequence(tuple(map(of, items)))
-        return part
-
-    return of(tree)
 
 
 def _alike(one: syntax.Tree, other: syntax.Tree) -> bool:
@@ -211,13 +181,33 @@ def collected(chains: list[Chain], held: Help) -> Definitions:
         found.fix(name, value.said.span, value=values.of_texts(value.entries))
     for name, step in held.steps.items():
         found.fix(name, step.said.span, tree=step.tree)
+    chains = in_letters(chains)
+    each = heads(chains)
     for order, chain in enumerate(chains):
-        for name, tree, span in _said(chain):
+        for name, tree, span in _of_each(_said(chain), each):
             if values.is_value(tree):
                 found.give(name, tree, span, order)
             else:
                 found.define(name, tree, span, order)
+    for order, chain in enumerate(chains):
+        for body in chain.members[1:]:
+            made = by_numbers(chain.members[0], body)
+            if made is not None and not found.has_whole(made[0]):
+                found.define(*made, chain.span, order)
     return found
+
+
+def _of_each(
+    said: Iterable[tuple[str, syntax.Tree, Span]], each: Sequence[Mapping[str, str]]
+) -> Iterator[tuple[str, syntax.Tree, Span]]:
+    """What is said, of every head where it is said in the letter of one."""
+    for name, tree, span in said:
+        if not (each and name in each[0]):
+            yield name, tree, span
+            continue
+        for called in each:
+            of = renamed(tree, lambda one, called=called: syntax.Name(called.get(one, one)))  # type: ignore[misc]
+            yield called[name], of, span
 
 
 def is_worked(tree: syntax.Tree) -> bool:

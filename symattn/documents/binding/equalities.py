@@ -12,8 +12,9 @@ from symattn import syntax
 from symattn.documents.binding import context, series, tables, values, workings
 from symattn.documents.binding.bounds import bounds
 from symattn.documents.binding.construction import same
-from symattn.documents.binding.definitions import is_symbolic, is_worked, renamed
+from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.place import Place
+from symattn.documents.binding.replacing import renamed
 from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.speech import Speech
 from symattn.documents.binding.subjects import Mention, Subject

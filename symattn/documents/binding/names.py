@@ -9,8 +9,9 @@ import numpy as np
 
 from symattn import syntax
 from symattn.documents.binding import masks, values
-from symattn.documents.binding.definitions import Definitions, renamed
+from symattn.documents.binding.definitions import Definitions
 from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.replacing import renamed
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.workings import indexed
@@ -129,7 +130,9 @@ class Names:
 
     def _hides(self, name: str) -> bool:
         """Whether a name is that of a mask of which no numbers are printed."""
-        return masks.is_name(name) and not self.is_defined(name)
+        step = self.recipe.steps.get(name)
+        is_assumed = step is not None and step.assumed and name not in self._versions
+        return masks.is_name(name) and (is_assumed or not self.is_defined(name))
 
     def _masked(self, scores: syntax.Tree, name: str) -> syntax.Tree:
         """Scores that a mask of that name is added to."""

@@ -77,6 +77,12 @@ _IN_NAMES: tuple[tuple[Role, str], ...] = (
     ("value", r"values?"),
     ("input", r"embeddings?|emb|inputs?|tokens"),
 )
+#: Words in the names of the matrices that project.
+_OF_WEIGHTS: tuple[tuple[Role, str], ...] = (
+    ("query weights", r"q|quer(?:y|ies)"),
+    ("key weights", r"k|keys?"),
+    ("value weights", r"v|values?"),
+)
 _LETTERS: dict[str, Role] = {
     "Q": "query", "K": "key", "V": "value", "X": "input", "A": "weights",
     "W_Q": "query weights", "W_K": "key weights", "W_V": "value weights",
@@ -155,8 +161,8 @@ def named(name: str) -> Role | None:
 
     >>> named("scaled_scores"), named("W_q"), named("attention_weights"), named("T")
     ('scaled', 'query weights', 'weights', None)
-    >>> named("Q_1"), named("W_2_K"), named("q_1")
-    ('query', 'key weights', None)
+    >>> named("Q_1"), named("W_2_K"), named("q_1"), named("W_query")
+    ('query', 'key weights', None, 'query weights')
     """
     if name in _LETTERS:
         return _LETTERS[name]
@@ -170,6 +176,12 @@ def named(name: str) -> Role | None:
     parts = [part.lower() for part in re.split(r"_+|(?<=[a-z])(?=[A-Z])", name)]
     if len(parts) == 1 and len(name) < 3:
         return None
+    if parts[0] == "w":
+        # W_query makes queries, and is none.
+        return next(
+            (role for role, words in _OF_WEIGHTS if any(re.fullmatch(words, one) for one in parts)),
+            None,
+        )
     for role, words in _IN_NAMES:
         if any(re.fullmatch(words, part) for part in parts):
             if role == "weights" and any(part in ("scores", "score", "logits") for part in parts):

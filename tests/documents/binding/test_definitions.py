@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from symattn import syntax
-from symattn.documents.binding.definitions import renamed
+from symattn.documents.binding.replacing import renamed
 
 TREES = [
     "Q @ K.T / sqrt(d)", "x == y < z",

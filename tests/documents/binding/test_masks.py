@@ -138,3 +138,22 @@ def test_rows_with_all_their_labels_are_those_of_the_quantity_they_agree_with(sh
     assert found.tokens == ("rain", "falls", "<pad>")
     of = [one.of for one in found.numbers if one.text == "4.001"]
     assert of == [f"{name}[1][1]"]
+
+
+def test_a_mask_is_not_added_to_itself():
+    """Shown scores Z + M and their softmax are masked once, in whatever order M is met."""
+    hidden = r"""
+$$A = \mathrm{softmax}(S + M)$$
+
+$$S + M = \begin{pmatrix}
+1 & 0 & -\infty \\ 0 & 4 & -\infty \\ 1 & 2 & -\infty \end{pmatrix}$$
+
+The last token is padding, and $S + M$ hides it:
+
+$$S + M = \begin{pmatrix} 1 & 0 & -\infty \\ 0 & 4 & -\infty \\ 1 & 2 & -\infty \end{pmatrix}$$
+"""
+    found = read_text(X + SCORES + hidden)
+    assert "A" in found.steps
+    bound = [number.of for number in found.numbers if number.text == "4"]
+    assert bound
+    assert all("+" not in of for of in bound)

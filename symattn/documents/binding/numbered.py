@@ -1,0 +1,166 @@
+"""Definitions by numbers: what one row, entry or head shows of all of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from symattn import syntax
+from symattn.documents.binding import values
+from symattn.documents.binding.lettered import by_letters
+from symattn.documents.binding.replacing import replaced
+from symattn.documents.trees import Chain, Member, Opaque
+
+#: A row by its number: q_1, k2.
+_ROW = re.compile(r"(?P<base>[a-z]+)_?(?P<number>[0-9]{1,3})\Z")
+#: What there is one of for each head, by a letter or a number: Q_i, W_Q_1.
+_EACH = re.compile(r"(?P<base>[A-Za-z]\w*)_(?P<number>[hijlmn])\Z")
+_ONE = re.compile(r"(?P<base>[A-Za-z]\w*)_(?P<number>[0-9]{1,2})\Z")
+#: The letters that stand for the numbers of rows and columns.
+_LETTERS = (syntax.Name("i"), syntax.Name("j"))
+#: More heads than that are not written out.
+_HEADS = 16
+
+
+def by_numbers(head: Member, body: Member) -> tuple[str, syntax.Tree] | None:
+    """What a row or an entry by its number shows of the whole, or None: on the right stand
+    the rows of the same numbers, and what has none.
+
+    >>> name, tree = by_numbers(syntax.parse("y_2"), syntax.parse("x_2 + o_2"))
+    >>> name, syntax.text(tree)
+    ('y', 'x + o')
+    >>> by_numbers(syntax.parse("x_2"), syntax.parse("x_1 + o_1"))
+    """
+    if isinstance(body, syntax.Name):
+        # The first row of an output may happen to be that of the values.
+        return None
+    match head:
+        case syntax.Name(name) if found := _ROW.match(name):
+            base, numbers = found["base"], [int(found["number"])]
+        case syntax.Indexed(syntax.Name(base), (int() as row, int() as column)):
+            numbers = [row, column]
+        case _:
+            return None
+    letters = list(_LETTERS[: len(numbers)])
+    made = _lettered(body, numbers, letters)
+    if made is None or not any(isinstance(part, syntax.Cell) for part in values.walk(made)):
+        return None
+    return by_letters(syntax.Cell(syntax.Name(base), tuple(letters)), made)
+
+
+def _lettered(tree: Member, numbers: list[int], letters: list[syntax.Name]) -> syntax.Tree | None:
+    """An expression with letters for the numbers of its rows; None where it has others, or
+    works with numbers of its own."""
+    match tree:
+        case syntax.Name(name) if found := _ROW.match(name):
+            if numbers != [int(found["number"])]:
+                return None
+            return syntax.Cell(syntax.Name(found["base"]), (letters[0],))
+        case syntax.Name(name):
+            # What has a number otherwise may be that of a head.
+            return None if _ONE.match(name) else tree
+        case syntax.Transposed(operand):
+            of = _lettered(operand, numbers, letters)
+            return None if of is None else syntax.Transposed(of)
+        case syntax.Binary("/", left, syntax.Literal() | syntax.Call("sqrt") as below):
+            above = _lettered(left, numbers, letters)
+            return None if above is None else syntax.Binary("/", above, below)
+        case syntax.Binary("@" | "*" as op, left, right) if len(numbers) == 2:
+            # The first of two rows that are multiplied is that of the row.
+            first = _lettered(left, numbers[:1], letters[:1])
+            second = _lettered(right, numbers[1:], letters[1:])
+        case syntax.Binary("@" | "+" as op, left, right):
+            first = _lettered(left, numbers, letters)
+            second = _lettered(right, numbers, letters)
+        case _:
+            return None
+    return None if first is None or second is None else syntax.Binary(op, first, second)
+
+
+def heads(chains: Sequence[Chain]) -> list[dict[str, str]]:
+    """For each head that the article has something with the number of: what names in the
+    letter of a head are called there, ``Q_i`` and ``W_i`` in ``Q_i = X @ W_i``.
+
+    >>> from symattn.documents.text import Span
+    >>> def chain(*said): return Chain(tuple(map(syntax.parse, said)), ("=",), (Span(0, 0),) * 2)
+    >>> heads([chain("W_1", "2"), chain("W_2", "3"), chain("Q_i", "X @ W_i")])
+    [{'Q_i': 'Q_1', 'W_i': 'W_1'}, {'Q_i': 'Q_2', 'W_i': 'W_2'}]
+    """
+    general: set[str] = set()
+    numbers: dict[str, set[int]] = {}
+    for chain in chains:
+        said = {
+            name
+            for one in chain.members
+            if not isinstance(one, Opaque)
+            for name in syntax.names(one)
+        }
+        match chain.members[0]:
+            case syntax.Name(name) if (each := _EACH.match(name)) and len(chain.members) > 1:
+                general |= {one for one in said if (of := _EACH.match(one)) and of[2] == each[2]}
+        for name in said:
+            if found := _ONE.match(name):
+                numbers.setdefault(found[1], set()).add(int(found[2]))
+    bases = {name: name[:-2] for name in sorted(general)}
+    known = set().union(*(numbers.get(base, set()) for base in bases.values()))
+    if not bases or len(known) < 2:
+        return []
+    return [
+        {name: f"{base}_{number}" for name, base in bases.items()}
+        for number in sorted(known)[:_HEADS]
+    ]
+
+
+def in_letters(chains: Sequence[Chain]) -> list[Chain]:
+    """The chains with ``Q_i`` for ``Q[i]``, where each is the matrix of a head and no row:
+    where Q_1 is printed as one, or Q_i is computed from such matrices."""
+    matrices = {
+        found[1]
+        for chain in chains
+        if (found := _ONE.match(_name(chain.members[0]))) and any(map(_is_matrix, chain.members))
+    }
+    if not matrices:
+        return list(chains)
+    known = 0
+    while known < len(matrices):
+        known = len(matrices)
+        for chain in chains:
+            head, *bodies = chain.members
+            if isinstance(head, syntax.Cell) and any(
+                _base(part) in matrices for body in bodies for part in values.walk(body)
+            ):
+                matrices |= {_base(head)} - {""}
+    return [
+        replace(chain, members=tuple(_without_cells(one, matrices) for one in chain.members))
+        for chain in chains
+    ]
+
+
+def _name(tree: Member) -> str:
+    return tree.name if isinstance(tree, syntax.Name) else ""
+
+
+def _is_matrix(member: Member) -> bool:
+    return values.is_value(member) and len(values.shape(member)) == 2
+
+
+def _base(tree: Member) -> str:
+    """The name that one letter stands below, or ''."""
+    match tree:
+        case syntax.Cell(syntax.Name(name), (syntax.Name(letter),)) if _EACH.match(
+            f"{name}_{letter}"
+        ):
+            return name
+    return ""
+
+
+def _without_cells(tree: Member, matrices: set[str]) -> Member:
+    if isinstance(tree, Opaque):
+        return tree
+    return replaced(tree, lambda part: _each_of(part) if _base(part) in matrices else None)
+
+
+def _each_of(tree: syntax.Tree) -> syntax.Tree:
+    assert isinstance(tree, syntax.Cell)
+    return syntax.Name(f"{_base(tree)}_{_name(tree.places[0])}")
