@@ -104,7 +104,7 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
             if any(array.labels):
                 said.append((array.text.span(), array.labels, ()))
             at = array.end
-            while number + 1 < len(starts) and starts[number + 1] <= at:
+            while number + 1 < len(starts) and starts[number + 1] < at:
                 number += 1
             array = next(found, None)
         made.append(text[at : starts[number] + len(lines[first + number])])

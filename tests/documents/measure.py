@@ -21,6 +21,7 @@ from symattn.cases.case import Case
 from symattn.documents.reading import Number, Reading
 from symattn.documents.text import Span
 from symattn.errors import Malformed
+from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 from tests.documents import marks
@@ -198,12 +199,20 @@ def _is_understood(number: Number) -> bool:
 
 def _same(truth: Solution, mark: str, understood: Solution, of: str) -> bool:
     """Whether two expressions, each over its own names, are single and of one value."""
-    right = truth[mark].significant(DIGITS)
+    right = _rounded(truth[mark])
     try:
         found = understood[of]
     except Malformed:
         return False
-    return found.shape == () and found.significant(DIGITS) == right
+    return found.shape == () and _rounded(found) == right
+
+
+def _rounded(value: Quantity) -> object:
+    """A number in so many digits; one that is too small for that is zero."""
+    try:
+        return value.significant(DIGITS)
+    except Malformed:
+        return value.decimal(DIGITS)
 
 
 def _span(figure: Figure) -> Span:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from symattn import syntax
@@ -19,6 +19,7 @@ from symattn.documents.binding.joining import joined
 from symattn.documents.binding.names import Names
 from symattn.documents.binding.place import Place
 from symattn.documents.binding.recipe import Recipe
+from symattn.documents.binding.roles import About
 from symattn.documents.binding.sentences import Sentences
 from symattn.documents.binding.speech import Speech
 from symattn.documents.binding.standard import Standard, Variant
@@ -32,7 +33,7 @@ from symattn.documents.help import NONE, Help, malformed
 from symattn.documents.passages import passages as passages_of
 from symattn.documents.reading import Reading
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Labelled, Passage, Table, Words
+from symattn.documents.trees import Chain, Labelled, Member, Passage, Table, Words
 
 #: So many masks are tried.
 _MASKS = 3
@@ -201,6 +202,8 @@ class Binder:
         self._caption = Subject()
         self.place.label = replace(self.place.label, adjacent=False)
         self.equalities.enter(passage.kind)
+        row, label = self.place.row, self.place.label
+        named: set[syntax.Tree] = set()
         for k, piece in enumerate(passage.pieces):
             match piece:
                 case Words(text):
@@ -209,25 +212,44 @@ class Binder:
                     else:
                         about = self.speech.subject(text, adjacent=True)
                         self.place.speak(about)
-                    self.place.said = text
+                        self._note(about.role, named)
+                    is_first = not k or not isinstance(passage.pieces[k - 1], Words)
+                    self.place.said = text if is_first else self.place.said + text
                     self.coverage.words(piece, passage.kind)
                 case Chain():
                     self._chain(piece, about)
+                    named.update(filter(None, map(self._quantity, piece.members[:1])))
                     about = replace(about, adjacent=False)
                     self.place.said = ""
                 case Table():
                     self._table(piece)
         if passage.kind == "prose":
-            before = self.place.row if self.speech.tokens else None
-            self.sentences.read(passage, self.place.around, before)
+            rows = (row, self.place.row) if self.speech.tokens else (None, None)
+            if self.sentences.read(passage, self.place.around, *rows):
+                # "10.6 % to itself" goes on with the row that was spoken of.
+                self.place.row, self.place.label = row, label
+                return
             said = _words(passage)
             sentence = self.speech.subject(_LAST.split(said)[-1], not said.endswith((".", "!")))
+            self._note(sentence.role, named)
             self.place.label = sentence
             if said.endswith(":") and sentence.role is not None:
                 self.place.topic = sentence
         elif passage.kind in ("code", "output"):
             # A line of words above a value says what it is, as far as its figures agree.
             self._caption = Subject(self.speech.subject(_words(passage)).role)
+
+    def _quantity(self, member: Member) -> syntax.Tree | None:
+        """The quantity that a member is the name of."""
+        made = self.names.resolved(member) if isinstance(member, syntax.Name) else None
+        return made if isinstance(made, syntax.Name) else None
+
+    def _note(self, role: About | None, named: Collection[syntax.Tree]) -> None:
+        """Words of a paragraph speak of a role: of the only quantity of it that is named there."""
+        found = [tree for tree in named if isinstance(tree, syntax.Name)]
+        playing = [tree for tree in found if self.recipe.role(tree.name) == role]
+        if role is not None and len(playing) == 1:
+            self.standard.note(playing[0])
 
     def _table(self, table: Table) -> None:
         """A table: as a whole or by its columns, then what is left cell by cell."""

@@ -25,6 +25,8 @@ from symattn.documents.trees import Chain, Labelled, Member, Opaque
 _ROWS = 64
 #: What is nearer to a whole number is one, as floats can tell.
 _WHOLE = 1e-9
+#: What two tokens have together.
+_OF_PAIRS = ("scores", "scaled", "masked", "weights")
 #: So many digits of numbers tell what they are where no row is spoken of.
 _TELLING = 6
 
@@ -49,7 +51,8 @@ class Equalities:
         self._kind = ""
         #: The matrix that was shown last.
         self._last: syntax.Tree | None = None
-        self._shown: list[syntax.Tree | None] = []
+        #: What code showed that its output has not shown yet, each behind words.
+        self._shown: list[tuple[str, syntax.Tree | None]] = []
         self._runs = {run.chains[0].span: run for run in runs}
         self._series = {chains[0].span: chains for chains in workings_of_rows}
         #: What names stand for in the row that is spoken of.
@@ -77,6 +80,8 @@ class Equalities:
         label = before
         while len(members) > 1 and (found := self._tokens(members[0])):
             label = replace(label, mentions=(*label.mentions, *found))
+            if len(found) == 2 and self.place.around.role not in _OF_PAIRS:
+                label = replace(label, role="scores")
             members.pop(0)
         first = next((one for one in members if values.is_value(one)), None)
         about = label.within(self.place.around)
@@ -127,16 +132,23 @@ class Equalities:
 
     def _of_output(self, chain: Chain, target: syntax.Tree | None) -> syntax.Tree | None:
         """What a chain names, or where it is a value by itself what code showed there."""
-        said = " ".join(self.place.said.lower().split()).rstrip(" :")
-        member = chain.members[0]
+        said, members = self.place.said, list(chain.members)
+        match members:
+            case [syntax.Name(label), value] if self._kind == "output":
+                # A label is no name: "Paris: [0.2 0.8]".
+                said, members = label, [value]
+        said = " ".join(said.lower().split()).rstrip(" :")
         if chain.is_code and len(chain.members) == 1:
-            self._shown.append(target)
+            self._shown.append((said, target))
             if target is not None and said:
                 self._labelled[said] = target
-        elif target is not None and self._kind == "output" and target in self._shown:
-            del self._shown[: self._shown.index(target) + 1]
-        elif target is None and len(chain.members) == 1 and values.is_value(member):
-            found = self._printed(member) or self._labelled.get(said)
+        elif target is not None:
+            for k, (_, shown) in enumerate(self._shown if self._kind == "output" else ()):
+                if shown == target:
+                    del self._shown[: k + 1]
+                    break
+        elif len(members) == 1 and values.is_value(member := members[0]):
+            found = self._printed(said, member) or self._labelled.get(said)
             return found if found is not None and self.claims.fits(found, member) else None
         return target
 
@@ -180,11 +192,18 @@ class Equalities:
             and workings.bindings(self.recipe, spoken, work)[0] < 0.5
         )
 
-    def _printed(self, value: syntax.Tree) -> syntax.Tree | None:
-        """What the code before an output showed there: the next thing, if it has that
-        shape; None where it showed something that isn't understood."""
-        while self._kind == "output" and self._shown:
-            tree = self._shown.pop(0)
+    def _printed(self, said: str, value: syntax.Tree) -> syntax.Tree | None:
+        """What the code before an output showed there: what it showed behind the words that
+        are ``said``, or the next thing, if it has that shape; None where it showed something
+        that isn't understood."""
+        if self._kind != "output":
+            return None
+        for k, (label, _) in enumerate(self._shown):
+            if said and label == said:
+                del self._shown[:k]
+                break
+        while self._shown:
+            _, tree = self._shown.pop(0)
             if tree is None or self.claims.fits(tree, value):
                 return tree
         return None

@@ -13,6 +13,8 @@ from symattn.documents.trees import Chain, Labelled, Passage, Words
 
 _QUOTES = "\"'“”‘’«»„`*"
 _QUOTED = re.compile(r"[\"“‘«„`']([^\"“”‘’«»„`'\n]{1,40})[\"”’»“`']")
+#: What stands between a label and its row, where rows follow each other on one line.
+_ANNOUNCED = (":", "=", "→", "|", "(")
 _COUNTED = re.compile(r"(?:token|row|word|position)\s*#?[0-9]+", re.I)
 #: Labels longer than that are sentences.
 _LONGEST = 40
@@ -62,7 +64,7 @@ def _labelled(
     for passage in passages:
         if passage.kind == "note":
             continue
-        before = ""
+        before, is_line = "", False
         if all(isinstance(one, Words) for one in passage.pieces):
             # Words between rows begin something new, unless they are marks only.
             said = "".join(one.text for one in passage.pieces if isinstance(one, Words))
@@ -73,20 +75,26 @@ def _labelled(
             match piece:
                 case Words(text):
                     before = text
-                    if _is_sentence(text):
+                    if _is_sentence(text) or (is_line and not _is_label(text)):
                         yield None
                 case Chain(members) if (
                     passage.kind != "heading" and (row := _row(before, members)) is not None
                 ):
                     yield row[0], row[1], piece
-                    before = ""
+                    before, is_line = "", True
                 case _:
-                    before = ""
+                    before, is_line = "", False
                     yield None
 
 
 def _is_sentence(text: str) -> bool:
     return len(text.strip()) > _LONGEST or text.count("\n\n") > 0
+
+
+def _is_label(words: str) -> bool:
+    """Whether words between two rows are the label of the second, and no sentence that
+    goes from one to the other."""
+    return "\n" in words or words.rstrip(" *_`").endswith(_ANNOUNCED)
 
 
 def _row(before: str, members: tuple[object, ...]) -> tuple[str, syntax.Tree] | None:

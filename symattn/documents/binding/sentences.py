@@ -19,14 +19,24 @@ class Sentences:
         self.standard = speech.standard
         self.recipe = speech.recipe
 
-    def read(self, passage: Passage, around: Subject, before: Mention | None) -> None:
+    def read(
+        self, passage: Passage, around: Subject, before: Mention | None, now: Mention | None
+    ) -> bool:
         """Figures among words, by what each sentence says of them, or what is spoken of
-        around them; of the row that was spoken of ``before``, where they say nothing."""
+        around them; where they say nothing of the row that was spoken of ``before`` the
+        passage, or that is spoken of ``now``, if by words that stand before its figures.
+        Whether figures were read as of that row, the tokens beside them as columns."""
         text, figures = prose.joined(passage)
-        row = next((one for one in around.mentions if not one.across), before)
+        begun = mentions(text[: figures[0].start], self.speech.tokens) if figures else []
+        row = next((one for one in around.mentions if not one.across), now if begun else before)
+        goes_on = False
         for ways in prose.told(text, figures, self.speech.tokens, row, self.standard.phrases):
-            read = [self._told(one) for one in ways]
-            share, bound, certain = max(read, key=lambda one: one[0], default=(0.0, [], False))
+            read = [(*self._told(one), one) for one in ways]
+            if not read:
+                continue
+            share, bound, certain, told = max(read, key=lambda one: one[0])
+            if share > 0 and row is not None:
+                goes_on = all(one is row for _, one, _ in told.figures)
             for figure, tree in bound:
                 # What one sentence says of several figures stands or falls together.
                 holds = self.claims.likeness(tree, figure) == 1.0
@@ -37,6 +47,7 @@ class Sentences:
 
         self._sums(text, figures, row)
         self._lists(text, figures)
+        return goes_on
 
     def _sums(self, text: str, figures: Sequence[prose.Placed], row: Mention | None) -> None:
         """Figures that are called sums, of the exponentials of the row that is spoken of."""

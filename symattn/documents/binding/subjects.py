@@ -75,7 +75,8 @@ def mentions(words: str, tokens: Sequence[str], everywhere: bool = False) -> lis
     """The rows and columns that words name, in their order.
 
     A token counts where it is quoted, or stands alone, or behind a word that
-    announces one ("for", "of", "token", "to") or before an arrow, or ``everywhere``;
+    announces one ("for", "of", "token", "to"), before one that says what it does ("pays")
+    or before an arrow, or ``everywhere``;
     its letters as the article writes them.
     """
     places = {token: k for k, token in enumerate(tokens)}
@@ -109,6 +110,8 @@ _TOKENS = 256
 _ANNOUNCING = (
     r"\b(?:for|of|token|word|to|from|on|and|row)\s++(?:the\s++)?|\A\s*+(?:[-*•]\s*+)?|[→|]\s*+"
 )
+#: What a token does behind its name.
+_ACTS = r"(?:pays|attends|looks|puts|gives|assigns)\b"
 _NEVER = re.compile(r"(?P<token>(?!))")
 
 
@@ -118,7 +121,8 @@ def _patterns(tokens: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]
     said = [one for one in tokens if len(one) > 1 or one.isalnum()]
     if not said or len(said) > _TOKENS:
         return _NEVER, _NEVER
-    announced = rf"(?:{_ANNOUNCING})(?=(?P<token>{_either(said)})(?![\w'’-]))"
+    acting = rf"(?<![\w'’-])(?=(?:{_either(said)})\s++{_ACTS})"
+    announced = rf"(?:{_ANNOUNCING}|{acting})(?=(?P<token>{_either(said)})(?![\w'’-]))"
     long = [one for one in said if len(one) > 1]
     alone = rf"(?<![\w'’-])(?P<token>{_either(long)})(?![\w'’-])"
     return re.compile(announced), re.compile(alone) if long else _NEVER

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from symattn import syntax
-from symattn.documents.trees import Chain, Figure, Passage, Piece, Words
+from symattn.documents.binding import values
+from symattn.documents.trees import Chain, Passage, Piece, Words
+from symattn.shapes import Nested
 
 _SUPPOSED = re.compile(r"\b(?:instead|would|what if|redo|repeat|try)\b", re.I)
 #: A sentence is looked at so many formulas and words before and behind.
@@ -16,16 +18,19 @@ _END = re.compile(r"[.!?](?=\s|\Z)")
 
 
 def asserted(passages: Sequence[Passage]) -> Iterator[Passage]:
-    """The passages without the chains that give a name another number than before, in a
+    """The passages without the chains that give a name another value than before, in a
     sentence that supposes so."""
-    known: dict[str, str] = {}
+    known: dict[str, Nested[str]] = {}
     for passage in passages:
         kept: list[Piece] = []
         for place, piece in enumerate(passage.pieces):
             match piece:
-                case Chain((syntax.Name(name), Figure(text))) if not piece.is_code:
-                    first = known.setdefault(name, text)
-                    if first != text and _is_supposed(passage, place):
+                case Chain((syntax.Name(name), value)) if not piece.is_code and values.is_value(
+                    value
+                ):
+                    printed = values.printed(value)
+                    first = known.setdefault(name, printed)
+                    if first != printed and _is_supposed(passage, place):
                         continue
             kept.append(piece)
         yield replace(passage, pieces=tuple(kept))
