@@ -215,6 +215,7 @@ class Binder:
                         self._note(about.role, named)
                     is_first = not k or not isinstance(passage.pieces[k - 1], Words)
                     self.place.said = text if is_first else self.place.said + text
+                    self.equalities.told(piece)
                     self.coverage.words(piece, passage.kind)
                 case Chain():
                     self._chain(piece, about)

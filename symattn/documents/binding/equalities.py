@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from symattn import syntax
-from symattn.documents.binding import context, series, tables, values, workings
+from symattn.documents.binding import context, prose, series, tables, values, workings
 from symattn.documents.binding.bounds import bounds
 from symattn.documents.binding.construction import same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
@@ -19,7 +19,7 @@ from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.speech import Speech
 from symattn.documents.binding.subjects import Mention, Subject
 from symattn.documents.reading import Open
-from symattn.documents.trees import Chain, Labelled, Member, Opaque
+from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
 
 #: Rows of larger quantities are not compared with a printed vector.
 _ROWS = 64
@@ -137,7 +137,7 @@ class Equalities:
             case [syntax.Name(label), value] if self._kind == "output":
                 # A label is no name: "Paris: [0.2 0.8]".
                 said, members = label, [value]
-        said = " ".join(said.lower().split()).rstrip(" :")
+        said = _folded(said)
         if chain.is_code and len(chain.members) == 1:
             self._shown.append((said, target))
             if target is not None and said:
@@ -148,6 +148,8 @@ class Equalities:
                     del self._shown[: k + 1]
                     break
         elif len(members) == 1 and values.is_value(member := members[0]):
+            if isinstance(member, Labelled) and self._rows_shown(member):
+                return None
             found = self._printed(said, member) or self._labelled.get(said)
             return found if found is not None and self.claims.fits(found, member) else None
         return target
@@ -198,15 +200,43 @@ class Equalities:
         that isn't understood."""
         if self._kind != "output":
             return None
-        for k, (label, _) in enumerate(self._shown):
-            if said and label == said:
-                del self._shown[:k]
-                break
+        self._is_behind(said)
         while self._shown:
             _, tree = self._shown.pop(0)
             if tree is None or self.claims.fits(tree, value):
                 return tree
         return None
+
+    def _is_behind(self, said: str) -> bool:
+        """Whether code showed something behind these words; then that is the next thing."""
+        for k, (label, _) in enumerate(self._shown):
+            if said and label == said:
+                del self._shown[:k]
+                return True
+        return False
+
+    def _rows_shown(self, value: Labelled) -> bool:
+        """Whether code showed the rows of an output one by one, each behind its label."""
+        found: list[tuple[syntax.Tree, syntax.Tree]] = []
+        for label, row in zip(value.rows_said, value.items, strict=False):
+            if self._kind == "output" and self._is_behind(_folded(label)):
+                _, tree = self._shown.pop(0)
+                if tree is not None and self.claims.fits(tree, row):
+                    found.append((row, tree))
+        self._claim_all(found)
+        return bool(found)
+
+    def told(self, words: Words) -> None:
+        """The figures in the words of an output, each of what code showed behind the same
+        words: "un 0.310 petit 0.272"."""
+        at = 0
+        for one in prose.placed(words) if self._kind == "output" else ():
+            said = _folded(words.text[at : one.start])
+            at = one.end
+            if any(map(str.isalpha, said)) and self._is_behind(said):
+                _, tree = self._shown.pop(0)
+                if tree is not None and self.claims.fits(tree, one.figure):
+                    self.claims.claim(tree, one.figure)
 
     def _is_of_row(
         self, about: Subject, label: Subject, members: list[Member], first: syntax.Tree | None
@@ -398,6 +428,11 @@ class Equalities:
         if whole is None or self.recipe.shape(whole) != values.shape(run.tree):
             return False
         return not self._is_other(whole, run.tree) and self.claims.claim(whole, run.tree)
+
+
+def _folded(said: str) -> str:
+    """Words before a value, to be compared: without spaces, which prints fill up."""
+    return "".join(said.lower().split()).rstrip(":")
 
 
 def _is_entry(tree: syntax.Tree) -> bool:

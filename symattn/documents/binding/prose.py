@@ -38,6 +38,17 @@ class Told:
     figures: tuple[tuple[Figure, Mention | None, Mention], ...]
 
 
+def placed(words: Words) -> Iterator[Placed]:
+    """The figures of words, each where it stands in them, without its sign."""
+    at = 0
+    for figure in words.figures:
+        digits = figure.text.lstrip("+-").rstrip("%").rstrip()
+        start = words.text.find(digits, at)
+        if start >= 0:
+            at = start + len(digits)
+            yield Placed(figure, start, at)
+
+
 def joined(passage: Passage) -> tuple[str, list[Placed]]:
     """The words of a passage with the figures in them, whole numbers without a percent
     sign left out; a formula of one figure is a figure, others are a blank."""
@@ -45,15 +56,12 @@ def joined(passage: Passage) -> tuple[str, list[Placed]]:
     found: list[Placed] = []
     for piece in passage.pieces:
         match piece:
-            case Words(words, _, figures):
-                at = 0
-                for figure in figures:
-                    digits = figure.text.lstrip("+-").rstrip("%").rstrip()
-                    start = words.find(digits, at)
-                    if start >= 0:
-                        at = start + len(digits)
-                        if not _WHOLE.match(figure.text):
-                            found.append(Placed(figure, len(text) + start, len(text) + at))
+            case Words(words):
+                found += [
+                    Placed(one.figure, len(text) + one.start, len(text) + one.end)
+                    for one in placed(piece)
+                    if not _WHOLE.match(one.figure.text)
+                ]
                 text += words
             case Chain((Figure() as figure,)):
                 found.append(Placed(figure, len(text), len(text) + len(figure.text)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symattn.documents.binding import prose, values, workings
+from symattn import syntax
+from symattn.documents.binding import context, prose, values, workings
 from symattn.documents.binding.speech import Speech
 from symattn.documents.binding.subjects import Mention, Subject, mentions
 from symattn.documents.trees import Passage
@@ -53,13 +54,24 @@ class Sentences:
         """Figures that are called sums, of the exponentials of the row that is spoken of."""
         for placed in prose.sums(text, figures):
             said = mentions(text[: placed.start], self.speech.tokens)[-1:] or ([row] if row else [])
-            if not said or self.claims.is_taken(placed.figure):
+            if self.claims.is_taken(placed.figure):
                 continue
-            target = self.speech.meant(Subject("sums", tuple(said)), [placed.figure])
+            target = self._worked_sum()
+            if said:
+                target = self.speech.meant(Subject("sums", tuple(said)), [placed.figure])
             if target is not None and (
                 self.speech.is_worked(target) or self.claims.agreement(target, placed.figure) == 1.0
             ):
                 self.claims.claim(target, placed.figure)
+
+    def _worked_sum(self) -> syntax.Tree | None:
+        """The sum of the exponentials that were worked out, where they are those of one row."""
+        sums = [
+            tree
+            for tree in context.targets(self.recipe, "sums", None)
+            if self.speech.is_worked(tree)
+        ]
+        return sums[0] if len(sums) == 1 else None
 
     def _lists(self, text: str, figures: Sequence[prose.Placed]) -> None:
         """All shares of a row in a list, where they are those of one row only."""

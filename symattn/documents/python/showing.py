@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from symattn.documents.python import loops
 from symattn.documents.python.expressions import Reader
 from symattn.documents.python.values import Applied, Unread, Value, is_expressible
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Member, Words
+from symattn.limits import FOLLOWED
 
 #: What shows a value as it is, or rounded.
 SHOWN = frozenset(
@@ -48,8 +50,15 @@ def shown(reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Ch
         case ast.FormattedValue(value=value):
             yield from shown(reader, value, depth)
             return
+        case ast.Starred(value=ast.GeneratorExp(element, [loop]) | ast.ListComp(element, [loop])):
+            yield from _each(reader, element, loop, depth)
+            return
         case ast.Starred(value=value):
             yield from shown(reader, value, depth)
+            return
+        case ast.ListComp(element, turns) if (inner := _formatted(element)) is not None:
+            of_all = ast.copy_location(ast.ListComp(inner, turns), node)
+            yield from shown(reader, of_all, depth)
             return
         case ast.BinOp(left=left, op=ast.Add(), right=right) if _is_text(left) or _is_text(right):
             yield from shown(reader, left, depth)
@@ -78,6 +87,36 @@ def shown(reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Ch
         yield Words(found, reader.span(node))
     elif (made := member(reader, node, found)) is not None:
         yield mention(made, reader.span(node))
+
+
+def _each(
+    reader: Reader, element: ast.expr, loop: ast.comprehension, depth: int
+) -> Iterator[Words | Chain]:
+    """What each turn of a comprehension shows: ``print(*(f"{a:.2f}" for a in row))``."""
+    scope = reader.scope
+    before = dict(scope.stands_for)
+    try:
+        for turn in [] if loop.ifs else loops.rounds(reader, loop.iter):
+            scope.spent.followed += 1
+            if scope.spent.followed > FOLLOWED.most:
+                return
+            loops.take(loop.target, turn, scope)
+            yield from shown(reader, element, depth)
+    except Unread:
+        return
+    finally:
+        scope.stands_for.clear()
+        scope.stands_for.update(before)
+
+
+def _formatted(element: ast.expr) -> ast.expr | None:
+    """What ``f"{c:.2f}"`` or ``round(c, 2)`` is of, for each ``c``; None of others."""
+    match element:
+        case ast.JoinedStr(values=[ast.FormattedValue(value=value)]):
+            return value
+        case ast.Call(func=function) if last_name(function) in SHOWN:
+            return first_argument(element)
+    return None
 
 
 def mention(said: Member, span: Span) -> Chain:

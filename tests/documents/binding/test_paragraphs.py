@@ -77,3 +77,33 @@ for t, row in zip(["Paris", "is"], S):
 """
     row = ["Paris", "is"].index(label)
     assert [of for _, of in bound(text)] == [f"S[{row}][{j}]" for j in range(2)]
+
+
+PRINTED = """```python
+X = np.array([[1, 0], [0, 2]])
+S = X @ X.T
+for j, s in enumerate(["here", "there"]):
+    print(f"{{s:<6}}", *(f"{{t}} {{S[i, j]:.1f}}" for i, t in enumerate(["you", "me"])))
+for row in S:
+    print("row", [round(one, 1) for one in row])
+```
+
+```
+{output}
+```
+"""
+
+
+def test_figures_in_the_words_of_an_output_are_of_what_code_showed_behind_them():
+    """Words tell which of the values that a line shows each is, also where it is wrong."""
+    text = PRINTED.format(output="here   you 1.0 me 0.0\nthere  you 0.5 me 4.0")
+    assert bound(text) == [
+        ("1.0", "S[0, 0]"), ("0.0", "S[1, 0]"), ("0.5", "S[0, 1]"), ("4.0", "S[1, 1]"),
+    ]  # fmt: skip
+    assert bound(PRINTED.format(output="who   cares 1.0 at 0.0 all")) == []
+
+
+def test_a_sum_is_of_the_only_exponentials_that_are_worked_out():
+    """Where no row is spoken of, it is that whose exponentials came before."""
+    worked = "So $e^{1} = 2.718$, $e^{0} = 1.000$ and $e^{1} = 2.718$.\n\nThey sum up to 6.437.\n"
+    assert bound(f"{TEA}### The row of *hot*\n\n{worked}")[-1] == ("6.437", "total(exp(S[0]))")
