@@ -14,7 +14,7 @@ from symattn.documents.text import Span, Text
 
 _TOKEN = re.compile(
     r"(?P<open>\[)|(?P<close>\])|(?P<comma>[,;])|(?P<end>\n)|(?P<blank>[ \t\r\f\v]++)"
-    r"|(?P<comment>(?:\#|//|←|<-+)[^\n]*+)"
+    r"|(?P<comment>(?:\#|//|←|<-+)[^\n]*+|\([^\W\d][^()\n]*+\)(?=[ \t]*+(?:\n|\Z)))"
     r"|(?P<number>[-+−–]?+(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+−]?[0-9]++)?%?+(?![\w.])"
     r"|[-−]?+(?:inf|Infinity|∞)\b|[-−]∞|nan\b|True\b|False\b|\.\.\.|…)"
     r"|(?P<word>[^\W\d]\w*+)|(?P<other>.)",
@@ -29,7 +29,10 @@ _BEFORE = re.compile(
 _AFTER = re.compile(
     r"\s*+(?:,\s*+\w++\s*+=\s*+(?:<[^<>\n]*+>|'[^'\n]*+'|\"[^\"\n]*+\"|\([^()\n]*+\)|[\w.]++))*+\s*+,?\s*+\)\s*+>?+"
 )
-_COMMENT = re.compile(r"[ \t]*+(?:\#|//|←|<-+)([^\n]*+)")
+_COMMENT = re.compile(
+    r"[ \t]*+(?:(?:\#|//|←|<-+)(?P<said>[^\n]*+)"
+    r"|\((?P<inside>[^\W\d][^()\n]*+)\)(?=[ \t]*+(?:\n|\Z)))"
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def _unwrapped(text: Text, found: Written) -> Written:
     if before and (after := _AFTER.match(text.string, found.end)):
         found = replace(found, start=before.start(), end=after.end(), is_plain=False)
     if any(found.labels) and (comment := _COMMENT.match(text.string, found.end)):
-        label = comment[1].strip()
+        label = (comment["said"] or comment["inside"]).strip()
         found = replace(found, end=comment.end(), labels=(*found.labels[:-1], label))
     return found
 
@@ -157,7 +160,9 @@ class _Scanner:
             case "comment" if gap:
                 self.is_plain = False
                 if len(self.open) == 1 and here.items:
-                    self.labels[len(here.items) - 1] = token[0].lstrip("#/←<- \t").strip()
+                    label = token[0].strip()
+                    label = label[1:-1] if label[0] == "(" else label.lstrip("#/←<- \t")
+                    self.labels[len(here.items) - 1] = label
             case "number":
                 self.figures += 1
                 here.tokens.append(token)

@@ -57,6 +57,14 @@ FLOORS = {
     "problem-set-four.tex": (0.60, 4, 7, 4, 0),
     "re-seminar.txt": (0.89, 5, 1, 0, 0),
     "why-is-my-gradient-small.md": (0.81, 4, 2, 0, 0),
+    "backward-notes.tex": (0.82, 5, 2, 0, 0),
+    "handout-gather.tex": (0.99, 5, 0, 0, 0),
+    "midterm-solutions.tex": (0.74, 4, 4, 0, 0),
+    "paper-boats.qmd": (0.92, 5, 0, 0, 0),
+    "supplement-b.tex": (0.99, 4, 0, 0, 0),
+    "translator-myst.md": (0.99, 5, 1, 0, 0),
+    "vorlesung-six.tex": (0.99, 6, 0, 0, 0),
+    "warm-and-cold.txt": (0.77, 4, 0, 0, 0),
 }
 PATHS = {path.stem: path for folder in (CORPUS, FURTHER) for path in marks.documents(folder)}
 

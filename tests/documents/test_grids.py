@@ -270,3 +270,10 @@ def test_rules_and_the_name_of_the_labels_are_no_rows(printed):
 def test_what_is_no_array_stays_in_its_lines(printed, found):
     """Rows that differ, lists with something beside them, and lists without figures."""
     assert texts(printed) == found
+
+
+def test_words_in_round_brackets_behind_rows_are_their_labels():
+    """A row may be followed by its token; round brackets with numbers in them are no label."""
+    (line,) = lines("K = [[1, 0],      (salt)\n     [0, 1]]      (pepper)\n")
+    assert str(line.text).strip() == "K = [[1, 0], [0, 1]]"
+    assert [rows for _, rows, _ in line.said] == [("salt", "pepper")]

@@ -75,6 +75,7 @@ class Construction:
             is_input = (is_matrix or one.name in asked) and usual_role(one.name) not in _COMPUTED
             is_input = is_input and not (_are_shares(one.value) and one.name not in self._needed)
             is_input = is_input and not hiding.is_partly_hidden(one.value)
+            is_input = is_input and not self._is_only_shown(one)
             if one.name in self.definitions.fixed or is_input or (is_matrix and _is_mask(one)):
                 self._give(one)
             else:
@@ -171,7 +172,9 @@ class Construction:
         """Whether something is computed from a number or a vector; a matrix always counts."""
         assert one.value is not None
         is_matrix = len(values.shape(one.value)) == 2 and not _are_shares(one.value)
-        return is_matrix or (one.name in self._needed and one.name not in _INDICES)
+        return (is_matrix and not self._is_only_shown(one)) or (
+            one.name in self._needed and one.name not in _INDICES
+        )
 
     def _stack(self, rows: Sequence[Definition]) -> None:
         """Vectors x_1, x_2, ... that are given one by one, as the rows of one matrix."""
@@ -201,6 +204,15 @@ class Construction:
             if (name := self.recipe.give(base.upper(), whole, span)) is not None:
                 self.names.stacked[base] = name
                 self.claims.take(whole, name)
+
+    def _is_only_shown(self, one: Definition) -> bool:
+        """Whether nothing is computed from a matrix of broken numbers whose name says nothing:
+        it may be computed itself, in words that aren't understood."""
+        return (
+            usual_role(one.name) is None
+            and one.name not in self._needed
+            and any("." in figure.text for figure in values.figures(one.value))
+        )
 
     def _is_computed(self, base: str) -> bool:
         """Whether an expression says what the rows of a letter are together, and not only

@@ -85,3 +85,11 @@ def test_printed_rows_of_what_is_computed_are_no_inputs():
     """Rows c_1, c_2 of C, which an expression defines, are judged."""
     found = bound(GIVEN + "We get $C = X O$: $c_1 = (0.50, 0.26)$, $c_2 = (3.00, 5.00)$.\n")
     assert (found["0.26"], found["3.00"]) == ("C[0][1]", "C[1][0]")
+
+
+def test_a_matrix_that_is_only_shown_is_no_input():
+    """Broken numbers under a name that says nothing, and that nothing needs, are left unread."""
+    shown = "$$J_1 = \\begin{pmatrix} 0.21 & -0.21 \\\\ -0.21 & 0.21 \\end{pmatrix}$$\n"
+    found = bound(GIVEN + "$$Y = X O$$\n\n" + shown)
+    assert "0.21" not in found
+    assert found["0.25"] == "O[0, 1]"
