@@ -54,7 +54,7 @@ FLOORS = {
     "heads-apart.ipynb": (0.93, 4, 4, 0, 0),
     "how-hot.qmd": (0.94, 5, 0, 0, 0),
     "one-token-later.ipynb": (0.93, 5, 9, 0, 0),
-    "problem-set-four.tex": (0.60, 4, 7, 4, 0),
+    "problem-set-four.tex": (0.83, 5, 6, 0, 0),
     "re-seminar.txt": (0.89, 5, 1, 0, 0),
     "why-is-my-gradient-small.md": (0.81, 4, 2, 0, 0),
     "backward-notes.tex": (0.82, 5, 2, 0, 0),

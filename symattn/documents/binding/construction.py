@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from symattn import syntax
-from symattn.documents.binding import hiding, values
+from symattn.documents.binding import hiding, upstream, values
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.definitions import Definition, Definitions
@@ -75,7 +75,7 @@ class Construction:
             is_input = (is_matrix or one.name in asked) and usual_role(one.name) not in _COMPUTED
             is_input = is_input and not (_are_shares(one.value) and one.name not in self._needed)
             is_input = is_input and not hiding.is_partly_hidden(one.value)
-            is_input = is_input and not self._is_only_shown(one)
+            is_input = is_input and not self._is_only_shown(one.name, one.value)
             if one.name in self.definitions.fixed or is_input or (is_matrix and _is_mask(one)):
                 self._give(one)
             else:
@@ -107,7 +107,7 @@ class Construction:
             if self._is_needed(one):
                 self._give(one)
                 self._take_steps()
-        self._take_upstream(chains)
+        upstream.take(chains, self.names, self.claims, self.held)
 
     def _take_column(self, column: Column) -> None:
         """A column of vectors in a table: an input, where there is none of that kind."""
@@ -171,8 +171,16 @@ class Construction:
     def _is_needed(self, one: Definition) -> bool:
         """Whether something is computed from a number or a vector; a matrix always counts."""
         assert one.value is not None
+        is_vector = len(values.shape(one.value)) == 1
+        if (
+            is_vector
+            and _are_shares(syntax.Array((one.value,)))
+            and self.recipe.with_role("weights")
+        ):
+            # Other weights than those that are computed: how isn't understood.
+            return False
         is_matrix = len(values.shape(one.value)) == 2 and not _are_shares(one.value)
-        return (is_matrix and not self._is_only_shown(one)) or (
+        return (is_matrix and not self._is_only_shown(one.name, one.value)) or (
             one.name in self._needed and one.name not in _INDICES
         )
 
@@ -205,14 +213,11 @@ class Construction:
                 self.names.stacked[base] = name
                 self.claims.take(whole, name)
 
-    def _is_only_shown(self, one: Definition) -> bool:
+    def _is_only_shown(self, name: str, value: syntax.Tree) -> bool:
         """Whether nothing is computed from a matrix of broken numbers whose name says nothing:
         it may be computed itself, in words that aren't understood."""
-        return (
-            usual_role(one.name) is None
-            and one.name not in self._needed
-            and any("." in figure.text for figure in values.figures(one.value))
-        )
+        is_unknown = usual_role(name) is None and name not in self._needed
+        return is_unknown and any("." in figure.text for figure in values.figures(value))
 
     def _is_computed(self, base: str) -> bool:
         """Whether an expression says what the rows of a letter are together, and not only
@@ -345,27 +350,6 @@ class Construction:
                 if isinstance(known, syntax.Call) and known.function == "exp":
                     return syntax.Call("softmax", known.arguments)
         return tree
-
-    def _take_upstream(self, chains: Sequence[Chain]) -> None:
-        """dL/d(output), where the author or a chain gives it as a printed value."""
-        stated = self.held.loss or {}
-        if isinstance(output := stated.get("output"), str) and "upstream" in stated:
-            self.names.at(0)
-            made = self.names.resolved(syntax.Name(output))
-            above = values.of_texts(stated["upstream"])  # type: ignore[arg-type]
-            if isinstance(made, syntax.Name) and values.is_closed(above):
-                self.recipe.set_upstream(made.name, above)
-        for order, chain in enumerate(chains):
-            match chain.members:
-                case (syntax.Gradient(of), *names, value) if values.is_value(value) and all(
-                    isinstance(one, syntax.Name) for one in names
-                ):
-                    self.names.at(order)
-                    made = self.names.resolved(syntax.Name(of))
-                    if not isinstance(made, syntax.Name) or self.recipe.upstream:
-                        continue
-                    if self.recipe.set_upstream(made.name, value):
-                        self.claims.take(value, f"dL/d{made.name}")
 
 
 def _is_mask(one: Definition) -> bool:

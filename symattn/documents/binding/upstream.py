@@ -1,0 +1,62 @@
+"""The gradient that a backward pass begins with: printed, given by the author, or of a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symattn import syntax
+from symattn.documents.binding import values
+from symattn.documents.binding.claims import Claims
+from symattn.documents.binding.names import Names
+from symattn.documents.binding.workings import indexed
+from symattn.documents.help import Help
+from symattn.documents.text import Span
+from symattn.documents.trees import Chain
+
+
+def take(chains: Sequence[Chain], names: Names, claims: Claims, held: Help) -> None:
+    """Take dL/d(output) where the author or a chain gives it as a printed value, or where
+    it is what an output differs from a target by; the first there is."""
+    recipe = names.recipe
+    stated = held.loss or {}
+    if isinstance(output := stated.get("output"), str) and "upstream" in stated:
+        names.at(0)
+        made = names.resolved(syntax.Name(output))
+        above = values.of_texts(stated["upstream"])  # type: ignore[arg-type]
+        if isinstance(made, syntax.Name) and values.is_closed(above):
+            recipe.set_upstream(made.name, above)
+    for order, chain in enumerate(chains):
+        if recipe.upstream:
+            return
+        names.at(order)
+        match chain.members:
+            case (syntax.Gradient(of), *called, value) if values.is_value(value) and all(
+                isinstance(one, syntax.Name) for one in called
+            ):
+                made = names.resolved(syntax.Name(of))
+                if isinstance(made, syntax.Name) and recipe.set_upstream(made.name, value):
+                    claims.take(value, f"dL/d{made.name}")
+            case (syntax.Gradient(of), syntax.Binary("-", syntax.Name(less), target), *_) if (
+                of == less
+            ):
+                _take_squares(of, target, chain.span, names)
+
+
+def _take_squares(of: str, target: syntax.Tree, span: Span, names: Names) -> None:
+    """Take the loss whose gradient is what a step differs from an input by: half the sum
+    of the squares."""
+    recipe = names.recipe
+    output, held = names.resolved(syntax.Name(of)), names.resolved(target)
+    if not isinstance(output, syntax.Name) or output.name not in recipe.steps or held is None:
+        return
+    if not set(syntax.names(held)) <= set(recipe.given):
+        # A target that is computed has a gradient of its own.
+        return
+    shown: syntax.Tree = output
+    if recipe.shape(output) == (1, *(recipe.shape(held) or ())):
+        shown = indexed(output, 0)
+    off = syntax.Binary("-", shown, held)
+    squares = syntax.Call("total", (syntax.Binary("*", off, off),))
+    loss = recipe.define("L", syntax.Binary("/", squares, syntax.Literal("2")), span)
+    if loss is not None:
+        recipe.set_upstream(loss, syntax.Literal("1"))
