@@ -111,7 +111,10 @@ def _same(recipe: Recipe, form: syntax.Tree, numbers: syntax.Tree, depth: int) -
             yield from _parts(recipe, [a, b], [x, y], depth)
         case syntax.Call(name, (a,)), syntax.Call(other, (x,)) if name == other:
             yield from _parts(recipe, [a], [x], depth)
-        case syntax.Negative(a), syntax.Negative(x):
+        case (syntax.Negative(a), syntax.Negative(x)) | (
+            syntax.Transposed(a),
+            syntax.Transposed(x),
+        ):
             yield from _parts(recipe, [a], [x], depth)
 
 
@@ -361,8 +364,19 @@ def _of_entry(
                         of_row = syntax.Call("exp", (entry(shown, keys[-1]),))
                         below = syntax.Call("total", (syntax.Call("exp", (shown,)),))
                         yield syntax.Binary("/", of_row, below)
+                if shape[-1] == 2:
+                    yield from _of_two(entry(row, keys[-1]), entry(row, 1 - keys[-1]))
             else:
                 yield syntax.Call("softmax", (row,))
+
+
+def _of_two(this: syntax.Tree, other: syntax.Tree) -> Iterator[syntax.Tree]:
+    """A softmax of two scores, by their difference."""
+    one = syntax.Literal("1")
+    power = syntax.Call("exp", (syntax.Binary("-", this, other),))
+    yield syntax.Binary("/", power, syntax.Binary("+", power, one))
+    less = syntax.Call("exp", (syntax.Binary("-", other, this),))
+    yield syntax.Binary("/", one, syntax.Binary("+", one, less))
 
 
 def _entry(
