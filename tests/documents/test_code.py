@@ -429,6 +429,23 @@ def test_comments_apart_are_read_apart():
     assert lines(program) == ["[[1, 2], [3, 4]]", "A = B @ C", "0.5", "0.25"]
 
 
+def test_a_name_that_is_made_of_itself_keeps_its_shape():
+    """Loops run over the rows of scores that are masked, or divided, under their old name."""
+    program = (
+        "S = np.array([[1, 0], [0, 2]])\nkeep = np.array([True, False])\n"
+        "S = S.masked_fill(~keep, -np.inf)\nfor row in S:\n    print([round(c, 2) for c in row])"
+    )
+    assert lines(program)[-2:] == ["S[0]", "S[1]"]
+
+
+def test_a_comprehension_in_a_print_shows_what_each_turn_does():
+    """Its words and values one after the other; what a condition chooses is unknown."""
+    shown = "print(*(f'{t} {S[i, 0]:.2f}' for i, t in enumerate(['x', 'y'])))"
+    assert lines(f"S = np.eye(2)\n{shown}")[-1] == "'x'; S[0, 0]; 'y'; S[1, 0]"
+    chosen = shown.replace("['x', 'y'])", "['x', 'y']) if i")
+    assert lines(f"S = np.eye(2)\n{chosen}")[-1].startswith("?")
+
+
 def test_a_loop_of_different_rows_is_told_row_by_row():
     """Rows that are computed differently have no one expression."""
     program = (

@@ -51,7 +51,7 @@ FLOORS = {
     "chapter-eleven.html": (0.96, 5, 0, 0, 0),
     "counting-on-fingers.md": (0.86, 5, 5, 0, 0),
     "handout-nine.tex": (0.99, 6, 4, 0, 0),
-    "heads-apart.ipynb": (0.93, 4, 4, 0, 0),
+    "heads-apart.ipynb": (0.94, 4, 4, 0, 0),
     "how-hot.qmd": (0.94, 5, 0, 0, 0),
     "one-token-later.ipynb": (0.93, 5, 9, 0, 0),
     "problem-set-four.tex": (0.84, 5, 6, 0, 0),
@@ -65,6 +65,14 @@ FLOORS = {
     "translator-myst.md": (0.99, 5, 1, 0, 0),
     "vorlesung-six.tex": (1.0, 6, 0, 0, 0),
     "warm-and-cold.txt": (0.77, 4, 0, 0, 0),
+    "exercise-05.ipynb": (0.87, 4, 5, 0, 0),
+    "grad-of-attention.ipynb": (0.93, 3, 4, 0, 0),
+    "great-question.md": (0.62, 3, 12, 0, 0),
+    "nanohead-readme.md": (0.96, 4, 1, 0, 0),
+    "notes-week-six.html": (0.61, 4, 22, 0, 0),
+    "search-ranking.md": (0.97, 5, 2, 0, 0),
+    "the-cat-and-the-mat.md": (0.86, 3, 0, 0, 0),
+    "translate-one-word.ipynb": (0.91, 5, 11, 0, 0),
 }
 PATHS = {path.stem: path for folder in (CORPUS, FURTHER) for path in marks.documents(folder)}
 

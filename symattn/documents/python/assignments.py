@@ -152,7 +152,7 @@ def _bind(name: str, found: Value, frame: Frame) -> bool:
     frame.names.add(name)
     scope.stands_for.pop(name, None)
     scope.known.pop(name, None)
-    scope.shapes.pop(name, None)
+    before = scope.shapes.pop(name, None)
     if frame.depth:
         scope.stands_for[name] = Named(name)
     try:
@@ -168,7 +168,12 @@ def _bind(name: str, found: Value, frame: Frame) -> bool:
         scope.stands_for[name] = tree
         return True
     scope.meant.add(name)
-    if (shape := scope.shape(tree)) is not None:
+    if before is not None and name in syntax.names(tree):
+        # "scores = scores / 2": there it is what it was before.
+        scope.shapes[name] = before
+    shape = scope.shape(tree)
+    scope.shapes.pop(name, None)
+    if shape is not None:
         scope.shapes[name] = shape
     if isinstance(found, Items):
         scope.known[name] = found

@@ -96,14 +96,17 @@ def _each(
     scope = reader.scope
     before = dict(scope.stands_for)
     try:
-        for turn in [] if loop.ifs else loops.rounds(reader, loop.iter):
+        if loop.ifs:
+            raise Unread
+        for turn in loops.rounds(reader, loop.iter):
             scope.spent.followed += 1
             if scope.spent.followed > FOLLOWED.most:
-                return
+                raise Unread
             loops.take(loop.target, turn, scope)
             yield from shown(reader, element, depth)
     except Unread:
-        return
+        # Something is shown here that isn't known.
+        yield mention(reader.opaque(element), reader.span(element))
     finally:
         scope.stands_for.clear()
         scope.stands_for.update(before)

@@ -156,6 +156,9 @@ class Scope:
             case syntax.Transposed(operand):
                 shape = self.shape(operand)
                 return shape and shape[::-1]
+            case syntax.Call("mask" | "causal", (scores, *_)):
+                # Also under a mask of keys, one row for all queries.
+                return self.shape(scores)
         names = {name for name in syntax.names(tree) if name in self.shapes}
         quantities = {name: nodes.given(name, self.shapes[name]) for name in names}
         try:
