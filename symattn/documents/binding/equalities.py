@@ -27,6 +27,8 @@ _ROWS = 64
 _WHOLE = 1e-9
 #: What two tokens have together.
 _OF_PAIRS = ("scores", "scaled", "masked", "weights")
+#: So many of the things that code showed are looked through for the one that is printed.
+_AHEAD = 256
 #: So many digits of numbers tell what they are where no row is spoken of.
 _TELLING = 6
 
@@ -143,7 +145,7 @@ class Equalities:
             if target is not None and said:
                 self._labelled[said] = target
         elif target is not None:
-            for k, (_, shown) in enumerate(self._shown if self._kind == "output" else ()):
+            for k, (_, shown) in enumerate(self._shown[:_AHEAD] if self._kind == "output" else ()):
                 if shown == target:
                     del self._shown[: k + 1]
                     break
@@ -209,7 +211,7 @@ class Equalities:
 
     def _is_behind(self, said: str) -> bool:
         """Whether code showed something behind these words; then that is the next thing."""
-        for k, (label, _) in enumerate(self._shown):
+        for k, (label, _) in enumerate(self._shown[:_AHEAD]):
             if said and label == said:
                 del self._shown[:k]
                 return True
