@@ -128,7 +128,9 @@ class Equalities:
                     self.claims.coverage.mark(values.figures(made), "ignored")
             elif values.is_numeric(member):
                 work = member
-                self.claims.coverage.mark(values.figures(work), "local")
+                if len(members) > 1 and not values.is_scientific(work):
+                    # What stands by itself, such as a size 2 x 3, is equal to nothing.
+                    self.claims.coverage.mark(values.figures(work), "local")
                 value = next((one for one in members[k:] if values.is_value(one)), None)
                 self._working(member, value, target, spoken, about, carried)
 

@@ -75,6 +75,21 @@ def is_numeric(tree: Member) -> TypeGuard[syntax.Tree]:
     return not isinstance(tree, Opaque) and not is_value(tree) and is_closed(tree)
 
 
+def is_scientific(tree: syntax.Tree) -> bool:
+    """Whether it is one number, written with a power of ten.
+
+    >>> thousand = syntax.Power(syntax.Literal("10"), syntax.Literal("3"))
+    >>> is_scientific(thousand), is_scientific(syntax.parse("2 * 3"))
+    (True, False)
+    """
+    match tree:
+        case syntax.Binary("*", syntax.Literal(), syntax.Power() as power):
+            return is_scientific(power)
+        case syntax.Power(syntax.Literal("10"), _):
+            return True
+    return False
+
+
 def is_closed(tree: Member) -> TypeGuard[syntax.Tree]:
     """Whether nothing is named in it."""
     return not isinstance(tree, Opaque | syntax.Cell | syntax.Sequence) and not any(

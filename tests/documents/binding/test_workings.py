@@ -46,3 +46,11 @@ def test_a_softmax_of_two_is_known_by_their_difference(work, figures):
     """What stands in the exponent is one score less the other."""
     found = bound(rf"$$A_{{12}} = {work} \approx 0.818$$")
     assert {**figures, "0.818": "A[0, 1]"}.items() <= found.items()
+
+
+def test_arithmetic_that_is_equal_to_nothing_claims_nothing():
+    """Sizes and powers of ten are no arithmetic that is understood; a sum with its value is."""
+    text = GIVEN + "$E$ is $7 \\times 8$; with $h = 10^{-5}$ and $6 \\cdot 4 = 24$."
+    found = read(article(Path("post.md"), text.encode()))
+    local = [number.text for number in found.numbers if number.status == "local"]
+    assert local == ["6", "4", "24"]
