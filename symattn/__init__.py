@@ -33,7 +33,8 @@ if TYPE_CHECKING:
         Undecided,
         UnknownName,
     )
-    from symattn.numbers.reading import from_floats, read
+    from symattn.numbers.arrays import from_floats
+    from symattn.numbers.reading import read
     from symattn.numbers.values import Value
     from symattn.sheets.walkthrough import sheet
     from symattn.solution.attention import Attention, attention
@@ -72,7 +73,7 @@ _HOMES = {
     "case": "symattn.cases.case",
     "derive": "symattn.calculus.library",
     "draw": "symattn.drawing.picture",
-    "from_floats": "symattn.numbers.reading",
+    "from_floats": "symattn.numbers.arrays",
     "load": "symattn.cases.library",
     "names": "symattn.cases.library",
     "read": "symattn.numbers.reading",

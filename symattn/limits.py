@@ -48,6 +48,8 @@ PHRASES = Limit(100, "{found} phrases; at most {most} are read")
 STEPS = Limit(100, "{found} steps; at most {most} are read")
 #: Entries of one quantity.
 ENTRIES = Limit(1 << 16, "{found} is beyond {most} entries")
+#: Entries of an array of many matrices.
+STACKED = Limit(1 << 24, "{found} is beyond {most} entries")
 #: Characters, tokens and nesting of one expression: trees stay shallow enough
 #: to be walked by recursion.
 CHARACTERS = Limit(4000, "expression of {found} characters; at most {most} are read")
@@ -124,6 +126,10 @@ QUICK_BITS = 512
 #: Products that are formed to bring a sum over one denominator, to decide
 #: whether it is zero.
 EXPANSION = 400_000
+#: Numbers in a recipe that is evaluated at a point to learn whether it is zero, and
+#: bits of its value there.
+EVALUATED = 100_000
+EVALUATION = 1 << 20
 #: Largest number under a root whose square factors are looked for, beside
 #: small ones: FLINT finds those of 40 digits in some 30 ms.
 RADICAND = 10**40

@@ -1,14 +1,16 @@
 """Shapes of quantities, and the grids that hold their entries.
 
-A shape follows NumPy: ``()`` a scalar, ``(n,)`` a vector, ``(n, m)`` a matrix.
-Every quantity is held as a grid of rows and columns: a scalar is 1 by 1, a
-vector one row.
+A shape follows NumPy: ``()`` a scalar, ``(n,)`` a vector, ``(n, m)`` a matrix; axes
+before these are batches and heads. Every quantity is held as a grid of rows and
+columns: a scalar is 1 by 1, a vector one row, matrices along leading axes lie one below
+the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, TypeVar
+from math import prod
+from typing import Any, TypeAlias, TypeVar
 
 from symattn.errors import OutOfRange
 
@@ -16,32 +18,37 @@ Shape = tuple[int, ...]
 
 T = TypeVar("T")
 
-#: Values in the shape of a quantity: one, a row of them, or rows.
+#: Values in the shape of a quantity: one, a row of them, rows, or rows along more axes.
 Nested: TypeAlias = T | tuple[T, ...] | tuple[tuple[T, ...], ...]
 
 
 def grid(shape: Shape) -> tuple[int, int]:
     """Rows and columns that a quantity of that shape is held in.
 
-    >>> grid(()), grid((3,)), grid((2, 3))
-    ((1, 1), (1, 3), (2, 3))
+    >>> grid(()), grid((3,)), grid((2, 3)), grid((4, 2, 3))
+    ((1, 1), (1, 3), (2, 3), (8, 3))
     """
-    rows, columns = (1, 1, *shape)[-2:]
-    return rows, columns
+    return prod(shape[:-1]), prod(shape[-1:])
 
 
 def keys(shape: Shape, i: int, j: int) -> tuple[int, ...]:
     """The indices that entry (i, j) of the grid has in the shape.
 
-    >>> keys((), 0, 0), keys((3,), 0, 2), keys((2, 3), 1, 2)
-    ((), (2,), (1, 2))
+    >>> keys((), 0, 0), keys((3,), 0, 2), keys((2, 3), 1, 2), keys((4, 2, 3), 5, 2)
+    ((), (2,), (1, 2), (2, 1, 2))
     """
-    return (i, j)[2 - len(shape) :]
+    if not shape:
+        return ()
+    found = [j]
+    for length in reversed(shape[:-1]):
+        i, k = divmod(i, length)
+        found.append(k)
+    return tuple(reversed(found))
 
 
-def chosen(shape: Shape, keys: Sequence[int | slice]) -> tuple[Shape, tuple[range, range]]:
-    """What indices choose, as in NumPy: its shape, and its rows and columns of
-    the grid. Raises :class:`OutOfRange`.
+def chosen(shape: Shape, keys: Sequence[int | slice]) -> tuple[Shape, tuple[range, ...]]:
+    """What indices choose, as in NumPy: its shape, and its places along each axis, two
+    at least, those of the grid. Raises :class:`OutOfRange`.
 
     >>> chosen((2, 3), (1, slice(1, None)))
     ((2,), (range(1, 2), range(1, 3)))
@@ -64,16 +71,28 @@ def chosen(shape: Shape, keys: Sequence[int | slice]) -> tuple[Shape, tuple[rang
                 f"index {key} is outside axis {axis} of {show(shape)}: "
                 f"expected {-length} to {length - 1}"
             )
-    return tuple(left), (axes[0], axes[1])
+    return tuple(left), tuple(axes)
 
 
-def keys_text(shape: Shape, places: tuple[range, range]) -> tuple[str, ...]:
-    """Chosen rows and columns as indices: a number, or ``start:stop:step``.
+def rows_at(shape: Shape, places: Sequence[range]) -> list[int]:
+    """The rows of the grid at chosen places along the axes, the last one left out.
+
+    >>> rows_at((4, 2, 3), (range(1, 3), range(1, 2), range(3)))
+    [3, 5]
+    """
+    rows = [0]
+    for length, axis in zip((1, 1, *shape)[-len(places) : -1], places[:-1], strict=True):
+        rows = [row * length + k for row in rows for k in axis]
+    return rows
+
+
+def keys_text(shape: Shape, places: Sequence[range]) -> tuple[str, ...]:
+    """Chosen places along the axes as indices: a number, or ``start:stop:step``.
 
     >>> keys_text((2, 3), (range(1, 2), range(2, -1, -1)))
     ('1', '2::-1')
     """
-    return tuple(map(_span, places))[2 - len(shape) :]
+    return tuple(map(_span, places))[len(places) - len(shape) :]
 
 
 def _span(places: range) -> str:
@@ -91,9 +110,13 @@ def nested(shape: Shape, rows: Sequence[Sequence[T]]) -> Nested[T]:
     >>> nested((2,), [[1, 2]]), nested((), [[1]])
     ((1, 2), 1)
     """
-    if len(shape) == 2:
-        return tuple(map(tuple, rows))
-    return tuple(rows[0]) if shape else rows[0][0]
+    if not shape:
+        return rows[0][0]
+    held: list[Any] = [*map(tuple, rows)]
+    for length in reversed(shape[:-1]):
+        held = [tuple(held[k : k + length]) for k in range(0, len(held), length)]
+    found: Nested[T] = held[0]
+    return found
 
 
 def show(shape: Shape) -> str:
@@ -104,4 +127,4 @@ def show(shape: Shape) -> str:
     """
     if not shape:
         return "a scalar"
-    return f"a vector of {shape[0]}" if len(shape) == 1 else f"{shape[0]}x{shape[1]}"
+    return f"a vector of {shape[0]}" if len(shape) == 1 else "x".join(map(str, shape))

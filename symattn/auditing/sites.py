@@ -15,8 +15,8 @@ from symattn.auditing.model import Flags, Model, Recipe
 from symattn.errors import Undecided
 from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
+from symattn.numbers.formats import FloatFormat
 from symattn.numbers.reading import Hidden
-from symattn.numbers.rounding import FloatFormat
 from symattn.numbers.values import Value, rational
 from symattn.programs import nodes
 from symattn.programs.floats import Matrix

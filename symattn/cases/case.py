@@ -19,6 +19,7 @@ from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import Hidden
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
 from symattn.numbers.rows import Rows, read_rows, shape_of
+from symattn.numbers.tables import Table
 from symattn.numbers.values import ONE, Value
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import Program, name_fault, sound_part
@@ -74,6 +75,8 @@ class Case:
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """The symbols of the upstream gradient, sorted."""
+        if isinstance(self.upstream, Table):
+            return ()
         found = {
             name
             for row in self.upstream
@@ -318,12 +321,13 @@ def _upstream(raw: object, full: Program, faults: Faults) -> Rows:
             if target is not None and shape != target.shape:
                 wanted = show(target.shape)
                 raise Malformed(f"expected the output's shape, {wanted}, found {show(shape)}")
-            Faults(
-                Fault("".join(f"[{k}]" for k in keys(shape, i, j)), bad)
-                for i, row in enumerate(rows)
-                for j, entry in enumerate(row)
-                for bad in _entry_faults(entry, full)
-            ).raise_all()
+            if not isinstance(rows, Table) or rows.floats is not None:
+                Faults(
+                    Fault("".join(f"[{k}]" for k in keys(shape, i, j)), bad)
+                    for i, row in enumerate(rows)
+                    for j, entry in enumerate(row)
+                    for bad in _entry_faults(entry, full)
+                ).raise_all()
     return rows
 
 

@@ -368,7 +368,7 @@ def _nearest(solution: Solution, node: Node) -> Matrix:
     are none the exact values are asked.
     """
     quantity = solution.quantity(node)
-    held = quantity.balls(FIRST)
+    held = quantity.source.balls(FIRST)
     if held is None or not all(ball is None or ball.is_finite() for ball in held):
         return np.asarray(quantity.nearest(), dtype=float).reshape(1, *node.grid)
     # What has no ball is a masked score.

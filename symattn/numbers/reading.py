@@ -1,15 +1,13 @@
 """Reading numbers exactly: text, integers, fractions and decimals.
 
-A Python float is refused: ``0.1`` is not one tenth. :func:`from_floats` is
-the one door for floats, and gives their exact binary values.
+A Python float is refused: ``0.1`` is not one tenth. :func:`~symattn.numbers.arrays.from_floats`
+is the one door for floats, and gives their exact binary values.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from decimal import Decimal
-from fractions import Fraction
 
 from symattn import syntax
 from symattn.errors import Malformed
@@ -68,31 +66,6 @@ def read_entry(number: object, symbols: bool = False) -> Value | Hidden:
     if isinstance(number, float) and number == -math.inf:
         return HIDDEN
     return read(number, symbols)
-
-
-#: What :func:`from_floats` gives: one number, or lists of them.
-ExactFloats = Fraction | Hidden | list["ExactFloats"]
-
-
-def from_floats(array: object) -> ExactFloats:
-    """The exact binary values of floats: nested lists of Fractions.
-
-    >>> from_floats([0.5, 0.1])
-    [Fraction(1, 2), Fraction(3602879701896397, 36028797018963968)]
-    """
-    if hasattr(array, "tolist"):
-        array = array.tolist()
-    if isinstance(array, Sequence) and not isinstance(array, str):
-        return [from_floats(item) for item in array]
-    if isinstance(array, float):
-        if array == -math.inf:
-            return HIDDEN
-        if not math.isfinite(array):
-            raise Malformed(f"expected a finite float, found {array}")
-        return Fraction(array)
-    if isinstance(array, int) and not isinstance(array, bool):
-        return Fraction(array)
-    raise Malformed(f"expected floats, found {type(array).__name__}")
 
 
 def _read_expression(text: str, symbols: bool) -> Value:

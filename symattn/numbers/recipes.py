@@ -10,7 +10,7 @@ those leave a doubt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,7 +26,7 @@ from symattn.limits import (
     SHOWN,
     Budget,
 )
-from symattn.numbers import forms, functions, quotients
+from symattn.numbers import forms, functions, points, quotients
 from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.numbers.quotients import Parts, Unfolded
 from symattn.numbers.spending import Exceeded, spending
@@ -62,6 +62,11 @@ EXP = Operation(lambda x: functions.exp(x[0]), lambda x: x[0].exp())
 LOG = Operation(lambda x: functions.log(x[0]), lambda x: x[0].log())
 SQRT = Operation(lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
 FUNCTIONS = (EXP, LOG, SQRT)
+
+#: Operations that need no closed form to be evaluated at a point.
+_KINDS: Mapping[int, points.Kind] = {
+    id(TOTAL): "total", id(PRODUCTS): "products", id(INVERSE): "inverse",
+}  # fmt: skip
 
 #: Budgets, from the smallest to the largest.
 LEVELS = (SHOWN, QUICK, DECIDING)
@@ -249,12 +254,41 @@ class Recipe:
         near = self.enclosure(FIRST)
         if not near.contains(0) or near.is_zero():
             return Verdict.HOLDS if near.is_zero() else Verdict.REFUTED
+        seems = points.is_zero(self._lines())
+        if seems is not Verdict.UNDECIDED:
+            return seems
         parts = self.form(budget)
         assert parts is not None
         if (found := _form_is_zero(parts)) is not Verdict.UNDECIDED:
             return found
         last = QUICK_BITS if budget is QUICK else bits
         return Verdict.UNDECIDED if self._sign_by_balls(last) is None else Verdict.REFUTED
+
+    def _lines(self) -> list[points.Line]:
+        """The recipe as lines that can be evaluated at a point: functions by their closed
+        forms."""
+        lines: list[points.Line] = []
+        places: dict[int, int] = {}
+        waiting: list[tuple[Recipe, bool]] = [(self, False)]
+        while waiting:
+            recipe, is_last = waiting.pop()
+            if id(recipe) in places:
+                continue
+            kind = _KINDS.get(id(recipe.operation))
+            known = recipe._at(len(LEVELS) - 1) if kind is None else recipe._forms.get(0)
+            if kind is None and known is None:
+                known = recipe.form(DECIDING)
+            if known is not None or kind is None:
+                assert known is not None
+                places[id(recipe)] = len(lines)
+                lines.append(points.Line("number", parts=known))
+            elif is_last:
+                places[id(recipe)] = len(lines)
+                lines.append(points.Line(kind, [places[id(x)] for x in recipe.operands]))
+            else:
+                waiting.append((recipe, True))
+                waiting += [(x, False) for x in recipe.operands]
+        return lines
 
     def sign(self) -> int:
         """-1, 0 or 1; :class:`Undecided` where no precision tells."""
@@ -271,21 +305,27 @@ class Recipe:
         """1 or -1 by balls of growing precision, of the recipe and then of a
         short closed form: what cancels in the one may be gone in the other.
         None where all hold zero."""
-        parts = self._at(len(LEVELS) - 1)
-        sources = [self.enclosure]
-        if parts is not None and _is_short(parts):
-            sources.append(partial(_enclosed, parts))
-        for enclosure in sources:
-            bits = FIRST
-            try:
-                while bits <= last:
-                    ball = enclosure(bits)
-                    if not ball.contains(0):
-                        return 1 if ball > 0 else -1
-                    bits *= 4
-            except Undecided:
-                continue
+        found = _first_sign(self.enclosure, FIRST, min(last, QUICK_BITS))
+        if found is None and last > QUICK_BITS:
+            parts = self.form(DECIDING)
+            if parts is not None and _is_short(parts):
+                found = _first_sign(partial(_enclosed, parts), FIRST, last)
+            if found is None:
+                found = _first_sign(self.enclosure, 4 * QUICK_BITS, last)
+        return found
+
+
+def _first_sign(enclosure: Callable[[int], arb], bits: int, last: int) -> int | None:
+    """1 or -1 by the first ball without zero; None where there is none."""
+    try:
+        while bits <= last:
+            ball = enclosure(bits)
+            if not ball.contains(0):
+                return 1 if ball > 0 else -1
+            bits *= 4
+    except Undecided:
         return None
+    return None
 
 
 def _enclosed(parts: Parts, bits: int) -> arb:

@@ -1,35 +1,26 @@
-"""Correct rounding: decimals and floating-point formats.
+"""Correct rounding to decimals; :mod:`.formats` has that to floats.
 
 Rounding is monotone, so a digit is certain when both ends of an enclosure
 round alike. Where they don't, the precision grows (Ziv's strategy; A. Ziv,
 *Fast evaluation of elementary mathematical functions with correctly rounded
 last bit*, ACM TOMS 17, 1991); where a value seems to sit on a boundary, its
-normal form decides whether it does. A transcendental value never sits on one,
-so this ends.
+exact value decides on which side of it it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
-from fractions import Fraction
-from math import frexp, inf, ldexp
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import Literal, Protocol, cast
 
-from flint import arb, arb_mat, fmpq, fmpz
+from flint import arb, fmpq
 
 from symattn.errors import Malformed, Undecided, expected
 from symattn.limits import DECIDING, MAGNITUDE, PLACES, SIGNIFICANT, Budget
 from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.verdicts import Verdict
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
 RoundingMode = Literal["half-even", "half-up", "half-down", "down", "up", "floor", "ceiling"]
-FloatFormat = Literal["float64", "float32", "float16", "bfloat16"]
 
 
 def _floor(x: fmpq) -> int:
@@ -124,12 +115,25 @@ def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
                 return low
             if high - low <= 2 and bits > FIRST:
                 boundary = _boundary(first, rounded)
-                if (real.value - boundary / scale).is_zero() is Verdict.HOLDS:
+                side = _side(real, boundary / scale)
+                if side == 0:
                     return rounded(boundary)
+                if side is not None and high - low == 1:
+                    return low if side < 0 else high
         bits *= 4
     if (whole := real.value.rational()) is not None:
         return rounded(whole * scale)
     raise Undecided(f"a digit of {real.value!r} is not settled at {4 * LAST} bits")
+
+
+def _side(real: Real, boundary: fmpq) -> int | None:
+    """The sign of ``real - boundary``, by the exact value: relative to what is left of it,
+    a difference may be plain where no enclosure of the number tells. None: it doesn't
+    tell either, and more bits may."""
+    try:
+        return (real.value - boundary).sign()
+    except Undecided:
+        return None
 
 
 def _rational(end: arb) -> fmpq:
@@ -204,88 +208,3 @@ def _magnitude(real: Real, base: int) -> int | None:
             return None
         bits *= 4
     raise Undecided(f"the size of {real.value!r} is not settled at {4 * LAST} bits")
-
-
-@dataclass(frozen=True)
-class Format:
-    """A binary floating-point format: digits, and exponents of the smallest
-    and largest normal number (IEEE 754-2019, table 3.5)."""
-
-    name: FloatFormat
-    digits: int
-    lowest: int
-    highest: int
-
-
-FORMATS: Mapping[FloatFormat, Format] = {
-    "float64": Format("float64", 53, -1022, 1023),
-    "float32": Format("float32", 24, -126, 127),
-    "float16": Format("float16", 11, -14, 15),
-    "bfloat16": Format("bfloat16", 8, -126, 127),
-}
-
-
-def float_format(name: FloatFormat) -> Format:
-    """The format of that name; :class:`Malformed` names those there are."""
-    if name not in FORMATS:
-        raise Malformed(f"unknown format {name!r}: expected one of {', '.join(FORMATS)}")
-    return FORMATS[name]
-
-
-def nearest(real: Real, form: Format) -> float:
-    """The number of the format nearest to ``real``, ties to even, as a float.
-
-    Underflow is gradual and overflow gives an infinity, as IEEE 754 has it.
-
-    >>> from symattn.numbers.reading import read
-    >>> nearest(read("1/3"), FORMATS["bfloat16"])
-    0.333984375
-    """
-    if form.digits == 53 and (quick := certified_float(real.ball(FIRST))) is not None:
-        return quick
-    magnitude = _magnitude(real, 2)
-    if magnitude is None:
-        return 0.0
-    if magnitude > form.highest:
-        return inf if real.value.sign() > 0 else -inf
-    step = max(magnitude, form.lowest) - form.digits + 1
-    scale = fmpq(1, fmpz(1) << step) if step >= 0 else fmpq(fmpz(1) << -step)
-    count = to_integer(real, scale, "half-even")
-    if abs(Fraction(count) * Fraction(2) ** step) >= Fraction(2) ** (form.highest + 1):
-        return inf if count > 0 else -inf
-    return ldexp(count, step)
-
-
-def certified_floats(balls: list[arb]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """:func:`certified_float` of many balls at once: the floats, and which
-    of them are certain."""
-    import numpy as np
-
-    floats = np.array([float(ball) for ball in balls])
-    with precision(FIRST):
-        # Exact at this precision up to the balls' own radii, all in one call.
-        rest = arb_mat(1, len(balls), balls) - arb_mat(1, len(balls), floats.tolist())
-        errors = np.array([float(x.abs_upper()) for x in rest.entries()])
-    size = np.abs(floats)
-    settled = (errors < np.spacing(size) / 2) & (np.frexp(size)[0] != 0.5)
-    settled &= (size > 1e-290) & (size < 1e290)
-    return floats, settled | np.array([ball.is_zero() for ball in balls])
-
-
-def certified_float(ball: arb) -> float | None:
-    """The float64 nearest to everything in ``ball``, if that is one number.
-
-    The middle is rounded first; it is certain when the whole ball stays
-    within half a unit in its last place. Only normal numbers that are no
-    power of two are settled here.
-    """
-    guess = float(ball)
-    size = abs(guess)
-    if not 1e-290 < size < 1e290:
-        return 0.0 if ball.is_zero() else None
-    gap = ldexp(1.0, _exponent(size) - 53)
-    return guess if size != ldexp(1.0, _exponent(size)) and abs(ball - guess) < gap else None
-
-
-def _exponent(size: float) -> int:
-    return frexp(size)[1] - 1

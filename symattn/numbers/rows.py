@@ -9,14 +9,16 @@ from typing import Any, TypeVar
 
 from symattn.errors import Fault, Faults, Malformed
 from symattn.limits import ENTRIES
+from symattn.numbers import tables
 from symattn.numbers.reading import Hidden, read_entry
+from symattn.numbers.tables import Table
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, keys, show
 
 T = TypeVar("T")
 
 #: Rows of exact entries; a scalar is one row of one, a vector one row.
-Rows = tuple[tuple[Value | Hidden, ...], ...]
+Rows = tuple[tuple[Value | Hidden, ...], ...] | Table
 
 
 def shape_of(data: Any) -> Shape:
@@ -93,11 +95,21 @@ def read_each(data: Any, read: Callable[[Any], T]) -> tuple[Shape, tuple[tuple[T
     return shape, tuple(table)
 
 
+def _is_read(row: object) -> bool:
+    return isinstance(row, tuple) and all(isinstance(entry, Value | Hidden) for entry in row)
+
+
 def read_rows(data: Any, symbols: bool = False) -> tuple[Shape, Rows]:
     """Shape and exact entries of nested lists of numbers, text or arrays;
     with ``symbols`` entries may name symbols. Raises :class:`Malformed`.
 
-    >>> read_rows([["1/2", 3]])
-    ((1, 2), ((1/2, 3),))
+    >>> shape, rows = read_rows([["1/2", 3]])
+    >>> shape, rows[0]
+    ((1, 2), (1/2, 3))
     """
-    return read_each(data, lambda entry: read_entry(entry, symbols))
+    if isinstance(data, Table):
+        return (len(data), data.columns), data
+    if isinstance(data, tuple) and data and all(map(_is_read, data)):
+        return (len(data), len(data[0])), data
+    # Plain numbers at once; the rest, and all faults, one by one.
+    return tables.read(data) or read_each(data, lambda entry: read_entry(entry, symbols))

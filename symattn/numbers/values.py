@@ -27,17 +27,11 @@ from symattn.formulas import Formula, latex, text
 from symattn.limits import NO_CLOSED_FORM, POWER, RATIONAL
 from symattn.numbers import forms, quotients, rationals, recipes, sums
 from symattn.numbers.balls import FIRST
+from symattn.numbers.formats import FloatFormat, float_format, nearest
 from symattn.numbers.forms import Names
 from symattn.numbers.quotients import Parts
 from symattn.numbers.recipes import Operation, Recipe
-from symattn.numbers.rounding import (
-    FloatFormat,
-    RoundingMode,
-    decimal,
-    float_format,
-    nearest,
-    significant,
-)
+from symattn.numbers.rounding import RoundingMode, decimal, significant
 from symattn.numbers.sums import Symbol
 from symattn.verdicts import Verdict
 

@@ -15,6 +15,7 @@ from flint import arb, arb_mat, ctx, fmpq
 
 from symattn.errors import Malformed
 from symattn.numbers.reading import Hidden
+from symattn.numbers.tables import Table
 from symattn.numbers.values import Value
 from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node
 
@@ -36,6 +37,11 @@ class Enclosure:
 
 def enclose(rows: Sequence[Sequence[Value | Hidden]], bits: int) -> Enclosure:
     """Balls around exact entries at ``bits`` bits; symbols are generic numbers."""
+    if isinstance(rows, Table):
+        numbers = rows.numbers()
+        places = frozenset(k for k, number in enumerate(numbers) if number is None)
+        known = [fmpq(0) if number is None else number for number in numbers]
+        return Enclosure(arb_mat(len(rows), rows.columns, known), places)
     hidden = set()
     flat: list[arb | fmpq] = []
     for row in rows:
@@ -50,6 +56,8 @@ def enclose(rows: Sequence[Sequence[Value | Hidden]], bits: int) -> Enclosure:
 
 class Balls:
     """The operations on enclosures."""
+
+    centres = True
 
     def apply(self, node: Node, operands: list[Enclosure]) -> Enclosure:
         """See :class:`~symattn.programs.running.Arithmetic`."""
@@ -87,7 +95,9 @@ class Balls:
     def _add(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
         return Enclosure(x.matrix + y.matrix, x.hidden | y.hidden)
 
-    def _subtract(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
+    def _subtract(self, node: Node, x: Enclosure, y: Enclosure, *weights: Enclosure) -> Enclosure:
+        if weights and not x.hidden:
+            return Enclosure(_centred(x.matrix, *weights))
         return Enclosure(x.matrix - _open(y), x.hidden)
 
     def _scaled(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
@@ -167,6 +177,19 @@ class Balls:
             for j in node.extra[1]:
                 flat[i * columns + j] = next(values)
         return arb_mat(rows, columns, flat)
+
+
+def _centred(x: arb_mat, weights: Enclosure) -> arb_mat:
+    """Rows less their mean, seen from the heaviest entry: the mean of what is subtracted is
+    of the others alone, and where one has nearly all the weight, nothing cancels."""
+    made: list[arb] = []
+    for row, shares in zip(x.tolist(), weights.matrix.tolist(), strict=True):
+        heaviest = max(range(len(row)), key=lambda k: float(shares[k].mid()))
+        apart = [entry - row[heaviest] for entry in row]
+        apart[heaviest] = arb(0)
+        mean = sum((a * b for a, b in zip(shares, apart, strict=True)), arb(0))
+        made += [entry - mean for entry in apart]
+    return arb_mat(x.nrows(), x.ncols(), made)
 
 
 def _masked(scaled: Enclosure, factors: Mapping[int, arb]) -> Enclosure:

@@ -109,6 +109,8 @@ class Entrywise(Generic[S]):
     ``keeps`` says what a mask keeps: not all scalars can tell 0 from 1.
     """
 
+    centres = False
+
     def __init__(self, scalars: Scalars[S], keeps: Keeps[S]) -> None:
         self.scalars = scalars
         self.keeps = keeps
@@ -169,8 +171,8 @@ class Entrywise(Generic[S]):
 
         return entry
 
-    def _subtract(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
-        x, y = self._spread_to(node, x), self._spread_to(node, y)
+    def _subtract(self, node: Node, *operands: Grid[S]) -> Compute[S]:
+        x, y = (self._spread_to(node, each) for each in operands)
 
         def entry(i: int, j: int) -> S | Hidden:
             a, b = x.at(i, j), y.number(i, j)

@@ -21,6 +21,8 @@ Matrix = npt.NDArray[np.float64]
 class Floats:
     """The operations on NumPy arrays; a masked score is ``-inf``."""
 
+    centres = False
+
     def apply(self, node: Node, operands: list[Matrix]) -> Matrix:
         """See :class:`~symattn.programs.running.Arithmetic`."""
         with np.errstate(all="ignore"):

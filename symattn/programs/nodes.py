@@ -256,6 +256,26 @@ def gathered(x: Node, shape: Shape) -> Node:
     return x if x.shape == shape else Node("reshape", (x,), shape)
 
 
+def weights_of_mean(node: Node) -> Node | None:
+    """The softmax A of ``g - rowsum(A * g)``, the difference from a mean that flows into
+    scores; None for any other node.
+
+    Computed as it is written, nothing is left of it where one weight is nearly 1.
+    """
+    if node.op != "subtract":
+        return None
+    x, mean = node.operands
+    if mean.op == "reshape":
+        mean = mean.operands[0]
+    product = mean.operands[0] if mean.op == "rowsum" else None
+    if product is None or product.op != "multiply" or x.grid != product.grid:
+        return None
+    for weights, of in (product.operands, product.operands[::-1]):
+        if of is x and weights.op == "softmax":
+            return weights
+    return None
+
+
 # -- the functions of steps ----------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import Node, weights_of_mean
 from symattn.programs.program import ancestors
 
 M = TypeVar("M")
@@ -22,7 +22,14 @@ Leaf = Callable[[Node], "M | None"]
 
 
 class Arithmetic(Protocol[M]):
-    """What a program needs to run: one method for all operations."""
+    """What a program needs to run: one method for all operations.
+
+    One that ``centres`` gets the weights of a mean as a third operand where something
+    is subtracted from what it is the mean of
+    (:func:`~symattn.programs.nodes.weights_of_mean`).
+    """
+
+    centres: bool
 
     def apply(self, node: Node, operands: list[M]) -> M:
         """The result of ``node`` given those of its operands."""
@@ -49,7 +56,7 @@ class Run(Generic[M]):
 
     def work(self, node: Node) -> M:
         """What a node's operation makes of its operands, be it a leaf or not."""
-        return self.arithmetic.apply(node, [self[operand] for operand in node.operands])
+        return self.arithmetic.apply(node, [self[operand] for operand in self._operands(node)])
 
     def _is_known(self, node: Node) -> bool:
         if node.serial in self._results:
@@ -60,5 +67,9 @@ class Run(Generic[M]):
         return False
 
     def _result(self, node: Node) -> M:
-        operands = [self._results[operand.serial] for operand in node.operands]
+        operands = [self._results[operand.serial] for operand in self._operands(node)]
         return self.arithmetic.apply(node, operands)
+
+    def _operands(self, node: Node) -> tuple[Node, ...]:
+        weights = weights_of_mean(node) if self.arithmetic.centres else None
+        return node.operands if weights is None else (*node.operands, weights)

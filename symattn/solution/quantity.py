@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar, cast
 
+import numpy as np
 from flint import arb
 
 from symattn import formulas as f
 from symattn.errors import Fault, Malformed, OutOfRange, Undecided
-from symattn.numbers import rounding
+from symattn.numbers import formats, rounding
 from symattn.numbers.balls import FIRST
+from symattn.numbers.doubles import Doubles, of_balls
+from symattn.numbers.formats import FloatFormat
 from symattn.numbers.forms import Names, linear_form
 from symattn.numbers.reading import HIDDEN, Hidden
-from symattn.numbers.rounding import FloatFormat, RoundingMode
+from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
-from symattn.shapes import Nested, Shape, chosen, grid, keys_text, nested, show
+from symattn.shapes import Nested, Shape, chosen, grid, keys_text, nested, rows_at, show
+from symattn.solution.sources import Part, Source
 from symattn.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -34,6 +39,8 @@ T = TypeVar("T")
 
 _MINUS_INFINITY = Decimal("-Infinity")
 
+#: Above this many bits single entries are enclosed instead of all together.
+_WHOLE = 4 * FIRST
 #: Places of the figures in notebooks; of how many entries those show the closed forms.
 _PLACES, _FEW_FORMS = 4, 64
 
@@ -63,10 +70,11 @@ class Entry:
         if self.quantity.letters and not self.has_symbols:
             # They cancel, though the closed form may be too long to show it.
             return Entry(self.quantity.coefficient("1"), self.i, self.j).ball(bits)
-        held = self.quantity.balls(bits)
-        near = None if held is None else held[self.i * self.quantity.grid[1] + self.j]
-        # Of a mask that is computed, balls don't tell what it keeps: the exact value does.
-        return self.value.ball(bits) if near is None or not near.is_finite() else near
+        source, at = self.quantity.source, self.i * self.quantity.grid[1] + self.j
+        held = source.balls(bits) if bits <= _WHOLE else None
+        near = held[at] if held is not None else None
+        # A function that isn't defined on a ball may be on a closer one.
+        return source.point(self.i, self.j, bits) if near is None or not near.is_finite() else near
 
     @property
     def has_symbols(self) -> bool:
@@ -89,15 +97,13 @@ class Entry:
 
 
 class Quantity:
-    """A scalar, vector or matrix of exact entries.
+    """A scalar, vector or matrix of exact entries, or matrices along leading axes.
 
-    ``entry`` gives the exact entry of the grid (a vector is one row);
-    ``balls`` the enclosures of all entries, row by row, or None where only
-    the exact values tell (and None for a masked score). ``letters`` are the
-    symbols that its entries may be linear forms in, ``coefficient`` gives the
-    quantity of what stands before one (None: alone). ``labels`` are those of the
-    rows and of the columns of the grid, empty where they have none; the output
-    of a softmax ``is_weights``.
+    ``source`` gives the entries of the grid, exactly and enclosed (a vector is one
+    row). ``letters`` are the symbols that its entries may be linear forms in,
+    ``coefficient`` gives the quantity of what stands before one (None: alone).
+    ``labels`` are those of the rows and of the columns of the grid, empty where they
+    have none; the output of a softmax ``is_weights``.
 
     >>> from symattn.solution.solution import solve
     >>> A = solve("cat-sat-mat")["A"]
@@ -111,8 +117,7 @@ class Quantity:
         self,
         name: str,
         shape: Shape,
-        entry: Callable[[int, int], Value | Hidden],
-        balls: Callable[[int], Sequence[arb | None] | None] = lambda bits: None,
+        source: Source,
         rounding: RoundingMode = "half-even",
         letters: Sequence[str] = (),
         coefficient: Callable[[str | None], Quantity] | None = None,
@@ -121,8 +126,7 @@ class Quantity:
     ) -> None:
         self.name = name
         self.shape = shape
-        self.entry = entry
-        self.balls = balls
+        self.source = source
         self.rounding = rounding
         self.letters = tuple(letters)
         self._coefficient = coefficient
@@ -133,6 +137,10 @@ class Quantity:
     def grid(self) -> tuple[int, int]:
         """Rows and columns of the entries; a vector is one row."""
         return grid(self.shape)
+
+    def entry(self, i: int, j: int) -> Value | Hidden:
+        """The exact entry (i, j) of the grid."""
+        return self.source.entry(i, j)
 
     @cached_property
     def rows(self) -> tuple[tuple[Value | Hidden, ...], ...]:
@@ -147,13 +155,13 @@ class Quantity:
     def at(self, *place: int) -> Value | Hidden:
         """The exact entry at as many indices as the shape has; negative ones
         count from the end, as in NumPy. :class:`OutOfRange` outside."""
-        shape, (rows, columns) = self._chosen(place)
+        shape, places = self._chosen(place)
         if shape:
             message = f"expected {len(self.shape)} indices, found {len(place)}"
             raise OutOfRange(Fault(self.name, f"{show(self.shape)}: {message}"))
-        return self.entry(rows[0], columns[0])
+        return self.entry(rows_at(self.shape, places)[0], places[-1][0])
 
-    def _chosen(self, keys: Sequence[int | slice]) -> tuple[Shape, tuple[range, range]]:
+    def _chosen(self, keys: Sequence[int | slice]) -> tuple[Shape, tuple[range, ...]]:
         try:
             return chosen(self.shape, keys)
         except OutOfRange as error:
@@ -172,20 +180,14 @@ class Quantity:
         """
         given = key if isinstance(key, tuple) else (key,)
         keys = [k if isinstance(k, slice) else index(k) for k in given]
-        shape, (rows, columns) = self._chosen(keys)
+        shape, places = self._chosen(keys)
+        rows, columns = rows_at(self.shape, places), places[-1]
         if not shape:
             return self.entry(rows[0], columns[0])
         across = grid(shape)[1]
         flat = [(i, j) for i in rows for j in columns]
 
-        def entry(i: int, j: int) -> Value | Hidden:
-            return self.entry(*flat[i * across + j])
-
-        def balls(bits: int) -> Sequence[arb | None] | None:
-            held, width = self.balls(bits), self.grid[1]
-            return None if held is None else [held[i * width + j] for i, j in flat]
-
-        shown = keys_text(self.shape, (rows, columns))[: len(keys)]
+        shown = keys_text(self.shape, places)[: len(keys)]
         name = f"{self.name}[{', '.join(shown)}]"
 
         def coefficient(symbol: str | None) -> Quantity:
@@ -198,8 +200,7 @@ class Quantity:
         return Quantity(
             name,
             shape,
-            entry,
-            balls,
+            Part(self.source, flat, across, self.grid[1]),
             self.rounding,
             self.letters,
             coefficient,
@@ -233,15 +234,16 @@ class Quantity:
     __array_ufunc__ = None
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
-        raise TypeError(
-            f"{self.name} is exact, NumPy's arrays are not: call nearest('float64') for the "
-            "nearest floats, decimal(4) for Decimals, exact for a SymPy matrix"
-        )
+        raise TypeError(refusal(self.name))
 
     def __float__(self) -> NoReturn:
-        raise TypeError(
-            f"{self.name} is exact, a float is not: call nearest('float64') or decimal(4)"
-        )
+        raise TypeError(refusal(self.name))
+
+    def renamed(self, name: str) -> Quantity:
+        """The same quantity under another name."""
+        made = copy(self)
+        made.name = name
+        return made
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
@@ -264,7 +266,9 @@ class Quantity:
             value = self.entry(i, j)
             return value if isinstance(value, Hidden) else value.coefficient(key)
 
-        return Quantity(f"{self.name} [{symbol}]", self.shape, entry, rounding=self.rounding)
+        return Quantity(
+            f"{self.name} [{symbol}]", self.shape, Source(entry), rounding=self.rounding
+        )
 
     # -- numbers ------------------------------------------------------------
 
@@ -281,6 +285,8 @@ class Quantity:
 
         from symattn.numbers.sympy_bridge import to_sympy
 
+        if len(self.shape) > 2:
+            return sympy.ImmutableDenseNDimArray([self[k].exact for k in range(len(self))])
         return sympy.ImmutableDenseMatrix(
             [
                 [-sympy.oo if isinstance(value, Hidden) else to_sympy(value) for value in row]
@@ -312,25 +318,39 @@ class Quantity:
 
         NumPy has no bfloat16: those are held, exactly, in a float32 array.
         """
-        import numpy as np
 
-        form = rounding.float_format(name)
+        form = formats.float_format(name)
         self._need_numbers()
-        balls = self.balls(FIRST) if name == "float64" else None
-        if balls is not None and all(ball is not None and ball.is_finite() for ball in balls):
-            held, certain = rounding.certified_floats(cast("list[arb]", balls))
-            columns = self.grid[1]
-            for place in np.flatnonzero(~certain):
-                entry = Entry(self, *divmod(int(place), columns))
-                held[place] = rounding.nearest(entry, form)
-            return np.asarray(held).reshape(self.shape)
-        rounded = self._each(lambda entry: rounding.nearest(entry, form), float("-inf"))
+        held = np.zeros(self.grid)
+        doubt = np.ones(self.grid, dtype=bool)
+        for found in self._enclosed():
+            floats, certain = formats.rounded(found, form)
+            held = np.where(doubt, floats, held)
+            doubt &= ~certain
+            if not doubt.any():
+                break
+        for i, j in np.argwhere(doubt).tolist():
+            hidden = self.is_hidden(i, j)
+            held[i, j] = -np.inf if hidden else formats.nearest(Entry(self, i, j), form)
+        if self.source.undefined is not None:
+            held = np.where(self.source.undefined, np.nan, held)
         with np.errstate(over="ignore"):
-            return np.array(rounded, dtype="float32" if name == "bfloat16" else name)
+            kept = name if name in ("float64", "float32", "float16") else "float32"
+            return held.reshape(self.shape).astype(kept)
+
+    def _enclosed(self) -> Iterator[Doubles]:
+        """All entries in pairs of floats: of their own, then of balls."""
+        if (own := self.source.pairs()) is not None:
+            yield own
+        for bits in (FIRST, _WHOLE):
+            if (balls := self.source.balls(bits)) is not None:
+                yield of_balls(balls, bits).map(lambda part: part.reshape(self.grid))
 
     def _each(self, convert: Callable[[Entry], T], hidden: T) -> Nested[T]:
         """``convert`` of every entry, nested in the quantity's shape."""
         rows, columns = self.grid
+        if self.source.undefined is not None and self.source.undefined.any():
+            raise Malformed(f"{self.name} has entries that are not numbers: they have no digits")
         table = tuple(
             tuple(
                 hidden if self.is_hidden(i, j) else convert(Entry(self, i, j))
@@ -348,7 +368,7 @@ class Quantity:
     def near(self, i: int, j: int) -> arb | None:
         """An enclosure of entry (i, j) of the grid, or None where only the
         exact value tells."""
-        held = self.balls(FIRST)
+        held = self.source.balls(FIRST)
         return None if held is None else held[i * self.grid[1] + j]
 
     def _need_numbers(self) -> None:
@@ -390,7 +410,9 @@ class Quantity:
 
     def _repr_latex_(self) -> str | None:
         rows, columns = self.grid
-        if rows * columns > _FEW_FORMS or not all(value.is_closed for value in self.values()):
+        if len(self.shape) > 2 or rows * columns > _FEW_FORMS:
+            return None
+        if not all(value.is_closed for value in self.values()):
             return None
         return f"$\\displaystyle {self.latex()}$"
 
@@ -429,6 +451,15 @@ class Quantity:
     def __str__(self) -> str:
         lines = ["[" + ", ".join(map(str, row)) + "]" for row in self.rows]
         return "\n".join(lines) if self.shape else lines[0][1:-1]
+
+
+def refusal(name: str) -> str:
+    """What is said to NumPy, and to those who want a float."""
+    return (
+        f"{name} is exact, NumPy's arrays and floats are not: call nearest('float64') for the "
+        "nearest floats, decimal(4) for Decimals, exact for a SymPy matrix; to judge an array "
+        "beside it, symattn.testing.assert_close(array, quantity)"
+    )
 
 
 def _decimal(entry: Entry, places: int, mode: RoundingMode) -> Decimal | str:

@@ -2,99 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flint import arb
+import numpy as np
 
 from symattn.cases import library
-from symattn.cases.case import Case, Rows
-from symattn.errors import Fault, Malformed, Refuted, SymattnError
-from symattn.numbers.balls import FIRST, precision
+from symattn.cases.case import Case
+from symattn.errors import Fault, Malformed, SymattnError
 from symattn.numbers.reading import Hidden
-from symattn.numbers.values import Value
-from symattn.programs import enclosures, entrywise
 from symattn.programs.axes import Axes
-from symattn.programs.enclosures import Enclosure
-from symattn.programs.entrywise import Grid
-from symattn.programs.nodes import LINEAR, Node, Op
+from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
-from symattn.programs.running import Run
 from symattn.shapes import show
 from symattn.solution.quantity import Quantity
+from symattn.solution.runs import Runs
+from symattn.solution.sources import Computed, Source
 from symattn.syntax import gradient_name
 
 if TYPE_CHECKING:
     from symattn.solution.symbolic import Symbolic
 
-#: Above this many bits one entry's closed form is enclosed instead of the
-#: whole program.
-_WHOLE = 4 * FIRST
 #: Most quantities that a notebook lists.
 _MOST_NAMED = 60
-
-
-class Runs:
-    """The runs of one program with its numbers: exact, and in balls at every
-    precision asked for.
-
-    ``base`` are runs of the same forward pass: what does not depend on
-    ``apart``, the upstream gradient, is taken from them.
-    """
-
-    def __init__(self, base: Runs | None = None, apart: Node | None = None) -> None:
-        self.inputs: dict[int, Rows] = {}
-        self._base = base
-        self._apart = apart
-        self._degrees: dict[int, int] = {}
-        self.exact: Run[Grid[Value]] = Run(entrywise.exact(), self._given)
-        self._balls: dict[int, _BallRun] = {}
-
-    def _given(self, node: Node) -> Grid[Value] | None:
-        rows = self.inputs.get(node.serial)
-        if rows is not None:
-            return entrywise.grid(rows)
-        return self._base.exact[node] if self._base and not self.degree(node) else None
-
-    def degree(self, node: Node) -> int:
-        """How a node depends on the upstream gradient: 0 not at all, 1 as a
-        linear map does, 2 in another way."""
-        for needed in ancestors([node], stop=lambda x: x.serial in self._degrees):
-            below = [self._degrees[x.serial] for x in needed.operands]
-            self._degrees[needed.serial] = int(needed is self._apart) or _degree(needed.op, below)
-        return self._degrees[node.serial]
-
-    def entries(self, node: Node) -> Callable[[int, int], Value | Hidden]:
-        """The exact entries of a node, each held against the run in balls:
-        two walks over the program, with generic numbers for symbols.
-
-        :class:`Refuted` where they differ, which would be a fault of this package.
-        """
-
-        def entry(i: int, j: int) -> Value | Hidden:
-            value = self.exact[node].at(i, j)
-            if isinstance(value, Value):
-                near = self.balls(FIRST)[node].matrix[i, j]
-                if not _agree(near, value.enclosure(FIRST)):
-                    raise Refuted(f"entry [{i}, {j}] is {value!r} exactly, in balls {near}")
-            return value
-
-        return entry
-
-    def balls(self, bits: int) -> Run[Enclosure]:
-        """The run in balls at ``bits`` bits."""
-        if bits not in self._balls:
-            self._balls[bits] = _BallRun(bits, self._enclosed)
-        return self._balls[bits]
-
-    def _enclosed(self, node: Node, bits: int) -> Enclosure | None:
-        rows = self.inputs.get(node.serial)
-        if rows is not None:
-            return enclosures.enclose(rows, bits)
-        return self._base.balls(bits)[node] if self._base and not self.degree(node) else None
 
 
 class Solution:
@@ -203,7 +136,7 @@ class Solution:
         return Quantity(
             name,
             node.shape,
-            self._runs.entries(node),
+            Source(self._runs.entries(node)),
             rounding=self.case.rounding,
             letters=self.case.symbols,
             coefficient=coefficient if degree == 1 else None,
@@ -213,21 +146,10 @@ class Solution:
     def _of(self, runs: Runs, node: Node, name: str) -> Quantity:
         """The quantity of a node whose entries are numbers."""
 
-        @lru_cache(maxsize=4)
-        def balls(bits: int) -> list[arb | None] | None:
-            if bits > _WHOLE:
-                return None
-            held = runs.balls(bits)[node]
-            flat: list[arb | None] = [*held.matrix.entries()]
-            for place in held.hidden:
-                flat[place] = None
-            return flat
-
         return Quantity(
             name,
             node.shape,
-            runs.entries(node),
-            balls,
+            Computed(runs, node),
             self.case.rounding,
             labels=self._labels(node),
             is_weights=node.op == "softmax",
@@ -271,8 +193,7 @@ class Solution:
             if broken & {x.serial for x in ancestors([node])}:
                 continue
             try:
-                held = self._runs.balls(FIRST)[node]
-                if all(entry.is_finite() for entry in held.matrix.entries()):
+                if np.isfinite(self._runs.pairs[node].error).all():
                     continue
                 self.quantity(node, name).rows  # noqa: B018
             except SymattnError as error:
@@ -282,33 +203,6 @@ class Solution:
                 faults += [replace(fault.inside(f"steps.{name}"), line=line) for fault in found]
         if faults:
             raise Malformed(faults, source=str(self.case.path or ""))
-
-
-def _agree(one: arb, other: arb) -> bool:
-    """Whether two balls may hold the same number; one without bound says nothing."""
-    return not (one.is_finite() and other.is_finite()) or bool(one.overlaps(other))
-
-
-def _degree(op: Op, below: list[int]) -> int:
-    if not any(below):
-        return 0
-    if op in ("multiply", "matmul"):
-        return min(2, sum(below))
-    if op == "divide":
-        return 2 if below[1] else below[0]
-    return 1 if op in LINEAR and set(below) == {1} else 2
-
-
-class _BallRun(Run[Enclosure]):
-    """A run in balls, every step of it at the same precision."""
-
-    def __init__(self, bits: int, known: Callable[[Node, int], Enclosure | None]) -> None:
-        self.bits = bits
-        super().__init__(enclosures.Balls(), lambda node: known(node, bits))
-
-    def __getitem__(self, node: Node) -> Enclosure:
-        with precision(self.bits):
-            return super().__getitem__(node)
 
 
 def solve(case: str | Path | Case, allow_outside: bool = False) -> Solution:

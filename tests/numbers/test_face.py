@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn.errors import Malformed, NoClosedForm, Undecided
-from symattn.numbers import rounding
+from symattn.numbers import formats, rounding
+from symattn.numbers.formats import FORMATS
 from symattn.numbers.reading import HIDDEN, read
-from symattn.numbers.rounding import FORMATS, MODES
+from symattn.numbers.rounding import MODES
 from symattn.numbers.values import ONE, ZERO, Value, rational, symbol, total
 
 from ..oracle import DIGITS, close, evaluate
@@ -306,10 +307,10 @@ def test_a_value_rounds_itself(value, places, mode, name):
     """decimal, significant and nearest of a value are those of the rounding module."""
     assert str(value.decimal(places, mode)) == str(rounding.decimal(value, places, mode))
     assert value.significant(places + 1, mode) == rounding.significant(value, places + 1, mode)
-    assert value.nearest(name) == rounding.nearest(value, FORMATS[name])
+    assert value.nearest(name) == formats.nearest(value, FORMATS[name])
     assert value.decimal() == rounding.decimal(value, 4, "half-even")
     assert value.significant() == rounding.significant(value, 6, "half-even")
-    assert value.nearest() == rounding.nearest(value, FORMATS["float64"])
+    assert value.nearest() == formats.nearest(value, FORMATS["float64"])
 
 
 def test_what_is_no_mode_and_no_format_is_refused():
@@ -318,8 +319,8 @@ def test_what_is_no_mode_and_no_format_is_refused():
         ONE.decimal(2, "nearest")  # type: ignore[arg-type]
     with pytest.raises(Malformed, match="unknown rounding '': expected one of half-even"):
         ONE.significant(2, "")  # type: ignore[arg-type]
-    with pytest.raises(Malformed, match="unknown format 'float8': expected one of float64"):
-        ONE.nearest("float8")  # type: ignore[arg-type]
+    with pytest.raises(Malformed, match="unknown format 'decimal': expected one of float64"):
+        ONE.nearest("decimal")  # type: ignore[arg-type]
     with pytest.raises(Malformed, match="g has symbols in it and is not one number"):
         symbol("g").decimal(2)
 

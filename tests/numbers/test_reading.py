@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import symattn
 from symattn.cases.case import read_rows
 from symattn.errors import Malformed
-from symattn.numbers.reading import HIDDEN, Hidden, evaluate, from_floats, read, read_entry
+from symattn.numbers.arrays import from_floats
+from symattn.numbers.reading import HIDDEN, Hidden, evaluate, read, read_entry
 from symattn.numbers.values import Value
 from symattn.syntax import parse
 
@@ -157,8 +158,8 @@ def test_from_floats_gives_the_exact_binary_value(x):
 def test_from_floats_takes_arrays_of_any_width(x):
     """Arrays of float32 and of integers keep their values and their shape."""
     array = np.array([[x, 1.0]], dtype="float32")
-    assert from_floats(array) == [[Fraction(x), Fraction(1)]]
-    assert from_floats(np.array([3, -4])) == [Fraction(3), Fraction(-4)]
+    assert from_floats(array).tolist() == [[Fraction(x), Fraction(1)]]
+    assert from_floats(np.array([3, -4])).tolist() == [Fraction(3), Fraction(-4)]
     assert symattn.from_floats(array[0, 0]) == Fraction(x)
 
 

@@ -123,14 +123,14 @@ def test_a_corrupted_enclosure_is_caught(quantity: str) -> None:
     one part in a billion, and no sheet is written from it."""
     solution = solve("cat-sat-mat")
     held = solution[quantity]
-    right = held.balls
+    right = held.source.balls
 
     def wrong(bits: int) -> object:
         first, *rest = right(bits) or ()
         assert first is not None
         return [first * (1 + arb("1e-9")), *rest]
 
-    held.balls = wrong  # type: ignore[assignment]
+    held.source.balls = wrong  # type: ignore[method-assign, assignment]
     found = verify(solution)
     refuted = [check.quantity for check in found.checks if check.verdict is Verdict.REFUTED]
     assert refuted == [quantity.replace("grad(V)", "dL/dV")]

@@ -34,6 +34,8 @@ class Rounding(Balls):
     exponentials, their sums, quotients.
     """
 
+    centres = False
+
     def __init__(self, places: int) -> None:
         self._scale = 10**places
         self._half = arb(fmpq(1, 2 * self._scale)).mid()

@@ -1,0 +1,242 @@
+"""Arrays of any package, with any number of axes, as stacks of exact matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from math import prod
+from typing import Any, Protocol, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.errors import Fault, Malformed
+from symattn.limits import ENTRIES, STACKED
+from symattn.numbers.doubles import Array
+from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.rows import Rows, read_rows
+from symattn.numbers.tables import Table
+from symattn.shapes import Shape, show
+
+#: The exact value of a float.
+ExactFloat = Fraction | Hidden
+
+
+@dataclass(frozen=True, eq=False)
+class Floats:
+    """The exact binary values of an array of floats; minus infinity is a masked score.
+
+    Made by :func:`from_floats`, and taken wherever arrays of exact numbers are.
+    """
+
+    array: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        return self.array.shape
+
+    def tolist(self) -> list[Any]:
+        """Nested lists of Fractions."""
+        found: list[Any] = _fractions(self.array.tolist())
+        return found
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, key: Any) -> Floats | ExactFloat:
+        part = self.array[key]
+        return Floats(part) if np.ndim(part) else _fraction(float(part))
+
+    def __repr__(self) -> str:
+        return f"<exact values of {show(self.shape)} floats>"
+
+
+def _fractions(nested: Any) -> Any:
+    return [*map(_fractions, nested)] if isinstance(nested, list) else _fraction(nested)
+
+
+def _fraction(number: float) -> ExactFloat:
+    if number == -math.inf:
+        return HIDDEN
+    if not math.isfinite(number):
+        raise Malformed(f"expected a finite float, found {number}")
+    return Fraction(number)
+
+
+class AnyArray(Protocol):
+    """An array of any package."""
+
+    @property
+    def shape(self) -> Any:
+        """Its lengths."""
+
+    @property
+    def dtype(self) -> Any:
+        """What its entries are."""
+
+
+@overload
+def from_floats(array: float) -> ExactFloat: ...
+
+
+@overload
+def from_floats(array: Sequence[object]) -> list[Any]: ...
+
+
+@overload
+def from_floats(array: AnyArray | Floats) -> Floats: ...
+
+
+def from_floats(array: object) -> Floats | ExactFloat | list[Any]:
+    """The exact binary values of floats: of an array of NumPy's or any package's that it
+    can hold (float16, bfloat16 and float8 included), of a float, or of lists of them.
+
+    Raises :class:`Malformed` for what is not finite, minus infinity excepted, which is a
+    masked score, and for what is no float.
+
+    >>> from_floats([0.5, 0.1])
+    [Fraction(1, 2), Fraction(3602879701896397, 36028797018963968)]
+    >>> from_floats(np.array([[0.5, 0.25]], dtype="float16"))
+    <exact values of 1x2 floats>
+    """
+    if isinstance(array, Floats):
+        return array
+    if isinstance(array, float):
+        return _fraction(float(array))
+    if isinstance(array, int) and not isinstance(array, bool):
+        return Fraction(array)
+    if isinstance(array, list | tuple):
+        return [from_floats(item) for item in array]
+    found = as_array(array)
+    if found is None or not (found.dtype.kind in "iuf" or _is_narrow(found)):
+        what = type(array).__name__ if found is None else f"an array of {found.dtype}"
+        raise Malformed(f"expected floats, found {what}")
+    if found.dtype.itemsize > 8:
+        raise Malformed(f"expected floats of at most 64 bits, found {found.dtype}")
+    wide = found.astype(np.float64)
+    if found.dtype.kind in "iu" and not (np.abs(wide) <= 2.0**53).all():
+        whole: list[Any] = from_floats(found.tolist())
+        return whole
+    if not wide.ndim:
+        return _fraction(float(wide))
+    bad = np.argwhere(~(np.isfinite(wide) | np.isneginf(wide)))
+    if len(bad):
+        place = "".join(f"[{k}]" for k in bad[0])
+        more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
+        raise Malformed(Fault(place, f"expected a finite float, found {wide[tuple(bad[0])]}{more}"))
+    return Floats(wide)
+
+
+def _is_narrow(array: npt.NDArray[Any]) -> bool:
+    """Whether an array holds bfloat16 or float8, as ml_dtypes adds them to NumPy."""
+    return array.dtype.kind == "V" and array.dtype.names is None and "float" in array.dtype.name
+
+
+def as_array(data: object) -> npt.NDArray[Any] | None:
+    """The NumPy array of an array of another package; None for what is none.
+
+    One that is on a device, or has gradients (PyTorch), is copied; bfloat16 and float8,
+    which PyTorch can't hand over, become float64, which holds them exactly.
+
+    >>> as_array([1, 2]) is None, as_array(np.array([1, 2])).shape
+    (True, (2,))
+    """
+    if isinstance(data, np.ndarray | np.generic):
+        return np.asarray(data)
+    detach = getattr(data, "detach", None)
+    if callable(detach):
+        plain = detach().cpu()
+        return np.asarray(plain.double() if plain.is_floating_point() else plain)
+    if hasattr(data, "__array__") and hasattr(data, "dtype"):
+        return np.asarray(data)
+    if hasattr(data, "__dlpack__"):
+        return np.from_dlpack(data)
+    return None
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Matrices of one shape, n x d, along leading axes."""
+
+    lead: Shape
+    n: int
+    d: int
+    matrices: Sequence[Rows]
+
+    @property
+    def shape(self) -> Shape:
+        """All axes."""
+        return (*self.lead, self.n, self.d)
+
+
+def read_stack(data: object, symbols: bool = False) -> Stack:
+    """A matrix, or matrices along leading axes: nested lists or arrays of exact numbers.
+
+    Raises :class:`Malformed` with every fault.
+
+    >>> stack = read_stack([[[1, "1/2"]], [[3, 4]]])
+    >>> stack.lead, stack.n, stack.d, stack.matrices[1][0]
+    ((2,), 1, 2, (3, 4))
+    """
+    array = data.array if isinstance(data, Floats) else as_array(data)
+    if array is not None and array.dtype.kind == "f" and not isinstance(data, Floats):
+        raise Malformed(
+            f"an array of {array.dtype} is not exact: take its binary values with "
+            "symattn.from_floats(array), or write the numbers as text"
+        )
+    if array is not None and array.ndim >= 2 and array.dtype.kind in "iuf":
+        _need_room(array.shape)
+        *lead, n, d = array.shape
+        flat = array.reshape(-1, n, d)
+        if array.dtype.kind == "f":
+            return Stack((*lead,), n, d, [Table(d, floats=part) for part in flat])
+        return Stack((*lead,), n, d, [read_rows(part.tolist())[1] for part in flat])
+    nested: Any = data.tolist() if hasattr(data, "tolist") else data
+    depth = _depth(nested)
+    if depth < 2:
+        raise Malformed(f"expected a matrix, found {'a number' if not depth else 'a vector'}")
+    if depth == 2:
+        shape, rows = read_rows(nested, symbols)
+        return Stack((), shape[0], shape[1], [rows])
+    return _stacked(nested, symbols)
+
+
+def _stacked(nested: Sequence[object], symbols: bool) -> Stack:
+    parts: list[Stack] = []
+    faults: list[Fault] = []
+    for place, item in enumerate(nested):
+        try:
+            parts.append(read_stack(item, symbols))
+        except Malformed as error:
+            faults += [fault.inside(f"[{place}]") for fault in error.faults]
+        else:
+            if parts[-1].shape != parts[0].shape:
+                wanted = f"expected {show(parts[0].shape)} as before"
+                faults.append(Fault(f"[{place}]", f"{wanted}, found {show(parts[-1].shape)}"))
+    if faults:
+        raise Malformed(faults)
+    first = parts[0]
+    matrices = [*chain.from_iterable(part.matrices for part in parts)]
+    made = Stack((len(parts), *first.lead), first.n, first.d, matrices)
+    _need_room(made.shape)
+    return made
+
+
+def _depth(nested: Any) -> int:
+    depth = 0
+    while isinstance(nested, list | tuple) and nested:
+        depth, nested = depth + 1, nested[0]
+    return depth
+
+
+def _need_room(shape: Shape) -> None:
+    if prod(shape[-2:]) > ENTRIES.most:
+        raise Malformed(ENTRIES.said(show(shape[-2:])))
+    if prod(shape) > STACKED.most:
+        raise Malformed(STACKED.said(show(shape)))
+    if not prod(shape):
+        raise Malformed(f"{show(shape)} has no entries")

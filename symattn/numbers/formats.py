@@ -1,0 +1,182 @@
+"""Floating-point formats: the nearest number of one, with certainty.
+
+Rounding is monotone, so the nearest number is certain when both ends of an
+enclosure have the same one (Ziv's strategy, as in :mod:`.rounding`). Where they
+don't, the precision grows, and the exact value decides on which side of the
+boundary between two neighbours it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import copysign, inf, nan
+from typing import TYPE_CHECKING, Literal
+
+from flint import arb, fmpq
+
+from symattn.errors import Malformed, Undecided, expected
+from symattn.numbers.balls import FIRST, LAST, precision
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from symattn.numbers.doubles import Doubles
+    from symattn.numbers.rounding import Real
+
+FloatFormat = Literal["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A binary floating-point format: digits, and exponents of the smallest
+    and largest normal number (IEEE 754-2019, table 3.5).
+
+    ``unused`` numbers at the top of the range stand for something else: one that has
+    any has no infinity, and what overflows is no number (P. Micikevicius et al., *FP8
+    formats for deep learning*, 2022).
+    """
+
+    name: FloatFormat
+    digits: int
+    lowest: int
+    highest: int
+    unused: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many numbers from 0 on there are; the one after the last is beyond.
+
+        >>> FORMATS["float16"].count == 0x7C00
+        True
+        """
+        return ((self.highest - self.lowest + 2) << (self.digits - 1)) - self.unused
+
+    def number(self, place: int) -> Fraction:
+        """The number at a place, counted from 0 on.
+
+        >>> form = FORMATS["float8_e4m3fn"]
+        >>> form.number(1), form.number(form.count - 1)
+        (Fraction(1, 512), Fraction(448, 1))
+        """
+        binade = max((place >> (self.digits - 1)) - 1, 0)
+        units = place - (binade << (self.digits - 1))
+        return units * Fraction(2) ** (binade + self.lowest - self.digits + 1)
+
+    def place(self, whole: int, exponent: int) -> int:
+        """The place of the number nearest to ``whole * 2**exponent``, ties to even."""
+        magnitude = whole.bit_length() + exponent - 1
+        if magnitude > self.highest or magnitude < self.lowest - self.digits:
+            return self.count if magnitude > self.highest else 0
+        binade = max(magnitude, self.lowest)
+        shift = binade - self.digits + 1 - exponent
+        units = whole << -shift if shift <= 0 else _halved(whole, shift)
+        return min(units + ((binade - self.lowest) << (self.digits - 1)), self.count)
+
+    def float(self, place: int) -> float:
+        """The number at a signed place as a float; see :func:`nearest`."""
+        size = place if place >= 0 else -1 - place
+        value = float(self.number(size)) if size < self.count else nan if self.unused else inf
+        return copysign(value, 1 if place >= 0 else -1)
+
+
+def _halved(whole: int, shift: int) -> int:
+    """``whole / 2**shift`` to the nearest integer, ties to even."""
+    units, rest = divmod(whole, 1 << shift)
+    half = 1 << (shift - 1)
+    return units + (rest > half or (rest == half and units % 2))
+
+
+FORMATS: Mapping[FloatFormat, Format] = {
+    "float64": Format("float64", 53, -1022, 1023),
+    "float32": Format("float32", 24, -126, 127),
+    "float16": Format("float16", 11, -14, 15),
+    "bfloat16": Format("bfloat16", 8, -126, 127),
+    "float8_e4m3fn": Format("float8_e4m3fn", 4, -6, 8, unused=1),
+    "float8_e5m2": Format("float8_e5m2", 3, -14, 15),
+}
+
+
+def float_format(name: str) -> Format:
+    """The format of that name; :class:`Malformed` names those there are."""
+    for form in FORMATS.values():
+        if form.name == name:
+            return form
+    raise Malformed(f"unknown format {name!r}: {expected(name, FORMATS)}")
+
+
+def nearest(real: Real, form: Format) -> float:
+    """The number of the format nearest to ``real``, ties to even, as a float.
+
+    Underflow is gradual and keeps the sign, overflow gives an infinity, as IEEE 754
+    has it. :class:`Undecided` where the exact value can't be told from the boundary
+    between two numbers.
+
+    >>> from symattn.numbers.reading import read
+    >>> nearest(read("1/3"), FORMATS["bfloat16"]), nearest(-read("1e-400"), FORMATS["float64"])
+    (0.333984375, -0.0)
+    """
+    # Places of negative numbers are counted down from -1, which is -0.0.
+    bits = FIRST
+    while bits <= 4 * LAST:
+        with precision(bits):
+            ball = real.ball(bits)
+            ends = (ball.lower(), ball.upper()) if ball.is_finite() else None
+        if ends is not None:
+            low, high = (_place(end, form) for end in ends)
+            if low == high:
+                return form.float(low)
+            if bits > FIRST and high - low == 1:
+                try:
+                    return form.float(_beside(real, low, form))
+                except Undecided:
+                    # More bits may tell what the closed form doesn't.
+                    pass
+        bits *= 4
+    raise Undecided(f"the nearest {form.name} of {real.value!r} is not settled at {4 * LAST} bits")
+
+
+def _place(end: arb, form: Format) -> int:
+    """The signed place of an end of an enclosure."""
+    whole, exponent = end.man_exp()
+    place = form.place(abs(int(whole)), int(exponent)) if whole else 0
+    return place if whole >= 0 else -1 - place
+
+
+def _beside(real: Real, low: int, form: Format) -> int:
+    """Which of two neighbours that enclose the number is nearer: ``low`` or the next."""
+    sizes = [place if place >= 0 else 1 + place for place in (low, low + 1)]
+    ends = [form.number(abs(size)) * (1 if size >= 0 else -1) for size in sizes]
+    middle = (ends[0] + ends[1]) / 2
+    side = (real.value - fmpq(middle.numerator, middle.denominator)).sign()
+    if side == 0 and low != -1:
+        return low + abs(sizes[0]) % 2
+    return low if side < 0 else low + 1
+
+
+def rounded(x: Doubles, form: Format) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """:func:`nearest` of many numbers at once: the floats, and which of them are certain.
+
+    The float nearest to ``high`` is; it is certain where the whole ball stays within
+    half the distance to its neighbours, which is halved once more below a power of
+    two. The difference to ``high`` is exact, that to the ball's middle off by half a
+    unit in its last place.
+    """
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        hidden, size = x.hidden, np.abs(np.where(x.hidden, 0.0, x.high))
+        exponent = np.maximum(np.frexp(size)[1] - 1, form.lowest)
+        unit = np.ldexp(1.0, exponent - form.digits + 1)
+        near = np.rint(size / unit) * unit
+        off = np.abs((size - near) + np.where(x.high < 0, -x.low, x.low)) * (1 + 2.0**-50)
+        room = np.where(np.frexp(near)[0] == 0.5, unit / 4, unit / 2)
+        certain = off + x.error < room
+        # Of what underflows the sign must be known.
+        certain &= (near > 0) | (size * (1 - 2.0**-50) > x.error) | ((size == 0) & (x.error == 0))
+        largest = float(form.number(form.count - 1))
+        near = np.where(near > largest, nan if form.unused else inf, near)
+        signed = np.where(hidden, -inf, np.copysign(near, np.where(size == 0, 1.0, x.high)))
+    return signed, certain | hidden

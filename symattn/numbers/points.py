@@ -1,0 +1,372 @@
+"""Whether a number is zero, by the value that it takes at a point.
+
+A number made by sums, products and inverses of exponential sums is a rational
+function of the powers ``e^(sqrt(r)/m)`` in it, with roots as coefficients. These powers
+are algebraically independent for distinct square-free r (Lindemann-Weierstrass; A.
+Baker, *Transcendental Number Theory*, theorem 1.4), so the number is zero exactly when
+the function is, and other values may be put in their place:
+
+- random ones modulo a prime: where the function doesn't vanish there, the number is
+  not zero (J. T. Schwartz, *Fast probabilistic algorithms for verification of
+  polynomial identities*, JACM 27, 1980, has how seldom a zero misleads; one of
+  these proves nothing here);
+- a power of two beyond its coefficients: a polynomial with whole coefficients below
+  2**b that vanishes at 2**b vanishes (L. Kronecker). This proves that a number is zero, and
+  costs a walk over its recipe, where its closed form may be far too long.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import lcm
+from typing import Literal, NamedTuple, Protocol, TypeVar
+
+from flint import fmpq, fmpz
+
+from symattn.limits import EVALUATED, EVALUATION
+from symattn.numbers.quotients import Denominator, Normaliser, Parts
+from symattn.numbers.sums import Atom, Monomial, Sum, Symbol
+from symattn.verdicts import Verdict
+
+#: How a line is made.
+Kind = Literal["number", "total", "products", "inverse"]
+
+
+class Line(NamedTuple):
+    """One number of a recipe: a closed form, or made of those at earlier lines."""
+
+    kind: Kind
+    operands: Sequence[int] = ()
+    parts: Parts = {}  # noqa: RUF012
+
+
+#: What other values are put in the place of: ``e^(sqrt(r)/m)`` by r, ``sqrt(p)`` by the
+#: prime p, an atom by itself.
+Variable = tuple[Literal["power", "root"], int] | Atom
+#: A monomial as whole powers of variables.
+Powers = Mapping[Variable, int]
+
+#: Primes are looked for below; the seed makes every run the same.
+_BELOW, _SEED, _TRIES = 1 << 61, 20, 40
+
+F = TypeVar("F")
+K = TypeVar("K")
+
+
+class _Field(Protocol[F]):
+    """Where a recipe is evaluated."""
+
+    def term(self, q: fmpq, powers: Powers) -> F: ...
+
+    def total(self, items: Iterable[F]) -> F: ...
+
+    def products(self, pairs: Iterable[tuple[F, F]]) -> F: ...
+
+    def inverse(self, x: F) -> F: ...
+
+
+@lru_cache(maxsize=1024)
+def _primes(number: int) -> tuple[int, ...]:
+    return tuple(int(prime) for prime, _ in fmpz(number).factor())
+
+
+class _Lattice:
+    """The variables of a recipe: ``steps`` are the common denominators of exponents."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self.steps: dict[int, int] = {}
+        self.atoms: set[Atom] = set()
+        self.roots: set[int] = set()
+        for exponent, radicand, atoms in _monomials(lines):
+            for r, _, q in exponent:
+                self.steps[r] = lcm(self.steps.get(r, 1), q)
+            self.atoms.update(atom for atom, _ in atoms)
+            if radicand != 1:
+                self.roots.update(_primes(radicand))
+
+    def powers(self, monomial: Monomial) -> Powers:
+        """What a monomial is of the variables."""
+        exponent, radicand, atoms = monomial
+        found: dict[Variable, int] = {
+            ("power", r): p * (self.steps[r] // q) for r, p, q in exponent
+        }
+        if radicand != 1:
+            found |= {("root", prime): 1 for prime in _primes(radicand)}
+        return found | dict(atoms)
+
+
+def _monomials(lines: Iterable[Line]) -> Iterator[Monomial]:
+    for line in lines:
+        for denominator, held in line.parts.items():
+            yield from held
+            for normaliser, _ in denominator:
+                yield from normaliser.terms
+
+
+def _walked(lines: Sequence[Line], lattice: _Lattice, field: _Field[F]) -> F:
+    """The value of the last line in a field."""
+    inverses: dict[Normaliser, F] = {}
+
+    def of_sum(terms: Sum) -> F:
+        return field.total(field.term(q, lattice.powers(key)) for key, q in terms.items())
+
+    def inverse(normaliser: Normaliser) -> F:
+        if normaliser not in inverses:
+            inverses[normaliser] = field.inverse(of_sum(normaliser.terms))
+        return inverses[normaliser]
+
+    def part(denominator: Denominator, terms: Sum) -> F:
+        made = of_sum(terms)
+        for normaliser, power in denominator:
+            for _ in range(power):
+                made = field.products([(made, inverse(normaliser))])
+        return made
+
+    values: list[F] = []
+    for line in lines:
+        below = [values[k] for k in line.operands]
+        match line.kind:
+            case "number":
+                made = field.total(part(*each) for each in line.parts.items())
+            case "total":
+                made = field.total(below)
+            case "products":
+                made = field.products(zip(below[::2], below[1::2], strict=True))
+            case "inverse":
+                made = field.inverse(below[0])
+        values.append(made)
+    return values[-1]
+
+
+def is_zero(lines: Sequence[Line]) -> Verdict:
+    """Whether the number of the last line is zero; ``undecided`` where it seems so, but
+    a proof is beyond :data:`~symattn.limits.EVALUATION`.
+
+    >>> from flint import fmpq
+    >>> power = {(): {(((1, 1, 1),), 1, ()): fmpq(1)}}
+    >>> one = {(): {((), 1, ()): fmpq(1)}}
+    >>> lines = [Line("number", parts=power), Line("inverse", (0,)), Line("products", (0, 1)),
+    ...     Line("number", parts={(): {((), 1, ()): fmpq(-1)}}), Line("total", (2, 3))]
+    >>> is_zero(lines), is_zero(lines[:3])
+    (<Verdict.HOLDS: 'holds'>, <Verdict.REFUTED: 'refuted'>)
+    """
+    if len(lines) > EVALUATED:
+        return Verdict.UNDECIDED
+    lattice = _Lattice(lines)
+    residue = _residue(lines, lattice)
+    if residue is None:
+        return Verdict.UNDECIDED
+    if residue:
+        # Nobody knows whether opaque numbers depend on the others.
+        plain = all(isinstance(atom, Symbol) for atom in lattice.atoms)
+        return Verdict.REFUTED if plain else Verdict.UNDECIDED
+    return Verdict.HOLDS if _vanishes(lines, lattice) else Verdict.UNDECIDED
+
+
+# -- modulo a prime ------------------------------------------------------------------------
+
+
+def _residue(lines: Sequence[Line], lattice: _Lattice) -> int | None:
+    """The value at a random point modulo a prime; None where a divisor vanishes at
+    every point that is tried."""
+    chance = random.Random(_SEED)
+    for _ in range(_TRIES):
+        prime = _prime(chance)
+        roots = {p: _root(p % prime, prime) for p in lattice.roots}
+        if None in roots.values():
+            continue
+        values: dict[Variable, int] = {("root", p): root or 0 for p, root in roots.items()}
+        for variable in (*(("power", r) for r in sorted(lattice.steps)), *lattice.atoms):
+            values[variable] = chance.randrange(2, prime - 1)  # type: ignore[index]
+
+        def monomial(powers: Powers, values: dict[Variable, int] = values, p: int = prime) -> int:
+            found = 1
+            for variable, power in powers.items():
+                found = found * pow(values[variable], power, p) % p
+            return found
+
+        try:
+            return _walked(lines, lattice, _Modular(prime, monomial))
+        except ZeroDivisionError:
+            continue
+    return None
+
+
+def _prime(chance: random.Random) -> int:
+    """A prime that is 3 modulo 4, so that roots are powers."""
+    while True:
+        found = chance.randrange(_BELOW >> 1, _BELOW) | 3
+        if fmpz(found).is_prime():
+            return found
+
+
+def _root(number: int, prime: int) -> int | None:
+    root = pow(number, (prime + 1) // 4, prime)
+    return root if root * root % prime == number else None
+
+
+@dataclass(frozen=True)
+class _Modular:
+    """Arithmetic modulo a prime."""
+
+    prime: int
+    monomial: Callable[[Powers], int]
+
+    def term(self, q: fmpq, powers: Powers) -> int:
+        value = int(q.p) * self.inverse(int(q.q)) % self.prime
+        return value * self.monomial(powers) % self.prime
+
+    def total(self, items: Iterable[int]) -> int:
+        return sum(items) % self.prime
+
+    def products(self, pairs: Iterable[tuple[int, int]]) -> int:
+        return sum(x * y for x, y in pairs) % self.prime
+
+    def inverse(self, x: int) -> int:
+        if x % self.prime == 0:
+            raise ZeroDivisionError
+        return pow(x, -1, self.prime)
+
+
+# -- at a power of two ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A bound on a fraction of polynomials: the numerator, times ``whole``, has whole
+    coefficients whose sizes sum to less than ``2**bits``, and powers of each variable
+    from ``low`` to ``high``; ``below`` are the denominator's factors with their powers."""
+
+    bits: int
+    whole: int
+    low: Powers
+    high: Powers
+    below: Mapping[int, int]
+
+
+def _vanishes(lines: Sequence[Line], lattice: _Lattice) -> bool:
+    """Whether the number is proved to be zero, by its value where each variable is a power
+    of two: so large that no two monomials meet, nor their coefficients."""
+    bound = _Bounds(lattice).last(lines)
+    if bound is None:
+        return False
+    at: dict[Variable, int] = {}
+    bits = bound.bits + 1
+    for variable in {*bound.low, *bound.high}:
+        at[variable] = bits
+        bits *= bound.high.get(variable, 0) - bound.low.get(variable, 0) + 1
+    if bits > EVALUATION or bits * len(lines) > EVALUATION * 64:
+        return False
+
+    def monomial(powers: Powers) -> fmpq:
+        exponent = sum(at.get(variable, 1) * power for variable, power in powers.items())
+        return fmpq(fmpz(1) << exponent) if exponent >= 0 else fmpq(1, fmpz(1) << -exponent)
+
+    try:
+        return _walked(lines, lattice, _Rational(monomial)) == 0
+    except ZeroDivisionError:
+        return False
+
+
+@dataclass(frozen=True)
+class _Rational:
+    """Rational arithmetic."""
+
+    monomial: Callable[[Powers], fmpq]
+
+    def term(self, q: fmpq, powers: Powers) -> fmpq:
+        return q * self.monomial(powers)
+
+    def total(self, items: Iterable[fmpq]) -> fmpq:
+        return sum(items, fmpq(0))
+
+    def products(self, pairs: Iterable[tuple[fmpq, fmpq]]) -> fmpq:
+        return sum((x * y for x, y in pairs), fmpq(0))
+
+    def inverse(self, x: fmpq) -> fmpq:
+        return 1 / x
+
+
+class _Bounds:
+    """Bounds of all lines, as another arithmetic; factors of denominators are numbered."""
+
+    def __init__(self, lattice: _Lattice) -> None:
+        self._lattice = lattice
+        self._factors: list[_Bound] = []
+
+    def last(self, lines: Sequence[Line]) -> _Bound | None:
+        """The bound of the last line; None where one is out of all proportion."""
+        try:
+            return _walked(lines, self._lattice, self)
+        except OverflowError:
+            return None
+
+    def term(self, q: fmpq, powers: Powers) -> _Bound:
+        return _Bound(int(q.p).bit_length(), int(q.q), powers, powers, {})
+
+    def total(self, items: Iterable[_Bound]) -> _Bound:
+        many = [x for x in items if x.bits]
+        if not many:
+            return _Bound(0, 1, {}, {}, {})
+        whole = lcm(*{x.whole for x in many})
+        below: dict[int, int] = {}
+        for x in many:
+            for factor, power in x.below.items():
+                below[factor] = max(power, below.get(factor, 0))
+        wide = [self._over(x, whole, below) for x in many]
+        bits = max(x.bits for x in wide) + len(wide).bit_length()
+        if bits > EVALUATION:
+            raise OverflowError
+        return _Bound(bits, whole, _each(min, wide, "low"), _each(max, wide, "high"), below)
+
+    def _over(self, x: _Bound, whole: int, below: Mapping[int, int]) -> _Bound:
+        """The numerator over a larger denominator."""
+        missing = {factor: power - x.below.get(factor, 0) for factor, power in below.items()}
+        made = _Bound(x.bits + (whole // x.whole).bit_length(), 1, x.low, x.high, {})
+        for factor, power in missing.items():
+            made = _times(made, self._factors[factor], power) if power else made
+        return made
+
+    def products(self, pairs: Iterable[tuple[_Bound, _Bound]]) -> _Bound:
+        return self.total(
+            _Bound(
+                x.bits + y.bits,
+                x.whole * y.whole,
+                _sum(x.low, y.low),
+                _sum(x.high, y.high),
+                _sum(x.below, y.below),
+            )
+            for x, y in pairs
+            if x.bits and y.bits
+        )
+
+    def inverse(self, x: _Bound) -> _Bound:
+        """The denominator above, the numerator as a new factor below."""
+        made = _Bound(x.whole.bit_length(), 1, {}, {}, {})
+        for factor, power in x.below.items():
+            made = _times(made, self._factors[factor], power)
+        self._factors.append(_Bound(x.bits, 1, x.low, x.high, {}))
+        return _Bound(made.bits, 1, made.low, made.high, {len(self._factors) - 1: 1})
+
+
+def _times(x: _Bound, factor: _Bound, power: int) -> _Bound:
+    low, high = x.low, x.high
+    for _ in range(power):
+        low, high = _sum(low, factor.low), _sum(high, factor.high)
+    return _Bound(x.bits + power * factor.bits, 1, low, high, {})
+
+
+def _sum(x: Mapping[K, int], y: Mapping[K, int]) -> Mapping[K, int]:
+    if not x or not y:
+        return x or y
+    return {key: x.get(key, 0) + y.get(key, 0) for key in {**x, **y}}
+
+
+def _each(choose: Callable[[Iterable[int]], int], many: list[_Bound], end: str) -> Powers:
+    """The least or the largest power of every variable."""
+    ends: list[Powers] = [getattr(x, end) for x in many]
+    variables = {variable: None for powers in ends for variable in powers}
+    return {v: choose(powers.get(v, 0) for powers in ends) for v in variables}

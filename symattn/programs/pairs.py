@@ -1,0 +1,174 @@
+"""Pairs of floats with proved bounds: certified enclosures, many entries at a time.
+
+Quicker than balls of Arb (:mod:`~symattn.programs.enclosures`) and of a fixed
+precision: what :mod:`~symattn.numbers.doubles` leaves in doubt is for those. A
+matrix may have axes before its rows and columns, as in
+:mod:`~symattn.programs.floats`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.numbers import doubles
+from symattn.numbers.balls import FIRST
+from symattn.numbers.doubles import Doubles
+from symattn.numbers.reading import Hidden
+from symattn.numbers.tables import Table
+from symattn.numbers.values import Value
+from symattn.programs.nodes import FLOW, Node
+
+
+class Pairs:
+    """The operations on pairs of floats; a masked score is ``-inf``."""
+
+    centres = True
+
+    def apply(self, node: Node, operands: list[Doubles]) -> Doubles:
+        """See :class:`~symattn.programs.running.Arithmetic`."""
+        with np.errstate(all="ignore"):
+            return _OPERATIONS[node.op](node, *operands)
+
+
+def enclose(rows: Sequence[Sequence[Value | Hidden]]) -> Doubles:
+    """Pairs around exact entries; symbols are generic numbers."""
+    if isinstance(rows, Table):
+        return rows.pairs()
+    balls = [None if isinstance(x, Hidden) else x.enclosure(FIRST) for row in rows for x in row]
+    grid = len(rows), len(rows[0])
+    return doubles.of_balls(balls, FIRST).map(lambda part: part.reshape(grid))
+
+
+def _constant(node: Node) -> Doubles:
+    return enclose([[node.extra]])
+
+
+def _table(node: Node) -> Doubles:
+    return enclose(node.extra)
+
+
+def _triangle(node: Node) -> Doubles:
+    return doubles.exact(np.tril(np.ones(node.grid)))
+
+
+def _subtract(node: Node, x: Doubles, y: Doubles, *weights: Doubles) -> Doubles:
+    if not weights:
+        return doubles.add(x, doubles.negative(_open(y)))
+    # Seen from the heaviest entry of the row, the mean of what is subtracted is of the
+    # others alone: where one has nearly all the weight, nothing cancels.
+    heaviest = np.argmax(weights[0].high, axis=-1)[..., None]
+    chosen = x.map(lambda part: np.take_along_axis(part, heaviest, -1))
+    apart = doubles.add(x, doubles.negative(chosen))
+    zero = np.zeros_like(chosen.high)
+    apart = apart.map(lambda part: _put(part, heaviest, zero))
+    mean = doubles.total(doubles.multiply(*weights, apart), -1)
+    return doubles.add(apart, doubles.negative(mean))
+
+
+def _put(
+    x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: doubles.Array
+) -> doubles.Array:
+    changed = x.copy()
+    np.put_along_axis(changed, where, value, -1)
+    return changed
+
+
+def _open(x: Doubles) -> Doubles:
+    """Nothing is known where a masked score stands."""
+    if not x.hidden.any():
+        return x
+    return Doubles(np.where(x.hidden, 0.0, x.high), x.low, np.where(x.hidden, np.inf, x.error))
+
+
+def _multiply(node: Node, x: Doubles, y: Doubles) -> Doubles:
+    if node.extra == FLOW:
+        x, y = (z.map(lambda part: np.where(np.isneginf(part), 0.0, part)) for z in (x, y))
+    return doubles.multiply(x, y)
+
+
+def _tanh(node: Node, x: Doubles) -> Doubles:
+    """``(1 - q) / (1 + q)`` with ``q = exp(-2|x|)``, and the sign."""
+    sign = np.where(x.high < 0, -1.0, 1.0)
+    twice = doubles.multiply(_open(x), doubles.exact(-2.0 * sign))
+    power = doubles.exp(twice)
+    one = doubles.exact(np.ones_like(x.high))
+    size = doubles.divide(doubles.add(one, doubles.negative(power)), doubles.add(one, power))
+    return doubles.multiply(size, doubles.exact(sign))
+
+
+def _softmax(node: Node, x: Doubles) -> Doubles:
+    """Shifted by a float near the largest score of the row."""
+    largest = np.max(x.high, axis=-1, keepdims=True)
+    powers = doubles.exp(
+        doubles.add(x, doubles.exact(np.where(np.isfinite(largest), -largest, 0.0)))
+    )
+    return doubles.divide(powers, doubles.total(powers, -1))
+
+
+def _hide(node: Node, x: Doubles, keep: Doubles) -> Doubles:
+    keep = keep.map(lambda part: np.broadcast_to(part, x.shape))
+    hides = (keep.high == 0) & (keep.error == 0)
+    keeps = (keep.high == 1) & (keep.low == 0) & (keep.error == 0)
+    # Only the exact entry tells whether another is 0, 1 or no mask at all.
+    error = np.where(hides, 0.0, np.where(keeps, x.error, np.inf))
+    return Doubles(np.where(hides, -np.inf, x.high), np.where(hides, 0.0, x.low), error)
+
+
+def _concat(node: Node, *parts: Doubles) -> Doubles:
+    many = np.broadcast_shapes(*(part.shape[:-2] for part in parts))
+    wide = [x.map(lambda part: np.broadcast_to(part, many + part.shape[-2:])) for x in parts]
+    return doubles.joined(wide, -1)
+
+
+def _pick(node: Node, x: Doubles) -> Doubles:
+    rows, columns = (np.array(places) for places in node.extra)
+    return x.map(lambda part: part[..., rows[:, None], columns])
+
+
+def _scatter(node: Node, x: Doubles) -> Doubles:
+    rows, columns = (np.array(places) for places in node.extra)
+
+    def put(part: doubles.Array) -> doubles.Array:
+        result = np.zeros(part.shape[:-2] + node.grid)
+        result[..., rows[:, None], columns] = part
+        return result
+
+    return _open(x).map(put)
+
+
+def _total(node: Node, x: Doubles) -> Doubles:
+    return doubles.total(doubles.total(_open(x), -1), -2)
+
+
+_OPERATIONS: Mapping[str, Callable[..., Doubles]] = {
+    "constant": _constant,
+    "table": _table,
+    "triangle": _triangle,
+    "copy": lambda node, x: x,
+    "reshape": lambda node, x: x,
+    "transpose": lambda node, x: x.map(lambda part: part.swapaxes(-1, -2)),
+    "negate": lambda node, x: doubles.negative(_open(x)),
+    "add": lambda node, x, y: doubles.add(x, y),
+    "subtract": _subtract,
+    "multiply": _multiply,
+    "divide": lambda node, x, y: doubles.divide(x, _open(y)),
+    "matmul": lambda node, x, y: doubles.matmul(_open(x), _open(y)),
+    "sqrt": lambda node, x: doubles.sqrt(_open(x)),
+    "exp": lambda node, x: doubles.exp(x),
+    "log": lambda node, x: doubles.log(_open(x)),
+    "tanh": _tanh,
+    "softmax": _softmax,
+    "hide": _hide,
+    "concat": _concat,
+    "rowsum": lambda node, x: doubles.total(_open(x), -1),
+    "colsum": lambda node, x: doubles.total(_open(x), -2),
+    "total": _total,
+    "pick": _pick,
+    "scatter": _scatter,
+    "spread": lambda node, x: x.map(
+        lambda part: np.broadcast_to(part, part.shape[:-2] + node.grid)
+    ),
+}

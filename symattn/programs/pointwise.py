@@ -1,0 +1,97 @@
+"""Balls of single entries: each costs only what it depends on, at the precision it needs.
+
+Whole matrices of balls are quicker by the entry (:mod:`~symattn.programs.enclosures`);
+here one entry in doubt is followed up. The precision is that of the surrounding
+:func:`~symattn.numbers.balls.precision` block, in which entries must be asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from flint import arb, ctx
+
+from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.values import Value
+from symattn.programs.entrywise import Compute, Entrywise, Grid, Keeps
+from symattn.programs.nodes import Elementwise, Node
+
+
+class _Balls:
+    """Balls as scalars; see :class:`~symattn.programs.entrywise.Scalars`."""
+
+    def constant(self, value: Value) -> arb:
+        return value.enclosure(ctx.prec)
+
+    def total(self, items: Iterable[arb]) -> arb:
+        return sum(items, arb(0))
+
+    def sum_of_products(self, pairs: Iterable[tuple[arb, arb]]) -> arb:
+        result = arb(0)
+        for x, y in pairs:
+            result += x * y
+        return result
+
+    def negative(self, x: arb) -> arb:
+        return -x
+
+    def divisor(self, y: arb) -> arb:
+        return y
+
+    def quotient(self, x: arb, divisor: arb) -> arb:
+        return x / divisor
+
+    def function(self, name: Elementwise, x: arb) -> arb:
+        result: arb = getattr(x, name)()
+        return result
+
+    def is_positive(self, x: arb) -> bool:
+        return bool(x > 0)
+
+
+class Pointwise(Entrywise[arb]):
+    """The operations on single balls; ``keeps`` says what a mask keeps."""
+
+    centres = True
+
+    def __init__(self, keeps: Keeps[arb]) -> None:
+        super().__init__(_Balls(), keeps)
+
+    def _subtract(self, node: Node, *operands: Grid[arb]) -> Compute[arb]:
+        if len(operands) == 2:
+            return super()._subtract(node, *operands)
+        x, _, weights = operands
+
+        def apart(i: int) -> tuple[int, arb]:
+            # Seen from the heaviest entry, the mean is of the others alone: where one has
+            # nearly all the weight, nothing cancels.
+            row = [weights.number(i, k) for k in range(x.columns)]
+            heaviest = max(range(x.columns), key=lambda k: float(row[k].mid()))
+            middle = x.number(i, heaviest)
+            others = (k for k in range(x.columns) if k != heaviest)
+            return heaviest, self.scalars.sum_of_products(
+                (row[k], x.number(i, k) - middle) for k in others
+            )
+
+        rows: dict[int, tuple[int, arb]] = {}
+
+        def entry(i: int, j: int) -> arb | Hidden:
+            if x.at(i, j) is HIDDEN:
+                return HIDDEN
+            if i not in rows:
+                rows[i] = apart(i)
+            heaviest, mean = rows[i]
+            return x.number(i, j) - x.number(i, heaviest) - mean if j != heaviest else -mean
+
+        return entry
+
+
+def balls(rows: Iterable[Iterable[Value | Hidden]]) -> Grid[arb]:
+    """Exact entries as balls, each made when it is asked for."""
+    table = [tuple(row) for row in rows]
+
+    def entry(i: int, j: int) -> arb | Hidden:
+        value = table[i][j]
+        return value if isinstance(value, Hidden) else value.enclosure(ctx.prec)
+
+    return Grid(len(table), len(table[0]), entry)

@@ -1,0 +1,137 @@
+"""The runs of a program with its numbers, each made when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from flint import arb
+
+from symattn.cases.case import Rows
+from symattn.errors import Refuted
+from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.doubles import Doubles
+from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.values import Value
+from symattn.programs import enclosures, entrywise, pairs, pointwise
+from symattn.programs.enclosures import Enclosure
+from symattn.programs.entrywise import Grid
+from symattn.programs.nodes import LINEAR, Node, Op
+from symattn.programs.program import ancestors
+from symattn.programs.running import Run
+
+
+class Runs:
+    """The runs of one program with its numbers: exact, in pairs of floats, and in balls
+    at every precision asked for.
+
+    ``base`` are runs of the same forward pass: what does not depend on
+    ``apart``, the upstream gradient, is taken from them.
+    """
+
+    def __init__(self, base: Runs | None = None, apart: Node | None = None) -> None:
+        self.inputs: dict[int, Rows] = {}
+        self._base = base
+        self._apart = apart
+        self._degrees: dict[int, int] = {}
+        self.exact: Run[Grid[Value]] = Run(entrywise.exact(), self._given)
+        self.pairs: Run[Doubles] = Run(pairs.Pairs(), self._paired)
+        self._balls: dict[int, _BallRun] = {}
+        self._points: dict[int, Run[Grid[arb]]] = {}
+
+    def _given(self, node: Node) -> Grid[Value] | None:
+        rows = self.inputs.get(node.serial)
+        if rows is not None:
+            return entrywise.grid(rows)
+        return self._base.exact[node] if self._base and not self.degree(node) else None
+
+    def degree(self, node: Node) -> int:
+        """How a node depends on the upstream gradient: 0 not at all, 1 as a
+        linear map does, 2 in another way."""
+        for needed in ancestors([node], stop=lambda x: x.serial in self._degrees):
+            below = [self._degrees[x.serial] for x in needed.operands]
+            self._degrees[needed.serial] = int(needed is self._apart) or _degree(needed.op, below)
+        return self._degrees[node.serial]
+
+    def entries(self, node: Node) -> Callable[[int, int], Value | Hidden]:
+        """The exact entries of a node, each held against the run in balls:
+        two walks over the program, with generic numbers for symbols.
+
+        :class:`Refuted` where they differ, which would be a fault of this package.
+        """
+
+        def entry(i: int, j: int) -> Value | Hidden:
+            value = self.exact[node].at(i, j)
+            if isinstance(value, Value):
+                near = self.balls(FIRST)[node].matrix[i, j]
+                if not _agree(near, value.enclosure(FIRST)):
+                    raise Refuted(f"entry [{i}, {j}] is {value!r} exactly, in balls {near}")
+            return value
+
+        return entry
+
+    def balls(self, bits: int) -> Run[Enclosure]:
+        """The run in balls at ``bits`` bits."""
+        if bits not in self._balls:
+            self._balls[bits] = _BallRun(bits, self._enclosed)
+        return self._balls[bits]
+
+    def point(self, node: Node, i: int, j: int, bits: int) -> arb:
+        """Entry (i, j) of a node in a ball of its own, computed at ``bits`` bits."""
+        if bits not in self._points:
+            leaf = partial(self._pointed, bits=bits)
+            self._points[bits] = Run(pointwise.Pointwise(self._keeps), leaf)
+        with precision(bits):
+            found = self._points[bits][node].number(i, j)
+        return found
+
+    def _pointed(self, node: Node, bits: int) -> Grid[arb] | None:
+        rows = self.inputs.get(node.serial)
+        if rows is not None:
+            return pointwise.balls(rows)
+        if self._base is None or self.degree(node):
+            return None
+        base, grid = self._base, node.grid
+        return Grid(*grid, lambda i, j: base.point(node, i, j, bits))
+
+    def _keeps(self, node: Node, i: int, j: int, mask: object) -> bool:
+        return self.exact[node].at(i, j) is not HIDDEN
+
+    def _paired(self, node: Node) -> Doubles | None:
+        rows = self.inputs.get(node.serial)
+        if rows is not None:
+            return pairs.enclose(rows)
+        return self._base.pairs[node] if self._base and not self.degree(node) else None
+
+    def _enclosed(self, node: Node, bits: int) -> Enclosure | None:
+        rows = self.inputs.get(node.serial)
+        if rows is not None:
+            return enclosures.enclose(rows, bits)
+        return self._base.balls(bits)[node] if self._base and not self.degree(node) else None
+
+
+def _agree(one: arb, other: arb) -> bool:
+    """Whether two balls may hold the same number; one without bound says nothing."""
+    return not (one.is_finite() and other.is_finite()) or bool(one.overlaps(other))
+
+
+def _degree(op: Op, below: list[int]) -> int:
+    if not any(below):
+        return 0
+    if op in ("multiply", "matmul"):
+        return min(2, sum(below))
+    if op == "divide":
+        return 2 if below[1] else below[0]
+    return 1 if op in LINEAR and set(below) == {1} else 2
+
+
+class _BallRun(Run[Enclosure]):
+    """A run in balls, every step of it at the same precision."""
+
+    def __init__(self, bits: int, known: Callable[[Node, int], Enclosure | None]) -> None:
+        self.bits = bits
+        super().__init__(enclosures.Balls(), lambda node: known(node, bits))
+
+    def __getitem__(self, node: Node) -> Enclosure:
+        with precision(self.bits):
+            return super().__getitem__(node)

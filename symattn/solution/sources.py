@@ -1,0 +1,138 @@
+"""Where the entries of a quantity come from: exact, and enclosed ever more closely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import arb
+
+from symattn.numbers.doubles import Doubles, joined
+from symattn.numbers.reading import Hidden
+from symattn.numbers.values import Value
+from symattn.programs.nodes import Node
+from symattn.solution.runs import Runs
+
+
+class Source:
+    """The entries of a grid, by rows and columns; here only their exact values are known.
+
+    >>> from symattn.numbers.values import ONE
+    >>> source = Source(lambda i, j: ONE.exp())
+    >>> source.point(0, 0, 64) > 2.7, source.pairs() is None
+    (True, True)
+    """
+
+    #: Which entries are not numbers, in the shape of the grid; None: all are.
+    undefined: npt.NDArray[np.bool_] | None = None
+
+    def __init__(self, entry: Callable[[int, int], Value | Hidden]) -> None:
+        self.entry = entry
+
+    def pairs(self) -> Doubles | None:
+        """Pairs of floats around all entries, in the shape of the grid; None where only the
+        exact values tell."""
+        return None
+
+    def balls(self, bits: int) -> Sequence[arb | None] | None:
+        """Balls around all entries, row by row, at ``bits`` bits; None for a masked score,
+        and for all where only the exact values tell."""
+        return None
+
+    def point(self, i: int, j: int, bits: int) -> arb:
+        """A ball around one entry that is no masked score, at ``bits`` bits."""
+        value = self.entry(i, j)
+        assert isinstance(value, Value)
+        return value.ball(bits)
+
+
+class Computed(Source):
+    """The entries of a node of a program, without symbols."""
+
+    def __init__(self, runs: Runs, node: Node) -> None:
+        super().__init__(runs.entries(node))
+        self._runs, self._node = runs, node
+        self.balls = lru_cache(maxsize=4)(self._balls)  # type: ignore[method-assign]
+
+    def pairs(self) -> Doubles:
+        """See :meth:`Source.pairs`."""
+        return self._runs.pairs[self._node]
+
+    def _balls(self, bits: int) -> Sequence[arb | None]:
+        held = self._runs.balls(bits)[self._node]
+        flat: list[arb | None] = [*held.matrix.entries()]
+        for place in held.hidden:
+            flat[place] = None
+        return flat
+
+    def point(self, i: int, j: int, bits: int) -> arb:
+        """See :meth:`Source.point`."""
+        found = self._runs.point(self._node, i, j, bits)
+        # Of a mask that is computed, balls don't tell what it keeps: the exact value does.
+        return found if found.is_finite() else super().point(i, j, bits)
+
+
+class Part(Source):
+    """Some entries of another source: those at ``flat``, of which ``across`` make a row."""
+
+    def __init__(
+        self, whole: Source, flat: Sequence[tuple[int, int]], across: int, columns: int
+    ) -> None:
+        super().__init__(lambda i, j: whole.entry(*flat[i * across + j]))
+        self._whole, self._flat, self._across = whole, flat, across
+        self._places = [i * columns + j for i, j in flat]
+        if whole.undefined is not None:
+            self.undefined = self._of(whole.undefined)
+
+    def pairs(self) -> Doubles | None:
+        """See :meth:`Source.pairs`."""
+        held = self._whole.pairs()
+        if held is None:
+            return None
+        return held.map(self._of)
+
+    def _of(self, grid: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return grid.ravel()[self._places].reshape(-1, self._across)
+
+    def balls(self, bits: int) -> Sequence[arb | None] | None:
+        """See :meth:`Source.balls`."""
+        held = self._whole.balls(bits)
+        return None if held is None else [held[place] for place in self._places]
+
+    def point(self, i: int, j: int, bits: int) -> arb:
+        """See :meth:`Source.point`."""
+        return self._whole.point(*self._flat[i * self._across + j], bits)
+
+
+class Stacked(Source):
+    """Sources of grids of one shape, one below the other."""
+
+    def __init__(
+        self,
+        parts: Sequence[Source],
+        grid: tuple[int, int],
+        undefined: npt.NDArray[np.bool_] | None = None,
+    ) -> None:
+        super().__init__(lambda i, j: parts[i // grid[0]].entry(i % grid[0], j))
+        self._parts, self._rows = parts, grid[0]
+        self.undefined = undefined
+
+    def pairs(self) -> Doubles | None:
+        """See :meth:`Source.pairs`."""
+        found = [part.pairs() for part in self._parts]
+        known = [held for held in found if held is not None]
+        return joined(known, 0) if len(known) == len(found) else None
+
+    def balls(self, bits: int) -> Sequence[arb | None] | None:
+        """See :meth:`Source.balls`."""
+        found = [part.balls(bits) for part in self._parts]
+        known = [held for held in found if held is not None]
+        return [*chain.from_iterable(known)] if len(known) == len(found) else None
+
+    def point(self, i: int, j: int, bits: int) -> arb:
+        """See :meth:`Source.point`."""
+        return self._parts[i // self._rows].point(i % self._rows, j, bits)
