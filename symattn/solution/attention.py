@@ -2,55 +2,126 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Literal
 
-from symattn.cases.case import Case, make, with_upstream
-from symattn.errors import Fault, Faults, Malformed
-from symattn.numbers.rows import shape_of
+import numpy as np
+
+from symattn.cases.case import with_upstream
+from symattn.errors import Faults, Malformed
+from symattn.numbers import arrays
 from symattn.shapes import show
+from symattn.solution.arguments import Asked, Empty, Layout, Numbers, grouped, heads_of
+from symattn.solution.logsums import log_sums
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
-
-#: No mask, the mask of that name, or a matrix of 1 (keep) and 0 (hide).
-Mask = Literal["causal"] | object | None
+from symattn.solution.stacks import stacked
+from symattn.solution.visibility import Alignment
 
 
 class Attention:
-    """Exact attention; made by :func:`attention`."""
+    """Exact attention; made by :func:`attention`.
 
-    def __init__(self, case: Case) -> None:
-        self.solution = Solution(case)
+    Each part is a :class:`~symattn.solution.quantity.Quantity`, along the leading axes of
+    the inputs.
+    """
+
+    def __init__(self, heads: Sequence[Solution], layout: Layout, undefined: bool = False) -> None:
+        self.heads = tuple(heads)
+        self._layout = layout
+        self._undefined = undefined
 
     def __repr__(self) -> str:
         return f"<Attention: {show(self.weights.shape)} weights, {show(self.output.shape)} output>"
 
     @property
+    def solution(self) -> Solution:
+        """The solution of the only head; :class:`Malformed` where there are more."""
+        if len(self.heads) > 1 or self._layout.lead:
+            raise Malformed(f"there are {len(self.heads)} heads: their solutions are in heads")
+        return self.heads[0]
+
+    @cached_property
     def scores(self) -> Quantity:
-        """What softmax sees: scaled, masked scores, n_q x n_k."""
-        return self.solution["M"]
+        """What softmax sees: scaled, masked scores, ... x n_q x n_k."""
+        return self._by_query("scores", lambda head: head["M"])
 
-    @property
+    @cached_property
     def weights(self) -> Quantity:
-        """The softmax of each row of scores, n_q x n_k."""
-        return self.solution["A"]
+        """The softmax of each row of scores, ... x n_q x n_k."""
+        return self._by_query("weights", lambda head: head["Z" if "Z" in head else "A"])
 
-    @property
+    @cached_property
     def output(self) -> Quantity:
-        """Weights times values, n_q x d_v."""
-        return self.solution["Y"]
+        """Weights times values, ... x n_q x d_v."""
+        return self._by_query("output", lambda head: head["Y"])
 
-    def backward(self, upstream: object = None) -> Gradients:
+    @cached_property
+    def lse(self) -> Quantity:
+        """The logarithm of the sum of the exponentials of each row of scores, sink included:
+        ... x n_q. For a row that sees no key that is minus infinity, of which there is no
+        exact value."""
+        return self._by_query("lse", log_sums)
+
+    def backward(self, upstream: Numbers = None) -> Gradients:
         """Gradients of the loss ``sum(upstream * output)``.
 
-        ``upstream`` is dL/dY, n_q x d_v, exact numbers or symbol names such
+        ``upstream`` is dL/dY, ... x n_q x d_v, exact numbers or symbol names such
         as ``"g1"``; all ones unless given. The forward pass is not run again.
         Raises :class:`Malformed` for another shape.
         """
-        case = with_upstream(self.solution.case, upstream)
-        return Gradients(Solution(case, forward=self.solution))
+        parts = self._upstream(upstream)
+        heads = [
+            Solution(with_upstream(head.case, part), forward=head)
+            for head, part in zip(self.heads, parts, strict=True)
+        ]
+        return Gradients(self, heads)
+
+    def _upstream(self, upstream: Numbers) -> Sequence[object]:
+        if upstream is None:
+            return [None] * len(self.heads)
+        faults = Faults()
+        with faults.inside("upstream"):
+            stack = arrays.read_stack(upstream, symbols=True)
+            wanted = self.output.shape
+            if stack.shape != wanted:
+                raise Malformed(
+                    f"expected the output's shape, {show(wanted)}, found {show(stack.shape)}"
+                )
+        faults.raise_all()
+        return grouped(stack.matrices, self._layout.group)
+
+    def _by_query(self, name: str, get: Callable[[Solution], Quantity]) -> Quantity:
+        """What has a row for each query: those of a group lie below each other."""
+        lay = self._layout
+        if not lay.lead and not self._undefined:
+            return get(self.heads[0])
+        parts = []
+        for head in self.heads:
+            whole = get(head)
+            parts += [whole[k * lay.n_q : (k + 1) * lay.n_q] for k in range(lay.group)]
+        undefined = None
+        if self._undefined:
+            rows = lay.empty.reshape(*lay.lead, lay.n_q)
+            undefined = np.broadcast_to(
+                rows[..., None] if len(parts[0].shape) == 2 else rows,
+                (*lay.lead, *parts[0].shape),
+            )
+        return stacked(name, lay.lead, parts, undefined)
+
+    def _by_key(self, name: str, get: Callable[[Solution], Quantity]) -> Quantity:
+        """What has a row for each key."""
+        lay = self._layout
+        parts = [get(head) for head in self.heads]
+        if not lay.lead_k and not self._undefined:
+            return parts[0]
+        undefined = None
+        if self._undefined:
+            dead = lay.empty.reshape(len(parts), -1).any(axis=1)
+            undefined = np.broadcast_to(
+                dead.reshape(*lay.lead_k, 1, 1), (*lay.lead_k, *parts[0].shape)
+            )
+        return stacked(name, lay.lead_k, parts, undefined)
 
     def _repr_latex_(self) -> str | None:
         return self.output._repr_latex_()
@@ -62,99 +133,132 @@ class Attention:
 class Gradients:
     """Gradients of one loss; made by :meth:`Attention.backward`."""
 
-    def __init__(self, solution: Solution) -> None:
-        self.solution = solution
+    def __init__(self, forward: Attention, heads: Sequence[Solution]) -> None:
+        self._forward = forward
+        self.heads = tuple(heads)
 
     def __repr__(self) -> str:
-        return "<Gradients: dQ, dK, dV, dA, dS>"
+        return "<Gradients: dQ, dK, dV, dA, dS, dBias, dSink>"
+
+    @property
+    def solution(self) -> Solution:
+        """The solution of the only head; :class:`Malformed` where there are more."""
+        return Attention(self.heads, self._forward._layout).solution
 
     @cached_property
     def dQ(self) -> Quantity:
-        """dL/dQ, n_q x d_k."""
-        return self.solution.gradient("Q")
+        """dL/dQ, ... x n_q x d_k."""
+        return self._with(self._forward._by_query, "dQ", "Q")
 
     @cached_property
     def dK(self) -> Quantity:
-        """dL/dK, n_k x d_k."""
-        return self.solution.gradient("K")
+        """dL/dK, ... x n_k x d_k, summed over the queries that share a key."""
+        return self._with(self._forward._by_key, "dK", "K")
 
     @cached_property
     def dV(self) -> Quantity:
-        """dL/dV, n_k x d_v."""
-        return self.solution.gradient("V")
+        """dL/dV, ... x n_k x d_v, summed over the queries that share a value."""
+        return self._with(self._forward._by_key, "dV", "V")
 
     @cached_property
     def dA(self) -> Quantity:
-        """dL/dA, n_q x n_k."""
-        return self.solution.gradient("A")
+        """dL/dA, ... x n_q x n_k."""
+        return self._with(self._forward._by_query, "dA", "A")
 
     @cached_property
     def dS(self) -> Quantity:
-        """The gradient into the scaled, masked scores, n_q x n_k."""
-        return self.solution.gradient("M")
+        """The gradient into the scaled, masked scores, ... x n_q x n_k."""
+        return self._with(self._forward._by_query, "dS", "M")
+
+    @cached_property
+    def dBias(self) -> Quantity:
+        """The gradient into the bias of every score, ... x n_q x n_k: a bias that is
+        broadcast gets the sum over what it is broadcast to. :class:`Malformed` without
+        a bias."""
+        return self._with(self._forward._by_query, "dBias", "bias")
+
+    @cached_property
+    def dSink(self) -> Quantity:
+        """The gradient into the sink's score in every row, ... x n_q x 1; that of a head's
+        sink is the sum of its column. :class:`Malformed` without a sink."""
+        return self._with(self._forward._by_query, "dSink", "sink")
+
+    def _with(
+        self,
+        take: Callable[[str, Callable[[Solution], Quantity]], Quantity],
+        name: str,
+        of: str,
+    ) -> Quantity:
+        gradients = dict(zip(self._forward.heads, self.heads, strict=True))
+        if of not in self.heads[0]:
+            raise Malformed(f"{name}: there is no {of}")
+        return take(name, lambda head: gradients[head].gradient(of))
 
 
 def attention(
-    Q: object, K: object, V: object, mask: Mask = None, scale: object = None
+    q: Numbers,
+    k: Numbers,
+    v: Numbers,
+    mask: Numbers = None,
+    scale: Numbers = None,
+    *,
+    bias: Numbers = None,
+    causal: Alignment | bool | None = None,
+    window: int | tuple[int | None, int | None] | None = None,
+    lengths: Numbers = None,
+    softcap: Numbers = None,
+    sink: Numbers = None,
+    on_empty_row: Empty = "error",
 ) -> Attention:
-    """Exact attention of queries Q (n_q x d_k), keys K (n_k x d_k) and values
-    V (n_k x d_v): ``softmax(scale * Q K^T) V`` (Vaswani et al., 2017, eq. 1).
+    """Exact attention of queries q (... x n_q x d_k), keys k (... x n_k x d_k) and values
+    v (... x n_k x d_v): ``softmax(scale * q k^T) v`` (Vaswani et al., 2017, eq. 1).
 
-    Entries are integers, Fractions, Decimals, exact text (``"1/3"``,
-    ``"sqrt(2)"``) or SymPy numbers; floats are refused, see
-    :func:`symattn.from_floats`. ``mask`` is None, ``"causal"`` or n_q x n_k of
-    1 (keep) and 0 (hide); ``scale`` is an exact number, ``1/sqrt(d_k)`` unless
-    given. Raises :class:`Malformed` with every fault.
+    Entries are integers, Fractions, Decimals, exact text (``"1/3"``, ``"sqrt(2)"``) or
+    SymPy numbers, in nested lists or arrays; floats are refused, see
+    :func:`symattn.from_floats`. Axes before the last two are batches and heads, the same
+    for all; keys may have fewer heads (the last of these axes), each for a group of as
+    many queries' heads, in order (Ainslie et al., *GQA*, 2023; one is multi-query attention).
+
+    In this order: ``scale`` is an exact number, ``1/sqrt(d_k)`` unless given; ``softcap`` c
+    makes scores ``c * tanh(scores / c)``; ``bias`` is added, n_q x n_k, with or without
+    leading axes; then scores are hidden, ``mask`` being ... x n_q x n_k of booleans or 1
+    (keep) and 0 (hide), or of floats 0 and -inf, or ``"causal"``; ``causal`` hides keys after
+    the query, whose position is its own (``"top-left"``) or counted from the last
+    key (``"bottom-right"``: a decoder step), True where both are the same; ``window=(l, r)``
+    keeps l keys to the left and r to the right of the query; ``lengths`` hides keys
+    from there on, one for all or for each sequence of a batch; ``sink`` is a score, one or
+    one a head, that takes weight and gives no value. A query that sees no key is an
+    error, unless ``on_empty_row`` says that its output is 0, not a number, or the mean of
+    all values, as if all its scores were equal; nothing flows into its scores.
+
+    ========  ==================  =================  ===================  ================
+    here      PyTorch             JAX                FlashAttention       ONNX Attention
+    ========  ==================  =================  ===================  ================
+    scale     scale               scale              softmax_scale        scale
+    mask      attn_mask (bool)    mask               --                   attn_mask (bool)
+    bias      attn_mask (float)   bias               alibi_slopes         attn_mask
+    causal    is_causal: is       is_causal: is      causal: is           is_causal: is
+              top-left            top-left           bottom-right         top-left
+    window    --                  local_window_size  window_size          --
+    lengths   --                  key_value_seq_     cache_seqlens        nonpad_kv_seqlen
+                                  lengths
+    softcap   --                  --                 softcap              softcap
+    empty     nan                 mean               zero                 nan
+    ========  ==================  =================  ===================  ================
+
+    Raises :class:`Malformed` with every fault.
 
     >>> a = attention([[1, 0]], [[1, 0], [0, 1]], [[1], ["1/2"]], scale=1)
     >>> print(a.weights.at(0, 0), a.output.decimal(4), sep=", ")
     e/(1 + e), ((Decimal('0.8655'),),)
     >>> print(a.backward([["g"]]).dV.at(1, 0))
     1/(1 + e)*g
+    >>> step = attention([[1]], [[0], [1]], [[1], [2]], causal="bottom-right")
+    >>> step.weights.decimal(2), step.lse.decimal(2)
+    (((Decimal('0.27'), Decimal('0.73')),), (Decimal('1.31'),))
     """
-    given = {"Q": Q, "K": K, "V": V}
-    faults = Faults()
-    for name, data in given.items():
-        with faults.inside(name):
-            _need(2, "a matrix", data)
-    steps = {"S": "Q @ K.T", "T": "S / sqrt(cols(K))", "M": "T"}
-    if scale is not None:
-        given["scale"] = scale
-        steps["T"] = "S * scale"
-        with faults.inside("scale"):
-            _need(0, "a number", scale)
-    if isinstance(mask, str):
-        steps["M"] = "causal(T)"
-        if mask != "causal":
-            faults.append(Fault("mask", f"expected None, 'causal' or a matrix, found {mask!r}"))
-    elif mask is not None:
-        given["keep"] = mask
-        steps["M"] = "mask(T, keep)"
-    steps |= {"A": "softmax(M)", "Y": "A @ V"}
-    loss = {"output": "Y", "wrt": ["Q", "K", "V", "A", "M"]}
-    try:
-        case = make("attention", given, steps, loss)
-    except Malformed as error:
-        raise Malformed([*faults, *_others(error, faults)]) from None
-    faults.raise_all()
-    return Attention(case)
-
-
-def _others(error: Malformed, told: list[Fault]) -> Iterator[Fault]:
-    """The faults of a case as those of the arguments, but for what is told
-    already and what follows from that."""
-    known = {fault.where for fault in told}
-    for fault in error.faults:
-        if fault.where.startswith("given."):
-            place = re.sub(r"^keep\b", "mask", fault.where.removeprefix("given."))
-            if place not in known:
-                yield Fault(place, fault.message)
-        elif not known:
-            yield fault
-
-
-def _need(axes: int, what: str, data: object) -> None:
-    """Raise where numbers, which are not read here, have another number of axes."""
-    shape = shape_of(data)
-    if len(shape) != axes:
-        raise Malformed(f"expected {what}, found {show(shape)}")
+    heads, layout = heads_of(
+        q, k, v, Asked(mask, scale, bias, causal, window, lengths, softcap, sink, on_empty_row)
+    )
+    solved = [Solution(head.case()) for head in heads]
+    return Attention(solved, layout, on_empty_row == "nan" and bool(layout.empty.any()))

@@ -86,11 +86,12 @@ def test_any_exact_kind_of_number_is_taken():
 
 def test_floats_enter_through_their_own_door():
     """A float is refused in every argument; from_floats takes its binary value."""
-    for arguments in (([[0.1]], [[1]], [[1]]), ([[1]], [[1]], np.array([[0.5]]))):
-        with pytest.raises(Malformed, match=r"\[0\]\[0\]: 0\.\d is a float, not an exact number"):
-            attention(*arguments)
-    with pytest.raises(Malformed, match=r"scale: 0\.5 is a float"):
-        attention([[1]], [[1]], [[1]], scale=0.5)
+    with pytest.raises(Malformed, match=r"\[0\]\[0\]: 0\.1 is a float, not an exact number"):
+        attention([[0.1]], [[1]], [[1]])
+    with pytest.raises(Malformed, match=r"V: an array of float64 is not exact: take its binary"):
+        attention([[1]], [[1]], np.array([[0.5]]))
+    with pytest.raises(Malformed, match=r"scale: 0\.1 is a float"):
+        attention([[1]], [[1]], [[1]], scale=0.1)
     with pytest.raises(Malformed, match=r"upstream\[0\]\[0\]: 0\.5 is a float"):
         attention([[1]], [[1]], [[1]]).backward([[0.5]])
     a = attention(symattn.from_floats([[0.1]]), [[1], [2]], [[1], [0]], scale=1)
@@ -116,7 +117,7 @@ def test_a_scale_is_one_number(scale):
 
 def test_a_causal_mask_hides_later_keys():
     """Scores above the diagonal are masked, rectangular or not; weights there are 0."""
-    a = attention(Q, K, V, mask="causal")
+    a = attention(Q, K, V, causal="top-left")
     assert [[x is HIDDEN for x in row] for row in a.scores.rows] == [
         [False, True],
         [False, False],
@@ -131,7 +132,7 @@ def test_a_causal_mask_hides_later_keys():
 def test_a_mask_matrix_keeps_ones_and_hides_zeros(kind):
     """A mask of 1 and 0 agrees with the causal one where they hide the same."""
     mask = kind([[1, 0], [1, 1], [1, 1]])
-    by_matrix, by_name = attention(Q, K, V, mask=mask), attention(Q, K, V, mask="causal")
+    by_matrix, by_name = attention(Q, K, V, mask=mask), attention(Q, K, V, causal="top-left")
     for part in ("scores", "weights", "output"):
         assert same(getattr(by_matrix, part), getattr(by_name, part))
     for part in ("dQ", "dK", "dV", "dA", "dS"):
@@ -141,11 +142,13 @@ def test_a_mask_matrix_keeps_ones_and_hides_zeros(kind):
 @pytest.mark.parametrize(
     ("mask", "message"),
     [
-        ([[1, 1], [0, 0], [1, 0]], "steps.A: row 1 is masked whole: nothing is left to attend to"),
-        ([[1, 2], [1, 1], [1, 1]], "a mask holds 0 (hide) and 1 (keep), found 2"),
-        ([["1/2", 1], [1, 1], [1, 1]], "a mask holds 0 (hide) and 1 (keep), found 1/2"),
-        ([[1, 1]] * 4, "shapes don't fit"),
-        ([[True, False]] * 3, "mask[0][0]: expected a number, found True"),
+        ([[1, 1], [0, 0], [1, 0]], "mask: row 1 is masked whole: nothing is left to attend to"),
+        ([[1, 2], [1, 1], [1, 1]], "mask[0][1]: a mask holds 0 (hide) and 1 (keep), found 2"),
+        ([["1/2", 1], [1, 1], [1, 1]], "mask[0][0]: a mask holds 0 (hide) and 1 (keep), found 1/2"),
+        ([[1, 1]] * 4, "mask: expected 3x2, or that along leading axes, found 4x2"),
+        ([[1, 1]], "mask: expected 3x2, or that along leading axes, found 1x2"),
+        ([[1], [1, 0]], "mask: expected rows of one length"),
+        (np.full((3, 2), 0.5), "other numbers that are added to scores are a bias"),
         ("diagonal", "mask: expected None, 'causal' or a matrix, found 'diagonal'"),
         ("", "mask: expected None, 'causal' or a matrix, found ''"),
     ],
@@ -201,9 +204,9 @@ def test_linear_forms_are_rounded_by_coefficient():
 @pytest.mark.parametrize(
     ("upstream", "message"),
     [
-        ([[1, 2]], "loss.upstream: expected the output's shape, 1x1, found 1x2"),
-        ([1], "loss.upstream: expected the output's shape, 1x1, found a vector of 1"),
-        (1, "loss.upstream: expected the output's shape, 1x1, found a scalar"),
+        ([[1, 2]], "upstream: expected the output's shape, 1x1, found 1x2"),
+        ([1], "upstream: expected a matrix, found a vector"),
+        (1, "upstream: expected a matrix, found a number"),
         ([["Q"]], "the symbol 'Q' is a quantity's name"),
         ([["e"]], "'e' is reserved"),
         ([["softmax"]], "'softmax' is reserved"),
@@ -231,8 +234,8 @@ def test_bad_upstreams_are_refused(upstream, message):
         ((None, [[1]], [["x"]]), ["Q", "V[0][0]"]),
         (([1, 2], [[1, 2]], [[1]]), ["Q"]),
         (([[]], [[1]], [[1]]), ["Q"]),
-        (([[1]], [[1], [2]], [[1]]), ["steps.Y"]),
-        (([[1, 2]], [[1]], [[1]]), ["steps.S"]),
+        (([[1]], [[1], [2]], [[1]]), ["V"]),
+        (([[1, 2]], [[1]], [[1]]), ["K"]),
         (([[0.5, True]], [["1e999999999"]], [[math.nan]]),
          ["Q[0][0]", "Q[0][1]", "K[0][0]", "V[0][0]"]),
     ],

@@ -218,7 +218,7 @@ def test_large_attention_is_rounded_without_closed_forms():
     near = powers / powers.sum(axis=1, keepdims=True) @ z
     assert np.allclose(a.output.nearest(), near, rtol=0, atol=1e-13)
     for quantity in (a.output, back.dQ, back.dK, back.dV):
-        quantity.entry = unwanted
+        quantity.source.entry = unwanted
         assert quantity.symbols == ()
         floats, halves = quantity.nearest(), quantity.nearest("float16")
         digits, short = quantity.decimal(30), quantity.significant(3)

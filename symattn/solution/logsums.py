@@ -1,0 +1,63 @@
+"""The logarithm of the sum of exponentials of each row of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from flint import arb
+
+from symattn.numbers import doubles
+from symattn.numbers.balls import precision
+from symattn.numbers.doubles import Doubles
+from symattn.numbers.reading import Hidden
+from symattn.numbers.values import Value, total
+from symattn.solution.quantity import Quantity
+from symattn.solution.solution import Solution
+from symattn.solution.sources import Source
+
+
+class _LogSums(Source):
+    """The entries of ``log(rowsum(exp(scores)))``, scores possibly hidden, as one row."""
+
+    def __init__(self, scores: Quantity) -> None:
+        super().__init__(self._entry)
+        self._scores = scores
+
+    def _entry(self, i: int, j: int) -> Value | Hidden:
+        row = (self._scores.entry(j, k) for k in range(self._scores.grid[1]))
+        return total(score.exp() for score in row if isinstance(score, Value)).log()
+
+    def pairs(self) -> Doubles | None:
+        """See :meth:`Source.pairs`."""
+        scores = self._scores.source.pairs()
+        if scores is None:
+            return None
+        with np.errstate(all="ignore"):
+            largest = np.max(scores.high, axis=-1, keepdims=True)
+            shift = doubles.exact(np.where(np.isfinite(largest), largest, 0.0))
+            powers = doubles.exp(doubles.add(scores, doubles.negative(shift)))
+            sums = doubles.log(doubles.total(powers, -1))
+            return doubles.add(sums, shift).map(lambda part: part.reshape(1, -1))
+
+    def balls(self, bits: int) -> Sequence[arb | None] | None:
+        """See :meth:`Source.balls`."""
+        held = self._scores.source.balls(bits)
+        if held is None:
+            return None
+        rows, columns = self._scores.grid
+        with precision(bits):
+            lines = (held[i * columns : (i + 1) * columns] for i in range(rows))
+            powers = ([x.exp() for x in line if x is not None] for line in lines)
+            return [sum(row, arb(0)).log() for row in powers]
+
+
+def log_sums(head: Solution) -> Quantity:
+    """``log(rowsum(exp(M)))`` of a head, a number for each query; its sink takes part.
+
+    >>> from symattn import attention
+    >>> log_sums(attention([[1]], [[0], [0]], [[1], [2]], scale=1).solution).at(0)
+    log(2)
+    """
+    scores = head["concat(M, sink)" if "sink" in head else "M"]
+    return Quantity("lse", (scores.shape[0],), _LogSums(scores), head.case.rounding)
