@@ -20,7 +20,7 @@ from symattn.numbers.reading import Hidden
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
 from symattn.numbers.rows import Rows, read_rows, shape_of
 from symattn.numbers.tables import Table
-from symattn.numbers.values import ONE, Value
+from symattn.numbers.values import Value
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import Program, name_fault, sound_part
 from symattn.shapes import Shape, keys, show
@@ -314,14 +314,14 @@ def _upstream(raw: object, full: Program, faults: Faults) -> Rows:
     rows: Rows = ()
     if raw is None and target is not None:
         count, width = target.grid
-        rows = ((ONE,) * width,) * count
+        rows = Table(width, [1] * (count * width), [1] * (count * width))
     elif raw is not None:
         with faults.inside("loss.upstream"):
             shape, rows = read_rows(raw, symbols=True)
             if target is not None and shape != target.shape:
                 wanted = show(target.shape)
                 raise Malformed(f"expected the output's shape, {wanted}, found {show(shape)}")
-            if not isinstance(rows, Table) or rows.floats is not None:
+            if not isinstance(rows, Table) or rows.has_hidden:
                 Faults(
                     Fault("".join(f"[{k}]" for k in keys(shape, i, j)), bad)
                     for i, row in enumerate(rows)

@@ -8,7 +8,7 @@ boundary between two neighbours it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import copysign, inf, nan
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
     from symattn.numbers.doubles import Doubles
     from symattn.numbers.rounding import Real
+
+#: Entries rounded at a time: so many stay near the processor.
+_BLOCK = 1 << 13
+#: Pairs of floats around numbers below two to this power are not tight.
+_SMALL = -850
 
 FloatFormat = Literal["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"]
 
@@ -166,6 +171,20 @@ def rounded(x: Doubles, form: Format) -> tuple[npt.NDArray[np.float64], npt.NDAr
     """
     import numpy as np
 
+    from symattn.numbers.doubles import Doubles
+
+    floats, certain = np.empty(x.shape), np.empty(x.shape, dtype=bool)
+    flat = x.map(np.ravel)
+    for start in range(0, floats.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        some = Doubles(flat.high[part], flat.low[part], flat.error[part])
+        floats.ravel()[part], certain.ravel()[part] = _rounded(some, form)
+    return floats, certain
+
+
+def _rounded(x: Doubles, form: Format) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    import numpy as np
+
     with np.errstate(all="ignore"):
         hidden, size = x.hidden, np.abs(np.where(x.hidden, 0.0, x.high))
         exponent = np.maximum(np.frexp(size)[1] - 1, form.lowest)
@@ -180,3 +199,36 @@ def rounded(x: Doubles, form: Format) -> tuple[npt.NDArray[np.float64], npt.NDAr
         near = np.where(near > largest, nan if form.unused else inf, near)
         signed = np.where(hidden, -inf, np.copysign(near, np.where(size == 0, 1.0, x.high)))
     return signed, certain | hidden
+
+
+def rounded_balls(
+    balls: Sequence[arb | None], bits: int, form: Format
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """:func:`rounded` for balls of so many bits; None is a masked score. A number too small
+    for the format keeps its sign, however small it is.
+
+    >>> rounded_balls([arb(-1) / 3, arb(-1) / 10**1000], 128, FORMATS["float16"])[0].tolist()
+    [-0.333251953125, -0.0]
+    """
+    import numpy as np
+
+    from symattn.numbers.doubles import of_balls
+
+    # What is below half of the smallest number rounds to 0; of what pairs of floats, which
+    # have no room for small numbers, can't hold, the ends are rounded.
+    half, small = arb(2) ** (form.lowest - form.digits), arb(2) ** _SMALL
+    low = -half
+    floats, certain = np.zeros(len(balls)), np.ones(len(balls), dtype=bool)
+    rest = []
+    for place, ball in enumerate(balls):
+        if ball is None or not -small < ball < small or ball.contains(0):
+            rest.append(place)
+        elif low < ball < half:
+            floats[place] = 0.0 if ball > 0 else -0.0
+        else:
+            with precision(bits):
+                first, last = (_place(end, form) for end in (ball.lower(), ball.upper()))
+            floats[place], certain[place] = form.float(first), first == last
+    if rest:
+        floats[rest], certain[rest] = rounded(of_balls([balls[k] for k in rest], bits), form)
+    return floats, certain

@@ -99,6 +99,11 @@ class Table(Sequence[Row]):
         flat = [HIDDEN if x is None else Fraction(int(x.p), int(x.q)) for x in self.numbers()]
         return [flat[k : k + self.columns] for k in range(0, len(flat), self.columns)]
 
+    @property
+    def has_hidden(self) -> bool:
+        """Whether masked scores are among the numbers."""
+        return self.floats is not None and bool(np.isneginf(self.floats).any())
+
     def __repr__(self) -> str:
         return f"<table of {len(self)}x{self.columns} numbers>"
 

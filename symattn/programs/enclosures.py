@@ -17,7 +17,7 @@ from symattn.errors import Malformed
 from symattn.numbers.reading import Hidden
 from symattn.numbers.tables import Table
 from symattn.numbers.values import Value
-from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node
+from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node, sums_to_zero
 
 _NOT_POSITIVE = "a masked score (-inf) is scaled by a number that is not positive"
 
@@ -120,7 +120,19 @@ class Balls:
         return _masked(Enclosure(arb_mat(*node.grid, flat), x.hidden), factors)
 
     def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
-        return _open(x) * _open(y)
+        left, right = _open(x), _open(y)
+        made = left * right
+        closer = closer_product(node)
+        if closer is None:
+            return made
+        flat, columns = made.entries(), made.ncols()
+        doubtful = [k for k, one in enumerate(flat) if one.contains(0) and not one.is_zero()]
+        if doubtful:
+            rows, below = left.tolist(), right.tolist()
+            for k in doubtful:
+                i, j = divmod(k, columns)
+                flat[k] = closer(i, rows, [row[j] for row in below])
+        return arb_mat(made.nrows(), columns, flat)
 
     def _function(self, name: Elementwise, x: Enclosure) -> arb_mat:
         if name == "exp":
@@ -190,6 +202,56 @@ def _centred(x: arb_mat, weights: Enclosure) -> arb_mat:
         mean = sum((a * b for a, b in zip(shares, apart, strict=True)), arb(0))
         made += [entry - mean for entry in apart]
     return arb_mat(x.nrows(), x.ncols(), made)
+
+
+#: An entry of a product, of the row at that place of the left factor, and of a column.
+Dot = Callable[[int, Sequence[Sequence[arb]], Sequence[arb]], arb]
+
+
+def closer_product(node: Node) -> Dot | None:
+    """What encloses entries of a matrix product closely where the terms that are as good as
+    all of it cancel; None where nothing is known of the left factor.
+
+    What flows into scores sums to 0 by rows, weights sum to 1: two of a row that share nearly
+    all of it are as good as opposite, two weights that are nearly 1 as good as equal.
+    """
+    left = node.operands[0]
+    if sums_to_zero(left):
+        return _from_heaviest
+    if left.op == "transpose" and left.operands[0].op == "softmax":
+        return _by_complements
+    return None
+
+
+def _from_heaviest(i: int, left: Sequence[Sequence[arb]], y: Sequence[arb]) -> arb:
+    """``sum of x_k y_k`` for x that sum to 0, y seen from where x is heaviest.
+
+    >>> _from_heaviest(0, [[arb(-3), arb("3 +/- 0.1")]], [arb(5), arb(5)])
+    0
+    """
+    x = left[i]
+    heaviest = max(range(len(x)), key=lambda k: abs(x[k].mid()))
+    middle = y[heaviest]
+    others = (k for k in range(len(x)) if k != heaviest)
+    return sum((x[k] * (y[k] - middle) for k in others), arb(0))
+
+
+def _by_complements(i: int, left: Sequence[Sequence[arb]], y: Sequence[arb]) -> arb:
+    """``sum of x_k y_k`` where each x_k is one of a column that sums to 1: one that is nearly
+    1 by what the others leave.
+
+    >>> tiny = arb("1e-99")
+    >>> _by_complements(0, [[1 - tiny, 1 - tiny], [tiny, tiny]], [arb(5), arb(-5)]) < 1e-110
+    True
+    """
+    whole = rest = arb(0)
+    for k, factor in enumerate(y):
+        weight = left[i][k]
+        if weight > 0.5:
+            whole += factor
+            weight = -sum((row[k] for at, row in enumerate(left) if at != i), arb(0))
+        rest += weight * factor
+    return whole + rest
 
 
 def _masked(scaled: Enclosure, factors: Mapping[int, arb]) -> Enclosure:

@@ -10,7 +10,7 @@ node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -274,6 +274,40 @@ def weights_of_mean(node: Node) -> Node | None:
         if of is x and weights.op == "softmax":
             return weights
     return None
+
+
+def sums_to_zero(node: Node) -> bool:
+    """Whether each row is known to sum to 0: that of ``A * (g - rowsum(A * g))``, what flows
+    into the scores of a softmax A, with a mask that A has too, or scaled by a number.
+
+    >>> from symattn.programs.gradient import differentiate
+    >>> from symattn.programs.program import program
+    >>> steps = {"S": "Q @ K.T", "A": "softmax(causal(S) / 2)"}
+    >>> p = differentiate(program({"Q": (3, 3), "K": (3, 3)}, steps), "A")
+    >>> sums_to_zero(p.gradients["S"]), sums_to_zero(p.gradients["A"])
+    (True, False)
+    """
+    masks: list[Node] = []
+    while node.op in ("copy", "divide", "multiply"):
+        x, *factors = node.operands
+        for one, other in (node.operands, node.operands[::-1]) if node.op == "multiply" else ():
+            weights = weights_of_mean(one)
+            if weights is other:
+                hidden = {mask.serial for mask in _masks(weights.operands[0])}
+                return all(mask.serial in hidden for mask in masks)
+        if node.op == "multiply" and node.extra != FLOW and x.grid == (1, 1):
+            x, factors = factors[0], [x]
+        masks += [factor for factor in factors if factor.grid != (1, 1)]
+        node = x
+    return False
+
+
+def _masks(scores: Node) -> Iterator[Node]:
+    """The masks that hide scores, and those below them that are scaled or added to."""
+    while scores.op in ("copy", "hide", "divide", "multiply", "add", "subtract"):
+        if scores.op == "hide":
+            yield scores.operands[1]
+        scores = scores.operands[0]
 
 
 # -- the functions of steps ----------------------------------------------------------

@@ -7,12 +7,14 @@ here one entry in doubt is followed up. The precision is that of the surrounding
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from flint import arb, ctx
 
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value
+from symattn.programs.enclosures import closer_product
 from symattn.programs.entrywise import Compute, Entrywise, Grid, Keeps
 from symattn.programs.nodes import Elementwise, Node
 
@@ -84,6 +86,33 @@ class Pointwise(Entrywise[arb]):
             return x.number(i, j) - x.number(i, heaviest) - mean if j != heaviest else -mean
 
         return entry
+
+    def _matmul(self, node: Node, x: Grid[arb], y: Grid[arb]) -> Compute[arb]:
+        product, closer = super()._matmul(node, x, y), closer_product(node)
+        if closer is None:
+            return product
+
+        def entry(i: int, j: int) -> arb | Hidden:
+            found = product(i, j)
+            if isinstance(found, Hidden) or not found.contains(0) or found.is_zero():
+                return found
+            left = [_Row(x, k) for k in range(x.rows)]
+            return closer(i, left, [y.number(k, j) for k in range(y.rows)])
+
+        return entry
+
+
+class _Row(Sequence[arb]):
+    """A row of a grid: entries are computed when they are asked for."""
+
+    def __init__(self, grid: Grid[arb], row: int) -> None:
+        self._grid, self._row = grid, row
+
+    def __len__(self) -> int:
+        return self._grid.columns
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._grid.number(self._row, range(len(self))[key])
 
 
 def balls(rows: Iterable[Iterable[Value | Hidden]]) -> Grid[arb]:

@@ -99,7 +99,8 @@ class Attention:
         parts = []
         for head in self.heads:
             whole = get(head)
-            parts += [whole[k * lay.n_q : (k + 1) * lay.n_q] for k in range(lay.group)]
+            places = range(0, lay.group * lay.n_q, lay.n_q)
+            parts += [whole[k : k + lay.n_q] for k in places] if lay.group > 1 else [whole]
         undefined = None
         if self._undefined:
             rows = lay.empty.reshape(*lay.lead, lay.n_q)

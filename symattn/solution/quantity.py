@@ -17,7 +17,6 @@ from symattn import formulas as f
 from symattn.errors import Fault, Malformed, OutOfRange, Undecided
 from symattn.numbers import formats, rounding
 from symattn.numbers.balls import FIRST
-from symattn.numbers.doubles import Doubles, of_balls
 from symattn.numbers.formats import FloatFormat
 from symattn.numbers.forms import Names, linear_form
 from symattn.numbers.reading import HIDDEN, Hidden
@@ -323,12 +322,16 @@ class Quantity:
         self._need_numbers()
         held = np.zeros(self.grid)
         doubt = np.ones(self.grid, dtype=bool)
-        for found in self._enclosed():
-            floats, certain = formats.rounded(found, form)
-            held = np.where(doubt, floats, held)
-            doubt &= ~certain
-            if not doubt.any():
+        if (own := self.source.pairs()) is not None:
+            held, certain = formats.rounded(own, form)
+            doubt = ~certain
+        for bits in (FIRST, _WHOLE):
+            if not doubt.any() or (balls := self.source.balls(bits)) is None:
                 break
+            places = np.flatnonzero(doubt)
+            found = formats.rounded_balls([balls[k] for k in places.tolist()], bits, form)
+            held.ravel()[places] = found[0]
+            doubt.ravel()[places] = ~found[1]
         for i, j in np.argwhere(doubt).tolist():
             hidden = self.is_hidden(i, j)
             held[i, j] = -np.inf if hidden else formats.nearest(Entry(self, i, j), form)
@@ -337,14 +340,6 @@ class Quantity:
         with np.errstate(over="ignore"):
             kept = name if name in ("float64", "float32", "float16") else "float32"
             return held.reshape(self.shape).astype(kept)
-
-    def _enclosed(self) -> Iterator[Doubles]:
-        """All entries in pairs of floats: of their own, then of balls."""
-        if (own := self.source.pairs()) is not None:
-            yield own
-        for bits in (FIRST, _WHOLE):
-            if (balls := self.source.balls(bits)) is not None:
-                yield of_balls(balls, bits).map(lambda part: part.reshape(self.grid))
 
     def _each(self, convert: Callable[[Entry], T], hidden: T) -> Nested[T]:
         """``convert`` of every entry, nested in the quantity's shape."""

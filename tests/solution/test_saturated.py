@@ -1,0 +1,77 @@
+"""Rows where one key has nearly all the weight, held against plain balls of very many bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, arb_mat
+
+from symattn import attention
+from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.formats import FORMATS, rounded_balls
+
+#: Enough bits for gaps of 30,000 between scores.
+BITS = 50_000
+NAMES = ("output", "dQ", "dK", "dV")
+
+
+def whole(seed: int, n: int = 6, d: int = 16) -> list[Any]:
+    """Queries, keys, values and the upstream gradient, whole numbers of 7 bits."""
+    return list(np.random.default_rng(seed).integers(-64, 65, size=(4, n, d)))
+
+
+def ours(tables: Sequence[Any]) -> list[Any]:
+    """Output and gradients, as quantities."""
+    a = attention(*tables[:3])
+    back = a.backward(tables[3])
+    return [a.output, back.dQ, back.dK, back.dV]
+
+
+def plain(tables: Sequence[Any]) -> list[arb_mat]:
+    """The same as written down, in balls of many bits."""
+    q, k, v, g = (arb_mat(table.tolist()) for table in tables)
+    scale = arb(q.ncols()).sqrt()
+    weights = []
+    for row in (q * k.transpose() / scale).tolist():
+        largest = max(row, key=lambda x: float(x.mid()))
+        powers = [(x - largest).exp() for x in row]
+        weights.append([power / sum(powers, arb(0)) for power in powers])
+    a = arb_mat(weights)
+    flows = []
+    for p, d in zip(weights, (g * v.transpose()).tolist(), strict=True):
+        mean = sum((x * y for x, y in zip(p, d, strict=True)), arb(0))
+        flows.append([x * (y - mean) for x, y in zip(p, d, strict=True)])
+    s = arb_mat(flows) / scale
+    return [a * v, s * k, s.transpose() * q, a.transpose() * g]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_saturated_floats(seed: int) -> None:
+    """Every float is the one nearest to the exact entry, the sign of what underflows included."""
+    tables = whole(seed)
+    with precision(BITS):
+        truth = plain(tables)
+        for name, quantity, balls in zip(NAMES, ours(tables), truth, strict=True):
+            wanted, certain = rounded_balls(balls.entries(), BITS, FORMATS["float64"])
+            assert certain.all(), name
+            found = quantity.nearest("float64").ravel()
+            assert found.tobytes() == wanted.tobytes(), name
+
+
+@pytest.mark.parametrize("bits", [FIRST, 4 * FIRST])
+def test_cancelling_terms(bits: int) -> None:
+    """Where the terms that are nearly all of an entry cancel, balls of few bits have its sign:
+    two keys with the same entry share what flows (dQ), two queries have weight 1 (dV)."""
+    q, k, v = [[300, 0], [600, 0]], [[2, 7], [1, 7], [0, 1]], [[1], [2], [4]]
+    back = attention(q, k, v, scale=1).backward([[1], [-1]])
+    for quantity, sign in ((back.dQ[0, 1:], -1), (back.dV[0], -1)):
+        balls = quantity.source.balls(bits)
+        assert balls is not None
+        assert quantity[0].sign() == sign
+        for ball in (balls[0], quantity.source.point(0, 0, bits)):
+            assert ball is not None
+            assert not ball.contains(0)
+            assert ball.rel_accuracy_bits() > 60
