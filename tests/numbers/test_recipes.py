@@ -227,8 +227,8 @@ def test_rational_numbers_beyond_all_bounds_are_recipes():
 def test_a_quick_question_takes_nothing_from_a_thorough_one(monkeypatch):
     """What was cut short for the first is worked out for the second, and kept."""
     monkeypatch.setattr(points, "EVALUATED", 0)
-    base = total(read(f"exp({k}/7)") for k in range(40))
-    square, other = base * base, total(read(f"exp({k}/7)") for k in range(40))
+    base = total(read(f"exp({k}/7)") for k in range(60))
+    square, other = base * base, total(read(f"exp({k}/7)") for k in range(60))
     doubt = square * base - other * (other * other)
     assert doubt.is_zero(QUICK) is Verdict.UNDECIDED
     assert doubt.is_zero() is Verdict.HOLDS
