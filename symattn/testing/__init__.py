@@ -1,0 +1,1 @@
+"""Tests of attention code against the exact truth."""

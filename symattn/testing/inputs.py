@@ -1,0 +1,311 @@
+"""Inputs of attention that find faults, the same on every machine.
+
+A sample's numbers are odd integers times powers of two, so each is a number of its format
+exactly, with all its digits. The integers are cut from the stream of SHAKE-256 (FIPS 202)
+over a text that names the array, ``"ordinary 0 q"`` say: 64 bits each, the lowest byte
+first, of which the highest are taken. Samples of one kind and seed are so the same
+numbers in every format, but for the digits that a narrower one lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import shake_256
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.errors import Fault, Faults, expected
+from symattn.numbers.arrays import from_floats
+from symattn.numbers.formats import FORMATS, Format
+from symattn.shapes import Shape, show
+
+if TYPE_CHECKING:
+    from symattn.solution.attention import Attention
+
+#: The formats that samples are made in; NumPy holds bfloat16, exactly, in float32.
+Dtype = Literal["float16", "bfloat16", "float32", "float64"]
+DTYPES: tuple[Dtype, ...] = get_args(Dtype)
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Inputs of attention: queries, keys, values, the upstream gradient, and the options of
+    :func:`symattn.attention` that go with them (without what is as usual)."""
+
+    kind: str
+    dtype: Dtype
+    seed: int
+    q: Array
+    k: Array
+    v: Array
+    upstream: Array
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What it is called: ``ordinary-float32-0``."""
+        return f"{self.kind}-{self.dtype}-{self.seed}"
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {show(getattr(self, name).shape)}" for name in "qkv")
+        return f"<{self.name}: {', '.join((shapes, *self.options))}>"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of :func:`symattn.attention`, exact.
+
+        >>> sorted(sample("capped", "float32").arguments)
+        ['causal', 'k', 'q', 'softcap', 'v']
+        """
+        given = {"q": self.q, "k": self.k, "v": self.v, **self.options}
+        return {name: _exactly(value) for name, value in given.items()}
+
+    def exact(self) -> Attention:
+        """The exact attention of these inputs.
+
+        >>> sample("one-key", "float16").exact().weights.decimal(1)[0]
+        (Decimal('1.0'),)
+        """
+        from symattn.solution.attention import attention
+
+        return attention(**self.arguments)
+
+    @property
+    def visible(self) -> npt.NDArray[np.bool_] | None:
+        """Which keys each query sees, whatever option says it: a mask for kernels that take
+        no other; None where all see all.
+
+        >>> sample("rectangular", n=5).visible.astype(int).tolist()
+        [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+        """
+        from symattn.solution.visibility import Visibility, seen
+
+        names = ("mask", "causal", "window", "lengths")
+        asked = Visibility(**{name: self.options.get(name) for name in names})
+        return seen(asked, self.q.shape[:-2], self.q.shape[-2], self.k.shape[-2])
+
+
+def _exactly(value: Any) -> Any:
+    is_array = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    return from_floats(value) if is_array or isinstance(value, float) else value
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Where the numbers of a sample come from: its lengths, its format, and its name.
+
+    There are ``n_q`` queries and ``n_k`` keys of ``d_k`` columns, values of ``d_v``; ``lead``
+    are the leading axes of keys, ``group`` heads of queries share one of keys.
+    """
+
+    kind: str
+    form: Format
+    seed: int
+    n_q: int
+    n_k: int
+    d_k: int
+    d_v: int
+    lead: Shape = ()
+    group: int = 1
+
+    def all(self, q: int = 1, k: int = 1, v: int = 1, upstream: int = 0) -> dict[str, Array]:
+        """All arrays; each number is below 2 to the array's power."""
+        heads = (*self.lead[:-1], self.lead[-1] * self.group) if self.lead else ()
+        return {
+            "q": self.numbers("q", (*heads, self.n_q, self.d_k), q),
+            "k": self.numbers("k", (*self.lead, self.n_k, self.d_k), k),
+            "v": self.numbers("v", (*self.lead, self.n_k, self.d_v), v),
+            "upstream": self.numbers("upstream", (*heads, self.n_q, self.d_v), upstream),
+        }
+
+    def numbers(self, name: str, shape: Shape, power: int, digits: int = 0) -> Array:
+        """Numbers between plus and minus ``2**power``, of so many digits, or of all that the
+        format has."""
+        digits = digits or self.form.digits
+        stream = shake_256(f"{self.kind} {self.seed} {name}".encode()).digest(8 * prod(shape))
+        highest = np.frombuffer(stream, "<u8") >> np.uint64(64 - digits)
+        odd = 2 * highest.astype(np.int64) + 1 - (1 << digits)
+        return np.ldexp(odd.astype(np.float64), power - digits).reshape(shape)
+
+    def keep(self) -> npt.NDArray[np.bool_]:
+        """A mask that hides half of the keys, of each row another half, but not all."""
+        kept = self.numbers("mask", (self.n_q, self.n_k), 0) > 0
+        rows = np.arange(self.n_q)
+        kept[rows, rows % self.n_k] = True
+        return kept
+
+
+#: The arrays of a sample, and its options.
+Made = tuple[dict[str, Array], dict[str, Any]]
+
+
+def _ordinary(draw: Draw) -> Made:
+    return draw.all(), {}
+
+
+def _saturated(draw: Draw) -> Made:
+    return draw.all(q=4, k=4), {}
+
+
+def _cancelling(draw: Draw) -> Made:
+    """Keys and values in pairs: of the first columns of values one is nearly the other's
+    negative; the last are nearly constant, so that what flows into the scores is too."""
+    made = draw.all()
+    half = draw.form.digits // 2 - 1
+    first = draw.d_v // 2
+    of_pairs = slice(0, 2 * (draw.n_k // 2), 2)
+    made["k"][..., 1::2, :] = made["k"][..., of_pairs, :]
+    v = draw.numbers("v", made["v"].shape, 0, half)
+    v[..., 1::2, :first] = -v[..., of_pairs, :first] * (1 - 2.0**-half)
+    v[..., first:] = 1 + v[..., first:] * 2.0**-half
+    made["upstream"][..., :first] *= 2.0**-half
+    return {**made, "v": v}, {}
+
+
+def _masked(draw: Draw) -> Made:
+    return draw.all(), {"mask": draw.keep()}
+
+
+def _rectangular(draw: Draw) -> Made:
+    return draw.all(), {"causal": "bottom-right"}
+
+
+def _equal_keys(draw: Draw) -> Made:
+    made = draw.all()
+    made["k"][...] = made["k"][..., :1, :]
+    return made, {}
+
+
+def _huge(draw: Draw) -> Made:
+    top = draw.form.highest
+    return draw.all(q=top - 6, k=6 - top, v=top - 8, upstream=8 - top), {}
+
+
+def _tiny(draw: Draw) -> Made:
+    low = draw.form.lowest + 1
+    return draw.all(q=low, v=low), {}
+
+
+def _causal(draw: Draw) -> Made:
+    return draw.all(), {"causal": "top-left"}
+
+
+def _windowed(draw: Draw) -> Made:
+    return draw.all(), {"window": (2, 0)}
+
+
+def _padded(draw: Draw) -> Made:
+    return draw.all(), {"lengths": draw.n_k - draw.n_k // 3}
+
+
+def _biased(draw: Draw) -> Made:
+    return draw.all(), {"bias": draw.numbers("bias", (draw.n_q, draw.n_k), 1)}
+
+
+def _capped(draw: Draw) -> Made:
+    return draw.all(q=2, k=2), {"causal": "top-left", "softcap": 2.0}
+
+
+def _sink(draw: Draw) -> Made:
+    return draw.all(), {"sink": 0.5}
+
+
+def _empty_row(draw: Draw) -> Made:
+    kept = draw.keep()
+    kept[0] = False
+    return draw.all(), {"mask": kept, "on_empty_row": "zero"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of samples: what it is, how it is made, and the lengths of its axes, which
+    are those that are asked for unless changed here."""
+
+    what: str
+    make: Callable[[Draw], Made]
+    lengths: Callable[[int, int], dict[str, int]] = lambda n, d: {}
+    grouped: bool = False
+
+
+#: The kinds that every kernel should be tried on, and those that try one option.
+KINDS: Mapping[str, Kind] = {
+    "ordinary": Kind("numbers below 2", _ordinary),
+    "saturated": Kind("scores so far apart that one key takes nearly all weight", _saturated),
+    "cancelling": Kind("outputs and gradients whose terms cancel", _cancelling),
+    "masked": Kind("a boolean mask, another half of the keys in each row", _masked),
+    "rectangular": Kind(
+        "fewer queries than keys, the last of them causal (bottom-right)",
+        _rectangular,
+        lambda n, d: {"n_q": (n - 1) // 2 or 1, "d_v": d // 2},
+    ),
+    "grouped": Kind("two heads of queries for each of keys", _ordinary, grouped=True),
+    "equal-keys": Kind(
+        "keys that are all equal: weights are equal, dQ is 0",
+        _equal_keys,
+        lambda n, d: {"n_k": n - 1 | 1},
+    ),
+    "huge": Kind("queries and values near overflow, products that are not", _huge),
+    "tiny": Kind("queries and values that underflow, subnormal results", _tiny),
+    "one-key": Kind(
+        "one key: outputs are its value, dQ and dK are 0", _ordinary, lambda n, d: {"n_k": 1}
+    ),
+    "causal": Kind("as many queries as keys, each sees those up to its own", _causal),
+    "windowed": Kind("two keys to the left of each query's own", _windowed),
+    "padded": Kind("the last third of the keys hidden by a length", _padded),
+    "biased": Kind("a bias added to the scores", _biased),
+    "capped": Kind("large scores, capped before the causal mask", _capped),
+    "sink": Kind("a sink that takes weight and gives no value", _sink),
+    "empty-row": Kind(
+        "a mask that hides all keys from the first query: its output is 0", _empty_row
+    ),
+}
+#: The first ten: what needs no option but a mask, and the causal order.
+STANDARD: tuple[str, ...] = (*KINDS,)[:10]
+
+#: Lengths that samples can have.
+_LENGTHS = range(2, 1025)
+
+
+def sample(
+    kind: str, dtype: str = "float32", seed: int = 0, *, n: int = 8, d: int = 8, lead: Shape = ()
+) -> Sample:
+    """The sample of a kind (:data:`KINDS`), a format and a seed: n queries and keys of d
+    columns, but for kinds that say otherwise, along the leading axes ``lead``.
+
+    The same on every machine. Raises :class:`Malformed` for what there is not.
+
+    >>> sample("rectangular", "bfloat16", seed=3)
+    <rectangular-bfloat16-3: q 3x8, k 8x8, v 8x4, causal>
+    >>> sample("grouped", lead=(2, 3)).q.shape, float(sample("ordinary").q[0, 0]).hex()
+    ((2, 6, 8, 8), '0x1.3b26f80000000p-2')
+    """
+    faults = Faults()
+    for where, name, known in (("kind", kind, (*KINDS,)), ("dtype", dtype, DTYPES)):
+        if name not in known:
+            faults.append(Fault(where, f"unknown {where} {name!r}: {expected(name, known)}"))
+    if not isinstance(seed, int) or seed < 0:
+        faults.append(Fault("seed", f"expected a whole number from 0 on, found {seed!r}"))
+    for where, length in (("n", n), ("d", d)):
+        if length not in _LENGTHS:
+            wanted = f"expected {_LENGTHS[0]} to {_LENGTHS[-1]}"
+            faults.append(Fault(where, f"{wanted}, found {length!r}"))
+    if any(not isinstance(length, int) or length < 1 for length in lead):
+        faults.append(Fault("lead", f"expected lengths from 1 on, found {lead!r}"))
+    faults.raise_all()
+    found = KINDS[kind]
+    form = FORMATS[dtype]  # type: ignore[index]
+    lengths = {"n_q": n, "n_k": n, "d_k": d, "d_v": d, **found.lengths(n, d)}
+    group = 2 if found.grouped else 1
+    lead = (*lead,) or ((2,) if found.grouped else ())
+    made, options = found.make(Draw(kind, form, seed, **lengths, lead=lead, group=group))
+    held = np.dtype("float32" if dtype == "bfloat16" else dtype)
+    arrays = {name: array.astype(held) for name, array in made.items()}
+    if "bias" in options:
+        options["bias"] = options["bias"].astype(held)
+    return Sample(kind, form.name, seed, **arrays, options=options)  # type: ignore[arg-type]
