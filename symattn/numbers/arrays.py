@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from symattn.errors import Fault, Malformed
 from symattn.limits import ENTRIES, STACKED
-from symattn.numbers.doubles import Array
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.rows import Rows, read_rows
 from symattn.numbers.tables import Table
+from symattn.numbers.words import Array
 from symattn.shapes import Shape, show
 
 #: The exact value of a float.

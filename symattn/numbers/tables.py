@@ -22,9 +22,10 @@ from flint import arb, fmpq
 from symattn.limits import DIGITS, ENTRIES
 from symattn.numbers import doubles
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.doubles import Array, Doubles
+from symattn.numbers.doubles import Doubles
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, rational
+from symattn.numbers.words import Array
 from symattn.shapes import Shape
 
 #: Digits of a number that is taken here; the rest is for those who tell what is wrong.

@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from symattn.numbers import doubles
+from symattn.numbers import doubles, exponentials, slices
 from symattn.numbers.balls import FIRST
 from symattn.numbers.doubles import Doubles
 from symattn.numbers.reading import Hidden
 from symattn.numbers.tables import Table
 from symattn.numbers.values import Value
+from symattn.numbers.words import Array
 from symattn.programs.nodes import FLOW, Node
 
 
@@ -68,9 +69,7 @@ def _subtract(node: Node, x: Doubles, y: Doubles, *weights: Doubles) -> Doubles:
     return doubles.add(apart, doubles.negative(mean))
 
 
-def _put(
-    x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: doubles.Array
-) -> doubles.Array:
+def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) -> Array:
     changed = x.copy()
     np.put_along_axis(changed, where, value, -1)
     return changed
@@ -93,7 +92,7 @@ def _tanh(node: Node, x: Doubles) -> Doubles:
     """``(1 - q) / (1 + q)`` with ``q = exp(-2|x|)``, and the sign."""
     sign = np.where(x.high < 0, -1.0, 1.0)
     twice = doubles.multiply(_open(x), doubles.exact(-2.0 * sign))
-    power = doubles.exp(twice)
+    power = exponentials.exp(twice)
     one = doubles.exact(np.ones_like(x.high))
     size = doubles.divide(doubles.add(one, doubles.negative(power)), doubles.add(one, power))
     return doubles.multiply(size, doubles.exact(sign))
@@ -102,7 +101,7 @@ def _tanh(node: Node, x: Doubles) -> Doubles:
 def _softmax(node: Node, x: Doubles) -> Doubles:
     """Shifted by a float near the largest score of the row."""
     largest = np.max(x.high, axis=-1, keepdims=True)
-    powers = doubles.exp(
+    powers = exponentials.exp(
         doubles.add(x, doubles.exact(np.where(np.isfinite(largest), -largest, 0.0)))
     )
     return doubles.divide(powers, doubles.total(powers, -1))
@@ -131,7 +130,7 @@ def _pick(node: Node, x: Doubles) -> Doubles:
 def _scatter(node: Node, x: Doubles) -> Doubles:
     rows, columns = (np.array(places) for places in node.extra)
 
-    def put(part: doubles.Array) -> doubles.Array:
+    def put(part: Array) -> Array:
         result = np.zeros(part.shape[:-2] + node.grid)
         result[..., rows[:, None], columns] = part
         return result
@@ -155,10 +154,10 @@ _OPERATIONS: Mapping[str, Callable[..., Doubles]] = {
     "subtract": _subtract,
     "multiply": _multiply,
     "divide": lambda node, x, y: doubles.divide(x, _open(y)),
-    "matmul": lambda node, x, y: doubles.matmul(_open(x), _open(y)),
+    "matmul": lambda node, x, y: slices.matmul(_open(x), _open(y)),
     "sqrt": lambda node, x: doubles.sqrt(_open(x)),
-    "exp": lambda node, x: doubles.exp(x),
-    "log": lambda node, x: doubles.log(_open(x)),
+    "exp": lambda node, x: exponentials.exp(x),
+    "log": lambda node, x: exponentials.log(_open(x)),
     "tanh": _tanh,
     "softmax": _softmax,
     "hide": _hide,

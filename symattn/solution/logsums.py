@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from flint import arb
 
-from symattn.numbers import doubles
+from symattn.numbers import doubles, exponentials
 from symattn.numbers.balls import precision
 from symattn.numbers.doubles import Doubles
 from symattn.numbers.reading import Hidden
@@ -36,8 +36,8 @@ class _LogSums(Source):
         with np.errstate(all="ignore"):
             largest = np.max(scores.high, axis=-1, keepdims=True)
             shift = doubles.exact(np.where(np.isfinite(largest), largest, 0.0))
-            powers = doubles.exp(doubles.add(scores, doubles.negative(shift)))
-            sums = doubles.log(doubles.total(powers, -1))
+            powers = exponentials.exp(doubles.add(scores, doubles.negative(shift)))
+            sums = exponentials.log(doubles.total(powers, -1))
             return doubles.add(sums, shift).map(lambda part: part.reshape(1, -1))
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:

@@ -1,0 +1,456 @@
+"""Pairs of floats hold the exact results of what is done to them, within their bounds."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+
+import numpy as np
+import pytest
+from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from symattn.numbers import doubles, exponentials, slices, words
+from symattn.numbers.balls import precision
+from symattn.numbers.doubles import Doubles, exact
+
+from ..strategies import brief, some
+
+#: Sums and products of floats are exact at so many bits.
+BITS = 5000
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+#: Exponents between which numbers are drawn: everywhere, where squares underflow, near 1,
+#: subnormal.
+RANGES = [(-1074, 1023), (-600, 600), (-540, -480), (-20, 20), (-2, 2), (-1074, -990)]
+worlds = st.builds(
+    lambda seed, ends: World(seed, *ends), st.integers(0, 2**32), st.sampled_from(RANGES)
+)
+
+
+class World:
+    """Where pairs are drawn from, and a number that each may stand for."""
+
+    def __init__(self, seed, lowest, highest):
+        self.rng = np.random.default_rng(seed)
+        self.ends = lowest, highest
+
+    def __repr__(self):
+        return f"World(exponents {self.ends})"
+
+    def floats(self, shape):
+        """Floats of either sign: with random digits, powers of two and their neighbours, 0."""
+        sign = self.rng.choice([-1.0, 1.0], shape)
+        exponent = self.rng.integers(*self.ends, shape)
+        kind = self.rng.random(shape)
+        digits = np.where(kind < 0.7, self.rng.uniform(0.5, 1, shape), 0.5)
+        drawn = sign * np.ldexp(digits, exponent)
+        drawn = np.where((kind > 0.8) & (kind < 0.9), np.nextafter(drawn, 0), drawn)
+        return np.where(self.rng.random(shape) < 0.1, 0.0, drawn)
+
+    def pairs(self, shape):
+        """Double words with errors, some of them none; an error with nothing but itself."""
+        high = self.floats(shape)
+        low = np.ldexp(high, -53 - self.rng.choice([0, 1, 9, 60], shape))
+        low = low * self.rng.choice([-1.0, 0.0, 1.0], shape) * self.rng.uniform(0.5, 1, shape)
+        high, low = words.two_sum(high, low)
+        error = np.ldexp(np.abs(high), -self.rng.integers(1, 140, shape))
+        alone = np.ldexp(1.0, self.rng.integers(self.ends[0], min(self.ends[1], 50), shape))
+        error = np.where(high == 0, alone, error)
+        return Doubles(high, low, np.where(self.rng.random(shape) < 0.4, 0.0, error))
+
+    def truth(self, x):
+        """Exact numbers that the pairs may stand for, at the ends of the bounds often."""
+        shares = self.rng.choice([-1.0, 1.0, 0.0, 0.3], x.shape)
+        with precision(BITS):
+            made = [
+                arb(h) + arb(l) + arb(e) * arb(s)
+                for h, l, e, s in zip(
+                    *(part.ravel().tolist() for part in (x.high, x.low, x.error, shares)),
+                    strict=True,
+                )
+            ]
+        return np.array([*made, None], dtype=object)[:-1].reshape(x.shape)
+
+
+def each(function, *operands):
+    """A function of every entry of object arrays, at the bits of the truth."""
+    flat = np.broadcast_arrays(*operands)
+    with precision(BITS):
+        made = [function(*numbers) for numbers in zip(*(x.ravel() for x in flat), strict=True)]
+    return np.array([*made, None], dtype=object)[:-1].reshape(flat[0].shape)
+
+
+def outside(found, truth):
+    """Flat places where the exact number is not within the bound, or where the parts of a
+    pair are none: NaN, or high not the float nearest to the sum."""
+    assert found.shape == truth.shape
+    wrong = []
+    parts = (found.high, found.low, found.error)
+    rows = zip(*(part.ravel().tolist() for part in parts), truth.ravel(), strict=True)
+    with precision(BITS):
+        for place, (high, low, error, number) in enumerate(rows):
+            if not (np.isfinite([high, low]).all() and error >= 0 and high + low == high):
+                wrong.append(place)
+            elif error < np.inf:
+                off = abs(number - arb(high) - arb(low)) - arb(error)
+                # What is not rational has an enclosure of its own.
+                slack = arb(2) ** -4000 + abs(number) * arb(2) ** -3000
+                if not off < slack:
+                    wrong.append(place)
+    return wrong
+
+
+# -- the laws ----------------------------------------------------------------------------
+
+
+def adding(world):
+    """Sums, of numbers that all but cancel as well."""
+    x, y = world.pairs(60), world.pairs(60)
+    near = world.rng.random(60) < 0.5
+    y = Doubles(
+        np.where(near, -x.high, y.high), np.where(near, x.low, y.low), np.where(near, 0, y.error)
+    )
+    return outside(doubles.add(x, y), each(arb.__add__, world.truth(x), world.truth(y)))
+
+
+def multiplying(world):
+    """Products of a column and a row."""
+    x, y = world.pairs((8, 1)), world.pairs((1, 8))
+    return outside(doubles.multiply(x, y), each(arb.__mul__, world.truth(x), world.truth(y)))
+
+
+def dividing(world):
+    """Quotients."""
+    x, y = world.pairs(60), world.pairs(60)
+    return outside(doubles.divide(x, y), each(arb.__truediv__, world.truth(x), world.truth(y)))
+
+
+def rooting(world):
+    """Square roots."""
+    x = world.pairs(60).map(np.abs)
+    return outside(doubles.sqrt(x), each(arb.sqrt, world.truth(x)))
+
+
+def summing(world):
+    """Sums along both axes, half of a row taken away from the other half."""
+    x = world.pairs((7, 9))
+    low = np.where(np.arange(9) % 2, -np.roll(x.low, 1, 1), x.low)
+    x = Doubles(np.where(np.arange(9) % 2, -np.roll(x.high, 1, 1), x.high), low, x.error)
+    numbers = world.truth(x)
+    wrong = []
+    for axis in (0, 1):
+        with precision(BITS):
+            sums = numbers.sum(axis=axis, keepdims=True)
+        wrong += outside(doubles.total(x, axis), sums)
+    return wrong
+
+
+def products_of_matrices(world, terms=(1, 2, 3, 5, 8, 9, 33)):
+    """Matrix products, with matrices along a leading axis, of which one has no errors."""
+    wrong = []
+    for n in terms:
+        x, y = world.pairs((2, 2, n)), world.pairs((n, 2))
+        x.error[0] = y.error[:, 0] = 0
+        with precision(BITS):
+            numbers = world.truth(x) @ world.truth(y)
+        wrong += outside(slices.matmul(x, y), numbers)
+    return wrong
+
+
+def long_products(world):
+    """Matrix products of few bits a slice."""
+    return products_of_matrices(world, terms=(300,))
+
+
+def exponentials_of(world, numbers=None):
+    """Exponentials."""
+    x = world.pairs(40) if numbers is None else numbers
+    return outside(exponentials.exp(x), each(_exp, world.truth(x)))
+
+
+def _exp(x):
+    # Beyond, nothing is claimed, and exp(2**1000) has no bits.
+    return x.exp() if abs(x) < 2000 else arb(0)
+
+
+def logarithms_of(world, numbers=None):
+    """Logarithms of what is positive for sure."""
+    x = (world.pairs(40) if numbers is None else numbers).map(np.abs)
+    x = Doubles(np.where(x.high == 0, 1.0, x.high), np.where(x.high == 0, 0.0, x.low), x.error)
+    return outside(exponentials.log(x), each(arb.log, world.truth(x)))
+
+
+LAWS = [adding, multiplying, dividing, rooting, summing, products_of_matrices, exponentials_of]
+LAWS += [logarithms_of]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@some
+@given(world=worlds)
+def test_the_exact_result_is_within_the_bound(law, world):
+    """Whatever numbers within the bounds of the operands are meant, the result of these
+    is within the bound of the result."""
+    assert law(world) == []
+
+
+@brief
+@given(worlds)
+def test_long_products_and_sums_hold_too(world):
+    """Up to 300 terms, and rows that cancel to nothing."""
+    assert products_of_matrices(world, terms=(64, 129)) + long_products(world) == []
+    x = world.pairs((2, 150)).map(lambda part: np.concatenate([part, part], axis=1))
+    sign = np.repeat([1.0, -1.0], 150)
+    y = Doubles(sign[:, None], np.zeros((300, 1)), np.zeros((300, 1)))
+    with precision(BITS):
+        numbers = world.truth(x) @ sign
+    assert outside(slices.matmul(x, y), numbers[:, None]) == []
+    flat = Doubles(x.high * sign, x.low * sign, x.error)
+    assert outside(doubles.total(flat, 1), numbers[:, None]) == []
+
+
+def dense(x):
+    """Floats with as many digits as double words can have, and no errors."""
+    return Doubles(x, np.ldexp(x, -54) * (1 - 2.0**-40), np.zeros_like(x))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 9, 16, 17, 128, 129, 300])
+def test_slices_hold_the_worst_digits(n):
+    """Entries whose slices are as large as they come, and whose low floats don't fit behind
+    what is left of the high ones."""
+    world = World(n, -1, 1)
+    ones = np.full((3, n), 1 - 2.0**-53)
+    halves = 0.5 + np.ldexp(world.rng.integers(1, 2**20, (3, n)) * 2.0 + 1, -48)
+    low = np.full((3, n), 2.0**-54 + 2.0**-99)
+    sparse = Doubles(np.full((3, n), 1 + 2.0**-45), low, np.zeros((3, n)))
+    for x in (dense(ones), dense(-halves), sparse):
+        for y in (dense(halves), dense(ones), exact(np.full((3, n), 2 - 2.0**-18))):
+            y = y.map(np.transpose)
+            with precision(BITS):
+                numbers = world.truth(x) @ world.truth(y)
+            assert outside(slices.matmul(x, y), numbers) == []
+
+
+def test_exponentials_hold_at_the_edges_of_their_table():
+    """Half way between two powers of the table, at them, and at +-700; beyond, what is
+    known is that nothing is left, or nothing."""
+    world = World(1, -4, 4)
+    half = np.log(2) / 512
+    steps = world.rng.integers(-(2**19) // 2, 2**19 // 2, 150) * half
+    edges = np.concatenate([steps, [-700.0, 700.0, np.nextafter(700, 0), 0.0, half, -half, 1e-300]])
+    for x in (exact(edges), dense(edges), exact(np.nextafter(edges, 0))):
+        assert exponentials_of(world, x) == []
+    beyond = exponentials.exp(exact(np.array([-701.0, -1e300, 701.0, 1e300])))
+    assert beyond.high.tolist() == [0.0] * 4
+    assert (beyond.error[:2] == doubles.TINY).all()
+    assert (beyond.error[2:] == np.inf).all()
+    vague = Doubles(np.array([-701.0, 1.0]), np.zeros(2), np.array([2.0, 1.5]))
+    assert (exponentials.exp(vague).error == np.inf).all()
+
+
+def test_logarithms_hold_near_one_and_far():
+    """Near 1, where the logarithm is small, near the ends of the range, and of 1 itself."""
+    world = World(2, -4, 4)
+    far = [2.0**-1000, 2.0**1000, 1e-300, 1e300, 1.0, np.nextafter(1, 0), np.nextafter(1, 2)]
+    near = 1 + np.ldexp(world.rng.uniform(-1, 1, 60), -world.rng.integers(1, 60, 60))
+    for x in (exact(np.array(far)), dense(near), exact(near)):
+        assert logarithms_of(world, x) == []
+    doubtful = Doubles(np.array([0.0, -1.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    assert (exponentials.log(doubtful).error == np.inf).all()
+
+
+# -- a bound that is too small is seen -----------------------------------------------------
+
+
+def fewer(monkeypatch):
+    """Three slices where there should be four."""
+    cut = slices._slices
+
+    def cut_short(x, bits, axis):
+        found, above, rest = cut(x, bits, axis)
+        return found[:3], above, rest
+
+    monkeypatch.setattr(slices, "_slices", cut_short)
+
+
+def short(monkeypatch):
+    """Products without those of the low floats."""
+
+    def multiply(a, b, c, d):
+        return words.two_product(a, c)
+
+    monkeypatch.setattr(words, "multiply", multiply)
+
+
+def thin(module, name, value):
+    """A constant that claims too much."""
+    return lambda monkeypatch: monkeypatch.setattr(module, name, value)
+
+
+@pytest.mark.parametrize(
+    ("law", "fault"),
+    [
+        (adding, thin(doubles, "PAIR", 2.0**-106)),
+        (multiplying, thin(doubles, "PAIR", 2.0**-106)),
+        (multiplying, thin(doubles, "TINY", 0.0)),
+        (multiplying, short),
+        (dividing, thin(doubles, "PAIR", 2.0**-106)),
+        (dividing, thin(doubles, "TINY", 0.0)),
+        (rooting, thin(doubles, "PAIR", 2.0**-106)),
+        (rooting, thin(doubles, "TINY", 0.0)),
+        (summing, thin(doubles, "PAIR", 2.0**-112)),
+        (products_of_matrices, thin(slices, "TINY", 0.0)),
+        (long_products, fewer),
+        (exponentials_of, thin(exponentials, "_EXP", 2.0**-96)),
+        (exponentials_of, thin(exponentials, "TINY", 0.0)),
+        (logarithms_of, thin(exponentials, "_EXP", 2.0**-96)),
+    ],
+)
+def test_a_bound_that_claims_too_much_is_found(law, fault, monkeypatch):
+    """With a constant that is too small, or a part left out, the laws fail."""
+    fault(monkeypatch)
+    assert any(law(World(seed, *ends)) for seed in range(40) for ends in RANGES)
+
+
+# -- what is not known, hidden, or nothing ---------------------------------------------------
+
+
+def test_what_is_not_known_stays_unknown():
+    """An error without bound goes through every operation, and overflow makes one."""
+    unknown = Doubles(np.zeros(1), np.zeros(1), np.array([np.inf]))
+    one = exact(np.ones(1))
+    row = partial(Doubles.map, change=lambda part: part.reshape(1, 1))
+    for found in (
+        doubles.add(unknown, one),
+        doubles.multiply(unknown, one),
+        doubles.divide(one, unknown),
+        doubles.sqrt(unknown),
+        doubles.negative(unknown),
+        doubles.total(unknown, 0),
+        exponentials.exp(unknown),
+        exponentials.log(unknown),
+        slices.matmul(row(unknown), row(exact(np.zeros(1)))),
+        slices.matmul(row(one), row(unknown)),
+        doubles.add(exact(np.array([1.7e308])), exact(np.array([1.7e308]))),
+        doubles.multiply(exact(np.array([1e200])), exact(np.array([1e200]))),
+        doubles.divide(one, exact(np.zeros(1))),
+        doubles.sqrt(exact(-np.ones(1))),
+        slices.matmul(row(exact(np.array([1e300]))), row(exact(np.array([1e300])))),
+    ):
+        assert found.error == np.inf
+        assert np.isfinite([found.high, found.low]).all()
+
+
+def test_masked_scores_stay_masked_beside_what_is_positive():
+    """A sum with one, a positive multiple and a share of it are masked; what is not known
+    to be positive makes nothing known of it; its exponential is exactly 0."""
+    hidden = exact(np.array([-np.inf]))
+    two, zero = exact(np.array([2.0])), exact(np.array([0.0]))
+    vague = Doubles(np.array([1.0]), np.array([0.0]), np.array([1.0]))
+    for found in (
+        doubles.add(hidden, two),
+        doubles.add(two, hidden),
+        doubles.multiply(hidden, two),
+        doubles.multiply(two, hidden),
+        doubles.divide(hidden, two),
+    ):
+        assert found.hidden.all()
+        assert (found.low == 0).all()
+        assert (found.error == 0).all()
+    for found in (
+        doubles.multiply(hidden, zero),
+        doubles.multiply(hidden, vague),
+        doubles.multiply(hidden, doubles.negative(two)),
+        doubles.multiply(hidden, hidden),
+        doubles.divide(hidden, vague),
+        doubles.divide(two, hidden),
+        doubles.negative(hidden),
+        exponentials.log(hidden),
+    ):
+        assert not found.hidden.any()
+        assert found.error == np.inf
+    assert exponentials.exp(hidden).is_zero.all()
+
+
+def test_zeros_are_exact():
+    """A factor that is 0, sums that cancel, a root of 0 and rows of zeros make exact
+    zeros; a factor that is only next to 0 doesn't, however small its bound."""
+    zero, some_number = exact(np.zeros((2, 2))), dense(np.full((2, 2), 0.3))
+    made = Doubles(some_number.high, some_number.low, np.full((2, 2), 0.1))
+    for found in (
+        doubles.multiply(zero, made),
+        doubles.divide(zero, made),
+        doubles.add(some_number, doubles.negative(some_number)),
+        doubles.sqrt(zero),
+        doubles.total(zero, 0),
+        slices.matmul(zero, made),
+        slices.matmul(made, zero),
+    ):
+        assert found.is_zero.all()
+    next_to = Doubles(np.zeros((2, 2)), np.zeros((2, 2)), np.full((2, 2), 2.0**-1000))
+    small = exact(np.full((2, 2), 2.0**-500))
+    for found in (
+        doubles.multiply(next_to, small),
+        doubles.divide(next_to, exact(np.full((2, 2), 2.0**500))),
+        slices.matmul(next_to, small),
+        slices.matmul(small, next_to),
+        slices.matmul(small, doubles.multiply(small, small)),
+    ):
+        assert not found.is_zero.any()
+
+
+def test_large_arrays_are_done_in_blocks():
+    """By blocks of rows, whatever is broadcast to what, the results are the same."""
+    world = World(3, -20, 20)
+    wide, column, row = world.pairs((3, 7, 1201)), world.pairs((7, 1)), world.pairs((1201,))
+    for operation in (doubles.add, doubles.multiply, doubles.divide):
+        for x, y in ((wide, column), (row, wide), (wide, wide), (column, row)):
+            found, whole = operation(x, y), inspect.unwrap(operation)(x, y)
+            for part in ("high", "low", "error"):
+                assert (getattr(found, part) == getattr(whole, part)).all()
+    exps = exponentials.exp(wide), inspect.unwrap(exponentials.exp)(wide)
+    assert (exps[0].high == exps[1].high).all()
+    assert exps[0].shape == wide.shape
+
+
+# -- pairs around balls ----------------------------------------------------------------------
+
+
+@some
+@given(worlds, st.sampled_from([128, 512]))
+def test_pairs_around_balls_hold_them(world, bits):
+    """Both ends of a ball are within the pair's bound."""
+    x = world.pairs(30)
+    with precision(bits):
+        parts = (x.high, x.low, x.error)
+        rows = zip(*(part.tolist() for part in parts), strict=True)
+        balls = [arb(h) * (arb(l) + 1).exp() + arb(0, e) for h, l, e in rows]
+    found = doubles.of_balls(balls, bits)
+    for end in (arb.lower, arb.upper):
+        assert outside(found, each(end, np.array([*balls, None], dtype=object)[:-1])) == []
+    assert found.error[(x.high == 0) & (x.error == 0)].tolist() == [0.0] * int(
+        ((x.high == 0) & (x.error == 0)).sum()
+    )
+
+
+def test_balls_without_bounds_are_not_known():
+    """What is no number, has no bound or is beyond floats; None is a masked score."""
+    with precision(128):
+        balls = [arb("nan"), arb("inf"), arb("-inf"), arb(0, "inf"), arb(2) ** 1030, None]
+    found = doubles.of_balls(balls, 128)
+    assert found.error.tolist() == [np.inf] * 5 + [0.0]
+    assert found.hidden.tolist() == [False] * 5 + [True]
+    with precision(128):
+        tiny = arb(2) ** -1100
+    assert not doubles.of_balls([tiny], 128).is_zero.any()
+
+
+def test_parts_are_joined_along_an_axis():
+    """The parts of a whole, put together again, are the whole."""
+    whole = World(4, -20, 20).pairs((4, 6))
+    halves = [whole.map(lambda part, k=k: part[:, k : k + 3]) for k in (0, 3)]
+    again = doubles.joined(halves, 1)
+    for part in ("high", "low", "error"):
+        assert (getattr(again, part) == getattr(whole, part)).all()
