@@ -127,9 +127,9 @@ QUICK_BITS = 512
 #: whether it is zero.
 EXPANSION = 400_000
 #: Numbers in a recipe that is evaluated at a point to learn whether it is zero, and
-#: bits of its value there.
+#: bits of its value there, times the terms in it.
 EVALUATED = 100_000
-EVALUATION = 1 << 20
+EVALUATION = 1 << 25
 #: Largest number under a root whose square factors are looked for, beside
 #: small ones: FLINT finds those of 40 digits in some 30 ms.
 RADICAND = 10**40

@@ -258,7 +258,8 @@ def _vanishes(lines: Sequence[Line], lattice: _Lattice) -> bool:
     for variable in {*bound.low, *bound.high}:
         at[variable] = bits
         bits *= bound.high.get(variable, 0) - bound.low.get(variable, 0) + 1
-    if bits > EVALUATION or bits * len(lines) > EVALUATION * 64:
+    sizes = [len(line.operands) + sum(map(len, line.parts.values())) for line in lines]
+    if bits * sum(sizes) > EVALUATION:
         return False
 
     def monomial(powers: Powers) -> fmpq:

@@ -256,7 +256,9 @@ class Recipe:
             return Verdict.HOLDS if near.is_zero() else Verdict.REFUTED
         # Where few of many numbers differ there is a short form, that costs less than a proof.
         short = None if budget is QUICK else self.form()
-        seems = points.is_zero(self._lines()) if short is None else _form_is_zero(short)
+        seems = Verdict.UNDECIDED if short is None else _form_is_zero(short)
+        if seems is Verdict.UNDECIDED:
+            seems = points.is_zero(self._lines())
         if seems is not Verdict.UNDECIDED:
             return seems
         parts = self.form(budget)
