@@ -256,19 +256,23 @@ def _vanishes(lines: Sequence[Line], lattice: _Lattice) -> bool:
     at: dict[Variable, int] = {}
     bits = bound.bits + 1
     for variable in {*bound.low, *bound.high}:
-        at[variable] = bits
-        bits *= bound.high.get(variable, 0) - bound.low.get(variable, 0) + 1
+        count = bound.high.get(variable, 0) - bound.low.get(variable, 0) + 1
+        # A power that all monomials share may be huge, and tells nothing: 1.
+        at[variable] = bits if count > 1 else 0
+        bits *= count
     sizes = [len(line.operands) + sum(map(len, line.parts.values())) for line in lines]
     if bits * sum(sizes) > EVALUATION:
         return False
 
     def monomial(powers: Powers) -> fmpq:
-        exponent = sum(at.get(variable, 1) * power for variable, power in powers.items())
+        exponent = sum(at.get(variable, 0) * power for variable, power in powers.items())
+        if abs(exponent) > EVALUATION:
+            raise OverflowError
         return fmpq(fmpz(1) << exponent) if exponent >= 0 else fmpq(1, fmpz(1) << -exponent)
 
     try:
         return _walked(lines, lattice, _Rational(monomial)) == 0
-    except ZeroDivisionError:
+    except (OverflowError, ZeroDivisionError):
         return False
 
 

@@ -14,6 +14,7 @@ from symattn.shapes import show
 from symattn.solution.arguments import Asked, Empty, Layout, Numbers, grouped, heads_of
 from symattn.solution.logsums import log_sums
 from symattn.solution.quantity import Quantity
+from symattn.solution.roles import Part, Role
 from symattn.solution.solution import Solution
 from symattn.solution.stacks import stacked
 from symattn.solution.visibility import Alignment
@@ -28,7 +29,7 @@ class Attention:
 
     def __init__(self, heads: Sequence[Solution], layout: Layout, undefined: bool = False) -> None:
         self.heads = tuple(heads)
-        self._layout = layout
+        self.layout = layout
         self._undefined = undefined
 
     def __repr__(self) -> str:
@@ -37,7 +38,7 @@ class Attention:
     @property
     def solution(self) -> Solution:
         """The solution of the only head; :class:`Malformed` where there are more."""
-        if len(self.heads) > 1 or self._layout.lead:
+        if len(self.heads) > 1 or self.layout.lead:
             raise Malformed(f"there are {len(self.heads)} heads: their solutions are in heads")
         return self.heads[0]
 
@@ -89,13 +90,18 @@ class Attention:
                     f"expected the output's shape, {show(wanted)}, found {show(stack.shape)}"
                 )
         faults.raise_all()
-        return grouped(stack.matrices, self._layout.group)
+        return grouped(stack.matrices, self.layout.group)
 
-    def _by_query(self, name: str, get: Callable[[Solution], Quantity]) -> Quantity:
+    def _by_query(
+        self,
+        name: Part,
+        get: Callable[[Solution], Quantity],
+        backward: Gradients | None = None,
+    ) -> Quantity:
         """What has a row for each query: those of a group lie below each other."""
-        lay = self._layout
+        lay, role = self.layout, Role(name, self, backward)
         if not lay.lead and not self._undefined:
-            return get(self.heads[0])
+            return get(self.heads[0]).playing(role)
         parts = []
         for head in self.heads:
             whole = get(head)
@@ -108,21 +114,26 @@ class Attention:
                 rows[..., None] if len(parts[0].shape) == 2 else rows,
                 (*lay.lead, *parts[0].shape),
             )
-        return stacked(name, lay.lead, parts, undefined)
+        return stacked(name, lay.lead, parts, undefined).playing(role)
 
-    def _by_key(self, name: str, get: Callable[[Solution], Quantity]) -> Quantity:
+    def _by_key(
+        self,
+        name: Part,
+        get: Callable[[Solution], Quantity],
+        backward: Gradients | None = None,
+    ) -> Quantity:
         """What has a row for each key."""
-        lay = self._layout
+        lay, role = self.layout, Role(name, self, backward)
         parts = [get(head) for head in self.heads]
         if not lay.lead_k and not self._undefined:
-            return parts[0]
+            return parts[0].playing(role)
         undefined = None
         if self._undefined:
             dead = lay.empty.reshape(len(parts), -1).any(axis=1)
             undefined = np.broadcast_to(
                 dead.reshape(*lay.lead_k, 1, 1), (*lay.lead_k, *parts[0].shape)
             )
-        return stacked(name, lay.lead_k, parts, undefined)
+        return stacked(name, lay.lead_k, parts, undefined).playing(role)
 
     def _repr_latex_(self) -> str | None:
         return self.output._repr_latex_()
@@ -144,7 +155,7 @@ class Gradients:
     @property
     def solution(self) -> Solution:
         """The solution of the only head; :class:`Malformed` where there are more."""
-        return Attention(self.heads, self._forward._layout).solution
+        return Attention(self.heads, self._forward.layout).solution
 
     @cached_property
     def dQ(self) -> Quantity:
@@ -186,14 +197,14 @@ class Gradients:
 
     def _with(
         self,
-        take: Callable[[str, Callable[[Solution], Quantity]], Quantity],
-        name: str,
+        take: Callable[[Part, Callable[[Solution], Quantity], Gradients], Quantity],
+        name: Part,
         of: str,
     ) -> Quantity:
         gradients = dict(zip(self._forward.heads, self.heads, strict=True))
         if of not in self.heads[0]:
             raise Malformed(f"{name}: there is no {of}")
-        return take(name, lambda head: gradients[head].gradient(of))
+        return take(name, lambda head: gradients[head].gradient(of), self)
 
 
 def attention(

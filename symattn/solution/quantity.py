@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from symattn.printers.notebook import Cell
+    from symattn.solution.roles import Role
 
 #: What stands in the brackets of ``A[0, 1:]``.
 Key = SupportsIndex | slice
@@ -102,7 +103,8 @@ class Quantity:
     row). ``letters`` are the symbols that its entries may be linear forms in,
     ``coefficient`` gives the quantity of what stands before one (None: alone).
     ``labels`` are those of the rows and of the columns of the grid, empty where they
-    have none; the output of a softmax ``is_weights``.
+    have none; the output of a softmax ``is_weights``. ``role`` tells which part of
+    attention it is, if it is one.
 
     >>> from symattn.solution.solution import solve
     >>> A = solve("cat-sat-mat")["A"]
@@ -122,6 +124,7 @@ class Quantity:
         coefficient: Callable[[str | None], Quantity] | None = None,
         labels: tuple[Sequence[str], Sequence[str]] = ((), ()),
         is_weights: bool = False,
+        role: Role | None = None,
     ) -> None:
         self.name = name
         self.shape = shape
@@ -131,6 +134,7 @@ class Quantity:
         self._coefficient = coefficient
         self.labels = labels
         self.is_weights = is_weights
+        self.role = role
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -205,6 +209,7 @@ class Quantity:
             coefficient,
             cast("tuple[Sequence[str], Sequence[str]]", labels),
             self.is_weights,
+            self.role and self.role.taken(key),
         )
 
     def __len__(self) -> int:
@@ -242,6 +247,12 @@ class Quantity:
         """The same quantity under another name."""
         made = copy(self)
         made.name = name
+        return made
+
+    def playing(self, role: Role) -> Quantity:
+        """The same quantity as a part of attention."""
+        made = copy(self)
+        made.role = role
         return made
 
     @cached_property

@@ -1,1 +1,57 @@
-"""Tests of attention code against the exact truth."""
+"""Arrays of attention code, judged against the exact truth.
+
+>>> import numpy as np
+>>> import symattn
+>>> from symattn.testing import assert_close
+>>> exact = symattn.attention([[1]], [[0], [1]], [[1], [2]])
+>>> assert_close(np.array([[1.7310586]], "float32"), exact.output)
+
+:func:`~symattn.testing.reports.assert_close` and :func:`~symattn.testing.reports.report`
+judge one array, :func:`~symattn.testing.kernels.check_attention` a kernel, forward and
+backward. What is right is said by bounds for correct kernels of a working precision
+(:mod:`~symattn.testing.bounds`). Names are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from symattn.testing.bounds import Level, Precision
+    from symattn.testing.kernels import KernelReport, check_attention
+    from symattn.testing.reports import Miss, Report, assert_close, report
+
+#: The module that each public name is from.
+_HOMES = {
+    "KernelReport": "symattn.testing.kernels",
+    "Level": "symattn.testing.bounds",
+    "Miss": "symattn.testing.reports",
+    "Precision": "symattn.testing.bounds",
+    "Report": "symattn.testing.reports",
+    "assert_close": "symattn.testing.reports",
+    "check_attention": "symattn.testing.kernels",
+    "report": "symattn.testing.reports",
+}
+
+__all__ = [
+    "KernelReport",
+    "Level",
+    "Miss",
+    "Precision",
+    "Report",
+    "assert_close",
+    "check_attention",
+    "report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'symattn.testing' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

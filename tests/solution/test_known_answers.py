@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import numpy as np
 import pytest
 import sympy
 
 import symattn
+from symattn import attention, from_floats
 from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.numbers.reading import HIDDEN, read
@@ -211,3 +213,12 @@ def test_a_fault_is_reported_once_at_its_root():
     with pytest.raises(Malformed) as caught:
         symattn.solve(make("t", {"X": [[1]]}, steps))
     assert [fault.where for fault in caught.value.faults] == ["steps.A", "steps.C"]
+
+
+def test_equal_keys_leave_queries_no_gradient():
+    """Where all keys are the same, nothing that a query does changes the weights: dQ is 0,
+    though the scores of floats are fractions with huge denominators."""
+    rng = np.random.default_rng(1)
+    q, v, do = (from_floats(rng.normal(size=(n, 3)).astype("float32")) for n in (2, 9, 2))
+    k = from_floats(np.repeat(rng.normal(size=(1, 3)).astype("float32"), 9, axis=0))
+    assert not attention(q, k, v).backward(do).dQ.nearest().any()

@@ -1,0 +1,34 @@
+"""What a quantity of attention is: which part, of which call, and where in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from symattn.solution.attention import Attention, Gradients
+
+#: The parts of attention and of its gradients.
+Part = Literal["scores", "weights", "output", "lse", "dQ", "dK", "dV", "dA", "dS", "dBias", "dSink"]
+
+
+@dataclass(frozen=True, eq=False)
+class Role:
+    """A part of attention: what an array beside it is judged by.
+
+    ``keys`` are the indices that were taken of the whole part, one after the other.
+
+    >>> from symattn import attention
+    >>> made = attention([[1]], [[1], [2]], [[3], [4]], scale=1)
+    >>> made.output.role.part, made.weights[0].role.keys
+    ('output', (0,))
+    """
+
+    part: Part
+    forward: Attention
+    backward: Gradients | None = None
+    keys: tuple[Any, ...] = ()
+
+    def taken(self, key: Any) -> Role:
+        """The role of what an index takes of the quantity."""
+        return replace(self, keys=(*self.keys, key))

@@ -1,0 +1,357 @@
+r"""How far a correct kernel may be off, entry by entry.
+
+What is bounded is any kernel that computes attention by its definition in a working
+precision: its inputs and results are numbers of a format with unit roundoff :math:`u`,
+its sums are made in any order with unit roundoff :math:`w` (float32 for formats of 16 and
+8 bits, the format itself otherwise); exponentials and hyperbolic tangents are off by at
+most four units :math:`w`. Two levels say what else is rounded to the format:
+
+- ``fused``: the weights that are multiplied by values, the gradient into the scores that is
+  multiplied by keys and queries, and results (FlashAttention);
+- ``unfused``: every intermediate, the scores too (a sequence of matrix products). It
+  contains the other and is what is judged by unless said otherwise.
+
+The bounds are rigorous for these kernels: errors of errors are not left out. With
+:math:`\gamma_m = m w / (1 - m w)` a sum of m products, in any order, is off by at most
+:math:`\gamma_m` times the sum of their magnitudes (N. J. Higham, *Accuracy and stability of
+numerical algorithms*, 2002, section 3.1). Hats are computed values; the steps are
+
+1. scores: :math:`|\hat S - S| \le \gamma_{d_k + 4}\, |s| |Q| |K|^T + 2 w |S|`; unfused, queries
+   and keys may each have been scaled and stored, and so may the scores: four u of the
+   magnitudes, two of the scores. Capping has a derivative of at most 1 and adds its own
+   roundings, the bias adds that of one addition.
+2. what :math:`\hat S_{ij}` is off in a row matters only beside the others: with
+   :math:`\delta_{ij} = |\hat S - S|_{ij} + 3 w |S_{ij} - m_i| + 5 w` (the subtraction of the
+   maximum :math:`m_i`, whichever number it is rounded to, and the exponential) the weights lie
+   between what they are if :math:`S_{ij}` is larger by :math:`\delta_{ij}` and all others of
+   the row smaller by theirs, and the reverse. In first order that is
+   :math:`(1 - A_{ij}) \delta_{ij} + \sum_{l \ne j} A_{il} \delta_{il}`: nothing where one
+   weight is nearly 1. To that come :math:`\gamma_{n_k + 6 b + 3}` for the sum, with b
+   :data:`BLOCK`-wide blocks each of which may rescale what was summed before, and the storing.
+3. output: :math:`|\hat A - A|\,|V| + \gamma_{n_k + 6 b} \hat A |V|`, and that it is stored.
+4. log-sum-exp: :math:`\log \sum_j A_{ij} e^{\delta_{ij}}`, the sum's :math:`\gamma`, the
+   logarithm and the addition of the maximum.
+5. gradients: a kernel may have kept the weights, or, fused, have recomputed them as
+   :math:`\exp(S_{ij} - L_i)`, which are then off by :math:`\delta_{ij}` and by what the
+   log-sum-exp is; :math:`dA = dO\, V^T`; :math:`D` is the row sum of :math:`A \circ dA`, or
+   of :math:`dO \circ O` with the output as stored, whichever is worse;
+   :math:`dS = A \circ (dA - D)` is stored; dQ, dK, dV are products of these. Heads that share
+   keys may each store their dK and dV before they are added.
+
+Numbers too small for a format are rounded to what is there: each stored number is off by at
+most :attr:`Precision.tiny` more. The *condition* of an entry is the sum of the magnitudes of
+its terms, cancellation left out: :math:`A |V|` for the output, and so on. An error is as small
+as one can ask for where it is a few w of the condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from math import ceil
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from symattn.errors import Malformed
+from symattn.numbers.formats import FORMATS, FloatFormat, float_format
+from symattn.solution.attention import Attention, Gradients
+from symattn.solution.quantity import Quantity
+from symattn.solution.roles import Part
+from symattn.testing.model import Array, Inputs, Run, exactly, turned
+
+#: What a kernel may round to its format.
+Level = Literal["fused", "unfused"]
+
+#: Kernels that take keys block by block take at least so many at once.
+BLOCK = 16
+#: Bounds are computed in floats themselves.
+_UP = 1 + 2.0**-20
+#: Exponents above are of no use in a bound.
+_LARGEST = 300.0
+
+
+@dataclass(frozen=True)
+class Precision:
+    """A working precision: the format of inputs and results, that of sums, and the level.
+
+    >>> Precision("bfloat16").u, Precision("bfloat16").w == 2**-24, Precision("float64").w
+    (0.00390625, True, 1.1102230246251565e-16)
+    """
+
+    format: FloatFormat
+    accumulate: FloatFormat | None = None
+    level: Level = "unfused"
+
+    @property
+    def u(self) -> float:
+        """The unit roundoff of what is stored."""
+        return 2.0 ** -float_format(self.format).digits
+
+    @property
+    def w(self) -> float:
+        """The unit roundoff of sums."""
+        wide = "float64" if self.format == "float64" else "float32"
+        return 2.0 ** -float_format(self.accumulate or wide).digits
+
+    @property
+    def tiny(self) -> float:
+        """What a stored number may be off where the format has no number as small: half the
+        distance of its smallest; of formats as wide as float32, which many machines flush to
+        zero below the smallest normal number, that."""
+        form = FORMATS[self.format]
+        narrow = form.lowest > FORMATS["float32"].lowest
+        return 2.0 ** (form.lowest - form.digits if narrow else form.lowest)
+
+    @property
+    def unfused(self) -> bool:
+        """Whether every intermediate may be stored."""
+        return self.level == "unfused"
+
+    def gamma(self, terms: int) -> float:
+        """What a sum of so many products may be off, relative to their magnitudes."""
+        part = terms * self.w
+        return part / (1 - part) if part < 1 else np.inf
+
+    def stored(self, size: Array, error: Array, times: int = 1) -> Array:
+        """The error of numbers of that size once they have been stored."""
+        grown = (1 + self.u) ** times
+        return error * grown + size * (grown - 1) + times * self.tiny
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Of every entry: its condition, and how far a correct kernel may be off."""
+
+    condition: Array
+    bound: Array
+
+
+def bounds(quantity: Quantity, precision: Precision) -> Bound:
+    """The bounds of a part of attention, or of what was taken of one, in its shape.
+    :class:`Malformed` for any other quantity.
+
+    >>> from symattn import attention
+    >>> made = attention([[1]], [[1], [1]], [[3], [-4]])
+    >>> found = bounds(made.output, Precision("float32"))
+    >>> found.condition.tolist(), bool(1e-7 < found.bound < 1e-4)
+    ([[3.5]], True)
+    """
+    role = quantity.role
+    if role is None:
+        raise Malformed(f"{quantity.name} is no part of symattn.attention: no bound is known")
+    whole = _bounds_of(role.forward, role.backward, precision)[role.part]
+    taken = (reduce(lambda x, key: x[key], role.keys, x) for x in (whole.condition, whole.bound))
+    return Bound(*taken)
+
+
+_Known = dict[Precision, Mapping[Part, Bound]]
+#: The bounds of what has been judged, for as long as that is there.
+_KNOWN: WeakKeyDictionary[Attention | Gradients, _Known] = WeakKeyDictionary()
+
+
+def _bounds_of(
+    forward: Attention, backward: Gradients | None, precision: Precision
+) -> Mapping[Part, Bound]:
+    known = _KNOWN.setdefault(backward or forward, {})
+    if precision not in known:
+        known[precision] = all_bounds(*exactly(forward, backward), precision)
+    return known[precision]
+
+
+def all_bounds(inputs: Inputs, steps: Run, precision: Precision) -> dict[Part, Bound]:
+    """The bounds of every part, from its steps."""
+    with np.errstate(all="ignore"):
+        return _Bounding(inputs, steps, precision).parts()
+
+
+class _Bounding:
+    """The derivation above, step by step; ``e_...`` is what a computed step may be off.
+
+    A sink is one more column of scores and weights until it has taken its weight.
+    """
+
+    def __init__(self, inputs: Inputs, steps: Run, precision: Precision) -> None:
+        self.x, self.run, self.p = inputs, steps, precision
+        n_k = inputs.k.shape[1]
+        self.many = n_k + 6 * ceil(n_k / BLOCK)
+        self.scale = abs(inputs.scale)
+        self.visible = inputs.keep | ~inputs.live if inputs.mean else inputs.keep
+        self.magnitudes = self.scale * (abs(inputs.q) @ turned(abs(inputs.k)))
+        # Who recomputes weights has scores that are not stored.
+        unfused = precision.unfused
+        self.fused = (
+            _Bounding(inputs, steps, replace(precision, level="fused")) if unfused else None
+        )
+        self.a: Array = steps.weights
+        self.e_scores: Array = self._scores()
+        self.e_weights, self.e_again, self.e_lse = self._softmax()
+        inner = self.e_weights + precision.gamma(self.many) * (self.a + self.e_weights)
+        self.e_output = precision.stored(abs(steps.output), inner @ abs(inputs.v))
+        self.e_output = np.where(inputs.live | inputs.mean, self.e_output, 0.0)
+
+    def parts(self) -> dict[Part, Bound]:
+        """The bounds of every part."""
+        x, run, p = self.x, self.run, self.p
+        score_terms = self.magnitudes + (0.0 if x.bias is None else abs(x.bias))
+        lse_terms = abs(run.lse) + (self.a * score_terms).sum(axis=-1)
+        lse = p.stored(abs(run.lse), self.e_lse)
+        found: dict[Part, tuple[Array, Array]] = {
+            "scores": (score_terms, self.e_scores),
+            "weights": (self.a, self.e_weights),
+            "output": (self.a @ abs(x.v), self.e_output),
+            # What a row that sees no key has there is convention.
+            "lse": (lse_terms, np.where(x.live[..., 0], lse, np.inf)),
+        }
+        if x.upstream is not None:
+            found |= self._gradients(x.upstream)
+        return {name: self._in_shape(name, *pair) for name, pair in found.items()}
+
+    def _in_shape(self, name: Part, condition: Array, bound: Array) -> Bound:
+        lay = self.x.by_key if name in ("dK", "dV") else self.x.by_query
+        return Bound(lay(condition), lay(np.nan_to_num(bound * _UP, nan=np.inf, posinf=np.inf)))
+
+    def _scores(self) -> Array:
+        x, run, p = self.x, self.run, self.p
+        size = abs(run.scaled)
+        error = p.gamma(x.q.shape[-1] + 4) * self.magnitudes + 2 * p.w * size
+        if p.unfused:
+            error = p.stored(size, error + ((1 + p.u) ** 4 - 1) * self.magnitudes, 2)
+        self.e_capped = error
+        if x.cap is not None:
+            error = error + 8 * p.w * (size + error)
+            if p.unfused:
+                error = p.stored(size, error, 3)
+            self.e_capped = error = np.minimum(error, 2 * x.cap)
+        if x.bias is not None:
+            error = error + p.w * (abs(run.scores) + error)
+            if p.unfused:
+                error = p.stored(abs(run.scores), error)
+        return np.where(x.keep, error, 0.0)
+
+    def _softmax(self) -> tuple[Array, Array, Array]:
+        """What weights are off that are kept, those or the recomputed ones (with the sink's),
+        and the log-sum-exp: steps 2, 4 and 5."""
+        x, run, p = self.x, self.run, self.p
+        scores = np.where(self.visible, run.scores, -np.inf)
+        weights, error = run.weights, self.e_scores
+        if x.sink is not None and run.sink is not None:
+            scores, weights = _wide(scores, x.sink), _wide(weights, run.sink)
+            error = _wide(error, np.zeros_like(x.sink))
+        seen = ~np.isneginf(scores)
+        top = scores.max(axis=-1, keepdims=True)
+        gap = np.where(seen, top - scores, 0.0) + error + error.max(axis=-1, keepdims=True)
+        step = 2 * p.u if p.unfused else 0.0
+        delta = np.where(seen, error + (3 * p.w + step) * gap + 5 * p.w + step, 0.0)
+        delta = np.minimum(delta, _LARGEST)
+
+        up, down = np.expm1(delta), -np.expm1(-delta)
+        others, others_up, others_down = (
+            np.maximum(part.sum(axis=-1, keepdims=True) - part, 0.0)
+            for part in (weights, weights * up, weights * down)
+        )
+        above = (others * up + others_down) / (weights * (1 + up) + others - others_down)
+        below = (others * down + others_up) / (weights * (1 - down) + others + others_up)
+        moved = np.where(weights > 0, weights * np.maximum(above, below), 0.0)
+        moved = moved + p.gamma(self.many + 3) * (weights + moved)
+        kept = np.where(seen, p.stored(weights, moved, 4 if p.unfused else 1), 0.0)
+
+        lse = run.lse[..., None]
+        shift = np.maximum(
+            np.log1p((weights * up).sum(axis=-1, keepdims=True)),
+            -np.log1p(-(weights * down).sum(axis=-1, keepdims=True)),
+        )
+        rounding = p.gamma(self.many + 4) + 4 * p.w * abs(lse - top) + step
+        e_lse = shift + 2 * rounding + 4 * p.w * abs(lse)
+        if p.unfused:
+            e_lse = p.stored(abs(lse) + abs(lse - top), e_lse)
+        if self.fused:
+            again = self.fused.e_again
+        else:
+            far = delta + e_lse + 2 * p.w * (abs(np.where(seen, scores, 0.0)) + abs(lse))
+            again = weights * np.expm1(np.minimum(far, _LARGEST))
+            again = np.where(seen, p.stored(weights, again), 0.0)
+
+        # A kernel's backward pass may have either.
+        return kept[..., : x.k.shape[1]], np.maximum(kept, again), e_lse[..., 0]
+
+    def _gradients(self, do: Array) -> dict[Part, tuple[Array, Array]]:
+        """Step 5."""
+        x, run, p, a = self.x, self.run, self.p, self.a
+        n_q, n_k = x.q.shape[1], x.k.shape[1]
+        e_a, e_sink = self.e_again[..., :n_k], self.e_again[..., n_k:]
+        do, v, k, q = abs(do), abs(x.v), abs(x.k), abs(x.q)
+        da, rest = abs(run.da), abs(run.rest)
+
+        c_da = do @ turned(v)
+        e_da = p.gamma(x.v.shape[-1]) * c_da
+        if p.unfused:
+            e_da = p.stored(da, e_da)
+        near, far = a + e_a, da + e_da
+        of_weights = (e_a * da + near * e_da + self._product(n_k) * near * far).sum(-1)
+        wide = abs(run.output) + self.e_output
+        of_output = (do * (self.e_output + self._product(x.v.shape[-1]) * wide)).sum(-1)
+        e_rest = np.maximum(of_weights, of_output)[..., None]
+        e_rest = p.stored(rest, e_rest) if p.unfused else e_rest + p.w * rest
+
+        gap = abs(run.da - run.rest)
+        e_gap = e_da + e_rest + 3 * p.w * (far + rest + e_rest)
+        if p.unfused:
+            e_gap = p.stored(far + rest + e_rest, e_gap)
+        dm = abs(run.dm)
+        e_dm = near * e_gap * (1 + 2 * p.w) + e_a * gap + 2 * p.w * dm
+        # The scale may have been taken before the storing.
+        tiny = p.tiny * max(1.0, 1 / self.scale if self.scale else 0.0)
+        e_dm = p.stored(dm, e_dm, 3 if p.unfused else 1) + tiny
+        e_dm = np.where(x.keep, e_dm, 0.0)
+        c_dm = np.where(x.live, a * (c_da + (a * c_da).sum(axis=-1, keepdims=True)), 0.0)
+
+        slope, e_slope = self._slope()
+        ds = abs(run.ds)
+        e_ds = e_dm * slope + (dm + e_dm) * e_slope
+        if p.unfused and x.cap is not None:
+            e_ds = p.stored(ds, e_ds)
+        c_ds = c_dm * slope
+
+        def product(left: Array, e_left: Array, right: Array, terms: int, size: Array) -> Array:
+            part = p.gamma(terms) + ((1 + p.u) ** 3 - 1 if p.unfused else 0.0)
+            inner = e_left + part * (left + e_left)
+            return p.stored(size, self.scale * (inner @ right), 2 if p.unfused else 1)
+
+        c_dk, c_dv = self.scale * (turned(c_ds) @ q), turned(a) @ do
+        shared = (1 + p.u) ** 2 - 1 if x.layout.group > 1 else 0.0
+        e_dk = product(turned(ds), turned(e_ds), q, n_q + 3, abs(run.dk)) + shared * c_dk
+        inner = e_a + p.gamma(n_q) * near
+        e_dv = p.stored(abs(run.dv), turned(inner) @ do) + shared * c_dv
+        found: dict[Part, tuple[Array, Array]] = {
+            "dA": (c_da, p.stored(da, e_da)),
+            "dS": (c_dm, e_dm),
+            "dBias": (c_dm, e_dm),
+            "dQ": (self.scale * (c_ds @ k), product(ds, e_ds, k, n_k + 3, abs(run.dq))),
+            "dK": (c_dk, e_dk),
+            "dV": (c_dv, e_dv),
+        }
+        if run.sink is not None:
+            error = e_sink * (rest + e_rest) + run.sink * (e_rest + 2 * p.w * rest)
+            terms = run.sink * (a * c_da).sum(axis=-1, keepdims=True)
+            found["dSink"] = (terms, p.stored(run.sink * rest, error))
+        return found
+
+    def _product(self, terms: int) -> float:
+        """What a sum of products may be off that may have been stored one by one."""
+        return self.p.gamma(terms) + (self.p.u if self.p.unfused else 0.0)
+
+    def _slope(self) -> tuple[Array | float, Array | float]:
+        """The derivative of the capping, and what it may be off."""
+        if self.x.cap is None:
+            return 1.0, 0.0
+        level = abs(self.run.capped) / self.x.cap
+        off = self.e_capped / self.x.cap
+        error = np.minimum(2 * level * off + off**2, 1.0) + 8 * self.p.w
+        return (1 - level) * (1 + level), error + (3 * self.p.u if self.p.unfused else 0.0)
+
+
+def _wide(whole: Array, column: Array) -> Array:
+    return np.concatenate([whole, column], axis=-1)

@@ -1,0 +1,171 @@
+"""Packages that kernels are written for: their arrays, and their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol, get_args
+
+from symattn.errors import Malformed, expected
+from symattn.numbers.formats import FloatFormat
+from symattn.testing.model import Array
+
+#: The packages whose arrays kernels may take.
+FrameworkName = Literal["numpy", "torch", "jax"]
+
+#: A kernel: queries, keys and values to the output, to the output and the log-sum-exp, or to
+#: these and gradients by name.
+Kernel = Callable[[Any, Any, Any], Any]
+#: A kernel's backward pass: queries, keys, values and the upstream gradient to dQ, dK, dV.
+Backward = Callable[[Any, Any, Any, Any], Any]
+
+
+class Framework(Protocol):
+    """What is asked of a package."""
+
+    #: Whether it can differentiate kernels itself.
+    differentiates: bool
+
+    def array(self, values: Array, form: FloatFormat) -> Any:
+        """An array of its own; the values are numbers of the format."""
+
+    def gradients(
+        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """What a kernel gives, and the gradients of ``sum(upstream * output)``."""
+
+
+class NumPy:
+    """NumPy; bfloat16 and float8 are those of ml_dtypes."""
+
+    differentiates = False
+
+    def array(self, values: Array, form: FloatFormat) -> Any:
+        """See :class:`Framework`."""
+        if form in ("float16", "float32", "float64"):
+            return values.astype(form)
+        import ml_dtypes
+
+        return values.astype(getattr(ml_dtypes, form))
+
+    def gradients(
+        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """NumPy has none: :class:`Malformed`."""
+        raise Malformed("backward: NumPy differentiates nothing, expected a function")
+
+
+class Torch:
+    """PyTorch; gradients are its autograd's."""
+
+    differentiates = True
+
+    def array(self, values: Array, form: FloatFormat) -> Any:
+        """See :class:`Framework`."""
+        import torch
+
+        # All numbers of the format are floats of 64 bits: nothing is rounded.
+        return torch.tensor(values, dtype=torch.float64).to(getattr(torch, form))
+
+    def gradients(
+        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """See :class:`Framework`."""
+        import torch
+
+        leaves = tuple(x.detach().clone().requires_grad_() for x in inputs)
+        made = function(*leaves)
+        return made, torch.autograd.grad(output_of(made), leaves, upstream)
+
+
+class Jax:
+    """JAX; gradients are those of ``jax.vjp``."""
+
+    differentiates = True
+
+    def array(self, values: Array, form: FloatFormat) -> Any:
+        """See :class:`Framework`; :class:`Malformed` where JAX makes float32 of float64."""
+        import jax
+        import jax.numpy as jnp
+
+        if form == "float64" and not jax.config.jax_enable_x64:
+            raise Malformed(
+                "dtype: JAX makes float32 of float64 unless it is told otherwise: "
+                'jax.config.update("jax_enable_x64", True)'
+            )
+        return jnp.asarray(values, dtype=getattr(jnp, form))
+
+    def gradients(
+        self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """See :class:`Framework`."""
+        import jax
+
+        def output(*leaves: Any) -> tuple[Any, Any]:
+            made = function(*leaves)
+            return output_of(made), made
+
+        _, back, made = jax.vjp(output, *inputs, has_aux=True)
+        return made, back(upstream)
+
+
+_FRAMEWORKS: Mapping[FrameworkName, Framework] = {
+    "numpy": NumPy(),
+    "torch": Torch(),
+    "jax": Jax(),
+}
+
+
+def framework_of(name: str) -> Framework:
+    """The package of that name; :class:`Malformed` names those there are.
+
+    >>> import numpy as np
+    >>> framework_of("numpy").array(np.ones(2), "float16")
+    array([1., 1.], dtype=float16)
+    """
+    for known, framework in _FRAMEWORKS.items():
+        if known == name:
+            return framework
+    raise Malformed(f"framework: unknown {name!r}: {expected(name, get_args(FrameworkName))}")
+
+
+#: What kernels call what they give, in small letters.
+_NAMES = {
+    "output": ("output", "out", "o", "y"),
+    "lse": ("lse", "logsumexp", "softmax_lse"),
+    "dQ": ("dq",),
+    "dK": ("dk",),
+    "dV": ("dv",),
+}
+
+
+def parts_of(made: Any) -> dict[str, Any]:
+    """What a kernel gave, by name: the output, the log-sum-exp, gradients.
+
+    >>> parts_of((1, 2)), parts_of({"out": 1, "dq": 3})
+    ({'output': 1, 'lse': 2}, {'output': 1, 'dQ': 3})
+    """
+    if isinstance(made, Mapping):
+        known = {name: part for part, names in _NAMES.items() for name in names}
+        found = {known[str(key).lower()]: x for key, x in made.items() if str(key).lower() in known}
+        if not found:
+            wanted = ", ".join(_NAMES)
+            raise Malformed(
+                f"function: expected some of {wanted}, found {', '.join(map(str, made))}"
+            )
+        return found
+    if isinstance(made, tuple):
+        if not 1 <= len(made) <= 2:
+            raise Malformed(
+                f"function: expected the output, or it and the log-sum-exp, found {len(made)} "
+                "results: return a mapping from names"
+            )
+        return dict(zip(("output", "lse"), made, strict=False))
+    return {"output": made}
+
+
+def output_of(made: Any) -> Any:
+    """The output among what a kernel gave; :class:`Malformed` without one."""
+    found = parts_of(made)
+    if "output" not in found:
+        raise Malformed("function: expected an output to take gradients of, found none")
+    return found["output"]
