@@ -101,21 +101,18 @@ class SymattnError(Exception):
         return visible(super().__str__())
 
 
-class Malformed(SymattnError, ValueError):
-    """The input can't be understood; ``faults`` lists what is wrong: all of it,
+class Faulty(SymattnError):
+    """An error that tells every fault with its place; ``faults`` lists them: all,
     or the first, and ``more`` counts the rest.
 
-    It is a ``ValueError`` too, as Python users expect of bad values.
-
-    >>> print(Malformed([Fault("a", "missing"), Fault("b", "unknown", 3)], source="x.toml"))
+    >>> print(Faulty([Fault("a", "missing"), Fault("b", "unknown", 3)], source="x.toml"))
     x.toml: 2 faults
       x.toml: a: missing
       x.toml:3: b: unknown
-    >>> print(Malformed(Fault("b", "unknown", 3), source="x.toml"))
-    x.toml:3: b: unknown
-    >>> print(Malformed("not a number"))
-    not a number
     """
+
+    #: What many faults are called.
+    called = "faults"
 
     def __init__(
         self, faults: str | Fault | Iterable[Fault], source: str = "", more: int = 0
@@ -133,11 +130,40 @@ class Malformed(SymattnError, ValueError):
         if count == 1:
             return self.faults[0].at(self.source)
         head = f"{visible(self.source)}: " if self.source else ""
-        lines = [f"{head}{count} faults"]
+        lines = [f"{head}{count} {self.called}"]
         lines += [f"  {fault.at(self.source)}" for fault in self.faults[: FAULTS_PRINTED.most]]
         if count > FAULTS_PRINTED.most:
             lines.append(f"  {FAULTS_PRINTED.said(count - FAULTS_PRINTED.most)}")
         return "\n".join(lines)
+
+
+class Malformed(Faulty, ValueError):
+    """The input can't be understood; ``faults`` lists what is wrong.
+
+    It is a ``ValueError`` too, as Python users expect of bad values.
+
+    >>> print(Malformed(Fault("b", "unknown", 3), source="x.toml"))
+    x.toml:3: b: unknown
+    >>> print(Malformed("not a number"))
+    not a number
+    """
+
+
+class Undecided(Faulty):
+    """The largest precision allowed does not settle a digit or a sign; ``faults`` lists
+    what of an array is not settled, with the digits that are certain.
+
+    Only values outside the field of quotients of exponential sums (``log``,
+    nested roots, an exponential of an exponential) and entries whose proof is too long
+    can end here; see :mod:`symattn.numbers.values` and :mod:`symattn.numbers.points`.
+
+    >>> print(Undecided([Fault("dV[0, 0]", "may be 0"), Fault("dV[1, 0]", "may be 0")]))
+    2 undecided
+      dV[0, 0]: may be 0
+      dV[1, 0]: may be 0
+    """
+
+    called = "undecided"
 
 
 class Faults(list[Fault]):
@@ -202,7 +228,7 @@ class _Gathering:
     def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> bool:
         if not isinstance(error, SymattnError):
             return False
-        told = error if isinstance(error, Malformed) else Malformed(str(error))
+        told = error if isinstance(error, Faulty) else Malformed(str(error))
         self._faults.extend(fault.inside(self._prefix) for fault in told.faults)
         self._faults.more += told.more
         return True
@@ -218,15 +244,6 @@ class UnknownName(Malformed, KeyError):
 
 class OutOfRange(Malformed, IndexError):
     """An index outside a quantity, or too many of them. An ``IndexError`` too."""
-
-
-class Undecided(SymattnError):
-    """The largest precision allowed does not settle a digit or a sign.
-
-    Only values outside the field of quotients of exponential sums (``log``,
-    nested roots, an exponential of an exponential) can end here; see
-    :mod:`symattn.numbers.values`.
-    """
 
 
 class NoClosedForm(SymattnError):

@@ -123,6 +123,9 @@ DECIDING = Budget(size=20_000, products=400_000, bits=1 << 18)
 
 #: Bits up to which a quick question is pursued.
 QUICK_BITS = 512
+#: Entries of an array that stay undecided at the largest precision; after so many the
+#: others are not followed up.
+PURSUED = Limit(100, "not followed up after {most} undecided entries; {found}")
 #: Products that are formed to bring a sum over one denominator, to decide
 #: whether it is zero.
 EXPANSION = 400_000

@@ -28,7 +28,8 @@ from symattn.limits import DERIVED
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.rounding import Real
 from symattn.programs.uses import uses
-from symattn.solution.quantity import Entry, Quantity
+from symattn.solution.entries import Entry
+from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 

@@ -20,7 +20,7 @@ from symattn.crosscheck.recomputation import Loss, recompute
 from symattn.errors import Malformed
 from symattn.numbers.balls import FIRST
 from symattn.numbers.recipes import Recipe
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 from symattn.verification import Check, Verification, verify

@@ -25,7 +25,7 @@ from symattn.errors import Fault, Malformed
 from symattn.languages.sentence import Sentence
 from symattn.numbers.balls import FIRST, precision
 from symattn.shapes import keys
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 

@@ -15,7 +15,7 @@ from symattn.numbers.values import Value, rational
 from symattn.programs import nodes
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution
 
 

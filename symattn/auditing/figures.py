@@ -17,7 +17,7 @@ from symattn.languages.sentence import Sentence
 from symattn.numbers.printed import MINUS_INFINITY, Printed
 from symattn.numbers.reading import Hidden
 from symattn.programs.nodes import Node
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.verdicts import Verdict
 
 # A number that is a unit away from another is not cut off to it, though its

@@ -29,7 +29,8 @@ from symattn.programs.entrywise import Entrywise, Grid
 from symattn.programs.nodes import Node
 from symattn.programs.running import Run
 from symattn.shapes import keys
-from symattn.solution.quantity import Entry, Quantity
+from symattn.solution.entries import Entry
+from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 

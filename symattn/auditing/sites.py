@@ -21,7 +21,7 @@ from symattn.numbers.values import Value, rational
 from symattn.programs import nodes
 from symattn.programs.floats import Matrix
 from symattn.programs.nodes import Node
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 
 FORMATS: tuple[FloatFormat, ...] = ("float16", "float32")
 #: Steps are rounded to so many places at most.

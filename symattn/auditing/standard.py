@@ -15,7 +15,7 @@ from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.numbers.printed import MINUS_INFINITY, Printed
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.verdicts import Verdict
 
 #: Why a figure that holds says less than it seems to, '' where it doesn't: a

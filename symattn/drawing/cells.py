@@ -16,7 +16,8 @@ from symattn.errors import SymattnError
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.values import Value
-from symattn.solution.quantity import Entry, Quantity
+from symattn.solution.entries import Entry
+from symattn.solution.quantity import Quantity
 
 #: What shades mean: weights from 0 to 1, or to the largest where all are small;
 #: numbers with their signs, the largest darkest; entries in symbols, by the

@@ -18,7 +18,8 @@ from symattn.languages.language import ENGLISH, Language
 from symattn.numbers import rounding
 from symattn.printers import blocks as b
 from symattn.printers import mathjax
-from symattn.solution.quantity import Entry, Quantity
+from symattn.solution.entries import Entry
+from symattn.solution.quantity import Quantity
 
 #: Digits of the exact value beyond the places that are asked for: what is near enough
 #: to it is then near enough to what is in the question.

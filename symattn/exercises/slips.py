@@ -25,7 +25,7 @@ from symattn.programs.display import formula
 from symattn.programs.nodes import Node
 from symattn.programs.program import ancestors
 from symattn.shapes import Nested, nested
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution
 
 #: The kinds of the catalogue that people make by hand, and how each is said; those

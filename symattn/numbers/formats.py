@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from symattn.numbers.doubles import Doubles
     from symattn.numbers.rounding import Real
 
+#: Certain digits that are told of a number whose float is not.
+_CERTAIN = 17
 #: Entries rounded at a time: so many stay near the processor.
 _BLOCK = 1 << 13
 #: Pairs of floats around numbers below two to this power are not tight.
@@ -140,7 +142,17 @@ def nearest(real: Real, form: Format) -> float:
                     # More bits may tell what the closed form doesn't.
                     pass
         bits *= 4
-    raise Undecided(f"the nearest {form.name} of {real.value!r} is not settled at {4 * LAST} bits")
+    raise Undecided(unsettled(ball, form, 4 * LAST))
+
+
+def unsettled(ball: arb, form: Format, bits: int) -> str:
+    """What is certain of a number that lies in a ball of so many bits, but not its float.
+
+    >>> unsettled(arb(1, 1e-9), FORMATS["float16"], 128)
+    'the nearest float16 is not settled at 128 bits: the number is [1.00000000 +/- 1.01e-9]'
+    """
+    known = f"the number is {ball.str(_CERTAIN)}" if ball.is_finite() else "nothing is known of it"
+    return f"the nearest {form.name} is not settled at {bits} bits: {known}"
 
 
 def _place(end: arb, form: Format) -> int:

@@ -34,7 +34,8 @@ from symattn.programs.program import ancestors
 from symattn.programs.running import Run
 from symattn.shapes import keys
 from symattn.sheets.worked import FormulaScalars
-from symattn.solution.quantity import Entry, Quantity
+from symattn.solution.entries import Entry
+from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 

@@ -17,7 +17,7 @@ from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.sheets.hints import hints
 from symattn.sheets.presentation import NARROW, Presentation
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution
 
 #: Quantities with more entries are shown by their first rows only.

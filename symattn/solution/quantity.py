@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from operator import index
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, TypeVar, cast
 
 import numpy as np
 from flint import arb
 
 from symattn import formulas as f
-from symattn.errors import Fault, Malformed, OutOfRange, Undecided
-from symattn.numbers import formats, rounding
+from symattn.errors import Fault, Faults, Malformed, OutOfRange, Undecided, expected
+from symattn.limits import PURSUED
+from symattn.numbers import formats
 from symattn.numbers.balls import FIRST
 from symattn.numbers.formats import FloatFormat
-from symattn.numbers.forms import Names, linear_form
+from symattn.numbers.forms import Names
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
 from symattn.shapes import Nested, Shape, chosen, grid, keys_text, nested, rows_at, show
+from symattn.solution import entries
+from symattn.solution.entries import Entry
 from symattn.solution.sources import Part, Source
 from symattn.verdicts import Verdict
 
@@ -39,61 +41,8 @@ T = TypeVar("T")
 
 _MINUS_INFINITY = Decimal("-Infinity")
 
-#: Above this many bits single entries are enclosed instead of all together.
-_WHOLE = 4 * FIRST
 #: Places of the figures in notebooks; of how many entries those show the closed forms.
 _PLACES, _FEW_FORMS = 4, 64
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One entry: by enclosures first, exactly where those leave a doubt."""
-
-    quantity: Quantity
-    i: int
-    j: int
-
-    @property
-    def value(self) -> Value:
-        """The exact value; see :class:`~symattn.numbers.rounding.Real`."""
-        value = self.quantity.entry(self.i, self.j)
-        assert isinstance(value, Value)
-        return value
-
-    @property
-    def is_hidden(self) -> bool:
-        """Whether the entry is a masked score."""
-        return self.quantity.is_hidden(self.i, self.j)
-
-    def ball(self, bits: int) -> arb:
-        """An enclosure computed at ``bits`` bits; :class:`Malformed` with symbols."""
-        if self.quantity.letters and not self.has_symbols:
-            # They cancel, though the closed form may be too long to show it.
-            return Entry(self.quantity.coefficient("1"), self.i, self.j).ball(bits)
-        source, at = self.quantity.source, self.i * self.quantity.grid[1] + self.j
-        held = source.balls(bits) if bits <= _WHOLE else None
-        near = held[at] if held is not None else None
-        # A function that isn't defined on a ball may be on a closer one.
-        return source.point(self.i, self.j, bits) if near is None or not near.is_finite() else near
-
-    @property
-    def has_symbols(self) -> bool:
-        """Whether the entry is a linear form in symbols."""
-        # A quantity of numbers needs no exact value to know that it has none.
-        if not self.quantity.letters or self.is_hidden:
-            return False
-        return any(symbol is not None for symbol, _ in self.coefficients())
-
-    def coefficients(self) -> Iterator[tuple[str | None, Entry]]:
-        """The terms of a linear form: what stands alone (None), and before each
-        symbol; zeros are left out."""
-        for symbol in (None, *sorted(self.value.letters)):
-            found = Entry(self.quantity.coefficient(symbol or "1"), self.i, self.j)
-            near = found.ball(FIRST)
-            if near.is_zero():
-                continue
-            if not near.contains(0) or found.value.is_zero() is not Verdict.HOLDS:
-                yield symbol, found
 
 
 class Quantity:
@@ -315,39 +264,30 @@ class Quantity:
         ceiling; the case's own unless given. A masked score is -Infinity.
         """
         mode = self.rounding if rounding is None else rounding
-        return self._each(lambda entry: _decimal(entry, places, mode), _MINUS_INFINITY)
+        return self._each(lambda entry: entries.decimal(entry, places, mode), _MINUS_INFINITY)
 
     def significant(self, digits: int = 6, rounding: RoundingMode | None = None) -> Any:
         """Like :meth:`decimal`, to significant digits."""
         mode = self.rounding if rounding is None else rounding
-        return self._each(lambda e: _significant(e, digits, mode), _MINUS_INFINITY)
+        return self._each(lambda e: entries.significant(e, digits, mode), _MINUS_INFINITY)
 
-    def nearest(self, name: FloatFormat = "float64") -> npt.NDArray[Any]:
-        """Every entry as the nearest number of ``float64``, ``float32``,
-        ``float16`` or ``bfloat16``: a NumPy array of that type.
+    def nearest(
+        self, name: FloatFormat = "float64", undecided: Literal["error", "nan"] = "error"
+    ) -> npt.NDArray[Any]:
+        """Every entry as the nearest number of ``float64``, ``float32``, ``float16``,
+        ``bfloat16``, ``float8_e4m3fn`` or ``float8_e5m2``: a NumPy array of that type.
 
-        NumPy has no bfloat16: those are held, exactly, in a float32 array.
+        NumPy has no bfloat16 and float8: those are held, exactly, in a float32 array.
+        Where the nearest number can't be decided, :class:`Undecided` tells every such
+        entry with the digits that are certain; ``undecided="nan"`` puts NaN there.
         """
-
         form = formats.float_format(name)
+        if undecided not in ("error", "nan"):
+            raise Malformed(f"undecided={undecided!r}: {expected(undecided, ('error', 'nan'))}")
         self._need_numbers()
-        held = np.zeros(self.grid)
-        doubt = np.ones(self.grid, dtype=bool)
-        if (own := self.source.pairs()) is not None:
-            held, certain = formats.rounded(own, form)
-            doubt = ~certain
-        for bits in (FIRST, _WHOLE):
-            if not doubt.any() or (balls := self.source.balls(bits)) is None:
-                break
-            places = np.flatnonzero(doubt)
-            found = formats.rounded_balls([balls[k] for k in places.tolist()], bits, form)
-            held.ravel()[places] = found[0]
-            doubt.ravel()[places] = ~found[1]
-        for i, j in np.argwhere(doubt).tolist():
-            hidden = self.is_hidden(i, j)
-            held[i, j] = -np.inf if hidden else formats.nearest(Entry(self, i, j), form)
-        if self.source.undefined is not None:
-            held = np.where(self.source.undefined, np.nan, held)
+        held, faults = entries.nearest(self, form)
+        if faults and undecided == "error":
+            raise Undecided(faults)
         with np.errstate(over="ignore"):
             kept = name if name in ("float64", "float32", "float16") else "float32"
             return held.reshape(self.shape).astype(kept)
@@ -357,13 +297,21 @@ class Quantity:
         rows, columns = self.grid
         if self.source.undefined is not None and self.source.undefined.any():
             raise Malformed(f"{self.name} has entries that are not numbers: they have no digits")
-        table = tuple(
-            tuple(
-                hidden if self.is_hidden(i, j) else convert(Entry(self, i, j))
-                for j in range(columns)
-            )
-            for i in range(rows)
-        )
+        faults = Faults()
+
+        def each(i: int, j: int) -> T:
+            entry = Entry(self, i, j)
+            try:
+                return hidden if entry.is_hidden else convert(entry)
+            except Undecided as error:
+                faults.extend(fault.inside(entry.place) for fault in error.faults)
+                if len(faults) >= PURSUED.most:
+                    raise Undecided(faults) from None
+                return hidden
+
+        table = tuple(tuple(each(i, j) for j in range(columns)) for i in range(rows))
+        if faults:
+            raise Undecided(faults)
         return nested(self.shape, table)
 
     def is_hidden(self, i: int, j: int) -> bool:
@@ -440,7 +388,7 @@ class Quantity:
             return Cell("-∞")
         entry = Entry(self, i, j)
         try:
-            found = _decimal(entry, _PLACES, self.rounding)
+            found = entries.decimal(entry, _PLACES, self.rounding)
         except (Malformed, Undecided):
             return Cell("(no digits)")
         rows, columns = self.grid
@@ -466,21 +414,3 @@ def refusal(name: str) -> str:
         "nearest floats, decimal(4) for Decimals, exact for a SymPy matrix; to judge an array "
         "beside it, symattn.testing.assert_close(array, quantity)"
     )
-
-
-def _decimal(entry: Entry, places: int, mode: RoundingMode) -> Decimal | str:
-    """One entry rounded: a Decimal, or for a linear form its text."""
-    if entry.has_symbols:
-        return _rounded_form(entry, lambda real: rounding.decimal(real, places, mode))
-    return rounding.decimal(entry, places, mode)
-
-
-def _significant(entry: Entry, digits: int, mode: RoundingMode) -> Decimal | str:
-    if entry.has_symbols:
-        return _rounded_form(entry, lambda real: rounding.significant(real, digits, mode))
-    return rounding.significant(entry, digits, mode)
-
-
-def _rounded_form(entry: Entry, rounded: Callable[[Entry], Decimal]) -> str:
-    terms = ((symbol, f.decimal(rounded(real))) for symbol, real in entry.coefficients())
-    return f.text(linear_form(terms))

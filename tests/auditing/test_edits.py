@@ -16,7 +16,7 @@ from symattn.errors import Malformed
 from symattn.languages.language import fields
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.program import ancestors
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution
 
 from .papers import GIVEN, LOSS, STEPS

@@ -22,7 +22,7 @@ from symattn.drawing.picture import WHAT, draw
 from symattn.drawing.svg import PAINTS
 from symattn.errors import Malformed
 from symattn.numbers import rounding
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution, solve
 
 from ..fuzz.programs import Author

@@ -22,7 +22,7 @@ from symattn.exercises.exercise import exercise
 from symattn.exercises.quiz import quiz
 from symattn.exercises.stack import stack
 from symattn.numbers.balls import FIRST
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 
 from ..hostile import TEXT, steering
 from ..strategies import many

@@ -21,7 +21,7 @@ from symattn.exercises.slips import catalogue, is_visible, mistakes
 from symattn.exercises.variants import Wanted, variants
 from symattn.numbers import rounding
 from symattn.numbers.reading import HIDDEN
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 
 CASES = ("cat-sat-mat", "cat-sat-mat-padding", "cat-sat-mat-d16", "the-cat-sleeps")
 LEVELS = ("forward", "masked", "backward")

@@ -25,7 +25,7 @@ from symattn.programs.program import ancestors
 from symattn.programs.running import Run
 from symattn.sheets.presentation import Presentation
 from symattn.sheets.walkthrough import sheet
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 from symattn.verification import verify

@@ -32,7 +32,7 @@ from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.printed import MINUS_INFINITY, Printed
 from symattn.shapes import keys
-from symattn.solution.quantity import Entry
+from symattn.solution.entries import Entry
 from symattn.verdicts import Verdict
 
 #: What an answer may be. ``unread`` is no number, ``blank`` is none at all.

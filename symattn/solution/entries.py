@@ -1,0 +1,148 @@
+"""Entries of a quantity one by one, and rounded all together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+from flint import arb
+
+from symattn import formulas as f
+from symattn.errors import Faults, Undecided
+from symattn.limits import PURSUED
+from symattn.numbers import formats, rounding
+from symattn.numbers.balls import FIRST
+from symattn.numbers.formats import Format
+from symattn.numbers.forms import linear_form
+from symattn.numbers.rounding import RoundingMode
+from symattn.numbers.values import Value
+from symattn.shapes import keys
+from symattn.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from symattn.solution.quantity import Quantity
+
+#: Above this many bits single entries are enclosed instead of all together.
+_WHOLE = 4 * FIRST
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry: by enclosures first, exactly where those leave a doubt."""
+
+    quantity: Quantity
+    i: int
+    j: int
+
+    @property
+    def value(self) -> Value:
+        """The exact value; see :class:`~symattn.numbers.rounding.Real`."""
+        value = self.quantity.entry(self.i, self.j)
+        assert isinstance(value, Value)
+        return value
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the entry is a masked score."""
+        return self.quantity.is_hidden(self.i, self.j)
+
+    def ball(self, bits: int) -> arb:
+        """An enclosure computed at ``bits`` bits; :class:`Malformed` with symbols."""
+        if self.quantity.letters and not self.has_symbols:
+            # They cancel, though the closed form may be too long to show it.
+            return Entry(self.quantity.coefficient("1"), self.i, self.j).ball(bits)
+        source, at = self.quantity.source, self.i * self.quantity.grid[1] + self.j
+        held = source.balls(bits) if bits <= _WHOLE else None
+        near = held[at] if held is not None else None
+        # A function that isn't defined on a ball may be on a closer one.
+        return source.point(self.i, self.j, bits) if near is None or not near.is_finite() else near
+
+    @property
+    def has_symbols(self) -> bool:
+        """Whether the entry is a linear form in symbols."""
+        # A quantity of numbers needs no exact value to know that it has none.
+        if not self.quantity.letters or self.is_hidden:
+            return False
+        return any(symbol is not None for symbol, _ in self.coefficients())
+
+    @property
+    def place(self) -> str:
+        """The entry as it is asked for: ``A[0, 1]``.
+
+        >>> from symattn.solution.solution import solve
+        >>> Entry(solve("cat-sat-mat")["A"], 0, 1).place
+        'A[0, 1]'
+        """
+        return f"{self.quantity.name}{[*keys(self.quantity.shape, self.i, self.j)] or ''}"
+
+    def coefficients(self) -> Iterator[tuple[str | None, Entry]]:
+        """The terms of a linear form: what stands alone (None), and before each
+        symbol; zeros are left out."""
+        for symbol in (None, *sorted(self.value.letters)):
+            found = Entry(self.quantity.coefficient(symbol or "1"), self.i, self.j)
+            near = found.ball(FIRST)
+            if near.is_zero():
+                continue
+            if not near.contains(0) or found.value.is_zero() is not Verdict.HOLDS:
+                yield symbol, found
+
+
+def decimal(entry: Entry, places: int, mode: RoundingMode) -> Decimal | str:
+    """One entry rounded to decimal places: a Decimal, or for a linear form its text."""
+    if entry.has_symbols:
+        return _rounded_form(entry, lambda real: rounding.decimal(real, places, mode))
+    return rounding.decimal(entry, places, mode)
+
+
+def significant(entry: Entry, digits: int, mode: RoundingMode) -> Decimal | str:
+    """Like :func:`decimal`, to significant digits."""
+    if entry.has_symbols:
+        return _rounded_form(entry, lambda real: rounding.significant(real, digits, mode))
+    return rounding.significant(entry, digits, mode)
+
+
+def _rounded_form(entry: Entry, rounded: Callable[[Entry], Decimal]) -> str:
+    terms = ((symbol, f.decimal(rounded(real))) for symbol, real in entry.coefficients())
+    return f.text(linear_form(terms))
+
+
+def nearest(quantity: Quantity, form: Format) -> tuple[npt.NDArray[np.float64], Faults]:
+    """The float of the format nearest to each entry of the grid, and which entries it is not
+    certain of, with the digits that are: NaN stands there, and where an entry is no number."""
+    source = quantity.source
+    held = np.zeros(quantity.grid)
+    doubt = np.ones(quantity.grid, dtype=bool)
+    if (own := source.pairs()) is not None:
+        held, certain = formats.rounded(own, form)
+        doubt = ~certain
+    if source.undefined is not None:
+        held = np.where(source.undefined, np.nan, held)
+        doubt &= ~source.undefined
+    for bits in (FIRST, _WHOLE):
+        if not doubt.any() or (balls := source.balls(bits)) is None:
+            break
+        places = np.flatnonzero(doubt)
+        found = formats.rounded_balls([balls[k] for k in places.tolist()], bits, form)
+        held.ravel()[places] = found[0]
+        doubt.ravel()[places] = ~found[1]
+    faults = Faults()
+    for i, j in np.argwhere(doubt).tolist():
+        entry = Entry(quantity, i, j)
+        try:
+            held[i, j] = -np.inf if entry.is_hidden else _followed_up(entry, form, len(faults))
+        except Undecided as error:
+            held[i, j] = np.nan
+            faults += [fault.inside(entry.place) for fault in error.faults]
+    return held, faults
+
+
+def _followed_up(entry: Entry, form: Format, undecided: int) -> float:
+    """The nearest float of one entry, after so many that can't be decided."""
+    if undecided < PURSUED.most:
+        return formats.nearest(entry, form)
+    raise Undecided(PURSUED.said(formats.unsettled(entry.ball(_WHOLE), form, _WHOLE)))
