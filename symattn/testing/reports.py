@@ -13,7 +13,8 @@ from symattn.errors import Malformed
 from symattn.numbers import rounding
 from symattn.numbers.formats import FORMATS, FloatFormat
 from symattn.shapes import Shape, show
-from symattn.solution.quantity import Entry, Quantity
+from symattn.solution.entries import Entry
+from symattn.solution.quantity import Quantity
 from symattn.testing.bounds import Bound, Level, Precision, bounds
 from symattn.testing.dtypes import floats_of, format_of, named
 from symattn.testing.model import Array, held_in
