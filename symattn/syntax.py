@@ -466,6 +466,25 @@ def gradient_name(name: str) -> str:
     return f"dL/d{name}"
 
 
+def gradient_of(text: str) -> str | None:
+    """The quantity that a gradient is with respect to, in each of its spellings; None for
+    anything else.
+
+    >>> [gradient_of(text) for text in ("dL/dW_Q", "grad(W_Q)", "dW_Q", "W_Q", "d")]
+    ['W_Q', 'W_Q', 'W_Q', None, None]
+    """
+    try:
+        tree = parse(text)
+    except Malformed:
+        return None
+    match tree:
+        case Gradient(of):
+            return of
+        case Name(name) if name[0] == "d" and len(name) > 1:
+            return name[1:]
+    return None
+
+
 def inside(tree: Tree) -> tuple[Tree, ...]:
     """The trees that a tree is made of.
 

@@ -69,6 +69,9 @@ class Check:
     symbolic: Verdict = Verdict.UNDECIDED
     symbolic_doubt: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Check of {self.quantity}: {self.verdict}, {self.texts[1]} scaled ulp>"
+
     @property
     def texts(self) -> tuple[str, str]:
         """``max_ulp`` and ``scaled_ulp`` as tables show them."""
@@ -103,6 +106,9 @@ class Verification:
     checks: tuple[Check, ...]
     probed: int
     probes: int
+
+    def __repr__(self) -> str:
+        return f"<Verification of {self.case[:60]!r}: {len(self.checks)} checks, {self.verdict}>"
 
     @property
     def verdict(self) -> Verdict:

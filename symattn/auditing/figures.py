@@ -13,6 +13,7 @@ from symattn.auditing.standard import Judgement
 from symattn.auditing.terms import Term
 from symattn.cases.case import Claim
 from symattn.documents.text import Span
+from symattn.errors import short
 from symattn.languages.sentence import Sentence
 from symattn.numbers.printed import MINUS_INFINITY, Printed
 from symattn.numbers.reading import Hidden
@@ -51,6 +52,9 @@ class Slip:
     rivals: tuple[str, ...] = ()
     phrase: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Slip {self.kind}: {short(self.phrase)!r}, {len(self.explains)} figures>"
+
     @property
     def explains(self) -> tuple[Figure, ...]:
         """The wrong figures that it gives, and those that follow, in order."""
@@ -72,6 +76,9 @@ class Cause:
     because: tuple[Figure, ...] = ()
     slip: Slip | None = None
     candidates: tuple[tuple[str, float], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Cause {self.kind}: {short(self.reason)!r}>"
 
 
 @dataclass(eq=False)
@@ -251,3 +258,6 @@ class Statement:
     claim: Claim
     verdict: Verdict
     within_rounding: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Statement {short(self.claim.text)!r}: {self.verdict}>"

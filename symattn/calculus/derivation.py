@@ -118,6 +118,10 @@ class Derivation:
     lines: tuple[Line, ...]
     faults: tuple[Fault, ...] = ()
 
+    def __repr__(self) -> str:
+        proved = sum(one.status == "proved" for one in self.lines)
+        return f"<Derivation {self.name[:60]!r}: {proved} of {len(self.lines)} lines proved>"
+
     @property
     def proved(self) -> bool:
         """Whether every line is proved."""

@@ -127,20 +127,11 @@ class _Names:
             return name
         if name in self._program.given:
             raise Malformed(f"{name} is given: expected one of {', '.join(self._known)}")
-        with_name = Malformed(f"unknown name {short(name)!r}: {expected(name, self._known)}")
-        try:
-            tree = syntax.parse(name)
-        except Malformed:
-            raise with_name from None
-        match tree:
-            case syntax.Gradient(of):
-                found = syntax.gradient_name(of)
-            case syntax.Name(of) if of.startswith("d"):
-                found = syntax.gradient_name(of[1:])
-            case _:
-                raise with_name
-        if found not in self._known and found not in self._passed_over:
-            raise with_name
+        found = self._program.known(name)
+        if found is None and (quantity := syntax.gradient_of(name)) is not None:
+            found = syntax.gradient_name(quantity)
+        if found is None or (found not in self._known and found not in self._passed_over):
+            raise Malformed(f"unknown name {short(name)!r}: {expected(name, self._known)}")
         return found
 
 

@@ -24,7 +24,7 @@ from symattn.numbers.values import Value
 from symattn.programs.gradient import differentiate
 from symattn.programs.program import Program, name_fault, sound_part
 from symattn.shapes import Shape, keys, show
-from symattn.syntax import gradient_name
+from symattn.syntax import gradient_name, gradient_of
 from symattn.tables.entries import kind, unknown
 
 __all__ = ["Case", "Claim", "Rows", "Unchecked", "make", "read_rows", "shape_of"]
@@ -103,7 +103,7 @@ def make(
     title: str = "",
     source: str = "",
     note: str = "",
-    rounding: str = "half-even",
+    rounding: RoundingMode = "half-even",
     tolerance: str | int | Decimal | None = None,
     exercise: Mapping[str, object] | None = None,
     sheet: Mapping[str, object] | None = None,
@@ -356,8 +356,12 @@ def _wrt(
         faults.append(Fault("loss.wrt", f"expected a list of names, found {_shown(wanted)}"))
         return ()
     known = full.quantities.keys() | unsound
+    wanted = [
+        of if isinstance(name, str) and name not in known and (of := gradient_of(name)) else name
+        for name in wanted[: len(known) + 1]
+    ]
     # With more names than there are, one of these is unknown or named twice.
-    for place, name in enumerate(wanted[: len(known) + 1]):
+    for place, name in enumerate(wanted):
         bad = ""
         if not isinstance(name, str) or name not in known:
             bad = f"unknown name {_shown(name)}: {expected(name, full.quantities)}"

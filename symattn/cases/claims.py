@@ -91,6 +91,9 @@ class Unchecked:
     what: str
     reason: str
 
+    def __repr__(self) -> str:
+        return f"<Unchecked {short(self.where)!r}: {short(self.what)!r}>"
+
 
 def read_claims(
     program: Program, entries: Sequence[object], passed_over: Collection[str] = ()
@@ -218,7 +221,7 @@ def read_unchecked(entries: Iterable[object]) -> tuple[Unchecked, ...]:
     Raises :class:`Malformed` with every fault, each at its position.
 
     >>> read_unchecked([{"where": "3.5", "what": "a plot", "reason": "no figures"}])
-    (Unchecked(where='3.5', what='a plot', reason='no figures'),)
+    (<Unchecked '3.5': 'a plot'>,)
     """
     faults = Faults()
     found: list[Unchecked] = []

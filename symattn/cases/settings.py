@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from typing import Literal, TypedDict, get_args
 
 from symattn.errors import Fault, Malformed, expected, short
 from symattn.languages.language import ENGLISH, Language, language
 from symattn.tables.entries import kind, unknown
 
+Audience = Literal["student", "teacher", "author"]
+Detail = Literal["brief", "full"]
+Paper = Literal["a4", "letter"]
+
 #: What can be chosen where a setting is one of a few words; the first is the default.
 CHOICES: Mapping[str, tuple[str, ...]] = {
-    "audience": ("student", "teacher", "author"),
-    "detail": ("brief", "full"),
-    "paper": ("a4", "letter"),
+    "audience": get_args(Audience),
+    "detail": get_args(Detail),
+    "paper": get_args(Paper),
 }
 
 #: The parts that can be left out, each with those whom it is for unless they are asked.
@@ -30,6 +35,22 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 MOST_PLACES = 30
 
 
+class Changes(TypedDict, total=False):
+    """What may be said of :class:`Settings`."""
+
+    audience: Audience
+    detail: Detail
+    places: int
+    drawing: bool
+    backward: bool
+    jacobian: bool
+    crosscheck: bool
+    audit: bool
+    commands: bool
+    paper: Paper
+    language: str
+
+
 @dataclass(frozen=True)
 class Settings:
     """What a sheet has in it. Made by :func:`settings`, which checks it.
@@ -43,8 +64,8 @@ class Settings:
     ``letter``, and ``language`` the code of one or the path of a language file.
     """
 
-    audience: str = "student"
-    detail: str = "brief"
+    audience: Audience = "student"
+    detail: Detail = "brief"
     places: int = 4
     drawing: bool = True
     backward: bool = True
@@ -52,7 +73,7 @@ class Settings:
     crosscheck: bool = False
     audit: bool = False
     commands: bool = False
-    paper: str = "a4"
+    paper: Paper = "a4"
     language: str = ENGLISH.name
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from symattn.errors import Malformed
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Asker
+
+if TYPE_CHECKING:
+    from symattn.drawing.picture import What
 
 
 @click.command("draw")
@@ -52,7 +56,7 @@ from symattn.workers import Asker
 def command(
     cases: tuple[str, ...],
     output: Path,
-    what: str,
+    what: What,
     places: int | None,
     language: str | None,
     pace: Pace,
@@ -93,7 +97,7 @@ def command(
 
 
 def _made(
-    asker: Asker, case: Wanted, what: str, places: int | None, language: str | None
+    asker: Asker, case: Wanted, what: What, places: int | None, language: str | None
 ) -> tuple[str, str]:
     """The case's name and its drawing."""
     from symattn.drawing.picture import draw

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from symattn.cli.options import Pace, one_document, paced, sheet_settings
 from symattn.cli.pages import FORMS, Printed, printed, write
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Asker
+
+if TYPE_CHECKING:
+    from symattn.cases.settings import Changes
 
 
 @click.command("sheet")
@@ -47,7 +51,7 @@ def command(
     form: str | None,
     strict: bool,
     pace: Pace,
-    settings: dict[str, object],
+    settings: Changes,
 ) -> None:
     """Write worked-solution sheets: DIR/CASE.html, DIR/CASE.tex and DIR/CASE.pdf.
 
@@ -82,7 +86,7 @@ def command(
     sys.exit(code)
 
 
-def _made(asker: Asker, case: Wanted, form: str | None, settings: dict[str, object]) -> Printed:
+def _made(asker: Asker, case: Wanted, form: str | None, settings: Changes) -> Printed:
     """The case's sheet as documents."""
     from symattn.sheets.walkthrough import sheet
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 #: What stands for an entry whose closed form nobody would read.
 _NO_FORM = "(long)"
+#: A quantity of more entries is large: of those the closed forms are shown that are as
+#: short as figures. A line is at most so wide.
+_MANY, _SHORT, _WIDE = 64, 12, 160
 
 
 @click.command("show")
@@ -50,7 +53,8 @@ def command(
 ) -> None:
     """Closed form and correctly rounded decimals of a QUANTITY of a CASE.
 
-    A QUANTITY is a step (A), a gradient (dL/dQ) or an expression over them.
+    A QUANTITY is a step (A), a gradient (dL/dQ, grad(Q) or dQ) or an expression over
+    them. Of large ones the decimals are shown, and of an entry asked for with --at both.
 
     \b
       symattn show cat-sat-mat A --places 10
@@ -150,31 +154,63 @@ def _texts(decimals: Any) -> Any:
 
 
 def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[str]:
+    """Closed forms above decimals; where those fit in no table, the decimals first."""
     from symattn.shapes import show
 
-    exact = _nested(quantity, _exact)
+    rows, columns = quantity.grid
     if not quantity.shape:
+        exact = _exact(quantity.rows[0][0])
         nearly = "" if exact == decimal else f" \N{ALMOST EQUAL TO} {decimal}"
         yield f"{name}{'' if exact is None else f' = {exact}'}{nearly}"
         return
-    table = exact if len(quantity.shape) == 2 else [exact]
+    shape = show(quantity.shape)
+    figures = decimal if len(quantity.shape) == 2 else [decimal]
+    above = f"{name}, {shape} \N{ALMOST EQUAL TO} {how}:"
+    if rows * columns > _MANY and not _all_short(quantity):
+        yield above
+        yield from _columns(figures)
+        yield "The closed forms fit in no table: that of one entry with --at I,J"
+        return
+    table = [[_exact(entry) for entry in row] for row in quantity.rows]
+    forms = [[_NO_FORM if x is None else x for x in row] for row in table]
     if all(entry is None for row in table for entry in row):
-        yield f"{name}, {show(quantity.shape)}: no short closed form"
+        yield f"{name}, {shape}: no short closed form"
+        yield f"\N{ALMOST EQUAL TO} {how}:"
+        yield from _columns(figures)
+    elif _fits(forms):
+        yield f"{name}, {shape}, exact:"
+        yield from _columns(forms)
+        yield f"\N{ALMOST EQUAL TO} {how}:"
+        yield from _columns(figures)
     else:
-        yield f"{name}, {show(quantity.shape)}, exact:"
-        yield from _columns([[_NO_FORM if x is None else x for x in row] for row in table])
-    yield f"\N{ALMOST EQUAL TO} {how}:"
-    yield from _columns(decimal if len(quantity.shape) == 2 else [decimal])
+        yield above
+        yield from _columns(figures)
+        yield "exact:"
+        yield from _columns(forms)
+
+
+def _all_short(quantity: Quantity) -> bool:
+    """Whether the closed forms of a large quantity are as short as figures; the first that
+    is not ends the search."""
+    rows, columns = quantity.grid
+    entries = (quantity.entry(i, j) for i in range(rows) for j in range(columns))
+    return all((form := _exact(entry)) is not None and len(form) <= _SHORT for entry in entries)
+
+
+def _fits(table: list[list[str]]) -> bool:
+    """Whether rows fit on a line each."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return sum(widths) + 2 * len(widths) <= _WIDE
 
 
 def _columns(table: list[list[str]]) -> Iterator[str]:
     """Rows with their columns lined up; very wide entries one on a line."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    if sum(widths) + 2 * len(widths) > 160:
+    if not _fits(table):
         for i, row in enumerate(table):
             for j, entry in enumerate(row):
                 yield f"  [{i}, {j}] {entry}"
         return
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         cells = (entry.rjust(size) for entry, size in zip(row, widths, strict=True))
         yield "  " + "  ".join(cells)

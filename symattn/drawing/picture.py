@@ -31,7 +31,7 @@ _LEGEND, _TOLD = 420.0, 64
 
 def draw(
     case: str | Path | Case | Solution,
-    what: str = "all",
+    what: What = "all",
     places: int | None = None,
     language: str | None = None,
 ) -> str:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from math import prod
-from typing import Any, Protocol, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import Fault, Malformed
 from symattn.limits import ENTRIES, STACKED
+from symattn.numbers.kinds import AnyArray
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.rows import Rows, read_rows
 from symattn.numbers.tables import Table
@@ -67,24 +68,12 @@ def _fraction(number: float) -> ExactFloat:
     return Fraction(number)
 
 
-class AnyArray(Protocol):
-    """An array of any package."""
-
-    @property
-    def shape(self) -> Any:
-        """Its lengths."""
-
-    @property
-    def dtype(self) -> Any:
-        """What its entries are."""
-
-
 @overload
 def from_floats(array: float) -> ExactFloat: ...
 
 
 @overload
-def from_floats(array: Sequence[object]) -> list[Any]: ...
+def from_floats(array: list[Any] | tuple[Any, ...]) -> list[Any]: ...
 
 
 @overload

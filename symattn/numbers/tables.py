@@ -32,6 +32,8 @@ from symattn.shapes import Shape
 _DIGITS = DIGITS.most // 10
 _ONE = rf"-?+[0-9]{{1,{_DIGITS}}}+(?:/[0-9]{{1,{_DIGITS}}}+|\.[0-9]{{1,{_DIGITS}}}+)?+"
 _PLAIN = re.compile(rf"{_ONE}(?:,{_ONE})*+")
+#: Tables of more numbers show their shape.
+_SHOWN = 16
 #: Whole numbers below are floats.
 _EXACT = 1 << 53
 
@@ -106,6 +108,8 @@ class Table(Sequence[Row]):
         return self.floats is not None and bool(np.isneginf(self.floats).any())
 
     def __repr__(self) -> str:
+        if len(self) * self.columns <= _SHOWN:
+            return repr(tuple(self))
         return f"<table of {len(self)}x{self.columns} numbers>"
 
     def numbers(self) -> list[fmpq | None]:

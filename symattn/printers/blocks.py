@@ -215,6 +215,9 @@ class Sheet:
     paper: str = "a4"
     logo: Logo | None = None
 
+    def __repr__(self) -> str:
+        return f"<Sheet {self.name[:60]!r}: {len(self.blocks)} blocks>"
+
     @property
     def heading(self) -> Line:
         """The title as a line.

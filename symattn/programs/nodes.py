@@ -66,6 +66,9 @@ class Node:
     extra: Any = None
     serial: int = field(default_factory=lambda: next(_serial))
 
+    def __repr__(self) -> str:
+        return f"<{self.op}: {show(self.shape)}>"
+
     @property
     def grid(self) -> tuple[int, int]:
         """Rows and columns that the result is held in."""

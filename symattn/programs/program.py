@@ -57,11 +57,28 @@ class Program:
     gradients: Mapping[str, Node] = field(default_factory=dict)
     upstream: Node | None = None
 
+    def __repr__(self) -> str:
+        return f"<Program: {short(', '.join(self.quantities), 100)}>"
+
     @cached_property
     def named(self) -> Mapping[str, Node]:
         """The quantities and the gradients, these as ``dL/dQ``."""
         gradients = {syntax.gradient_name(name): node for name, node in self.gradients.items()}
         return {**self.quantities, **gradients}
+
+    def known(self, name: str) -> str | None:
+        """A quantity or a gradient by the name that results have: ``dL/dQ`` also for ``dQ``
+        and ``grad(Q)``. None for anything else.
+
+        >>> p = program({"Q": (2, 3)}, {"A": "softmax(Q)"})
+        >>> p.known("A"), p.known("dQ")
+        ('A', None)
+        """
+        if name in self.named:
+            return name
+        of = syntax.gradient_of(name)
+        found = None if of is None else syntax.gradient_name(of)
+        return found if found in self.named else None
 
     def shapes(self) -> dict[str, Shape]:
         """The shape of every given quantity and step."""

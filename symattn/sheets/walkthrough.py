@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from symattn import formulas as f
 from symattn.auditing.audit import audit
 from symattn.cases.case import Case
-from symattn.cases.settings import settings
+from symattn.cases.settings import Changes, settings
 from symattn.drawing.picture import draw
 from symattn.errors import Refuted
 from symattn.languages.language import Language
@@ -35,7 +35,7 @@ from symattn.verdicts import Verdict
 from symattn.verification import Verification, verify
 
 
-def sheet(case: str | Path | Case | Solution, **changes: Any) -> b.Sheet:
+def sheet(case: str | Path | Case | Solution, **changes: Unpack[Changes]) -> b.Sheet:
     """The worked-solution sheet of a case or a solution.
 
     What is on it is as the case's ``[sheet]`` table and ``changes`` say, the

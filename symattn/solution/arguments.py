@@ -14,6 +14,7 @@ import numpy.typing as npt
 from symattn.errors import Fault, Faults, Malformed, expected
 from symattn.numbers import arrays
 from symattn.numbers.arrays import Stack, as_array
+from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.numbers.reading import read
 from symattn.numbers.rows import Rows, read_rows, shape_of
 from symattn.numbers.values import Value
@@ -25,24 +26,19 @@ from symattn.solution.visibility import Alignment, Visibility, seen
 Empty = Literal["error", "zero", "nan", "mean"]
 _EMPTY: tuple[Empty, ...] = get_args(Empty)
 
-#: A number, or an array of them: nested lists of integers, Fractions, Decimals and exact
-#: text, arrays of integers of any package, or of floats through
-#: :func:`~symattn.numbers.arrays.from_floats`.
-Numbers = object
-
 
 @dataclass(frozen=True)
 class Asked:
     """The options of :func:`symattn.solution.attention.attention`."""
 
-    mask: Numbers = None
-    scale: Numbers = None
-    bias: Numbers = None
+    mask: Mask | None = None
+    scale: Number | float | None = None
+    bias: Numbers | None = None
     causal: Alignment | bool | None = None
     window: int | tuple[int | None, int | None] | None = None
-    lengths: Numbers = None
-    softcap: Numbers = None
-    sink: Numbers = None
+    lengths: Number | Numbers | None = None
+    softcap: Number | float | None = None
+    sink: Number | Numbers | None = None
     on_empty_row: Empty = "error"
 
 
@@ -174,7 +170,7 @@ def _axes(lead: Shape) -> str:
     return "x".join(map(str, lead)) or "none"
 
 
-def _number(number: Numbers) -> Value:
+def _number(number: Number | float) -> Value:
     """One exact number; a float only where its decimal text is its binary value."""
     shape = shape_of(number)
     if shape:
@@ -198,7 +194,7 @@ def _spread(stack: Stack, lead: Shape, n_q: int, n_k: int) -> Sequence[Rows]:
     return [stack.matrices[place] for place in wide.ravel().tolist()]
 
 
-def _sinks(sink: Numbers, lead: Shape, n_q: int) -> Sequence[Rows]:
+def _sinks(sink: Number | Numbers, lead: Shape, n_q: int) -> Sequence[Rows]:
     """The column of each head's sink: one number for all, or one a head."""
     array = as_array(sink)
     if array is not None and array.ndim == 0:

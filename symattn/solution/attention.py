@@ -8,16 +8,18 @@ from functools import cached_property
 import numpy as np
 
 from symattn.cases.case import with_upstream
-from symattn.errors import Faults, Malformed
+from symattn.errors import Faults, Malformed, UnknownName, expected, short
 from symattn.numbers import arrays
+from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.shapes import show
-from symattn.solution.arguments import Asked, Empty, Layout, Numbers, grouped, heads_of
+from symattn.solution.arguments import Asked, Empty, Layout, grouped, heads_of
 from symattn.solution.logsums import log_sums
 from symattn.solution.quantity import Quantity
 from symattn.solution.roles import Part, Role
 from symattn.solution.solution import Solution
 from symattn.solution.stacks import stacked
 from symattn.solution.visibility import Alignment
+from symattn.syntax import gradient_of
 
 
 class Attention:
@@ -64,7 +66,7 @@ class Attention:
         exact value."""
         return self._by_query("lse", log_sums)
 
-    def backward(self, upstream: Numbers = None) -> Gradients:
+    def backward(self, upstream: Numbers | None = None) -> Gradients:
         """Gradients of the loss ``sum(upstream * output)``.
 
         ``upstream`` is dL/dY, ... x n_q x d_v, exact numbers or symbol names such
@@ -78,7 +80,7 @@ class Attention:
         ]
         return Gradients(self, heads)
 
-    def _upstream(self, upstream: Numbers) -> Sequence[object]:
+    def _upstream(self, upstream: Numbers | None) -> Sequence[object]:
         if upstream is None:
             return [None] * len(self.heads)
         faults = Faults()
@@ -142,6 +144,10 @@ class Attention:
         return self.output._repr_html_()
 
 
+#: What :class:`Gradients` are with respect to.
+_GRADIENTS = ("Q", "K", "V", "A", "S", "Bias", "Sink")
+
+
 class Gradients:
     """Gradients of one loss; made by :meth:`Attention.backward`."""
 
@@ -150,7 +156,17 @@ class Gradients:
         self.heads = tuple(heads)
 
     def __repr__(self) -> str:
-        return "<Gradients: dQ, dK, dV, dA, dS, dBias, dSink>"
+        return f"<Gradients: {', '.join(f'd{name}' for name in _GRADIENTS)}>"
+
+    def __getitem__(self, name: str) -> Quantity:
+        """The gradient by its name: ``dQ``, ``dL/dQ`` and ``grad(Q)`` are the same.
+        :class:`UnknownName` for another."""
+        of = gradient_of(name)
+        if of not in _GRADIENTS:
+            known = [f"d{one}" for one in _GRADIENTS]
+            raise UnknownName(f"unknown gradient {short(name)!r}: {expected(name, known)}")
+        found: Quantity = getattr(self, f"d{of}")
+        return found
 
     @property
     def solution(self) -> Solution:
@@ -211,15 +227,15 @@ def attention(
     q: Numbers,
     k: Numbers,
     v: Numbers,
-    mask: Numbers = None,
-    scale: Numbers = None,
+    mask: Mask | None = None,
+    scale: Number | float | None = None,
     *,
-    bias: Numbers = None,
+    bias: Numbers | None = None,
     causal: Alignment | bool | None = None,
     window: int | tuple[int | None, int | None] | None = None,
-    lengths: Numbers = None,
-    softcap: Numbers = None,
-    sink: Numbers = None,
+    lengths: Number | Numbers | None = None,
+    softcap: Number | float | None = None,
+    sink: Number | Numbers | None = None,
     on_empty_row: Empty = "error",
 ) -> Attention:
     """Exact attention of queries q (... x n_q x d_k), keys k (... x n_k x d_k) and values

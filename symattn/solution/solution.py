@@ -12,7 +12,7 @@ import numpy as np
 
 from symattn.cases import library
 from symattn.cases.case import Case
-from symattn.errors import Fault, Malformed, SymattnError
+from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.numbers.reading import Hidden
 from symattn.programs.axes import Axes
 from symattn.programs.nodes import Node
@@ -21,7 +21,7 @@ from symattn.shapes import show
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import Runs
 from symattn.solution.sources import Computed, Source
-from symattn.syntax import gradient_name
+from symattn.syntax import gradient_name, gradient_of
 
 if TYPE_CHECKING:
     from symattn.solution.symbolic import Symbolic
@@ -70,10 +70,11 @@ class Solution:
         return iter(self.program.quantities)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.program.named
+        return isinstance(name, str) and self.program.known(name) is not None
 
     def __repr__(self) -> str:
-        return f"<Solution of {self.case.name[:60]!r}: {', '.join(self.program.steps)}>"
+        steps = short(", ".join(self.program.steps), 100)
+        return f"<Solution of {self.case.name[:60]!r}: {steps}>"
 
     def _repr_html_(self) -> str:
         from symattn.printers import notebook
@@ -110,7 +111,10 @@ class Solution:
         return Symbolic(self)
 
     def gradient(self, name: str) -> Quantity:
-        """dL/d(name), where L is the sum of upstream times output."""
+        """dL/d(name), where L is the sum of upstream times output; ``dQ``, ``grad(Q)`` and
+        ``dL/dQ`` are those of Q."""
+        if name not in self.program.quantities:
+            name = gradient_of(name) or name
         return self[gradient_name(name)]
 
     def quantity(self, node: Node, name: str = "") -> Quantity:

@@ -73,6 +73,9 @@ class Symbolic(Mapping[str, "Formula"]):
             self._formulas[found] = Formula(self, found)
         return self._formulas[found]
 
+    def __repr__(self) -> str:
+        return f"<Symbolic: {short(', '.join(self), 100)}>"
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.program.named)
 
@@ -80,7 +83,7 @@ class Symbolic(Mapping[str, "Formula"]):
         return len(self.program.named)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.program.named
+        return isinstance(name, str) and self.program.known(name) is not None
 
     def _name(self, name: str) -> str:
         named = self.program.named

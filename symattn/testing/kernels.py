@@ -11,6 +11,7 @@ import numpy as np
 from symattn.errors import Faults, Malformed
 from symattn.numbers.arrays import from_floats
 from symattn.numbers.formats import FloatFormat
+from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
 from symattn.solution.visibility import Alignment
@@ -59,24 +60,24 @@ class KernelReport:
 def check_attention(
     function: Kernel,
     *,
-    q: object,
-    k: object,
-    v: object,
-    upstream: object = None,
+    q: Numbers,
+    k: Numbers,
+    v: Numbers,
+    upstream: Numbers | None = None,
     backward: Backward | None = None,
     framework: FrameworkName = "numpy",
     dtype: object = "float32",
     level: Level = "unfused",
     accumulate: FloatFormat | None = None,
     raises: bool = True,
-    mask: object = None,
-    scale: object = None,
-    bias: object = None,
+    mask: Mask | None = None,
+    scale: Number | float | None = None,
+    bias: Numbers | None = None,
     causal: Alignment | bool | None = None,
     window: int | tuple[int | None, int | None] | None = None,
-    lengths: object = None,
-    softcap: object = None,
-    sink: object = None,
+    lengths: Number | Numbers | None = None,
+    softcap: Number | float | None = None,
+    sink: Number | float | Numbers | None = None,
     on_empty_row: Empty = "error",
 ) -> KernelReport:
     """Call a kernel with arrays, and judge all that it gives by the exact attention of them.
@@ -144,7 +145,7 @@ def check_attention(
     return result
 
 
-def _exact(number: Any) -> object:
+def _exact(number: Any) -> Any:
     """Floats as their exact values, everything else as it is."""
     floats = isinstance(number, float) or format_of(number) is not None
     return from_floats(number) if floats else number

@@ -213,10 +213,13 @@ def test_text_of_a_vector(symattn) -> None:
 
 
 def test_text_of_wide_entries(symattn) -> None:
-    """Rows of more than 160 letters are written entry by entry, with their places."""
+    """Rows of more than 160 letters are written entry by entry, with their places, below the
+    decimals."""
     done = symattn("show", "cat-sat-mat", "dL/dV")
     assert done.code == 0
-    assert done.out.startswith("dL/dV, 3x4, exact:\n  [0, 0] 1/(2 + sqrt(e)) + ")
+    lines = done.out.splitlines()
+    assert lines[4] == "exact:"
+    assert lines[5].startswith("  [0, 0] 1/(2 + sqrt(e)) + ")
     wide = re.findall(r"^  \[(\d), (\d)\] (.*)$", done.out, re.M)
     assert [(int(i), int(j)) for i, j, _ in wide] == list(np.ndindex(3, 4))
     with mpmath.workdps(DIGITS):
@@ -224,8 +227,8 @@ def test_text_of_wide_entries(symattn) -> None:
         for i, j, text in wide:
             assert near(exact(text), expected[int(i), int(j)])
     assert "\n  1.186324  1.186324  1.186324  1.186324\n" not in done.out
-    assert done.out.splitlines()[-4:] == [
-        "\u2248 6 places, half-even:",
+    assert lines[:4] == [
+        "dL/dV, 3x4 \u2248 6 places, half-even:",
         *(f"  {'  '.join([rounded(row[0], 6, 'half-even')] * 4)}" for row in expected),
     ]
 
@@ -238,9 +241,33 @@ def test_a_line_of_160_letters_is_whole(letters, entry_by_entry, tmp_path, symat
     (tmp_path / "wide.toml").write_text(text, "utf-8")
     lines = symattn("show", "wide.toml", "x", "--places", "0").out.splitlines()
     whole = [f"  {wide}  {'2' * 78}"]
-    assert lines[1 : lines.index("\u2248 0 places, half-even:")] == (
-        [f"  [0, 0] {wide}", f"  [0, 1] {'2' * 78}"] if entry_by_entry else whole
+    by_entry = [f"  [0, 0] {wide}", f"  [0, 1] {'2' * 78}"]
+    assert lines[1:] == (
+        [*by_entry, "exact:", *by_entry]
+        if entry_by_entry
+        else [*whole, "\u2248 0 places, half-even:", *whole]
     )
+
+
+def test_a_large_quantity(tmp_path, symattn) -> None:
+    """Of more than 64 entries the decimals come first; closed forms where all are short."""
+    head = "[given]\nx = " + str([[i + j for j in range(9)] for i in range(9)])
+    (tmp_path / "large.toml").write_text(f"{head}\n[steps]\nA = 'softmax(x)'\n", "utf-8")
+    for name in ("A", "A + 0 * x"):
+        lines = symattn("show", "large.toml", name, "--places", "2").out.splitlines()
+        assert lines[0] == f"{name}, 9x9 \u2248 2 places, half-even:"
+        assert [len(line.split()) for line in lines[1:-1]] == [9] * 9
+        assert lines[-1] == "The closed forms fit in no table: that of one entry with --at I,J"
+    assert symattn("show", "large.toml", "x").out.startswith("x, 9x9, exact:\n  0  1   2")
+    one = symattn("show", "large.toml", "A", "--at", "0,0").out
+    assert re.fullmatch(r"A\[0, 0\] = 1/\(1 \+ e \+ .*\) \u2248 0\.\d{6}\n", one)
+
+
+@pytest.mark.parametrize("spelling", ["dL/dV", "grad(V)", "dV", "grad( V )"])
+def test_a_gradient_in_each_spelling(spelling, symattn) -> None:
+    """The gradient is understood however it is written."""
+    shown = symattn("show", "cat-sat-mat", f"{spelling}[0, 1]").out
+    assert shown.startswith(f"{spelling}[0, 1] = 1/(2 + sqrt(e)) + ")
 
 
 @pytest.mark.parametrize(

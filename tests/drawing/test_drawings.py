@@ -335,7 +335,7 @@ def test_places(solved) -> None:
 def test_bad_use(solved) -> None:
     """Unknown drawings and places that figures can't have are refused."""
     with pytest.raises(Malformed, match=r"unknown drawing 'flaw'.*flow"):
-        draw(solved("cat-sat-mat"), "flaw")
+        draw(solved("cat-sat-mat"), "flaw")  # type: ignore[arg-type]
     for places in (-1, 7):
         with pytest.raises(Malformed, match="expected 0 to 6 places in a drawing"):
             draw(solved("cat-sat-mat"), "flow", places)

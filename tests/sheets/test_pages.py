@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from symattn.cases.case import make
+from symattn.cases.settings import Detail
 from symattn.printers import blocks as b
 from symattn.sheets import walkthrough
 from symattn.solution.solution import Solution, solve
@@ -69,7 +70,7 @@ def page(folder: Path) -> Reads:
     """Reads the page of a walkthrough, once."""
 
     @cache
-    def read(name: str, detail: str = "brief", places: int = 4) -> Page:
+    def read(name: str, detail: Detail = "brief", places: int = 4) -> Page:
         path = (BUNDLED if name in NAMES else folder) / f"{name}.toml"
         rows = {latex_name(x) for x in OTHER_ROWS.get(name, ())}
         columns = {latex_name(x) for x in OTHER_COLUMNS.get(name, ())}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,7 +177,7 @@ def test_symbols_upstream_give_linear_forms():
     a = attention(Q, K, V)
     names = [["g1", "2*g2 - 1/3", 0, "-g1"], [0, 0, 0, 0], ["exp(1)*h", "g1/2", 5, 0]]
     whole = a.backward(names)
-    parts = {
+    parts: dict[str, list[Any]] = {
         "g1": [[1, 0, 0, -1], [0] * 4, [0, "1/2", 0, 0]],
         "g2": [[0, 2, 0, 0], [0] * 4, [0] * 4],
         "h": [[0] * 4, [0] * 4, ["exp(1)", 0, 0, 0]],

@@ -14,6 +14,7 @@ import symattn
 from symattn.cases.case import make
 from symattn.errors import Malformed, OutOfRange, UnknownName
 from symattn.solution.solution import Solution
+from symattn.verdicts import Verdict
 
 from ..strategies import many
 
@@ -171,14 +172,64 @@ def test_a_quantity_called_dx_is_itself():
     assert str(s["dL/dX * dL/dX / 2"]) == "[2, 8]"
 
 
+def test_a_gradient_in_each_spelling():
+    """``dL/dQ``, ``grad(Q)`` and ``dQ`` are one gradient, wherever one is named."""
+    steps = {"A": "softmax(Q @ Q.T)", "Y": "A @ V"}
+    numbers = {"Q": [[1], [2]], "V": [[1], [3]]}
+    back = symattn.attention([[1]], [[1], [2]], [[1], [3]]).backward()
+    for spelling in ("dL/dQ", "grad(Q)", "dQ"):
+        ask = {"ask": [spelling]}
+        claims: list[dict[str, object]] = [{"of": f"{spelling}[0]", "printed": ["0"]}]
+        claims.append({"holds": f"{spelling}[0, 0] < 9"})
+        loss = {"output": "Y", "wrt": [spelling]}
+        case = make("spelt", numbers, steps, loss, claims=claims, exercise=ask)
+        assert case.wrt == ("Q",)
+        assert case.asked.ask == ("dL/dQ",)
+        solved = Solution(case)
+        assert spelling in solved
+        assert solved[spelling] is solved["dL/dQ"]
+        assert solved.gradient(spelling) is solved.gradient("Q")
+        assert spelling in solved.symbolic
+        assert solved.symbolic[spelling] is solved.symbolic["dL/dQ"]
+        assert back[spelling] is back.dQ
+        assert [one.verdict for one in symattn.audit(solved).statements] == [Verdict.HOLDS]
+    for other in ("dL/dZ", "dZ", "grad(Z)", "Q +"):
+        assert other not in solved
+        with pytest.raises(UnknownName, match="expected one of dQ, dK, dV"):
+            back[other]
+
+
 def test_reprs_are_short():
     """No repr says more than a line."""
+    found = symattn.audit("please-study-man")
+    solved = symattn.solve("cat-sat-mat")
+    verified = symattn.verify(solved)
+    whole = symattn.attention([[1]] * 99, [[1]] * 99, [[1]] * 99, causal=True)
+    proof = symattn.theory["masking"]
     for item in (
         SOLVED,
         SOLVED["A"],
         CASE,
-        symattn.audit("please-study-man"),
-        symattn.solve("cat-sat-mat"),
+        found,
+        *(x for one in found.figures for x in (one, one.why, one.claim)),
+        *found.statements,
+        *found.causes,
+        *found.unchecked,
+        solved,
+        solved.program,
+        solved.program.quantities["A"],
+        solved.symbolic,
+        solved.symbolic["A"],
+        verified,
+        *verified.checks,
+        symattn.sheet(solved),
+        whole,
+        whole.output,
+        whole.backward(),
+        whole.solution,
+        proof,
+        symattn.theory,
+        symattn.from_floats(np.zeros((64, 64))),
     ):
         assert len(repr(item)) < 300
         assert "\n" not in repr(item)

@@ -136,10 +136,10 @@ class Collector:
         text = text.strip()
         if text in self._names:
             return text
-        if text[:1] == "d" and gradient_name(text[1:]) in self._names:
-            return gradient_name(text[1:])
+        if (found := self._asked.case.program.known(text)) in self._names:
+            return found
         known = ", ".join(self._names)
-        if text in self._asked.case.program.named:
+        if found is not None:
             raise Malformed(f"{text} is not asked for: expected one of {known}")
         hint = alike(text, self._names)
         raise Malformed(f"unknown name {short(text)!r}: {hint or f'expected one of {known}'}")
