@@ -5,26 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from flint import arb
 
 from symattn.numbers import doubles, exponentials
 from symattn.numbers.balls import precision
 from symattn.numbers.doubles import Doubles
-from symattn.numbers.reading import Hidden
+from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, total
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.solution.sources import Source
 
+Flags = npt.NDArray[np.bool_]
+
 
 class _LogSums(Source):
-    """The entries of ``log(rowsum(exp(scores)))``, scores possibly hidden, as one row."""
+    """The entries of ``log(rowsum(exp(scores)))``, scores possibly hidden, as one row; those
+    of rows that see no key are hidden."""
 
-    def __init__(self, scores: Quantity) -> None:
+    def __init__(self, scores: Quantity, empty: Flags) -> None:
         super().__init__(self._entry)
         self._scores = scores
+        self._empty = empty
 
     def _entry(self, i: int, j: int) -> Value | Hidden:
+        if self._empty[j]:
+            return HIDDEN
         row = (self._scores.entry(j, k) for k in range(self._scores.grid[1]))
         return total(score.exp() for score in row if isinstance(score, Value)).log()
 
@@ -38,7 +45,12 @@ class _LogSums(Source):
             shift = doubles.exact(np.where(np.isfinite(largest), largest, 0.0))
             powers = exponentials.exp(doubles.add(scores, doubles.negative(shift)))
             sums = exponentials.log(doubles.total(powers, -1))
-            return doubles.add(sums, shift).map(lambda part: part.reshape(1, -1))
+            found = doubles.add(sums, shift).map(lambda part: part.reshape(1, -1))
+        return Doubles(
+            np.where(self._empty, -np.inf, found.high),
+            np.where(self._empty, 0.0, found.low),
+            np.where(self._empty, 0.0, found.error),
+        )
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
         """See :meth:`Source.balls`."""
@@ -49,15 +61,18 @@ class _LogSums(Source):
         with precision(bits):
             lines = (held[i * columns : (i + 1) * columns] for i in range(rows))
             powers = ([x.exp() for x in line if x is not None] for line in lines)
-            return [sum(row, arb(0)).log() for row in powers]
+            sums = [sum(row, arb(0)).log() for row in powers]
+        return [None if empty else x for x, empty in zip(sums, self._empty, strict=True)]
 
 
 def log_sums(head: Solution) -> Quantity:
-    """``log(rowsum(exp(M)))`` of a head, a number for each query; its sink takes part.
+    """``log(rowsum(exp(M)))`` of a head, a number for each query; its sink takes part. For a
+    query that sees no key it is hidden, minus infinity.
 
     >>> from symattn import attention
     >>> log_sums(attention([[1]], [[0], [0]], [[1], [2]], scale=1).solution).at(0)
     log(2)
     """
     scores = head["concat(M, sink)" if "sink" in head else "M"]
-    return Quantity("lse", (scores.shape[0],), _LogSums(scores), head.case.rounding)
+    live = head["live"].nearest()[:, 0] if "live" in head else np.ones(scores.shape[0])
+    return Quantity("lse", (scores.shape[0],), _LogSums(scores, live == 0), head.case.rounding)

@@ -269,3 +269,16 @@ def test_attention_shows_itself_in_notebooks():
     assert a._repr_latex_() == (
         r"$\displaystyle \begin{bmatrix} \frac{1 + 2\,e}{1 + e} \end{bmatrix}$"
     )
+
+
+@pytest.mark.parametrize("empty", ["zero", "mean"])
+def test_what_sees_no_key_has_no_sum(empty):
+    """The logarithm of an empty sum is minus infinity, exactly, in floats and in digits."""
+    keep = np.array([[True, False], [False, False], [True, True]])
+    one = attention(Q, K, V, mask=keep, on_empty_row=empty)
+    assert one.lse.nearest()[1] == -math.inf
+    assert str(one.lse.decimal(2)[1]) == "-Infinity"
+    assert one.lse.at(1) is HIDDEN
+    assert np.isfinite(one.lse.nearest()[::2]).all()
+    many = attention([[Q, Q]], [[K]], [[V]], mask=keep, on_empty_row=empty)
+    assert many.lse.nearest().tolist() == [[one.lse.nearest().tolist()] * 2]
