@@ -36,6 +36,7 @@ _COMMANDS: Mapping[str, str] = {
     "exercise": "symattn.cli.exercise",
     "mark": "symattn.cli.mark",
     "new": "symattn.cli.new",
+    "vectors": "symattn.cli.vectors",
 }
 
 
@@ -107,6 +108,7 @@ def _group() -> None:
       symattn exercise cat-sat-mat --versions 9    questions, solutions and a key
       symattn mark answers.csv --key key.toml      what students answered, with points
       symattn new post.toml                   a walkthrough file to start from
+      symattn vectors --suite quick -o DIR    inputs and certain results, to test kernels
     """
 
 

@@ -30,6 +30,7 @@ from . import (
     test_sheet,
     test_show,
     test_streams,
+    test_vectors,
     test_verify,
 )
 
@@ -188,6 +189,17 @@ TESTS = {
     ("new", "--max-seconds"): test_limits.test_max_seconds,
     ("new", "--max-memory"): test_limits.test_max_memory,
     ("new", "--allow-outside"): test_extends.test_starting_from_what_is_outside,
+    ("vectors", "--suite"): test_vectors.test_vectors,
+    ("vectors", "-o"): test_vectors.test_vectors,
+    ("vectors", "--output"): test_vectors.test_any_number_of_jobs,
+    ("vectors", "--dtype"): test_vectors.test_vectors,
+    ("vectors", "--seeds"): test_vectors.test_vectors,
+    ("vectors", "--format all"): test_vectors.test_vectors,
+    ("vectors", "--format safetensors"): test_vectors.test_any_number_of_jobs,
+    ("vectors", "--format json"): test_vectors.test_any_number_of_jobs,
+    ("vectors", "--jobs"): test_vectors.test_any_number_of_jobs,
+    ("vectors", "--max-seconds"): test_vectors.test_what_is_stopped_is_a_line,
+    ("vectors", "--max-memory"): test_vectors.test_what_is_stopped_is_a_line,
 }
 #: Each exit code other than 0 that a command may end with. ``list``,
 #: ``show`` and ``new`` check nothing that could fail.
@@ -208,6 +220,8 @@ ENDS = {
     ("exercise", 2): test_exercise.test_bad_use,
     ("mark", 2): test_mark.test_bad_input,
     ("new", 2): test_new.test_nothing_is_overwritten,
+    ("vectors", 1): test_vectors.test_what_is_stopped_is_a_line,
+    ("vectors", 2): test_vectors.test_what_there_is_not,
 }
 
 
@@ -269,6 +283,9 @@ def test_the_test_uses_the_word(command, word) -> None:
         ("read", "--format [text|json|toml]", "text"),
         ("exercise", "-o, --output DIR", "exercises"),
         ("exercise", "--format [html|tex|md|pdf|moodle|stack]", "html"),
+        ("vectors", "--suite NAME", "standard"),
+        ("vectors", "-o, --output DIR", "vectors"),
+        ("vectors", "--format [all|safetensors|json]", "all"),
     ],
 )
 def test_the_help_names_defaults(command, flag, default, symattn) -> None:
@@ -286,7 +303,7 @@ def test_every_exit_code_has_a_test() -> None:
     assert epilog == "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input."
     # What a help says of 1 is there; the others can't fail a check.
     failing = {name for name, command in held.items() if ends_with_one(command)}
-    assert failing == {"sheet", "verify", "audit", "derive", "exercise"}
+    assert failing == {"sheet", "verify", "audit", "derive", "exercise", "vectors"}
     assert set(ENDS) == {(name, 2) for name in held} | {(name, 1) for name in failing}
 
 

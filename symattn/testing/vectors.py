@@ -1,0 +1,339 @@
+"""Test vectors: inputs with correctly rounded results, for those without Python.
+
+A suite is a list of samples (:mod:`~symattn.testing.inputs`). Each becomes a file in
+safetensors and one in JSON with hexadecimal floats; ``manifest.json`` says of all what they
+are, one line each. The bytes are the same on every machine, however many work on them. A
+sample that can't be worked out is a line in the manifest, and takes nothing from the others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from symattn import __version__, outputs
+from symattn.errors import Fault, Faults, SymattnError, expected
+from symattn.escaping import visible
+from symattn.numbers.arrays import from_floats
+from symattn.shapes import Shape
+from symattn.testing.inputs import DTYPES, KINDS, STANDARD, Sample, sample
+from symattn.testing.safetensors import Tensor, packed
+
+#: The forms that vectors are written in.
+Form = Literal["safetensors", "json"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+MANIFEST = "manifest.json"
+
+#: What a reader of the files has to know, in the manifest.
+CONVENTIONS: Mapping[str, str] = {
+    "attention": "output = softmax(scores) @ v, scores = scale * q @ k^T; then, in this order, "
+    "softcap c (c * tanh(scores / c)), bias (added), keys hidden; scale is 1 / sqrt(d_k)",
+    "axes": "leading axes, rows (queries or keys), columns; row by row. Head h of q shares "
+    "head h // (heads of q / heads of k) of k and v",
+    "mask": "true: the query sees the key. It is there wherever keys are hidden, and says all "
+    "that causal, window and lengths say",
+    "causal": "top-left: query i sees keys 0 to i; bottom-right: the last query sees all keys, "
+    "the one before one less, and so on",
+    "window": "[left, right]: query i sees keys i - left to i + right",
+    "lengths": "keys from there on are hidden",
+    "sink": "one more score of each row, which takes weight and has no value",
+    "on_empty_row": "zero: the output of a query that sees no key is 0",
+    "lse": "natural logarithm of the sum of exp(scores) over the keys seen, sink included",
+    "gradients": "dq, dk, dv are those of sum(upstream * output)",
+    "rounding": "inputs are exact; a result is the number of the dtype nearest to the exact "
+    "one, ties to even, underflow gradual; NAME.float64 is the float64 nearest to it",
+    "json": "numbers are hexadecimal as C99's %a and strtod have them; inf, -inf and nan",
+    "inputs": "odd integers times powers of two; the integers are the highest bits of each 64 of "
+    "SHAKE-256('KIND SEED ARRAY'), the lowest byte first",
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One sample of a suite: the arguments of :func:`symattn.testing.inputs.sample`."""
+
+    kind: str
+    dtype: str
+    seed: int
+    n: int = 8
+    d: int = 8
+    lead: Shape = ()
+
+    @property
+    def name(self) -> str:
+        """What its files are called.
+
+        >>> Wanted("ordinary", "float32", 0).name, Wanted("sink", "float64", 1, n=130, d=32).name
+        ('ordinary-float32-0', 'sink-float64-1-130x32')
+        """
+        sizes = "" if (self.n, self.d) == (8, 8) else f"-{self.n}x{self.d}"
+        lead = f"-{'x'.join(map(str, self.lead))}" if self.lead else ""
+        return f"{self.kind}-{self.dtype}-{self.seed}{sizes}{lead}"
+
+    def sample(self) -> Sample:
+        """The sample itself."""
+        return sample(self.kind, self.dtype, self.seed, n=self.n, d=self.d, lead=self.lead)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Samples of some kinds, in some formats, for so many seeds."""
+
+    what: str
+    kinds: Sequence[str]
+    seeds: int
+    n: int = 8
+    d: int = 8
+
+
+#: What runs over blocks of 64 or 128 keys has its own ways to go wrong.
+_BLOCKS = ("ordinary", "saturated", "cancelling", "masked", "rectangular", "grouped", "causal")
+
+SUITES: Mapping[str, Suite] = {
+    "quick": Suite("the kinds for every kernel, one of each", STANDARD, 1),
+    "standard": Suite("all kinds, three of each", (*KINDS,), 3),
+    "blocks": Suite("130 keys of 32 columns, for kernels that work in blocks", _BLOCKS, 1, 130, 32),
+}
+
+
+def samples_of(
+    name: str = "standard", dtypes: Sequence[str] = DTYPES, seeds: int | None = None
+) -> list[Wanted]:
+    """The samples of a suite (:data:`SUITES`), in some formats and for another number of seeds.
+
+    Raises :class:`Malformed` for what there is not.
+
+    >>> len(samples_of()), samples_of("quick", ["float32"])[1].name
+    (204, 'saturated-float32-0')
+    """
+    faults = Faults()
+    if name not in SUITES:
+        faults.append(Fault("suite", f"unknown suite {name!r}: {expected(name, SUITES)}"))
+    for dtype in dtypes:
+        if dtype not in DTYPES:
+            faults.append(Fault("dtypes", f"unknown dtype {dtype!r}: {expected(dtype, DTYPES)}"))
+    if seeds is not None and seeds < 1:
+        faults.append(Fault("seeds", f"expected how many seeds, from 1 on, found {seeds}"))
+    faults.raise_all()
+    of = SUITES[name]
+    return [
+        Wanted(kind, dtype, seed, of.n, of.d)
+        for dtype in dict.fromkeys(dtypes)
+        for kind in of.kinds
+        for seed in range(of.seeds if seeds is None else seeds)
+    ]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A sample's line in the manifest, and its files by their paths."""
+
+    line: dict[str, Any]
+    files: dict[str, bytes] = field(default_factory=dict)
+
+
+def made(wanted: Wanted, forms: Sequence[Form] = FORMS) -> Made:
+    """The vectors of a sample.
+
+    >>> found = made(Wanted("one-key", "float16", 0))
+    >>> [*found.files], found.line["shapes"]["k"]
+    (['float16/one-key-float16-0.safetensors', 'float16/one-key-float16-0.json'], [1, 8])
+    """
+    found = wanted.sample()
+    tensors = _tensors(found)
+    about = {
+        "name": wanted.name,
+        "kind": wanted.kind,
+        "dtype": wanted.dtype,
+        "seed": wanted.seed,
+        "options": _options(found),
+    }
+    files: dict[str, bytes] = {}
+    stem = f"{wanted.dtype}/{wanted.name}"
+    for form in forms:
+        if form == "safetensors":
+            files[f"{stem}.safetensors"] = packed(tensors, {"case": json.dumps(about)})
+        else:
+            files[f"{stem}.json"] = _as_json(about, tensors)
+    line = {
+        **about,
+        "shapes": {name: list(tensor.array.shape) for name, tensor in tensors.items()},
+        "sha256": {path: sha256(content).hexdigest() for path, content in files.items()},
+    }
+    return Made(line, files)
+
+
+def _tensors(found: Sample) -> dict[str, Tensor]:
+    """Inputs and results, by name."""
+    names = ("q", "k", "v", "upstream")
+    tensors = {name: Tensor(found.dtype, getattr(found, name)) for name in names}
+    if (bias := found.options.get("bias")) is not None:
+        tensors["bias"] = Tensor(found.dtype, bias)
+    if (visible := found.visible) is not None:
+        tensors["mask"] = Tensor("bool", visible)
+    exact = found.exact()
+    back = exact.backward(from_floats(found.upstream))
+    results = {
+        "output": exact.output,
+        "lse": exact.lse,
+        "dq": back.dQ,
+        "dk": back.dK,
+        "dv": back.dV,
+    }
+    for name, quantity in results.items():
+        tensors[name] = Tensor(found.dtype, quantity.nearest(found.dtype))
+        if found.dtype != "float64":
+            tensors[f"{name}.float64"] = Tensor("float64", quantity.nearest("float64"))
+    return tensors
+
+
+def _options(found: Sample) -> dict[str, Any]:
+    """The options but arrays, which are tensors; numbers as hexadecimal floats."""
+    return {
+        name: value.hex() if isinstance(value, float) else value
+        for name, value in found.options.items()
+        if not isinstance(value, np.ndarray)
+    }
+
+
+def _as_json(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> bytes:
+    """A line for each array, its numbers row by row."""
+    lines = []
+    for name, tensor in tensors.items():
+        flat = tensor.array.ravel()
+        data = [x if isinstance(x, bool) else x.hex() for x in flat.tolist()]
+        part = {"dtype": tensor.dtype, "shape": tensor.array.shape, "data": data}
+        lines.append(f"  {json.dumps(name)}: {json.dumps(part)}")
+    head = json.dumps(about)[:-1]
+    rows = ",\n".join(lines)
+    return f'{head}, "arrays": {{\n{rows}\n}}}}\n'.encode()
+
+
+class Folder:
+    """A folder that vectors are written into as they are made, the manifest last.
+
+    An older manifest goes first: it would speak of what is there no more.
+    """
+
+    def __init__(self, path: Path, wanted: Sequence[Wanted]) -> None:
+        self.path = path
+        self._wanted = wanted
+        self._lines: dict[int, dict[str, Any]] = {}
+        outputs.prepare_folder(path)
+        outputs.remove(path / MANIFEST)
+
+    @property
+    def failed(self) -> list[str]:
+        """The names of samples that could not be worked out."""
+        return [
+            self._wanted[k].name for k, line in sorted(self._lines.items()) if "failure" in line
+        ]
+
+    def take(self, index: int, found: Made) -> None:
+        """Write the files of a sample."""
+        for name, content in found.files.items():
+            path = self.path / name
+            outputs.prepare_folder(path.parent)
+            outputs.write(path, content)
+        self._lines[index] = found.line
+
+    def finish(self) -> None:
+        """Write the manifest, one line for each sample."""
+        head = {"symattn": __version__, "conventions": CONVENTIONS}
+        lines = ",\n".join(json.dumps(self._lines[k]) for k in range(len(self._wanted)))
+        text = f'{json.dumps(head, indent=1)[:-2]},\n "cases": [\n{lines}\n]}}\n'
+        outputs.write(self.path / MANIFEST, text.encode())
+
+
+def failure(wanted: Wanted, why: BaseException | str) -> Made:
+    """The line of a sample that could not be worked out.
+
+    >>> failure(Wanted("sink", "float16", 0), "no time").line
+    {'name': 'sink-float16-0', 'failure': 'no time'}
+    """
+    said = str(why)
+    if isinstance(why, BaseException) and not isinstance(why, SymattnError):
+        said = f"{type(why).__name__}: {why}"
+    return Made({"name": wanted.name, "failure": visible(said)})
+
+
+def chunk_of(wanted: Sequence[Wanted], forms: Sequence[Form]) -> list[Made]:
+    """The vectors of several samples; what can't be worked out is told in its line."""
+    found = []
+    for one in wanted:
+        try:
+            found.append(made(one, forms))
+        # Whatever it is: the others are worked out all the same.
+        except Exception as error:
+            found.append(failure(one, error))
+    return found
+
+
+def write(
+    directory: str | Path,
+    suite: str | Sequence[Wanted] = "standard",
+    executor: Executor | None = None,
+    chunk: int = 16,
+    *,
+    forms: Sequence[Form] = FORMS,
+    watch: Callable[[int, int], None] | None = None,
+) -> list[str]:
+    """Write the vectors of a suite into a folder, and return the names of samples that failed.
+
+    ``suite`` is the name of one, or samples (:func:`samples_of`). Any
+    :class:`concurrent.futures.Executor` does the work, of this machine or of many
+    (``distributed.Client().get_executor()``), ``chunk`` samples at a time; the files are
+    written here. ``watch`` is told how many are done, of how many. The same bytes whoever
+    works. Raises :class:`Malformed` for an unknown suite, and where nothing can be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(folder, [Wanted("one-key", "float32", 0)], forms=["json"])
+    ...     sorted(path.name for path in Path(folder).rglob("*.json"))
+    []
+    ['manifest.json', 'one-key-float32-0.json']
+    """
+    samples = samples_of(suite) if isinstance(suite, str) else [*suite]
+    folder = Folder(Path(directory), samples)
+    done = 0
+    for start, found in _chunks(samples, executor, max(chunk, 1), tuple(forms)):
+        for k, one in enumerate(found):
+            folder.take(start + k, one)
+        done += len(found)
+        if watch is not None:
+            watch(done, len(samples))
+    folder.finish()
+    return folder.failed
+
+
+def _chunks(
+    samples: Sequence[Wanted], executor: Executor | None, size: int, forms: Sequence[Form]
+) -> Iterator[tuple[int, Sequence[Made]]]:
+    """Where each chunk begins and what it gave, as they end."""
+    if executor is None:
+        for start in range(len(samples)):
+            yield start, chunk_of(samples[start : start + 1], forms)
+        return
+    waiting: dict[Future[list[Made]], int] = {}
+    try:
+        for start in range(0, len(samples), size):
+            part = samples[start : start + size]
+            waiting[executor.submit(chunk_of, part, forms)] = start
+        for future in as_completed([*waiting]):
+            start = waiting.pop(future)
+            try:
+                yield start, future.result()
+            # The executor's own: a machine lost, a process ended by the system.
+            except Exception as error:
+                yield start, [failure(one, error) for one in samples[start : start + size]]
+    finally:
+        for future in waiting:
+            future.cancel()

@@ -1,0 +1,86 @@
+"""``symattn vectors``: what it writes, how far it says it is, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+
+def files(folder):
+    """The names of all files in a folder and below, sorted."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.*"))
+
+
+def test_vectors(tmp_path, symattn) -> None:
+    """A suite, in some formats, for a number of seeds: two files for each sample."""
+    words = ["--suite", "quick", "--dtype", "float16", "--dtype", "bfloat16", "--seeds", "2"]
+    done = symattn("vectors", *words, "--format", "all", "-o", "few")
+    assert (done.code, done.out) == (0, "40 samples in few: safetensors and json\n")
+    lines = json.loads((tmp_path / "few" / "manifest.json").read_text("utf-8"))["cases"]
+    assert len(lines) == 40
+    assert files(tmp_path / "few") == sorted(
+        ["manifest.json", *(path for line in lines for path in line["sha256"])]
+    )
+
+
+def test_any_number_of_jobs(tmp_path, symattn) -> None:
+    """The same files for any, and a line now and then where nobody looks at a bar."""
+    words = ["--suite", "quick", "--dtype", "float16", "--seeds", "1"]
+    done = symattn("vectors", *words, "--format", "json", "--output", "one", "--jobs", "1")
+    assert (done.code, done.out) == (0, "10 samples in one: json\n")
+    assert done.err.splitlines() == [f"{k} of 10" for k in range(1, 11)]
+    done = symattn("vectors", *words, "--format", "json", "--output", "two", "--jobs", "2")
+    assert done.code == 0
+    names = files(tmp_path / "one")
+    assert len(names) == 11
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    done = symattn("vectors", *words, "--format", "safetensors", "--jobs", "2")
+    assert {name.rpartition(".")[2] for name in files(tmp_path / "vectors")} == {
+        "json",
+        "safetensors",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--max-seconds", "0.001"], r"stopped after 0\.001 seconds \(--max-seconds\)"),
+        # Where not even the libraries can be loaded, some of them end the process.
+        (["--max-memory", "30"], "needs more than 30 MB|its process"),
+    ],
+)
+def test_what_is_stopped_is_a_line(words, why, tmp_path, symattn) -> None:
+    """A sample that takes too much costs itself only, and the exit code tells."""
+    done = symattn("vectors", "--suite", "quick", "--dtype", "float16", "--jobs", "4", *words)
+    assert (done.code, done.out) == (1, "0 samples in vectors: safetensors and json\n")
+    assert "ordinary-float16-0 failed: vectors/manifest.json says why" in done.err
+    lines = json.loads((tmp_path / "vectors" / "manifest.json").read_text("utf-8"))["cases"]
+    assert len(lines) == 10
+    assert all(re.match(why, line["failure"]) for line in lines)
+
+
+def test_what_there_is_not(tmp_path, symattn) -> None:
+    """Nothing is written for a suite that is unknown, or where nothing can be."""
+    done = symattn("vectors", "--suite", "quik", "--dtype", "float8")
+    assert done.code == 2
+    assert "unknown suite 'quik': did you mean quick?" in done.err
+    assert "unknown dtype 'float8': did you mean float" in done.err
+    assert not (tmp_path / "vectors").exists()
+    (tmp_path / "taken").write_text("", "utf-8")
+    done = symattn("vectors", "--suite", "quick", "-o", "taken")
+    assert (done.code, done.out) == (2, "")
+    assert "the folder taken can't be written to: file exists" in done.err
+
+
+def test_a_bar_on_a_terminal(monkeypatch, symattn) -> None:
+    """On a terminal it is a bar, gone in the end."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    done = symattn("vectors", "--suite", "quick", "--dtype", "float32", "--format", "json")
+    assert done.code == 0
+    assert "10/10" in done.err
+    assert "of 10" not in done.err

@@ -1,0 +1,228 @@
+"""Vectors: what other languages read is what was computed, whoever computed it."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from hashlib import sha256
+
+import ml_dtypes
+import numpy as np
+import pytest
+import safetensors
+
+from symattn.errors import Malformed
+from symattn.testing import vectors
+from symattn.testing.inputs import KINDS
+from symattn.testing.safetensors import Tensor, packed
+from symattn.testing.vectors import FORMS, Wanted, made, samples_of, write
+
+NAMES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}
+
+FEW = [Wanted(kind, "bfloat16", 0) for kind in ("ordinary", "masked", "one-key", "tiny")]
+
+
+def unpacked(content):
+    """The arrays of a file, read by the reference implementation, as float64 or bool."""
+    found = {}
+    for name, part in safetensors.deserialize(content):
+        form = NAMES[part["dtype"]]
+        bits = np.frombuffer(bytes(part["data"]), getattr(ml_dtypes, form, form))
+        wide = bits.astype(bool if form == "bool" else "float64")
+        found[name] = form, wide.reshape(part["shape"])
+    return found
+
+
+def told(content):
+    """The arrays of a file in JSON, its numbers read by Python's own ``float.fromhex``."""
+    found = {}
+    for name, part in json.loads(content)["arrays"].items():
+        numbers = [x if isinstance(x, bool) else float.fromhex(x) for x in part["data"]]
+        found[name] = part["dtype"], np.array(numbers).reshape(part["shape"])
+    return found
+
+
+def same(left, right):
+    """Whether two arrays are the same number by number, down to the signs of zeros."""
+    return np.array_equal(left, right, equal_nan=True) and np.array_equal(
+        np.signbit(left), np.signbit(right)
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_forms_hold_the_same_numbers(kind, dtype):
+    """What safetensors' own reader finds is what the hexadecimal floats say, and the sample."""
+    wanted = Wanted(kind, dtype, 4)
+    found = made(wanted)
+    packed_file, json_file = found.files.values()
+    assert int.from_bytes(packed_file[:8], "little") % 8 == 0
+    one, other = unpacked(packed_file), told(json_file)
+    assert {name: part[0] for name, part in one.items()} == {
+        name: part[0] for name, part in other.items()
+    }
+    assert {name: list(part[1].shape) for name, part in one.items()} == found.line["shapes"]
+    for name, (form, array) in one.items():
+        assert form == (
+            "float64" if name.endswith(".float64") else "bool" if name == "mask" else dtype
+        )
+        assert same(array.astype(float), other[name][1].astype(float))
+    sample = wanted.sample()
+    for name in ("q", "k", "v", "upstream"):
+        assert same(one[name][1], getattr(sample, name).astype(float))
+
+
+def attention(x, options):
+    """What the manifest's conventions say, in NumPy, for a matrix."""
+    q, k, v, do = (x[name] for name in ("q", "k", "v", "upstream"))
+    scaled = q @ k.T * k.shape[1] ** -0.5
+    slope = np.ones_like(scaled)
+    scores = scaled
+    if "softcap" in options:
+        cap = float.fromhex(options["softcap"])
+        scores = cap * np.tanh(scaled / cap)
+        slope = 1 - np.tanh(scaled / cap) ** 2
+    scores = scores + x.get("bias", 0)
+    keep = x.get("mask", np.ones_like(scores)).astype(bool)
+    powers = np.where(keep, np.exp(scores - scores.max()), 0)
+    total = powers.sum(axis=1, keepdims=True)
+    if "sink" in options:
+        total = total + np.exp(float.fromhex(options["sink"]) - scores.max())
+    weights = np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
+    da = do @ v.T
+    ds = weights * (da - (weights * da).sum(axis=1, keepdims=True)) * slope * k.shape[1] ** -0.5
+    with np.errstate(divide="ignore"):
+        lse = (np.log(total) + scores.max())[:, 0]
+    return {"output": weights @ v, "lse": lse, "dq": ds @ k, "dk": ds.T @ q, "dv": weights.T @ do}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("grouped", "saturated")])
+def test_who_follows_the_conventions_gets_the_results(kind):
+    """NumPy's float64 comes close to every result from what stands in the file."""
+    content = made(Wanted(kind, "float64", 5)).files[f"float64/{kind}-float64-5.json"]
+    arrays = {name: array for name, (_, array) in told(content).items()}
+    for name, mine in attention(arrays, json.loads(content)["options"]).items():
+        # Beside the largest number, or beside 1 where all cancel.
+        size = np.abs(mine[np.isfinite(mine)]).max(initial=0)
+        size = 1 if kind in ("equal-keys", "one-key") else size
+        np.testing.assert_allclose(arrays[name], mine, rtol=1e-6, atol=1e-9 * size)
+
+
+def digest(folder):
+    """What a folder holds, all of it."""
+    whole = sha256()
+    for path in sorted(folder.rglob("*.*")):
+        whole.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return whole.hexdigest()
+
+
+def test_the_bytes_are_the_same_whoever_works(tmp_path, eager_switching):
+    """One after the other, by threads, in chunks of any size."""
+    assert write(tmp_path / "one", FEW) == []
+    with ThreadPoolExecutor(3) as threads:
+        for size in (1, 3, 100):
+            assert write(tmp_path / str(size), FEW, threads, size) == []
+            assert digest(tmp_path / str(size)) == digest(tmp_path / "one")
+    manifest = json.loads((tmp_path / "one" / "manifest.json").read_text("utf-8"))
+    assert [line["name"] for line in manifest["cases"]] == [one.name for one in FEW]
+    for line in manifest["cases"]:
+        for path, expected in line["sha256"].items():
+            assert sha256((tmp_path / "one" / path).read_bytes()).hexdigest() == expected
+
+
+def test_the_bytes_are_those_that_were_written_down():
+    """Every machine makes these files: their digests were taken on one."""
+    whole = sha256()
+    for kind in KINDS:
+        for content in made(Wanted(kind, "bfloat16", 9)).files.values():
+            whole.update(content)
+    assert whole.hexdigest() == "3bb9c31c9354448440be67aff408e6b3c19abbeb69ab4ce8f008bc9b9ca4666b"
+
+
+class Losing(Executor):
+    """Works here, and loses every second task."""
+
+    def __init__(self) -> None:
+        self.tasks = 0
+
+    def submit(self, task, /, *arguments, **named):
+        future: Future[object] = Future()
+        self.tasks += 1
+        if self.tasks % 2:
+            future.set_result(task(*arguments, **named))
+        else:
+            future.set_exception(OSError("the machine\x1b is gone"))
+        return future
+
+
+def test_what_fails_is_a_line(tmp_path):
+    """A sample that can't be, and a machine that is lost, cost their own samples only."""
+    bad = Wanted("ordinary", "int8", 0)
+    assert write(tmp_path, [FEW[0], bad, *FEW[1:]], Losing(), 2) == [
+        "ordinary-int8-0",
+        FEW[1].name,
+        FEW[2].name,
+    ]
+    lines = json.loads((tmp_path / "manifest.json").read_text("utf-8"))["cases"]
+    assert [line.get("failure") for line in lines] == [
+        None,
+        "dtype: unknown dtype 'int8': expected one of float16, bfloat16, float32, float64",
+        "OSError: the machine\\x1b is gone",
+        "OSError: the machine\\x1b is gone",
+        None,
+    ]
+    assert {path.name for path in tmp_path.rglob("*.json")} == {
+        "manifest.json",
+        f"{FEW[0].name}.json",
+        f"{FEW[3].name}.json",
+    }
+
+
+def test_no_manifest_speaks_of_what_is_not_there(tmp_path):
+    """The old one goes before the first file is written, the new one comes last."""
+    write(tmp_path, FEW[:1])
+    counts = []
+
+    def watch(done, count):
+        counts.append((done, count, (tmp_path / "manifest.json").exists()))
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path, FEW, watch=watch)
+    assert counts == [(1, 4, False), (2, 4, False)]
+    assert not (tmp_path / "manifest.json").exists()
+
+
+def test_suites():
+    """A suite has samples of each of its kinds and formats; what there is not is refused."""
+    assert len(samples_of("quick")) == 40
+    assert len(samples_of("standard", ["float64", "float64"], 2)) == 2 * len(KINDS)
+    assert {one.n for one in samples_of("blocks")} == {130}
+    for name in vectors.SUITES:
+        names = [one.name for one in samples_of(name)]
+        assert len(set(names)) == len(names)
+    with pytest.raises(Malformed) as refused:
+        samples_of("standart", ["int8"], 0)
+    assert "suite: unknown suite 'standart': did you mean standard?" in str(refused.value)
+    assert "dtypes: unknown dtype 'int8'" in str(refused.value)
+    assert "seeds: expected how many seeds, from 1 on, found 0" in str(refused.value)
+
+
+def test_what_a_type_has_not_is_not_stored():
+    """No number is rounded on its way into a file; infinities and NaN are numbers there."""
+    for dtype in ("float32", "float16", "bfloat16"):
+        with pytest.raises(Malformed, match=f"no {dtype} can't be stored"):
+            Tensor(dtype, np.array([0.1])).bits()
+    strange = np.array([np.inf, -np.inf, np.nan, -0.0])
+    for dtype in ("float64", "float32", "float16", "bfloat16"):
+        ((form, read),) = unpacked(packed({"x": Tensor(dtype, strange)}, {})).values()
+        assert form == dtype
+        assert same(read, strange)
+
+
+def test_the_formats_are_those_there_are():
+    """One form alone is written where it is asked for."""
+    for form in FORMS:
+        (path,) = made(FEW[2], [form]).files
+        assert path == f"bfloat16/one-key-bfloat16-0.{form}"
