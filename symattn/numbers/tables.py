@@ -112,6 +112,14 @@ class Table(Sequence[Row]):
             return repr(tuple(self))
         return f"<table of {len(self)}x{self.columns} numbers>"
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Table):
+            return self.columns == other.columns and self.numbers() == other.numbers()
+        return isinstance(other, tuple) and tuple(self) == other
+
+    # Equal to rows, whose values have no hash either.
+    __hash__ = None  # type: ignore[assignment]
+
     def numbers(self) -> list[fmpq | None]:
         """All numbers, row by row; None is a masked score."""
         return list(self._numbers(0, len(self) * self.columns))
