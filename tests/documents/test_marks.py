@@ -13,7 +13,7 @@ from symattn.solution.solution import solve
 from tests.documents import marks
 from tests.documents.marks import Mark
 
-FOLDERS = [Path(__file__).with_name(name) for name in ("corpus", "further", "aside")]
+FOLDERS = [Path(__file__).with_name(name) for name in ("corpus", "further")]
 
 words = st.text(st.characters(exclude_characters="⟦⟧|", exclude_categories=["Cs"]), max_size=8)
 figures = st.from_regex(r"-?[0-9]{1,2}(\.[0-9]{1,4})?", fullmatch=True)

@@ -106,6 +106,7 @@ class Binder:
         self.coverage.leave(passages, "it is only supposed")
         self.claims = Claims(self.recipe, self.coverage)
         first = 0 if counts_from_zero(map(_words, passages)) else 1
+        self.names.first = first
         if held.count_from is not None:
             first = held.count_from
         self.speech = Speech(self.recipe, self.standard, self.names, self.claims, first)
@@ -296,7 +297,7 @@ class Binder:
             self._fitting_tokens(),
             self.coverage.numbers(),
             assumptions,
-            tuple(self.equalities.open),
+            (*self.equalities.open, *self.claims.open),
             passages=self.read_from,
         )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symattn import syntax
-from symattn.documents.binding import values, workings
+from symattn.documents.binding import others, values, workings
 from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.reading import Claimed
+from symattn.documents.reading import Claimed, Open
 from symattn.documents.text import Span
 from symattn.documents.trees import Figure
 from symattn.numbers.printed import MINUS_INFINITY
@@ -28,6 +28,7 @@ class Claims:
     tally: dict[str, tuple[float, int]] = field(default_factory=dict)
     _taken: set[int] = field(default_factory=set)
     _texts: set[str] = field(default_factory=set)
+    _left: dict[int, Open] = field(default_factory=dict)
 
     def take(self, tree: syntax.Tree, name: str) -> None:
         """A printed value is an input where it stands: nothing is claimed of it."""
@@ -59,9 +60,16 @@ class Claims:
         fitted = self._fitted(target, value)
         return 0.0 if fitted is None else workings.likeness(self.recipe, *fitted)
 
-    def claim(self, target: syntax.Tree, value: syntax.Tree, confirmed: bool = False) -> bool:
+    def claim(
+        self,
+        target: syntax.Tree,
+        value: syntax.Tree,
+        confirmed: bool = False,
+        by_formula: bool = False,
+    ) -> bool:
         """Claim that a value is printed of an expression; False if their shapes don't fit,
-        or if the value is claimed of something already.
+        if the value is claimed of something already, or if it is a block of figures of
+        something else, and no formula beside it says what it is.
 
         A matrix of one row or one column fits a vector.
         """
@@ -73,6 +81,9 @@ class Claims:
         if fitted is None or self.is_taken(value) or not any(values.figures(value)):
             return False
         target, value = fitted
+        if not by_formula and (known := others.other(self.recipe, target, value)) is not None:
+            self._leave(target, known, value)
+            return False
         text = syntax.text(target)
         self._add("of", text, value, confirmed)
         for figure, keys in values.entries(value):
@@ -89,6 +100,18 @@ class Claims:
             before = self.tally.get(name, (0.0, 0))
             self.tally[name] = before[0] + agreeing, before[1] + count
         return True
+
+    def _leave(self, target: syntax.Tree, known: syntax.Tree, value: syntax.Tree) -> None:
+        """Say of a value that it isn't what it was taken for."""
+        figures = list(values.figures(value))
+        span = figures[0].span.to(figures[-1].span)
+        why = f"it stands there, but its figures are those of {syntax.text(known)}"
+        self._left.setdefault(span.start, Open(syntax.text(target), why, span))
+
+    @property
+    def open(self) -> tuple[Open, ...]:
+        """What was left, as its figures are another quantity's, and not claimed since."""
+        return tuple(one for at, one in self._left.items() if at not in self._taken)
 
     def _is_in_percent(self, target: syntax.Tree, value: syntax.Tree) -> bool:
         """Whether figures can only be shares in percent without the sign: none is the

@@ -60,7 +60,9 @@ class Construction:
     ) -> None:
         """Take inputs, then the steps over them, then what is left as inputs."""
         counted = self.held.count_from
-        self.names.first = _counted_from(chains, self.names) if counted is None else counted
+        if counted is None:
+            counted = min(self.names.first, _counted_from(chains, self.names))
+        self.names.first = counted
         self._needed = _used_names(chains)
         self._chains = chains
         # What the author computes from is an input, whatever its shape.

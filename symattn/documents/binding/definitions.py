@@ -49,6 +49,8 @@ class Definitions:
         self.fixed: set[str] = set()
         self._latest: dict[str, str] = {}
         self._changes: list[tuple[int, str, str]] = []
+        #: The name that was defined last, and in which chain.
+        self._last = "", -1
 
     def versions(self, order: int) -> Mapping[str, str]:
         """The version of each name that is meant in the chain of that number: the last
@@ -77,12 +79,18 @@ class Definitions:
         meant = _renamed(tree, self._latest)
         known = self.found.get(self._latest.get(name, ""))
         depends = name in syntax.names(tree)
+        is_next, self._last = self._last == (name, order - 1), (name, order)
         if known is None:
             if not depends:
                 self._add(Definition(name, name, span, order, tree=meant))
         elif known.tree is None and not depends:
             # The value was printed before the formula: it is a claim about it.
             self.found[known.key] = replace(known, tree=meant)
+        elif is_next and _is_normalised(name, tree, known.tree):
+            # Exponentials that the next line divides are only on the way to the weights.
+            assert known.tree is not None
+            over = syntax.Binary("/", known.tree, syntax.Call("rowsum", (known.tree,)))
+            self.found[known.key] = replace(known, tree=over, span=span)
         elif known.tree != meant:
             self._add(Definition(self._next(name), name, span, order, tree=meant))
 
@@ -131,6 +139,14 @@ class Definitions:
                 key = self._next(one.name)
                 changed[one.key] = key
                 self._add(replace(one, key=key, tree=tree, order=new.order, again=True))
+
+
+def _is_normalised(name: str, tree: syntax.Tree, before: syntax.Tree | None) -> bool:
+    """Whether it is what the name was, exponentials, over the sums of their rows."""
+    match tree, before:
+        case syntax.Binary("/", syntax.Name(above), below), syntax.Call("exp"):
+            return above == name and syntax.text(below) == f"rowsum({name})"
+    return False
 
 
 def _renamed(tree: syntax.Tree, keys: Mapping[str, str]) -> syntax.Tree:

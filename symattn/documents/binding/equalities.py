@@ -114,7 +114,7 @@ class Equalities:
                 is_named = target is not None or (
                     spoken is not None and self.speech.is_worked(spoken)
                 )
-                self._value(member, target or spoken, is_named, label)
+                self._value(member, target or spoken, is_named, label, members)
                 if isinstance(member, Labelled):
                     self._of_labels(member, target)
                 if spoken is not None and self.claims.fits(spoken, member):
@@ -139,8 +139,10 @@ class Equalities:
         said, members = self.place.said, list(chain.members)
         match members:
             case [syntax.Name(label), value] if self._kind == "output":
-                # A label is no name: "Paris: [0.2 0.8]".
+                # A label is no name: "Paris: [0.2 0.8]", and "scores" that code showed first.
                 said, members = label, [value]
+                if any(words == _folded(label) for words, _ in self._shown[:_AHEAD]):
+                    target = None
         said = _folded(said)
         if chain.is_code and len(chain.members) == 1:
             self._shown.append((said, target))
@@ -306,6 +308,7 @@ class Equalities:
         target: syntax.Tree | None,
         is_named: bool,
         label: Subject,
+        members: Sequence[Member],
     ) -> None:
         """A printed value: of what the chain names, or of what the words say."""
         if target is not None and is_named:
@@ -319,7 +322,7 @@ class Equalities:
         is_whole = label.adjacent and (label.role is not None or _is_entry(target))
         is_likely = is_whole or self._is_likely(target, value)
         if is_named or (is_likely and not self._is_other(target, value)):
-            self.claims.claim(target, value)
+            self.claims.claim(target, value, by_formula=any(map(is_symbolic, members)))
             return
         self._operand_of(target, value)
         if is_likely and not self.claims.is_taken(value):

@@ -95,7 +95,7 @@ def told(
         said = mentions(sentence, tokens, everywhere=True)
         before = [one for one in said if one.end <= inside[0].start]
         row = before[0] if before else around
-        ways: list[list[tuple[Figure, Mention | None, Mention]]] = []
+        ways = [_by_subjects(inside, said, sentence)]
         for about in (row, None):
             itself = [
                 Mention(about.place, *match.span(), certain=about.certain)
@@ -141,6 +141,34 @@ def _by_clauses(
             continue
         found.append((one.figure, before[-1], column))
     return found
+
+
+_COMMAS = re.compile(r"[,;:]\s++")
+
+
+def _by_subjects(
+    figures: Sequence[Placed], said: Sequence[Mention], sentence: str
+) -> list[tuple[Figure, Mention | None, Mention]]:
+    """Each figure in a part of the sentence between commas: its first token is the row and
+    the other the column; the only one is the column, in the row of a part before: "tea is
+    clear, it looks at milk with 0.68, and milk puts 57 % on tea". Nothing where a part
+    says more or less than that."""
+    found: list[tuple[Figure, Mention | None, Mention]] = []
+    if len(figures) > _CLAUSES or len(said) > 2 * _CLAUSES:
+        return found
+    row: Mention | None = None
+    ends = [*(match.end() for match in _COMMAS.finditer(sentence)), len(sentence)]
+    start = 0
+    for end in ends[: 2 * _CLAUSES]:
+        tokens = [one for one in said if start <= one.start < end]
+        inside = [one for one in figures if start <= one.start < end]
+        start = end
+        if len(inside) > 1 or (inside and not (row if len(tokens) == 1 else len(tokens) == 2)):
+            return []
+        if tokens and (not inside or len(tokens) == 2):
+            row = tokens[0]
+        found += [(one.figure, row, tokens[-1]) for one in inside]
+    return found if len(found) == len(figures) > 1 else []
 
 
 def _from(figures: Sequence[Placed], start: int) -> int:

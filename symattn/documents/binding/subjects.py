@@ -17,6 +17,10 @@ _COUNTED = re.compile(
     r"|columns?|cols?|components?|elements?|features?)\s*+#?\s*+(?P<number>[0-9]{1,3})(?![\w.]*\d)",
     re.I,
 )
+_FROM_ZERO = re.compile(
+    r"\b(?:count|index|number|start)(?:s|ed|ing)?\s++(?:\w++\s++){0,3}?(?:from|at)\s++(?:0|zero)\b(?!\.\d)",
+    re.I,
+)
 _ACROSS = ("dim", "col", "com", "ele", "fea")
 _QUOTES = "\"'“”‘’«»„`"
 _QUOTED = re.compile(rf"[{_QUOTES}]([^{_QUOTES}\n]{{1,40}})[{_QUOTES}]")
@@ -194,7 +198,11 @@ def counts_from_zero(texts: Iterable[str]) -> bool:
     >>> counts_from_zero(["Row 0", "Row 1"]), counts_from_zero(["Row 1"])
     (True, False)
     """
-    return any(int(match["number"]) == 0 for text in texts for match in _COUNTED.finditer(text))
+    return any(
+        _FROM_ZERO.search(text) is not None
+        or any(int(match["number"]) == 0 for match in _COUNTED.finditer(text))
+        for text in texts
+    )
 
 
 #: From where an article counts rows, or the entries of subscripts.

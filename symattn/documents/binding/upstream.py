@@ -11,7 +11,7 @@ from symattn.documents.binding.names import Names
 from symattn.documents.binding.workings import indexed
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain
+from symattn.documents.trees import Chain, Member
 
 
 def take(chains: Sequence[Chain], names: Names, claims: Claims, held: Help) -> None:
@@ -29,9 +29,12 @@ def take(chains: Sequence[Chain], names: Names, claims: Claims, held: Help) -> N
         if recipe.upstream:
             return
         names.at(order)
-        match chain.members:
-            case (syntax.Gradient(of), *called, value) if values.is_value(value) and all(
-                isinstance(one, syntax.Name) for one in called
+        match _gradient_first(chain.members):
+            # What is only about right is worked out, and not given.
+            case (syntax.Gradient(of), *called, value) if (
+                values.is_value(value)
+                and "≈" not in chain.links
+                and all(isinstance(one, syntax.Name) for one in called)
             ):
                 made = names.resolved(syntax.Name(of))
                 if isinstance(made, syntax.Name) and recipe.set_upstream(made.name, value):
@@ -40,6 +43,14 @@ def take(chains: Sequence[Chain], names: Names, claims: Claims, held: Help) -> N
                 of == less
             ):
                 _take_squares(of, target, chain.span, names)
+
+
+def _gradient_first(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """The members of a chain, G = dL/dY = ... as dL/dY = G = ..."""
+    match members:
+        case (syntax.Name() as name, syntax.Gradient() as gradient, *rest):
+            return gradient, name, *rest
+    return members
 
 
 def _take_squares(of: str, target: syntax.Tree, span: Span, names: Names) -> None:

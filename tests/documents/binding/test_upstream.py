@@ -51,3 +51,21 @@ def test_other_shares_beside_computed_weights_are_no_inputs():
         + "Without the mask $a' = (0.35, 0.65)$ and $c' = a' W = (0.31, 0.66)$.\n"
     )
     assert not {"0.35", "0.31", "0.66"} & found.keys()
+
+
+@pytest.mark.parametrize(
+    ("said", "begins"),
+    [
+        (r"G = \frac{\partial L}{\partial o} =", True),
+        (r"\frac{\partial L}{\partial o} \approx", False),
+    ],
+)
+def test_a_printed_gradient_begins_unless_it_is_about_right(said, begins):
+    """G = dL/do = [...] gives the gradient by a name; what is only about right is a result."""
+    found = read(
+        article(
+            Path("post.md"),
+            (FORWARD + f"$${said} \\begin{{pmatrix}} 0.25 & 2.00 \\end{{pmatrix}}$$").encode(),
+        )
+    )
+    assert (found.loss is not None) is begins
