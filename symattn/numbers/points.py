@@ -21,7 +21,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import lcm
+from math import lcm, prod
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from flint import fmpq, fmpz
@@ -49,8 +49,8 @@ Variable = tuple[Literal["power", "root"], int] | Atom
 #: A monomial as whole powers of variables.
 Powers = Mapping[Variable, int]
 
-#: Primes are looked for below; the seed makes every run the same.
-_BELOW, _SEED, _TRIES = 1 << 61, 20, 40
+#: Primes are looked for below this times a step; the seed makes every run the same.
+_BELOW, _SEED, _TRIES = 1 << 58, 20, 40
 
 F = TypeVar("F")
 K = TypeVar("K")
@@ -174,11 +174,10 @@ def _residue(lines: Sequence[Line], lattice: _Lattice) -> int | None:
     every point that is tried."""
     chance = random.Random(_SEED)
     for _ in range(_TRIES):
-        prime = _prime(chance)
-        roots = {p: _root(p % prime, prime) for p in lattice.roots}
-        if None in roots.values():
-            continue
-        values: dict[Variable, int] = {("root", p): root or 0 for p, root in roots.items()}
+        prime = _prime(chance, lattice.roots)
+        values: dict[Variable, int] = {
+            ("root", p): pow(p, (prime + 1) // 4, prime) for p in lattice.roots
+        }
         for variable in (*(("power", r) for r in sorted(lattice.steps)), *lattice.atoms):
             values[variable] = chance.randrange(2, prime - 1)  # type: ignore[index]
 
@@ -195,17 +194,14 @@ def _residue(lines: Sequence[Line], lattice: _Lattice) -> int | None:
     return None
 
 
-def _prime(chance: random.Random) -> int:
-    """A prime that is 3 modulo 4, so that roots are powers."""
+def _prime(chance: random.Random, roots: Iterable[int]) -> int:
+    """A prime modulo which each of these primes is a square: it is -1 modulo 8 and modulo
+    each (quadratic reciprocity). So it is 3 modulo 4, and roots are powers."""
+    step = 8 * prod(roots)
     while True:
-        found = chance.randrange(_BELOW >> 1, _BELOW) | 3
+        found = chance.randrange(_BELOW >> 1, _BELOW) * step - 1
         if fmpz(found).is_prime():
             return found
-
-
-def _root(number: int, prime: int) -> int | None:
-    root = pow(number, (prime + 1) // 4, prime)
-    return root if root * root % prime == number else None
 
 
 @dataclass(frozen=True)
