@@ -183,6 +183,7 @@ def test_a_point_that_is_too_small_proves_what_is_false(monkeypatch):
 
     def smaller(bounds, given_lines):
         found = last(bounds, given_lines)
+        assert found is not None
         return points._Bound(2, found.whole, found.low, found.high, found.below)
 
     monkeypatch.setattr(points._Bounds, "last", smaller)
@@ -193,6 +194,7 @@ def test_a_point_that_is_too_small_proves_what_is_false(monkeypatch):
 
     def narrower(bounds, given_lines):
         found = last(bounds, given_lines)
+        assert found is not None
         low = dict.fromkeys(found.low, 0)
         return points._Bound(found.bits, found.whole, low, low, found.below)
 
