@@ -18,7 +18,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
 from math import gcd, isqrt, lcm
 
-from flint import arb, fmpq, fmpz
+from flint import arb, fmpq, fmpz, nmod_poly
 
 from symattn.limits import RADICAND
 from symattn.numbers.spending import Exceeded, spend
@@ -324,6 +324,8 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
     terms: a step below it, or a quotient longer than the numerator, gives
     None, and the fraction is left as it stands.
     """
+    if _leaves_rest(numerator, denominator):
+        return None
     lattice = _Lattice(numerator, denominator)
     rest, below = lattice.points(numerator), lattice.points(denominator)
     lead, last = max(below), min(below)
@@ -351,6 +353,59 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
 
 #: Whole coordinates of an exponent and of the atoms' powers.
 _Point = tuple[int, ...]
+
+
+#: The prime that remainders are taken by, and the highest degree of what is divided.
+_PRIME, _DEGREE = (1 << 61) - 1, 1 << 10
+
+
+def _leaves_rest(numerator: Sum, denominator: Sum) -> bool:
+    """Whether a division by a sum with coprime integer coefficients is seen to have a
+    remainder: modulo a prime it does.
+
+    False where that isn't found out. A quotient would have integer coefficients where the
+    numerator has (Gauss), and so would be one of the residues too.
+
+    >>> one, e, e2 = UNIT, (((1, 1, 1),), 1, ()), (((1, 2, 1),), 1, ())
+    >>> below = {one: fmpq(-1), e: fmpq(1)}
+    >>> _leaves_rest({one: fmpq(-1), e2: fmpq(1)}, below), _leaves_rest({e2: fmpq(1)}, below)
+    (False, True)
+    """
+    steps = lcm(_steps(numerator), _steps(denominator))
+    if not steps:
+        return False
+    below = _residues(denominator, steps)
+    above = _residues(numerator, steps) if below else None
+    return above is not None and below is not None and bool(above % below)
+
+
+def _steps(terms: Sum) -> int:
+    """What all exponents are a multiple of one by; 0 where roots or atoms occur."""
+    steps = 1
+    for exponent, radicand, atoms in terms:
+        if exponent:
+            (m, _, q), *more = exponent
+            if m != 1 or more:
+                return 0
+            steps = lcm(steps, q)
+        if radicand != 1 or atoms:
+            return 0
+    return steps
+
+
+def _residues(terms: Sum, steps: int) -> nmod_poly | None:
+    """The polynomial in ``e**(1/steps)``, times a whole number and from its lowest power on;
+    None where it is too long, or the whole number has no residue."""
+    powers = [x[0][0][1] * (steps // x[0][0][2]) if x[0] else 0 for x in terms]
+    first = min(powers)
+    degree = max(powers) - first
+    scale = lcm(*(int(q.q) for q in terms.values()))
+    if degree > _DEGREE or scale % _PRIME == 0:
+        return None
+    found = [0] * (degree + 1)
+    for power, q in zip(powers, terms.values(), strict=True):
+        found[power - first] = int(q.p) * (scale // int(q.q)) % _PRIME
+    return nmod_poly(found, _PRIME)
 
 
 class _Lattice:

@@ -1,0 +1,217 @@
+"""Attention of arrays beside a bare kernel in the same run; nothing here asserts a time.
+
+Ours starts where a user does, at text or an array, and ends with certified floats; the kernel
+starts at balls that are ready, and ends with balls. What is wanted of each group stands in
+:data:`WANTED`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import combinations
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, arb_mat, ctx, fmpz_poly
+
+from symattn import attention, from_floats
+from symattn.numbers.formats import FloatFormat
+
+#: At most so much of the peer's time.
+WANTED = {
+    "fractions as text, n = d = 64, to float64; Arb at 128 bits": 2,
+    "float32, n = d = 256, to float32; Arb at 64 bits": 1 / 4,
+    "float64, n = d = 256, to float64; Arb at 128 bits": 1,
+    "float32, causal, 2x8 heads, n = d = 64, to float32; 16 Arb kernels at 128 bits": 1 / 2,
+    "int8, n = 24, d = 64, to float64; decimals of 3 digits": 3,
+    "closed forms O and dQ, n = d = 16, small integers; pairs in polynomials": 2,
+}
+TEXT, DOUBLE = [name for name in WANTED if "float64; Arb" in name]
+
+Tables = Sequence[Any]
+RNG = np.random.default_rng(0)
+
+
+def ours(tables: Tables, name: FloatFormat, **options: Any) -> list[Any]:
+    """Output, dQ, dK and dV as correctly rounded floats."""
+    a = attention(*tables[:3], **options)
+    back = a.backward(tables[3])
+    return [part.nearest(name) for part in (a.output, back.dQ, back.dK, back.dV)]
+
+
+def kernel(tables: Sequence[arb_mat], bits: int) -> list[arb_mat]:
+    """The same in balls, shifted by the largest score, unrounded."""
+    before, ctx.prec = ctx.prec, bits
+    try:
+        q, k, v, g = tables
+        scale = arb(q.ncols()).sqrt()
+        weights = []
+        for row in (q * k.transpose() / scale).tolist():
+            largest = max(row, key=lambda x: float(x.mid()))
+            powers = [(x - largest).exp() for x in row]
+            normaliser = sum(powers, arb(0))
+            weights.append([x / normaliser for x in powers])
+        a = arb_mat(weights)
+        flows = []
+        for p, d in zip(weights, (g * v.transpose()).tolist(), strict=True):
+            mean = sum((x * y for x, y in zip(p, d, strict=True)), arb(0))
+            flows.append([x * (y - mean) for x, y in zip(p, d, strict=True)])
+        s = arb_mat(flows) / scale
+        return [a * v, s * k, s.transpose() * q, a.transpose() * g]
+    finally:
+        ctx.prec = before
+
+
+def fractions(n: int) -> list[list[str]]:
+    """A matrix of reproducible fractions as text."""
+    draw = random.Random(n)
+    return [[f"{draw.randint(-99, 99)}/{draw.randint(50, 99)}" for _ in range(n)] for _ in range(n)]
+
+
+def balls(table: Any, bits: int = 128) -> arb_mat:
+    """A matrix of numbers as balls."""
+    before, ctx.prec = ctx.prec, bits
+    try:
+        return arb_mat(
+            [
+                [arb(x.numerator) / x.denominator for x in map(Fraction, row)]
+                for row in (table.tolist() if isinstance(table, np.ndarray) else table)
+            ]
+        )
+    finally:
+        ctx.prec = before
+
+
+def text() -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Fractions as text."""
+    tables = [fractions(64) for _ in range(4)]
+    ready = [balls(table) for table in tables]
+    return lambda: ours(tables, "float64"), lambda: kernel(ready, 128)
+
+
+def single() -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Arrays of float32."""
+    arrays = list(RNG.normal(size=(4, 256, 256)).astype(np.float32))
+    ready = [balls(array, 64) for array in arrays]
+    return lambda: ours([*map(from_floats, arrays)], "float32"), lambda: kernel(ready, 64)
+
+
+def double() -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Arrays of float64."""
+    arrays = list(RNG.normal(size=(4, 256, 256)))
+    ready = [balls(array) for array in arrays]
+    return lambda: ours([*map(from_floats, arrays)], "float64"), lambda: kernel(ready, 128)
+
+
+def heads() -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """A batch of heads; the kernels know no mask."""
+    arrays = RNG.normal(size=(4, 2, 8, 64, 64)).astype(np.float32)
+    ready = [[balls(array[b, h]) for array in arrays] for b in range(2) for h in range(8)]
+    return (
+        lambda: ours([*map(from_floats, arrays)], "float32", causal=True),
+        lambda: [kernel(one, 128) for one in ready],
+    )
+
+
+def int8() -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Integers of 8 bits, whose rows have one weight that is nearly 1, beside decimals."""
+    whole = list(RNG.integers(-128, 128, size=(4, 24, 64)))
+    decimals = [(np.round(x * 7.8125) / 1000).astype(str).tolist() for x in whole]
+    return lambda: ours(whole, "float64"), lambda: ours(decimals, "float64")
+
+
+def forms() -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Closed forms: every entry of O and dQ."""
+    q, k, v, g = RNG.integers(-2, 3, size=(4, 16, 16)).tolist()
+
+    def closed() -> list[Any]:
+        a = attention(q, k, v, scale=1)
+        values = [x for part in (a.output, a.backward(g).dQ) for x in part.values()]
+        # They are made when they are asked for.
+        assert all(value.parts is not None for value in values)
+        return values
+
+    return closed, lambda: pairs(q, k, v, g)
+
+
+def pairs(q: Tables, k: Tables, v: Tables, g: Tables) -> list[fmpz_poly]:
+    """Numerators of O over Z and of dQ over Z**2, and Z, row by row, as polynomials in e:
+    ``sum over j < l of e**(s_j + s_l) (dA_j - dA_l) (K_jc - K_lc)``."""
+    found = []
+    for query, upstream in zip(q, g, strict=True):
+        scores = [sum(x * y for x, y in zip(query, key, strict=True)) for key in k]
+        least = min(scores)
+        powers = [score - least for score in scores]
+        flows = [sum(x * y for x, y in zip(upstream, value, strict=True)) for value in v]
+        length = max(powers) + 1
+        for column in ([1] * len(k), *zip(*v, strict=True)):
+            above = [0] * length
+            for power, number in zip(powers, column, strict=True):
+                above[power] += number
+            found.append(fmpz_poly(above))
+        steps = [
+            (powers[j] + powers[m], flows[j] - flows[m], j, m)
+            for j, m in combinations(range(len(k)), 2)
+        ]
+        for column in zip(*k, strict=True):
+            above = [0] * (2 * length - 1)
+            for power, flow, j, m in steps:
+                above[power] += flow * (column[j] - column[m])
+            found.append(fmpz_poly(above))
+    return found
+
+
+WORK = dict(zip(WANTED, (text, single, double, heads, int8, forms), strict=True))
+
+
+def taken(work: Callable[[], Any]) -> float:
+    """Milliseconds of processor time that work takes."""
+    start = process_time()
+    work()
+    return 1000 * (process_time() - start)
+
+
+@pytest.mark.parametrize("group", WANTED)
+def test_attention(benchmark: Any, capsys: pytest.CaptureFixture[str], group: str) -> None:
+    """Ours and the peer in turns; of each the quickest round, in processor time."""
+    work, peer = WORK[group]()
+    mine, theirs = [], []
+    peer()
+    benchmark.pedantic(
+        lambda: mine.append(taken(work)),
+        setup=lambda: theirs.append(taken(peer)),
+        rounds=5,
+        warmup_rounds=1,
+    )
+    ratio = min(mine) / min(theirs)
+    benchmark.extra_info |= {"ours": min(mine), "peer": min(theirs), "ratio": ratio}
+    with capsys.disabled():
+        times = f"{min(mine):.1f} ms beside {min(theirs):.1f} ms"
+        print(f"\n{group}: {times}, {ratio:.2f} (wanted: {WANTED[group]:g})")
+
+
+@pytest.mark.parametrize("group", [TEXT, DOUBLE])
+def test_the_same_is_computed(group: str) -> None:
+    """Our floats are the middles of the kernel's balls."""
+    work, peer = WORK[group]()
+    for floats, one in zip(work(), peer(), strict=True):
+        assert floats.tolist() == [[float(x) for x in row] for row in one.tolist()]
+
+
+def test_the_same_forms() -> None:
+    """Our closed forms of O and dQ are the quotients of the peer's polynomials."""
+    closed, peer = forms()
+    e = arb(1).exp()
+    values, found = iter(closed()), peer()
+    output = [[next(values) for _ in range(16)] for _ in range(16)]
+    gradient = [[next(values) for _ in range(16)] for _ in range(16)]
+    for i in range(16):
+        below, *above = (poly(e) for poly in found[33 * i : 33 * (i + 1)])
+        for value, number in zip(output[i], above[:16], strict=True):
+            assert value.ball(64).overlaps(number / below)
+        for value, number in zip(gradient[i], above[16:], strict=True):
+            assert value.ball(64).overlaps(number / below**2)
