@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from symattn.errors import Malformed, expected
 from symattn.numbers.formats import FloatFormat
-from symattn.testing.model import Array
+from symattn.testing.model import Array, Flags
 
 #: The packages whose arrays kernels may take.
 FrameworkName = Literal["numpy", "torch", "jax"]
@@ -28,6 +28,9 @@ class Framework(Protocol):
     def array(self, values: Array, form: FloatFormat) -> Any:
         """An array of its own; the values are numbers of the format."""
 
+    def flags(self, values: Flags) -> Any:
+        """A mask of its own."""
+
     def gradients(
         self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
     ) -> tuple[Any, tuple[Any, ...]]:
@@ -47,6 +50,10 @@ class NumPy:
 
         return values.astype(getattr(ml_dtypes, form))
 
+    def flags(self, values: Flags) -> Any:
+        """See :class:`Framework`."""
+        return values
+
     def gradients(
         self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
     ) -> tuple[Any, tuple[Any, ...]]:
@@ -65,6 +72,12 @@ class Torch:
 
         # All numbers of the format are floats of 64 bits: nothing is rounded.
         return torch.tensor(values, dtype=torch.float64).to(getattr(torch, form))
+
+    def flags(self, values: Flags) -> Any:
+        """See :class:`Framework`."""
+        import torch
+
+        return torch.tensor(values)
 
     def gradients(
         self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
@@ -93,6 +106,12 @@ class Jax:
                 'jax.config.update("jax_enable_x64", True)'
             )
         return jnp.asarray(values, dtype=getattr(jnp, form))
+
+    def flags(self, values: Flags) -> Any:
+        """See :class:`Framework`."""
+        import jax.numpy as jnp
+
+        return jnp.asarray(values)
 
     def gradients(
         self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
