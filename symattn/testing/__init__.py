@@ -19,22 +19,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symattn.testing.bounds import Level, Precision
+    from symattn.testing.judged import Cause, Miss, Report
     from symattn.testing.kernels import KernelReport, check_attention
-    from symattn.testing.reports import Miss, Report, assert_close, report
+    from symattn.testing.reports import assert_close, report
 
 #: The module that each public name is from.
 _HOMES = {
+    "Cause": "symattn.testing.judged",
     "KernelReport": "symattn.testing.kernels",
     "Level": "symattn.testing.bounds",
-    "Miss": "symattn.testing.reports",
+    "Miss": "symattn.testing.judged",
     "Precision": "symattn.testing.bounds",
-    "Report": "symattn.testing.reports",
+    "Report": "symattn.testing.judged",
     "assert_close": "symattn.testing.reports",
     "check_attention": "symattn.testing.kernels",
     "report": "symattn.testing.reports",
 }
 
 __all__ = [
+    "Cause",
     "KernelReport",
     "Level",
     "Miss",

@@ -39,7 +39,9 @@ numerical algorithms*, 2002, section 3.1). Hats are computed values; the steps a
    keys may each store their dK and dV before they are added.
 
 Numbers too small for a format are rounded to what is there: each stored number is off by at
-most :attr:`Precision.tiny` more. The *condition* of an entry is the sum of the magnitudes of
+most :attr:`Precision.tiny` more, each term of a sum by :attr:`Precision.small`. In formats as
+wide as float32 many machines take what is below the smallest normal number for zero, inputs
+too. The *condition* of an entry is the sum of the magnitudes of
 its terms, cancellation left out: :math:`A |V|` for the output, and so on. An error is as small
 as one can ask for where it is a few w of the condition.
 """
@@ -60,7 +62,7 @@ from symattn.numbers.formats import FORMATS, FloatFormat, float_format
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.quantity import Quantity
 from symattn.solution.roles import Part
-from symattn.testing.model import Array, Inputs, Run, exactly, turned
+from symattn.testing.model import Array, Inputs, Run, exactly, turned, turned_if
 
 #: What a kernel may round to its format.
 Level = Literal["fused", "unfused"]
@@ -104,6 +106,20 @@ class Precision:
         form = FORMATS[self.format]
         narrow = form.lowest > FORMATS["float32"].lowest
         return 2.0 ** (form.lowest - form.digits if narrow else form.lowest)
+
+    @property
+    def small(self) -> float:
+        """What a term of a sum may be off where it is below the smallest normal number."""
+        wide = "float64" if self.format == "float64" else "float32"
+        return 2.0 ** float_format(self.accumulate or wide).lowest
+
+    def lost(self, values: Array) -> Array:
+        """What is lost of inputs that are taken for zero."""
+        size = abs(values)
+        form = FORMATS[self.format]
+        if form.lowest > FORMATS["float32"].lowest:
+            return np.zeros_like(size)
+        return np.where(size < 2.0**form.lowest, size, 0.0)
 
     @property
     def unfused(self) -> bool:
@@ -178,7 +194,9 @@ class _Bounding:
         n_k = inputs.k.shape[1]
         self.many = n_k + 6 * ceil(n_k / BLOCK)
         self.scale = abs(inputs.scale)
-        self.visible = inputs.keep | ~inputs.live if inputs.mean else inputs.keep
+        #: What is too small may be multiplied by the scale, or the other way round.
+        self.most = max(1.0, self.scale)
+        self.visible = steps.seen & (inputs.live | inputs.mean)
         self.magnitudes = self.scale * (abs(inputs.q) @ turned(abs(inputs.k)))
         # Who recomputes weights has scores that are not stored.
         unfused = precision.unfused
@@ -188,9 +206,25 @@ class _Bounding:
         self.a: Array = steps.weights
         self.e_scores: Array = self._scores()
         self.e_weights, self.e_again, self.e_lse = self._softmax()
-        inner = self.e_weights + precision.gamma(self.many) * (self.a + self.e_weights)
-        self.e_output = precision.stored(abs(steps.output), inner @ abs(inputs.v))
+        self.e_output = self._product(self.a, self.e_weights, inputs.v, self.many, steps.output)
         self.e_output = np.where(inputs.live | inputs.mean, self.e_output, 0.0)
+
+    def _product(
+        self,
+        left: Array,
+        e_left: Array,
+        right: Array,
+        terms: int,
+        result: Array,
+        relative: float = 0.0,
+        times: int = 1,
+    ) -> Array:
+        """What a product of computed numbers (positive) and inputs is off, once stored: each of
+        its terms by ``relative`` besides, the sum of so many by its own roundings."""
+        p, near = self.p, left + e_left
+        inner = e_left + (p.gamma(terms) + relative) * near
+        error = inner @ abs(right) + near @ p.lost(right) + terms * p.small
+        return p.stored(abs(result), error, times)
 
     def parts(self) -> dict[Part, Bound]:
         """The bounds of every part."""
@@ -217,6 +251,8 @@ class _Bounding:
         x, run, p = self.x, self.run, self.p
         size = abs(run.scaled)
         error = p.gamma(x.q.shape[-1] + 4) * self.magnitudes + 2 * p.w * size
+        lost = abs(x.q) @ turned(p.lost(x.k)) + p.lost(x.q) @ turned(abs(x.k))
+        error = error + self.scale * lost + self.most * x.q.shape[-1] * p.small
         if p.unfused:
             error = p.stored(size, error + ((1 + p.u) ** 4 - 1) * self.magnitudes, 2)
         self.e_capped = error
@@ -229,7 +265,7 @@ class _Bounding:
             error = error + p.w * (abs(run.scores) + error)
             if p.unfused:
                 error = p.stored(abs(run.scores), error)
-        return np.where(x.keep, error, 0.0)
+        return np.where(run.seen & x.live, error, 0.0)
 
     def _softmax(self) -> tuple[Array, Array, Array]:
         """What weights are off that are kept, those or the recomputed ones (with the sink's),
@@ -280,20 +316,21 @@ class _Bounding:
     def _gradients(self, do: Array) -> dict[Part, tuple[Array, Array]]:
         """Step 5."""
         x, run, p, a = self.x, self.run, self.p, self.a
-        n_q, n_k = x.q.shape[1], x.k.shape[1]
+        n_k = x.k.shape[1]
         e_a, e_sink = self.e_again[..., :n_k], self.e_again[..., n_k:]
-        do, v, k, q = abs(do), abs(x.v), abs(x.k), abs(x.q)
-        da, rest = abs(run.da), abs(run.rest)
+        lost, do, v, k, q = p.lost(do), abs(do), abs(x.v), abs(x.k), abs(x.q)
+        da, rest, d_v = abs(run.da), abs(run.rest), x.v.shape[-1]
 
         c_da = do @ turned(v)
-        e_da = p.gamma(x.v.shape[-1]) * c_da
+        e_da = p.gamma(d_v) * c_da + lost @ turned(v) + do @ turned(p.lost(x.v)) + d_v * p.small
         if p.unfused:
             e_da = p.stored(da, e_da)
         near, far = a + e_a, da + e_da
-        of_weights = (e_a * da + near * e_da + self._product(n_k) * near * far).sum(-1)
+        one = p.u if p.unfused else 0.0
+        of_weights = (e_a * da + near * e_da + (p.gamma(n_k) + one) * near * far).sum(-1)
         wide = abs(run.output) + self.e_output
-        of_output = (do * (self.e_output + self._product(x.v.shape[-1]) * wide)).sum(-1)
-        e_rest = np.maximum(of_weights, of_output)[..., None]
+        of_output = (do * (self.e_output + (p.gamma(d_v) + one) * wide) + lost * wide).sum(-1)
+        e_rest = np.maximum(of_weights, of_output)[..., None] + (n_k + d_v) * p.small
         e_rest = p.stored(rest, e_rest) if p.unfused else e_rest + p.w * rest
 
         gap = abs(run.da - run.rest)
@@ -305,7 +342,7 @@ class _Bounding:
         # The scale may have been taken before the storing.
         tiny = p.tiny * max(1.0, 1 / self.scale if self.scale else 0.0)
         e_dm = p.stored(dm, e_dm, 3 if p.unfused else 1) + tiny
-        e_dm = np.where(x.keep, e_dm, 0.0)
+        e_dm = np.where(run.seen & x.live, e_dm, 0.0)
         c_dm = np.where(x.live, a * (c_da + (a * c_da).sum(axis=-1, keepdims=True)), 0.0)
 
         slope, e_slope = self._slope()
@@ -315,23 +352,30 @@ class _Bounding:
             e_ds = p.stored(ds, e_ds)
         c_ds = c_dm * slope
 
-        def product(left: Array, e_left: Array, right: Array, terms: int, size: Array) -> Array:
-            part = p.gamma(terms) + ((1 + p.u) ** 3 - 1 if p.unfused else 0.0)
-            inner = e_left + part * (left + e_left)
-            return p.stored(size, self.scale * (inner @ right), 2 if p.unfused else 1)
-
-        c_dk, c_dv = self.scale * (turned(c_ds) @ q), turned(a) @ do
+        slips = run.slips
+        of_q, of_k = (
+            self.scale if scaled else 1.0 for scaled in (slips.scale_in_dq, slips.scale_in_dk)
+        )
+        # Unfused, inputs may be scaled and stored, and so may what is scaled in the end.
+        extra, times = ((1 + p.u) ** 3 - 1, 2) if p.unfused else (0.0, 1)
+        # Heads that share keys may be stored before they are added.
         shared = (1 + p.u) ** 2 - 1 if x.layout.group > 1 else 0.0
-        e_dk = product(turned(ds), turned(e_ds), q, n_q + 3, abs(run.dk)) + shared * c_dk
-        inner = e_a + p.gamma(n_q) * near
-        e_dv = p.stored(abs(run.dv), turned(inner) @ do) + shared * c_dv
+        across, e_across, c_across = (
+            turned_if(slips.k_turned, of_k * part) for part in (ds, e_ds, c_ds)
+        )
+        down, e_down = (turned_if(slips.v_turned, part) for part in (a, e_a))
+        rows, columns = down.shape[-1], across.shape[-1] + 3
+        e_dq = self._product(of_q * ds, of_q * e_ds, x.k, n_k + 3, run.dq, extra, times)
+        e_dk = self._product(across, e_across, x.q, columns, run.dk, extra, times)
+        e_dv = self._product(down, e_down, do, rows, run.dv)
+        c_dk, c_dv = c_across @ q, down @ do
         found: dict[Part, tuple[Array, Array]] = {
             "dA": (c_da, p.stored(da, e_da)),
             "dS": (c_dm, e_dm),
             "dBias": (c_dm, e_dm),
-            "dQ": (self.scale * (c_ds @ k), product(ds, e_ds, k, n_k + 3, abs(run.dq))),
-            "dK": (c_dk, e_dk),
-            "dV": (c_dv, e_dv),
+            "dQ": (of_q * c_ds @ k, e_dq),
+            "dK": (c_dk, e_dk + shared * c_dk),
+            "dV": (c_dv, e_dv + shared * c_dv),
         }
         if run.sink is not None:
             error = e_sink * (rest + e_rest) + run.sink * (e_rest + 2 * p.w * rest)
@@ -339,13 +383,9 @@ class _Bounding:
             found["dSink"] = (terms, p.stored(run.sink * rest, error))
         return found
 
-    def _product(self, terms: int) -> float:
-        """What a sum of products may be off that may have been stored one by one."""
-        return self.p.gamma(terms) + (self.p.u if self.p.unfused else 0.0)
-
     def _slope(self) -> tuple[Array | float, Array | float]:
         """The derivative of the capping, and what it may be off."""
-        if self.x.cap is None:
+        if self.x.cap is None or not self.run.slips.cap_back:
             return 1.0, 0.0
         level = abs(self.run.capped) / self.x.cap
         off = self.e_capped / self.x.cap

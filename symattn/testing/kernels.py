@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from symattn.solution.arguments import Empty
 from symattn.solution.attention import attention
 from symattn.solution.visibility import Alignment
 from symattn.testing.bounds import Level, Precision
+from symattn.testing.causes import causes_of
 from symattn.testing.dtypes import floats_of, format_of, named
 from symattn.testing.frameworks import (
     Backward,
@@ -25,17 +26,20 @@ from symattn.testing.frameworks import (
     framework_of,
     parts_of,
 )
+from symattn.testing.judged import Cause, Judged, Report
 from symattn.testing.model import Array, held_in
-from symattn.testing.reports import Judged, Report
+from symattn.testing.reports import told
 from symattn.verdicts import Verdict
 
 
 @dataclass(frozen=True)
 class KernelReport:
     """What is said of a kernel: a report of each array that it gave, by name (``output``,
-    ``lse``, ``dQ``, ``dK``, ``dV``), and what is wrong in words."""
+    ``lse``, ``dQ``, ``dK``, ``dV``), why it is wrong where that can be told, and all of it in
+    words."""
 
     reports: Mapping[str, Report]
+    causes: tuple[Cause, ...] = ()
     messages: tuple[str, ...] = ()
 
     @property
@@ -46,15 +50,16 @@ class KernelReport:
     def raise_if_wrong(self) -> None:
         """Raise :class:`AssertionError` that says what is wrong, if anything is."""
         if self.verdict is not Verdict.HOLDS:
-            raise AssertionError("\n".join(self.messages))
+            raise AssertionError("\n".join([*self.messages, *told(self.causes)]))
 
     def as_dict(self) -> dict[str, object]:
         """The report for JSON."""
         parts = {name: report.as_dict() for name, report in self.reports.items()}
-        return {"verdict": str(self.verdict), "parts": parts}
+        causes = [asdict(cause) for cause in self.causes]
+        return {"verdict": str(self.verdict), "parts": parts, "causes": causes}
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.reports.values()))
+        return "\n".join([*map(str, self.reports.values()), *told(self.causes)])
 
 
 def check_attention(
@@ -132,14 +137,16 @@ def check_attention(
         truth |= {"dQ": back.dQ, "dK": back.dK, "dV": back.dV}
     found = _called(function, backward, made_by, form, tables, above)
     judged = {}
+    precision = Precision(form, accumulate, level)
     for name, array in found.items():
         if name not in truth:
             raise Malformed(f"upstream: expected one, the kernel gave {name}")
-        judged[name] = Judged(array, truth[name], Precision(form, accumulate, level))
+        judged[name] = Judged(array, truth[name], precision)
     messages = tuple(
         one.message() for one in judged.values() if one.report.verdict is not Verdict.HOLDS
     )
-    result = KernelReport({name: one.report for name, one in judged.items()}, messages)
+    reports = {name: one.report for name, one in judged.items()}
+    result = KernelReport(reports, causes_of(judged, precision), messages)
     if raises:
         result.raise_if_wrong()
     return result

@@ -7,8 +7,8 @@ place of its own, and what a wrong kernel is compared with: each slip is a field
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,12 +66,21 @@ class Inputs:
         """An array of heads x keys, ... in the shape of the keys' leading axes."""
         return whole.reshape(*self.layout.lead_k, *whole.shape[1:])
 
-    def change_rows(self, change: Callable[[npt.NDArray[np.generic]], object]) -> Inputs:
-        """The inputs with a change of all that has a row for each query."""
+    def taking(self, heads: npt.NDArray[np.intp]) -> Inputs:
+        """The inputs where each head of queries has the keys and values of that head."""
+        lay = self.layout
+
+        def apart(rows: npt.NDArray[Any] | None) -> Any:
+            return None if rows is None else rows.reshape(-1, lay.n_q, rows.shape[-1])
+
         names = ("q", "keep", "live", "bias", "sink", "upstream")
-        found = {name: getattr(self, name) for name in names}
-        changed = {name: change(x) for name, x in found.items() if x is not None}
-        return replace(self, **changed)  # type: ignore[arg-type]
+        return replace(
+            self,
+            layout=replace(lay, lead_k=lay.lead, group=1),
+            k=self.k[heads],
+            v=self.v[heads],
+            **{name: apart(getattr(self, name)) for name in names},
+        )
 
 
 def inputs_of(forward: Attention, backward: Gradients | None = None) -> Inputs:
@@ -119,22 +128,32 @@ def _floats(quantity: Quantity) -> Array:
 class Slips:
     """What a kernel does otherwise than it should.
 
-    ``scale_power`` 0 leaves the scale out, 2 takes it twice; ``held`` gives a step (``scale``,
-    ``scores``, ``powers``, ``sums``, ``weights``) a format that it is rounded to;
-    ``capped_last`` caps what the bias has been added to; ``empty`` is what rows make that see
-    no key. The rest are of the backward pass.
+    ``held`` gives steps (``scale``, ``scores``, ``gaps``, ``powers``, ``sums``, ``weights``,
+    ``da``, ``dm``) a format that they are rounded to, ``added`` those that are sums over keys
+    (``sums``, ``output``) one that they are made in, key by key. ``capped_last`` caps scores
+    that have been masked, ``bias_first`` those that the bias has been added to;
+    ``masked_after`` hides weights, ``masked_as_zero`` gives hidden scores 0. ``empty`` is what
+    rows make that see no key. The rest leave out what the backward pass needs: a transpose,
+    the scale, D, the derivative of the capping.
     """
 
-    scale_power: int = 1
     held: tuple[tuple[str, FloatFormat], ...] = ()
+    added: tuple[tuple[str, FloatFormat], ...] = ()
     capped_last: bool = False
+    bias_first: bool = False
+    masked_after: bool = False
+    masked_as_zero: bool = False
     empty: float | None = None
-    mean: bool | None = None
     k_turned: bool = True
+    v_turned: bool = True
     scale_in_dq: bool = True
     scale_in_dk: bool = True
     subtracts: bool = True
     cap_back: bool = True
+
+
+#: No slip.
+RIGHT = Slips()
 
 
 @dataclass
@@ -142,8 +161,12 @@ class Run:
     """Every step of attention: heads x rows x ..., from scaled scores to gradients.
 
     ``scaled`` are scores before ``capped`` and before the bias, the mask; ``scores`` are what
-    softmax sees, 0 where hidden. ``dm`` flows into the scores, ``ds`` into the scaled ones.
+    softmax sees, 0 where hidden; ``seen`` tells where it sees any. ``dm`` flows into the
+    scores, ``ds`` into the scaled ones. ``slips`` are those that were made.
     """
+
+    slips: Slips
+    seen: Flags
 
     scaled: Array
     capped: Array
@@ -180,7 +203,7 @@ def turned(x: Array) -> Array:
     return np.swapaxes(x, -1, -2)
 
 
-def run(inputs: Inputs, slips: Slips = Slips()) -> Run:
+def run(inputs: Inputs, slips: Slips = RIGHT) -> Run:
     """Attention in floats of 64 bits, with slips.
 
     >>> from symattn import attention
@@ -193,70 +216,90 @@ def run(inputs: Inputs, slips: Slips = Slips()) -> Run:
 
 
 def _run(x: Inputs, slips: Slips) -> Run:
-    held = dict(slips.held)
+    held, added = dict(slips.held), dict(slips.added)
 
     def kept(name: str, values: Array) -> Array:
         return held_in(values, held[name]) if name in held else values
 
     scale = float(kept("scale", np.array(x.scale)))
-    scaled = x.q @ turned(x.k) * scale**slips.scale_power
-    inner = scaled
-    if slips.capped_last and x.bias is not None:
-        inner = scaled + x.bias
-    if slips.capped_last:
-        inner = np.where(x.keep, inner, -np.inf)
-    slope: Array | float = 1.0
-    capped = inner
+    scaled = x.q @ turned(x.k) * scale
+    capped, slope = scaled, np.ones_like(scaled)
     if x.cap is not None:
+        inner = scaled
+        if slips.bias_first and x.bias is not None:
+            inner = inner + x.bias
+        if slips.capped_last:
+            inner = np.where(x.keep, inner, -np.inf)
         level = np.tanh(inner / x.cap)
         capped = x.cap * level
-        slope = (1 - level) * (1 + level) if slips.cap_back else 1.0
+        slope = (1 - level) * (1 + level) if slips.cap_back else slope
     scores = capped
-    if not slips.capped_last and x.bias is not None:
+    if x.bias is not None and not slips.bias_first:
         scores = scores + x.bias
     scores = kept("scores", np.where(x.live, scores, 0.0))
-    seen = x.keep | ~x.live
-    if slips.capped_last:
-        seen = np.ones_like(seen)
+    if slips.masked_as_zero:
+        scores = np.where(x.keep, scores, 0.0)
+    unmasked = slips.capped_last or slips.masked_after or slips.masked_as_zero
+    seen = x.keep | ~x.live | unmasked
     hidden = np.where(seen, scores, -np.inf)
     top = hidden.max(axis=-1, keepdims=True)
     if x.sink is not None:
         top = np.maximum(top, x.sink)
-    powers = kept("powers", np.exp(hidden - top))
-    sums = powers.sum(axis=-1, keepdims=True)
+    powers = kept("powers", np.exp(kept("gaps", hidden - top)))
+    sums = _total(powers[..., None], added.get("sums"))
     if x.sink is not None:
         sums = sums + np.exp(x.sink - top)
     sums = kept("sums", sums)
     weights = kept("weights", powers / sums)
-    mean = x.mean if slips.mean is None else slips.mean
-    if not mean:
+    if slips.masked_after:
+        weights = weights * x.keep
+    if not x.mean:
         weights = weights * x.live
-    output = weights @ x.v
+    if "output" in added:
+        output = _total(weights[..., None] * x.v[:, None], added["output"])
+    else:
+        output = weights @ x.v
     if slips.empty is not None:
         output = np.where(x.live, output, slips.empty)
-    lse = (top + np.log(sums))[..., 0]
     do = np.zeros_like(output) if x.upstream is None else x.upstream
-    da = do @ turned(x.v)
-    rest = (weights * da).sum(axis=-1, keepdims=True)
-    dm = weights * (da - rest if slips.subtracts else da) * x.live
+    da = kept("da", do @ turned(x.v))
+    rest = (weights * da).sum(axis=-1, keepdims=True) * slips.subtracts
+    dm = kept("dm", weights * (da - rest) * x.live)
     ds = dm * slope
-    factor = scale**slips.scale_power
     return Run(
+        slips,
+        seen,
         scaled,
         capped,
         np.where(seen, scores, 0.0),
         weights,
         None if x.sink is None else np.exp(x.sink - top) / sums,
-        lse,
+        (top + np.log(sums))[..., 0],
         output,
         da,
         rest,
         dm,
         ds,
-        ds @ x.k * (factor if slips.scale_in_dq else 1.0),
-        (turned(ds) if slips.k_turned else ds) @ x.q * (factor if slips.scale_in_dk else 1.0),
-        turned(weights) @ do,
+        ds @ x.k * (scale if slips.scale_in_dq else 1.0),
+        turned_if(slips.k_turned, ds) @ x.q * (scale if slips.scale_in_dk else 1.0),
+        turned_if(slips.v_turned, weights) @ do,
     )
+
+
+def turned_if(is_right: bool, x: Array) -> Array:
+    """The transpose of every matrix, unless that is forgotten."""
+    return turned(x) if is_right else x
+
+
+def _total(terms: Array, form: FloatFormat | None) -> Array:
+    """The sum over the last axis but one; in a format, term by term."""
+    if form is None:
+        whole: Array = terms.sum(axis=-2)
+        return whole
+    total = np.zeros_like(terms[..., 0, :])
+    for k in range(terms.shape[-2]):
+        total = held_in(total + held_in(terms[..., k, :], form), form)
+    return total
 
 
 def exactly(forward: Attention, backward: Gradients | None = None) -> tuple[Inputs, Run]:

@@ -1,0 +1,316 @@
+"""An array beside the exact quantity that it should be: what is wrong with it, and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from math import inf, isfinite, nan, prod
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.errors import Malformed
+from symattn.numbers import rounding
+from symattn.numbers.formats import FORMATS, FloatFormat
+from symattn.shapes import Shape, show
+from symattn.solution.entries import Entry
+from symattn.solution.quantity import Quantity
+from symattn.testing.bounds import Bound, Level, Precision, bounds
+from symattn.testing.dtypes import floats_of
+from symattn.testing.model import Array, held_in
+from symattn.verdicts import Verdict
+
+#: Digits of the exact value that are told.
+_DIGITS = 20
+#: Wrong entries that are told one by one.
+_MOST_TOLD = 5
+
+
+@dataclass(frozen=True)
+class Miss:
+    """One entry: what was found, the exact value (its digits), and how far that is.
+
+    ``ulp`` is the error in units in the last place of the format at the exact value, ``scaled``
+    over the entry's condition in unit roundoffs of the format, ``over_bound`` over what a
+    correct kernel may be off: above 1 is wrong.
+    """
+
+    index: tuple[int, ...]
+    got: float
+    truth: str
+    ulp: float
+    scaled: float
+    over_bound: float
+
+    def __str__(self) -> str:
+        return (
+            f"{list(self.index)}: {self.got!r} (ACTUAL), {self.truth} (EXACT), "
+            f"{_short(self.ulp)} ulp, {_short(self.over_bound)} of the bound"
+        )
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What a wrong kernel does instead: the kind of slip, in words, in which parts; there,
+    no entry is more than ``residual`` of the bound from what the slip gives."""
+
+    kind: str
+    phrase: str
+    parts: tuple[str, ...]
+    residual: float
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.parts)}: {self.phrase}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is said of one array.
+
+    ``mismatch`` is a fault of the whole array, its shape say, and '' without one; then the rest
+    is about all entries: how many are ``wrong``, which is ``worst`` (None where all are exact),
+    what share is ``correctly_rounded``, the largest error in units in the last place, over the
+    condition and over the bound, and the numbers of entries that should be numbers and are NaN
+    or infinite. ``misses`` are the worst wrong entries.
+    """
+
+    name: str
+    format: FloatFormat
+    level: Level
+    shape: Shape
+    mismatch: str = ""
+    entries: int = 0
+    wrong: int = 0
+    worst: Miss | None = None
+    misses: tuple[Miss, ...] = ()
+    correctly_rounded: float = 0.0
+    max_ulp: float = nan
+    max_scaled: float = nan
+    max_over_bound: float = nan
+    nans: int = 0
+    infinities: int = 0
+    tolerance: float | None = None
+    causes: tuple[Cause, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """``holds`` if every entry is within the bound, else ``refuted``."""
+        return Verdict.REFUTED if self.mismatch or self.wrong else Verdict.HOLDS
+
+    def as_dict(self) -> dict[str, object]:
+        """The report for JSON, which has neither infinity nor NaN: None."""
+        return {"verdict": str(self.verdict), **_plain(asdict(self))}
+
+    def __str__(self) -> str:
+        said = f"{self.name}, {show(self.shape)}, {self.format}: "
+        if self.mismatch:
+            return said + self.mismatch
+        judged = f"{self.wrong} of {self.entries} entries wrong" if self.wrong else "right"
+        return (
+            f"{said}{judged}; worst {_short(self.max_over_bound)} of the bound, "
+            f"{_short(self.max_ulp)} ulp; {self.correctly_rounded:.1%} correctly rounded"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Of all entries: the exact value as a float of 64 bits, the nearest number of the format,
+    the bound, and the error over it."""
+
+    exact: Array
+    nearest: Array
+    bound: Array
+    over_bound: Array
+
+
+class Judged:
+    """An array beside the truth: the report, and the errors of all entries, unless the whole
+    array is of another shape or format."""
+
+    def __init__(
+        self,
+        actual: object,
+        quantity: Quantity,
+        precision: Precision,
+        tolerance: float | None = None,
+    ) -> None:
+        self.actual = floats_of(actual)
+        self.quantity = quantity
+        self.precision = precision
+        self.tolerance = tolerance
+        self.name = quantity.role.part if quantity.role else quantity.name
+        self.errors: Errors | None = None
+        self.report = self._report()
+
+    def _report(self) -> Report:
+        p, shape = self.precision, self.quantity.shape
+        plain = Report(self.name, p.format, p.level, shape, tolerance=self.tolerance)
+        if self.actual.shape != shape:
+            said = f"shapes differ: {self.actual.shape} (ACTUAL), {shape} (EXACT)"
+            return replace(plain, mismatch=said)
+        if len(wide := self._not_of_format()):
+            place = tuple(map(int, wide[0]))
+            said = f"{list(place)} is {self.actual[place]!r}, no {p.format}"
+            return replace(plain, mismatch=said)
+        high, low = _truth(self.quantity)
+        bound = self._bound(abs(high))
+        nearest = self.quantity.nearest(p.format).astype(np.float64)
+        with np.errstate(all="ignore"):
+            error = error_of(self.actual, high, low, nearest)
+            ratio = over(error, bound.bound)
+            scaled = over(error, bound.condition * p.u)
+            ulp = error / _units(abs(high), p.format)
+        rounded = (self.actual == nearest) | (np.isnan(self.actual) & np.isnan(nearest))
+        wrong = ratio > 1
+        order = np.argsort(-ratio, axis=None, kind="stable")[: max(_MOST_TOLD, 1)]
+
+        def miss(flat: int) -> Miss:
+            index = tuple(int(k) for k in np.unravel_index(flat, shape))
+            return Miss(
+                index,
+                float(self.actual[index]),
+                _digits(self.quantity, index),
+                float(ulp[index]),
+                float(scaled[index]),
+                float(ratio[index]),
+            )
+
+        self.errors = Errors(high, nearest, bound.bound, ratio)
+        known = np.isfinite(high)
+        return replace(
+            plain,
+            entries=ratio.size,
+            wrong=int(wrong.sum()),
+            worst=miss(int(order[0])) if error.any() else None,
+            misses=tuple(miss(int(k)) for k in order[: int(wrong.sum())]),
+            correctly_rounded=float(rounded.mean()),
+            max_ulp=float(ulp.max()),
+            max_scaled=float(scaled.max()),
+            max_over_bound=float(ratio.max()),
+            nans=int((np.isnan(self.actual) & known).sum()),
+            infinities=int((np.isinf(self.actual) & np.isfinite(nearest)).sum()),
+        )
+
+    def _not_of_format(self) -> npt.NDArray[np.intp]:
+        """Where the numbers are none of the format that they should be of."""
+        with np.errstate(all="ignore"):
+            known = np.isfinite(self.actual)
+            held = held_in(np.where(known, self.actual, 0.0), self.precision.format)
+        return np.argwhere(known & (held != self.actual))
+
+    def _bound(self, size: Array) -> Bound:
+        is_part = self.quantity.role is not None
+        if not is_part and self.tolerance is None:
+            raise Malformed(
+                f"tolerance: {self.name} is no part of symattn.attention, no bound is known: say "
+                "how many unit roundoffs of its own magnitude each entry may be off"
+            )
+        found = bounds(self.quantity, self.precision) if is_part else Bound(size, size)
+        if self.tolerance is None:
+            return found
+        return Bound(found.condition, self.tolerance * self.precision.u * found.condition)
+
+    def message(self) -> str:
+        """What is wrong, as NumPy's ``assert_allclose`` says it."""
+        found, p = self.report, self.precision
+        limit = f"bound: {p.level}" if self.tolerance is None else f"tolerance={self.tolerance:g}"
+        head = f"\nNot what a correct {p.format} kernel may give ({limit})\n{self.name}: "
+        if found.mismatch or self.errors is None:
+            return head + found.mismatch
+        share = 100 * found.wrong / found.entries
+        short = _shorter(p.format)
+        lines = [
+            f"{head}mismatched elements: {found.wrong} / {found.entries} ({share:.3g}%)",
+            "Worst of them:",
+            *(f" {miss}" for miss in found.misses),
+            f"Max error over bound: {_short(found.max_over_bound)}",
+            f"Max error over condition: {_short(found.max_scaled)} unit roundoffs",
+            f"Correctly rounded: {100 * found.correctly_rounded:.3g}%",
+        ]
+        if found.nans or found.infinities:
+            lines.append(f"NaN: {found.nans}, infinite: {found.infinities} that should be numbers")
+        lines.append(f" ACTUAL: {self.actual.astype(short)!r}")
+        lines.append(f" EXACT:  {self.errors.nearest.astype(short)!r}")
+        return "\n".join(lines)
+
+
+def _shorter(name: FloatFormat) -> str:
+    """The type that NumPy shows numbers of a format by."""
+    return name if name in ("float16", "float32", "float64") else "float32"
+
+
+def _truth(quantity: Quantity) -> tuple[Array, Array]:
+    """The exact values as sums of two floats, to 20 bits more than the first has."""
+    high: Array = quantity.nearest("float64")
+    pairs = quantity.source.pairs()
+    if pairs is None:
+        return high, np.zeros(high.shape)
+    with np.errstate(all="ignore"):
+        near = high.reshape(pairs.shape)
+        rest = (pairs.high - near) + pairs.low
+        close = (pairs.error <= 2.0**-73 * abs(near)) & np.isfinite(rest)
+        low: Array = np.where(close, rest, 0.0).reshape(high.shape)
+    return high, low
+
+
+def error_of(
+    actual: Array, high: Array, low: Array | float = 0.0, nearest: Array | None = None
+) -> Array:
+    """The distance to the exact values ``high + low``, ``nearest`` in the format; infinite
+    where only one of both is a number."""
+    with np.errstate(all="ignore"):
+        error = abs((actual - high) - low)
+    nearest = high if nearest is None else nearest
+    same = (actual == nearest) & ~np.isfinite(nearest)
+    same |= np.isnan(actual) & np.isnan(high)
+    found: Array = np.where(same, 0.0, np.where(np.isfinite(actual) & ~np.isnan(high), error, inf))
+    return found
+
+
+def over(error: Array, limit: Array) -> Array:
+    """``error / limit``, where 0 / 0 is 0; a bound that says nothing lets all pass."""
+    with np.errstate(all="ignore"):
+        return np.where(np.isinf(limit) | (error == 0), 0.0, error / limit)
+
+
+def _units(size: Array, name: FloatFormat) -> Array:
+    """The unit in the last place at numbers of that size."""
+    form = FORMATS[name]
+    finite = np.where(np.isfinite(size), size, 1.0)
+    exponent = np.maximum(np.frexp(finite)[1] - 1, form.lowest)
+    found: Array = np.ldexp(1.0, exponent - form.digits + 1)
+    return found
+
+
+def _digits(quantity: Quantity, index: Sequence[int]) -> str:
+    """The exact value of an entry in digits."""
+    places = np.arange(prod(quantity.shape)).reshape(quantity.shape)
+    i, j = divmod(int(places[tuple(index)]), quantity.grid[1])
+    entry, undefined = Entry(quantity, i, j), quantity.source.undefined
+    if undefined is not None and undefined[i, j]:
+        return "nan"
+    if entry.is_hidden:
+        return "-inf"
+    found = rounding.significant(entry, _DIGITS, "half-even")
+    return str(found) if found else "0"
+
+
+def _short(figure: float) -> str:
+    if not isfinite(figure):
+        return str(figure)
+    return (
+        f"{figure:.2g}" if figure < 100 else f"{figure:,.0f}" if figure < 1e6 else f"{figure:.1e}"
+    )
+
+
+def _plain(held: object) -> dict[str, object]:
+    def clean(x: object) -> object:
+        if isinstance(x, float):
+            return x if isfinite(x) else None
+        if isinstance(x, dict):
+            return {key: clean(value) for key, value in x.items()}
+        return [clean(y) for y in x] if isinstance(x, list | tuple) else x
+
+    found = clean(held)
+    assert isinstance(found, dict)
+    return found

@@ -1,0 +1,314 @@
+"""Wrong kernels are caught, and what they do instead is named."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from symattn import attention, from_floats
+from symattn.testing import assert_close, check_attention, report
+
+#: Queries' heads, queries, keys, columns.
+N_Q, N_K, D = 6, 9, 4
+
+
+def given(seed=0, n_q=N_Q, n_k=N_K, d=D, lead=(), lead_k=()):
+    """Inputs of one kind: queries, keys, values and an upstream gradient."""
+    rng = np.random.default_rng(seed)
+    q, do = (rng.normal(size=(*lead, n_q, d)) for _ in range(2))
+    k, v = (rng.normal(size=(*lead_k, n_k, d)) for _ in range(2))
+    return {"q": q, "k": k, "v": v, "upstream": do}
+
+
+def softmax(scores):
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+class Kernel:
+    """A plain kernel in NumPy; tests give it other steps."""
+
+    softmax = staticmethod(softmax)
+
+    def __init__(self, **steps):
+        vars(self).update(steps)
+
+    def scale(self, d):
+        return 1 / np.sqrt(np.float32(d))
+
+    def scores(self, scaled):
+        return scaled
+
+    def weights(self, q, k):
+        self.asked = q, k
+        return self.softmax(self.scores(q @ np.swapaxes(k, -1, -2) * self.scale(q.shape[-1])))
+
+    def ds(self, a, da):
+        return a * (da - (a * da).sum(axis=-1, keepdims=True))
+
+    def dq(self, ds, q, k):
+        return ds @ k * self.scale(q.shape[-1])
+
+    def dk(self, ds, q, k):
+        return np.swapaxes(ds, -1, -2) @ q * self.scale(q.shape[-1])
+
+    def __call__(self, q, k, v):
+        return self.weights(q, k) @ v
+
+    def backward(self, q, k, v, do):
+        a = self.weights(q, k)
+        ds = self.ds(a, do @ np.swapaxes(v, -1, -2))
+        return self.dq(ds, q, k), self.dk(ds, q, k), np.swapaxes(a, -1, -2) @ do
+
+
+def hiding(seen):
+    """Scores with what is not seen hidden."""
+    return lambda scores: np.where(seen(*scores.shape[-2:]), scores, np.float32(-np.inf))
+
+
+def causal(shift):
+    """The causal mask of queries that stand so many keys further on."""
+    return lambda n_q, n_k: np.tri(n_q, n_k, shift, dtype=bool)
+
+
+def in_half(scores):
+    """The softmax in float16, as it is written out."""
+    return softmax(scores.astype("float16")).astype("float32")
+
+
+def softmax_of_half(scores):
+    """The softmax of float16 that computes in float32."""
+    return softmax(scores.astype("float16").astype("float32")).astype("float16").astype("float32")
+
+
+RIGHT = {"causal": "bottom-right"}
+BR = hiding(causal(N_K - N_Q))
+
+ALL = {"output", "dQ", "dK", "dV"}
+SHIFTED = "the scores with the mask off by one: each query sees a key "
+ALIGNED = "the scores with the causal mask aligned "
+
+#: Wrong steps, the options and lengths they are tried with, what is said, of which parts.
+WRONG = {
+    "softmax in float16": ({"softmax": in_half}, {}, {}, "the softmax held in float16", ALL),
+    "softmax of float16": (
+        {"softmax": softmax_of_half},
+        {},
+        {},
+        "the softmax held in float16",
+        ALL,
+    ),
+    "off by one, n_q < n_k": (
+        {"scores": hiding(causal(N_K - N_Q - 1))},
+        RIGHT,
+        {},
+        SHIFTED + "less",
+        ALL,
+    ),
+    "a key too many": ({"scores": hiding(causal(N_K - N_Q + 1))}, RIGHT, {}, SHIFTED + "more", ALL),
+    "top-left": (
+        {"scores": hiding(causal(0))},
+        RIGHT,
+        {},
+        ALIGNED + "top-left in place of bottom-right",
+        ALL,
+    ),
+    "bottom-right": (
+        {"scores": BR},
+        {"causal": "top-left"},
+        {},
+        ALIGNED + "bottom-right in place of top-left",
+        ALL,
+    ),
+    "no mask": ({}, RIGHT, {}, "the scores without the mask", ALL),
+    "no scale": (
+        {"scale": lambda d: np.float32(1)},
+        {},
+        {},
+        "the scores without the factor scale",
+        ALL,
+    ),
+    "scale twice": (
+        {"scale": lambda d: np.float32(1 / d)},
+        {},
+        {},
+        "the scores with the factor scale twice",
+        ALL,
+    ),
+    "scale in float16": (
+        {"scale": lambda d: np.float32(np.float16(1 / np.sqrt(d)))},
+        {},
+        {"d": 3},
+        "the scale held in float16",
+        ALL,
+    ),
+    "dK without its transpose": (
+        {"dk": lambda ds, q, k: ds @ q * np.float32(0.5)},
+        {},
+        {"n_q": N_K},
+        "dK with dS and its transpose mixed up",
+        {"dK"},
+    ),
+    "dQ without the scale": (
+        {"dq": lambda ds, q, k: ds @ k},
+        {},
+        {},
+        "dQ without the factor scale",
+        {"dQ"},
+    ),
+    "D dropped": (
+        {"ds": lambda a, da: a * da},
+        {},
+        {},
+        "dS without the term rowsum(A * dA)",
+        {"dQ", "dK"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG)
+def test_the_slip_is_named(case):
+    """Each planted slip is caught in the parts that it is in, and is the only cause named."""
+    steps, options, lengths, said, parts = case
+    kernel = Kernel(**steps)
+    found = check_attention(
+        kernel, **given(**lengths), backward=kernel.backward, raises=False, **options
+    )
+    assert {name for name, one in found.reports.items() if one.wrong} == parts
+    assert [cause.phrase for cause in found.causes] == [said]
+    assert set(found.causes[0].parts) == parts
+    with pytest.raises(AssertionError, match="Likely cause: .*" + re.escape(said)):
+        found.raise_if_wrong()
+
+
+def forward_only(kernel, options, **changes):
+    """What is said of a kernel without its backward pass."""
+    arrays = {**given(**changes), "upstream": None}
+    found = check_attention(kernel, **arrays, raises=False, **options)
+    return [str(cause) for cause in found.causes]
+
+
+def test_soft_capping_after_the_mask_is_named():
+    """Capping what is hidden gives it a score of minus the cap."""
+    kernel = Kernel(scores=lambda s: np.float32(2) * np.tanh(BR(s) / np.float32(2)))
+    said = forward_only(kernel, {**RIGHT, "softcap": 2.0})
+    assert said == ["output: the scores capped after the mask, and not before"]
+
+
+def test_soft_capping_after_the_bias_is_named():
+    """So is capping what the bias has been added to."""
+    bias = np.random.default_rng(5).normal(size=(N_Q, N_K)).astype("float32")
+    kernel = Kernel(scores=lambda s: np.float32(2) * np.tanh((s + bias) / np.float32(2)))
+    said = forward_only(kernel, {"bias": bias, "softcap": 2.0})
+    assert said == ["output: the scores capped after the bias, and not before"]
+
+
+def test_a_row_masked_whole_that_gives_the_mean_is_named():
+    """A hidden score of -1e9 makes all keys of such a row equal."""
+    mask = np.tri(N_Q, N_K, dtype=bool)
+    mask[2] = False
+    kernel = Kernel(scores=lambda s: np.where(mask, s, np.float32(-1e9)))
+    said = forward_only(kernel, {"mask": mask, "on_empty_row": "zero"})
+    assert said == ["output: a row masked whole giving the mean of the values in place of zero"]
+    kernel = Kernel(scores=lambda s: np.where(mask, s, np.float32(-np.inf)))
+    with np.errstate(invalid="ignore"):
+        said = forward_only(kernel, {"mask": mask, "on_empty_row": "mean"})
+    assert said == ["output: a row masked whole giving NaN in place of the mean of the values"]
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ([0, 0, 1, 1], []),
+        (
+            [0, 1, 0, 1],
+            [
+                "attention of each head with the keys and values of head h mod H, interleaved, "
+                "in place of those of its own"
+            ],
+        ),
+        (
+            [0, 0, 0, 0],
+            [
+                "attention of each head with the keys and values of the first head "
+                "in place of those of its own"
+            ],
+        ),
+    ],
+)
+def test_keys_of_another_head_are_named(order, said):
+    """Groups that are interleaved, and one head for all, forward and backward."""
+    kernel = Kernel()
+
+    def forward(q, k, v):
+        return kernel(q, k[:, order], v[:, order])
+
+    def backward(q, k, v, do):
+        dq, *others = kernel.backward(q, k[:, order], v[:, order], do)
+        sums = [np.zeros_like(k), np.zeros_like(v)]
+        for whole, part in zip(sums, others, strict=True):
+            for head, taken in enumerate(order):
+                whole[:, taken] += part[:, head]
+        return dq, *sums
+
+    arrays = given(lead=(2, 4), lead_k=(2, 2))
+    found = check_attention(forward, **arrays, backward=backward, raises=False)
+    assert [cause.phrase for cause in found.causes] == said
+
+
+def test_sums_in_half_precision_are_named():
+    """Weights times values added up in float16, key by key."""
+
+    def kernel(q, k, v):
+        a = softmax(q @ k.T / np.sqrt(np.float32(q.shape[1])))
+        sums = np.zeros((len(q), v.shape[1]), "float16")
+        for j in range(len(k)):
+            sums += (a[:, j, None] * v[j]).astype("float16")
+        return sums.astype("float32")
+
+    arrays = {**given(), "upstream": None}
+    found = check_attention(kernel, **arrays, raises=False)
+    assert [cause.kind for cause in found.causes] == ["sums-in"]
+
+
+def test_two_slips_are_named_apart():
+    """A forward pass without the scale, a dK without its transpose."""
+    kernel = Kernel(dk=lambda ds, q, k: ds @ q * np.float32(0.5))
+    wrong = Kernel(scale=lambda d: np.float32(1))
+    found = check_attention(wrong, **given(n_q=N_K), backward=kernel.backward, raises=False)
+    assert [str(cause) for cause in found.causes] == [
+        "output: the scores without the factor scale",
+        "dK: dK with dS and its transpose mixed up",
+    ]
+
+
+def test_what_is_unknown_is_not_named():
+    """An error that no slip gives has no cause."""
+    noise = np.random.default_rng(3).normal(size=(N_Q, D)).astype("float32")
+    for size in (1e-4, 1e-2, 1.0):
+        kernel = Kernel()
+        said = forward_only(lambda q, k, v: kernel(q, k, v) + np.float32(size) * noise, {})  # noqa: B023
+        assert said == []
+
+
+def test_one_array_alone_has_its_cause():
+    """assert_close and report tell it too."""
+    arrays = {name: x.astype("float32") for name, x in given().items()}
+    q, k, v = (arrays[name] for name in "qkv")
+    found = Kernel(scores=hiding(causal(0)))(q, k, v)
+    exact = attention(*(from_floats(x) for x in (q, k, v)), causal="bottom-right")
+    assert [cause.kind for cause in report(found, exact.output).causes] == ["mask-aligned"]
+    with pytest.raises(AssertionError, match="aligned top-left in place of bottom-right"):
+        assert_close(found, exact.output)
+
+
+def test_a_kernel_of_float64_that_computes_in_float32_is_told():
+    """Its errors are those of float32, all of them."""
+
+    def kernel(q, k, v):
+        return Kernel()(*(x.astype("float32") for x in (q, k, v))).astype("float64")
+
+    said = forward_only(kernel, {"dtype": "float64"})
+    assert said == ["output: a step held in float32"]
