@@ -13,6 +13,7 @@ from symattn.numbers import arrays
 from symattn.numbers.kinds import Mask, Number, Numbers
 from symattn.shapes import show
 from symattn.solution.arguments import Asked, Empty, Layout, grouped, heads_of
+from symattn.solution.heads import scores_of
 from symattn.solution.logsums import log_sums
 from symattn.solution.quantity import Quantity
 from symattn.solution.roles import Part, Role
@@ -220,7 +221,12 @@ class Gradients:
         gradients = dict(zip(self._forward.heads, self.heads, strict=True))
         if of not in self.heads[0]:
             raise Malformed(f"{name}: there is no {of}")
-        return take(name, lambda head: gradients[head].gradient(of), self)
+
+        def gradient(head: Solution) -> Quantity:
+            step = scores_of(head.program.steps) if of == "M" else of
+            return gradients[head].gradient(step)
+
+        return take(name, gradient, self)
 
 
 def attention(

@@ -6,7 +6,7 @@ more rows: what flows into a key is then summed over the group, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -84,10 +84,20 @@ class Head:
             steps["Z"] = "A * live"
             weights = "Z"
         steps["Y"] = f"{weights} @ V"
-        wrt = [
-            name for name in ("Q", "K", "V", "A", "M", "bias", "sink") if name in {**given, **steps}
-        ]
+        # Into the scores of a row that sees no key nothing flows, whatever stands in their place.
+        targets = ("Q", "K", "V", "A", scores_of(steps), "bias", "sink")
+        wrt = [name for name in targets if name in {**given, **steps}]
         return make("attention", given, steps, {"output": "Y", "wrt": wrt})
+
+
+def scores_of(steps: Container[str]) -> str:
+    """The step that dS is the gradient into: scores, before those of rows that see no key are
+    put in place.
+
+    >>> scores_of(["S", "T", "B", "L", "M"]), scores_of(["S", "T", "M"])
+    ('B', 'M')
+    """
+    return next(name for name in "BCT" if name in steps) if "L" in steps else "M"
 
 
 def _rows(kept: npt.NDArray[np.bool_]) -> Table:
