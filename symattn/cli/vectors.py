@@ -81,8 +81,9 @@ def command(
     Each sample is DIR/DTYPE/KIND-DTYPE-SEED in safetensors (bfloat16 included) and in JSON
     with hexadecimal floats, which strtod reads: q, k, v, upstream, mask or bias where there is
     one, and what they should give, each the nearest number of the format: output, lse, dq,
-    dk, dv, and the nearest float64 of each. DIR/manifest.json tells the conventions and, one
-    line for each sample, its options, shapes and digests.
+    dk, dv; of each also the nearest float64, the condition of every entry, and how far a
+    correct kernel may be off. DIR/manifest.json tells the conventions and, one line for each
+    sample, its options, shapes, conditions and digests.
 
     \b
       symattn vectors                                   standard: all kinds, three of each

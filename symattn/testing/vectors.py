@@ -23,7 +23,10 @@ from symattn.errors import Fault, Faults, SymattnError, expected
 from symattn.escaping import visible
 from symattn.numbers.arrays import from_floats
 from symattn.shapes import Shape
+from symattn.solution.quantity import Quantity
+from symattn.testing.bounds import Precision, bounds
 from symattn.testing.inputs import DTYPES, KINDS, STANDARD, Sample, sample
+from symattn.testing.model import Array
 from symattn.testing.safetensors import Tensor, packed
 
 #: The forms that vectors are written in.
@@ -50,6 +53,12 @@ CONVENTIONS: Mapping[str, str] = {
     "gradients": "dq, dk, dv are those of sum(upstream * output)",
     "rounding": "inputs are exact; a result is the number of the dtype nearest to the exact "
     "one, ties to even, underflow gradual; NAME.float64 is the float64 nearest to it",
+    "condition": "NAME.condition is of each entry the sum of the magnitudes of its terms, as if "
+    "nothing cancelled; NAME.bound is how far a correct kernel may be off that works in the "
+    "dtype, stores every step in it, and has float32 for sums where it is narrower; inf where "
+    "anything will do, as in the lse of a query that sees no key. Both are powers of two, the "
+    "bound rounded up. log2_condition tells how much of a result cancels: the largest condition "
+    "over its entry",
     "json": "numbers are hexadecimal as C99's %a and strtod have them; inf, -inf and nan",
     "inputs": "odd integers times powers of two; the integers are the highest bits of each 64 of "
     "SHAKE-256('KIND SEED ARRAY'), the lowest byte first",
@@ -148,7 +157,8 @@ def made(wanted: Wanted, forms: Sequence[Form] = FORMS) -> Made:
     (['float16/one-key-float16-0.safetensors', 'float16/one-key-float16-0.json'], [1, 8])
     """
     found = wanted.sample()
-    tensors = _tensors(found)
+    results = _results(found)
+    tensors = _tensors(found, results)
     about = {
         "name": wanted.name,
         "kind": wanted.kind,
@@ -165,13 +175,30 @@ def made(wanted: Wanted, forms: Sequence[Form] = FORMS) -> Made:
             files[f"{stem}.json"] = _as_json(about, tensors)
     line = {
         **about,
+        "log2_condition": {
+            name: _log_condition(tensors[f"{name}.condition"].array, quantity.nearest("float64"))
+            for name, quantity in results.items()
+        },
         "shapes": {name: list(tensor.array.shape) for name, tensor in tensors.items()},
         "sha256": {path: sha256(content).hexdigest() for path, content in files.items()},
     }
     return Made(line, files)
 
 
-def _tensors(found: Sample) -> dict[str, Tensor]:
+def _results(found: Sample) -> dict[str, Quantity]:
+    """The exact results, by name."""
+    exact = found.exact()
+    back = exact.backward(from_floats(found.upstream))
+    return {
+        "output": exact.output,
+        "lse": exact.lse,
+        "dq": back.dQ,
+        "dk": back.dK,
+        "dv": back.dV,
+    }
+
+
+def _tensors(found: Sample, results: Mapping[str, Quantity]) -> dict[str, Tensor]:
     """Inputs and results, by name."""
     names = ("q", "k", "v", "upstream")
     tensors = {name: Tensor(found.dtype, getattr(found, name)) for name in names}
@@ -179,20 +206,34 @@ def _tensors(found: Sample) -> dict[str, Tensor]:
         tensors["bias"] = Tensor(found.dtype, bias)
     if (visible := found.visible) is not None:
         tensors["mask"] = Tensor("bool", visible)
-    exact = found.exact()
-    back = exact.backward(from_floats(found.upstream))
-    results = {
-        "output": exact.output,
-        "lse": exact.lse,
-        "dq": back.dQ,
-        "dk": back.dK,
-        "dv": back.dV,
-    }
     for name, quantity in results.items():
         tensors[name] = Tensor(found.dtype, quantity.nearest(found.dtype))
         if found.dtype != "float64":
             tensors[f"{name}.float64"] = Tensor("float64", quantity.nearest("float64"))
+        bound = bounds(quantity, Precision(found.dtype))
+        tensors[f"{name}.condition"] = Tensor("float64", _power(bound.condition))
+        tensors[f"{name}.bound"] = Tensor("float64", _power(bound.bound, up=1))
     return tensors
+
+
+def _power(numbers: Array, up: int = 0) -> Array:
+    """Powers of two near positive numbers, or beyond them: floats that differ in their last
+    places, as those of two machines may, have the same.
+
+    >>> _power(np.array([0.0, 1.0, 6.0, np.inf])), _power(np.array([1.0, 1.5]), up=1)
+    (array([ 0.,  1.,  8., inf]), array([2., 4.]))
+    """
+    part, exponent = np.frexp(numbers)
+    # No short sum of powers of two is 0.7: what is exact is never on the edge.
+    near = np.ldexp(1.0, exponent - (part < 0.7) + up)
+    return np.where((numbers == 0) | np.isinf(numbers), numbers, near)
+
+
+def _log_condition(bound: Array, exact: Array) -> int | None:
+    """The logarithm of the largest condition over its entry; None where all entries are 0."""
+    known = np.isfinite(exact) & (exact != 0) & np.isfinite(bound)
+    exponents = np.frexp(bound[known])[1] - np.frexp(exact[known])[1]
+    return int(exponents.max()) if exponents.size else None
 
 
 def _options(found: Sample) -> dict[str, Any]:
