@@ -75,3 +75,43 @@ def test_cancelling_terms(bits: int) -> None:
             assert ball is not None
             assert not ball.contains(0)
             assert ball.rel_accuracy_bits() > 60
+
+
+@pytest.mark.parametrize("gap", [40, 745, 23_000, 10**5, 10**6])
+def test_gaps_of_any_size(gap: int) -> None:
+    """Two keys whose scores are so far apart: ``1/(1 + e^-gap)`` and the rest, forward and
+    backward, as floats with their signs and as digits that are cut off."""
+    a = attention([[1]], [[gap], [0]], [[1], [0]], scale=1)
+    back = a.backward([[-1]])
+    with precision(4 * gap + 200):
+        small = 1 / (1 + arb(gap).exp())
+        flow = -small * (1 - small)
+        truth = {
+            "weights": [1 - small, small],
+            "dV": [small - 1, -small],
+            "dK": [flow, -flow],
+            "dQ": [flow * gap],
+        }
+    found = {"weights": a.weights, "dV": back.dV, "dK": back.dK, "dQ": back.dQ}
+    for name, balls in truth.items():
+        for form in ("float64", "float16"):
+            wanted, certain = rounded_balls(balls, 4 * gap + 200, FORMATS[form])
+            assert certain.all()
+            floats = found[name].nearest(form).astype(float).ravel()
+            assert floats.tobytes() == wanted.tobytes(), (name, form)
+    assert [str(x) for x in a.weights.decimal(4, "floor")[0]] == ["0.9999", "0.0000"]
+    assert [str(x) for x in a.weights.decimal(4, "up")[0]] == ["1.0000", "0.0001"]
+
+
+def test_an_entry_that_cancels_over_many_rows_is_zero() -> None:
+    """Three queries of each of six kinds: what flows into the first two values is 0 exactly,
+    with sign +, and the others are not spoilt."""
+    keys, values = [[0, 0], [1, 0], [0, 1], [1, 1]], [[1], [2], [3], [4]]
+    queries = [row for k in range(1, 7) for row in ([k, k], [k, -k], [k, 0])]
+    mask = [[1] * 4, [1] * 4, [1, 1, 0, 0]] * 6
+    upstream = [[1], [1], [-1]] * 6
+    flow = attention(queries, keys, values, mask=mask, scale=1).backward(upstream).dV
+    floats = flow.nearest()
+    assert floats[:2].tobytes() == np.zeros((2, 1)).tobytes()
+    assert [str(x) for (x,) in flow.decimal(5)] == ["0.00000", "0.00000", "0.46272", "5.53728"]
+    assert (flow[0, 0].is_zero().value, flow[2, 0].is_zero().value) == ("holds", "refuted")
