@@ -185,7 +185,8 @@ def _numbers(entries: list[object]) -> tuple[list[int], list[int]] | None:
     if not kinds <= {str, int, Fraction, Decimal}:
         return None
     texts = [entry if type(entry) is str else str(entry) for entry in entries]
-    if not _PLAIN.fullmatch(",".join(texts)):
+    joined = ",".join(texts)
+    if not _PLAIN.fullmatch(joined) or joined.count(",") >= len(texts):
         return None
     above, below = [], []
     for text in texts:

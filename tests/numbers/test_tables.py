@@ -82,7 +82,21 @@ def test_what_is_no_plain_table_is_left_to_the_reader(row):
 
 
 @pytest.mark.parametrize(
-    "data", [[], [[]], [[1], [2, 3]], [[1], 2], "12", 3, None, [["sqrt(2)"]], [[1.5]], [[None]]]
+    "data",
+    [
+        [],
+        [[]],
+        [["1,2"]],
+        [["1", "0.5,2"]],
+        [[1], [2, 3]],
+        [[1], 2],
+        "12",
+        3,
+        None,
+        [["sqrt(2)"]],
+        [[1.5]],
+        [[None]],
+    ],
 )
 def test_what_is_no_table_is_none(data):
     """Ragged, empty, of other things, or no list."""
