@@ -27,6 +27,7 @@ from symattn.testing.model import RIGHT, Array, Flags, Inputs, Slips, exactly, r
 OWN: Mapping[str, str] = {
     "mask-shifted": "{a} with the mask off by one: {b}",
     "mask-aligned": "{a} with the causal mask aligned {b} in place of {c}",
+    "cap-forgotten": "{a} without the soft capping",
     "capped-after": "{a} capped after {b}, and not before",
     "derivative-dropped": "{a} without the derivative of {b}",
     "bias-scaled": "{a} with the bias multiplied by the scale too",
@@ -339,7 +340,7 @@ def _of_scores(x: Inputs) -> Iterator[Slip]:
         if x.bias is not None:
             late = Slips(bias_first=True)
             yield Slip("capped-after", ("the scores", "the bias"), x, late)
-        yield Slip("term-dropped", ("the scores", "softcap"), replace(x, cap=None))
+        yield Slip("cap-forgotten", ("the scores",), replace(x, cap=None))
         uncapped = Slips(cap_back=False)
         yield Slip("derivative-dropped", ("dS", "the capping"), x, uncapped)
     if x.bias is not None:
