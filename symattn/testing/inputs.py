@@ -242,7 +242,7 @@ KINDS: Mapping[str, Kind] = {
     "rectangular": Kind(
         "fewer queries than keys, the last of them causal (bottom-right)",
         _rectangular,
-        lambda n, d: {"n_q": (n - 1) // 2 or 1, "d_v": d // 2},
+        lambda n, d: {"n_q": (n - 1) // 2 or 1},
     ),
     "grouped": Kind("two heads of queries for each of keys", _ordinary, grouped=True),
     "equal-keys": Kind(
@@ -261,6 +261,9 @@ KINDS: Mapping[str, Kind] = {
     "biased": Kind("a bias added to the scores", _biased),
     "capped": Kind("large scores, capped before the causal mask", _capped),
     "sink": Kind("a sink that takes weight and gives no value", _sink),
+    "narrow-values": Kind(
+        "values of half as many columns as keys", _ordinary, lambda n, d: {"d_v": d // 2}
+    ),
     "empty-row": Kind(
         "a mask that hides all keys from the first query: its output is 0", _empty_row
     ),
@@ -281,7 +284,7 @@ def sample(
     The same on every machine. Raises :class:`Malformed` for what there is not.
 
     >>> sample("rectangular", "bfloat16", seed=3)
-    <rectangular-bfloat16-3: q 3x8, k 8x8, v 8x4, causal>
+    <rectangular-bfloat16-3: q 3x8, k 8x8, v 8x8, causal>
     >>> sample("grouped", lead=(2, 3)).q.shape, float(sample("ordinary").q[0, 0]).hex()
     ((2, 6, 8, 8), '0x1.3b26f80000000p-2')
     """

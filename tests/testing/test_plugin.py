@@ -175,7 +175,7 @@ def test_options_go_by_their_names(run):
             assert visible is None or (told["mask"] == visible).all()
         """
     )
-    done.assert_outcomes(passed=17)
+    done.assert_outcomes(passed=18)
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
