@@ -144,3 +144,36 @@ def test_wrong_kernels_exceed_it(powers):
     q, k, v, _ = inputs("ordinary", 4, 12, 12, 8)
     found = check_attention(kernel, q=q, k=k, v=v, raises=False)
     assert found.reports["output"].max_over_bound > 1
+
+
+def test_long_sums_keep_their_bound():
+    """Where all roundings of a sum go one way its error grows with its length, and a part of
+    the bound that grows so is needed."""
+    n = 600
+    q, k, v = np.zeros((1, 1)), np.zeros((n, 1)), np.full((n, 1), 1 / 3)
+    found = check_attention(Kernel(), q=q, k=k, v=v).reports["output"]
+    assert found.worst is not None
+    assert 0.02 < found.max_over_bound <= 1
+    assert found.max_scaled > 20
+
+
+def test_what_is_subnormal_may_be_taken_for_zero():
+    """Kernels on machines that flush such numbers keep their bound, though what they are
+    multiplied by makes them large."""
+    rng = np.random.default_rng(8)
+    q, k, v, do = (rng.normal(size=(4, 3)) for _ in range(4))
+    q, k, v = q * 2.0**115, k * 2.0**-124, v * 2.0**8
+
+    def flushed(*arrays):
+        return (np.where(abs(x) < np.finfo("float32").tiny, np.float32(0), x) for x in arrays)
+
+    kernel = Kernel()
+    found = check_attention(
+        lambda *x: kernel(*flushed(*x)),
+        q=q,
+        k=k,
+        v=v,
+        upstream=do,
+        backward=lambda *x: kernel.backward(*flushed(*x)),
+    )
+    assert min(found.reports[name].max_ulp for name in ("output", "dQ")) > 100
