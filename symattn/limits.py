@@ -133,6 +133,8 @@ EXPANSION = 400_000
 #: bits of its value there, times the terms in it.
 EVALUATED = 100_000
 EVALUATION = 1 << 25
+#: Products of denominators that are formed to learn how many bits that would be.
+BOUNDED = 100_000
 #: Largest number under a root whose square factors are looked for, beside
 #: small ones: FLINT finds those of 40 digits in some 30 ms.
 RADICAND = 10**40

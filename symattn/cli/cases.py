@@ -145,7 +145,7 @@ def failure(answer: object, name: str, limits: Limits) -> Malformed | None:
     if isinstance(answer, Malformed):
         return answer
     if isinstance(answer, Undecided):
-        return Malformed(str(answer), name)
+        return Malformed(answer.faults, name, answer.more)
     if isinstance(answer, RecursionError):
         return Malformed("nested deeper than can be computed", name)
     if isinstance(answer, Ended):
@@ -214,8 +214,7 @@ def solved(asker: Asker, case: Wanted) -> Iterator[Solution]:
     try:
         yield solution
     except (Malformed, Undecided) as error:
-        found = error if isinstance(error, Malformed) else Malformed(str(error))
-        raise Malformed(found.faults, found.source or str(read.path), found.more) from None
+        raise Malformed(error.faults, error.source or str(read.path), error.more) from None
 
 
 def shown(text: str, style: str = "") -> Text:

@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from flint import fmpq, fmpz
 
-from symattn.limits import EVALUATED, EVALUATION
+from symattn.limits import BOUNDED, EVALUATED, EVALUATION
 from symattn.numbers.quotients import Denominator, Normaliser, Parts
 from symattn.numbers.sums import Atom, Monomial, Sum, Symbol
 from symattn.verdicts import Verdict
@@ -297,6 +297,7 @@ class _Bounds:
     def __init__(self, lattice: _Lattice) -> None:
         self._lattice = lattice
         self._factors: list[_Bound] = []
+        self._left = BOUNDED
 
     def last(self, lines: Sequence[Line]) -> _Bound | None:
         """The bound of the last line; None where one is out of all proportion."""
@@ -326,6 +327,9 @@ class _Bounds:
     def _over(self, x: _Bound, whole: int, below: Mapping[int, int]) -> _Bound:
         """The numerator over a larger denominator."""
         missing = {factor: power - x.below.get(factor, 0) for factor, power in below.items()}
+        self._left -= len(missing)
+        if self._left < 0:
+            raise OverflowError
         made = _Bound(x.bits + (whole // x.whole).bit_length(), 1, x.low, x.high, {})
         for factor, power in missing.items():
             made = _times(made, self._factors[factor], power) if power else made

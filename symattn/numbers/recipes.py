@@ -255,12 +255,13 @@ class Recipe:
         if not near.contains(0) or near.is_zero():
             return Verdict.HOLDS if near.is_zero() else Verdict.REFUTED
         # Where few of many numbers differ there is a short form, that costs less than a proof.
-        short = None if budget is QUICK else self.form()
-        seems = Verdict.UNDECIDED if short is None else _form_is_zero(short)
-        if seems is Verdict.UNDECIDED:
-            seems = points.is_zero(self._lines())
-        if seems is not Verdict.UNDECIDED:
-            return seems
+        if budget is not QUICK:
+            short = self.form()
+            seems = Verdict.UNDECIDED if short is None else _form_is_zero(short)
+            if seems is Verdict.UNDECIDED:
+                seems = points.is_zero(self._lines())
+            if seems is not Verdict.UNDECIDED:
+                return seems
         parts = self.form(budget)
         assert parts is not None
         if (found := _form_is_zero(parts)) is not Verdict.UNDECIDED:

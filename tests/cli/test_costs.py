@@ -77,4 +77,5 @@ def test_powers_beyond_all_floats(symattn):
     assert "undecided" in ended.out
     ended = symattn("show", "case.toml", "A59")
     assert ended.code == 2
-    assert "beyond what is computed" in ended.err
+    assert "case.toml: 16 faults\n" in ended.err
+    assert "case.toml: A59[3, 3]: a digit of" in ended.err
