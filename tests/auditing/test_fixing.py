@@ -314,7 +314,7 @@ def test_what_an_assumed_step_makes_wrong_nearly_everywhere_is_left():
     where the author says what is computed the figures are corrected."""
     text = (
         "$Q = [[1, 2], [3, 1]]$, $K = [[2, 0], [1, 1]]$\n\nThe scores are scaled:\n\n"
-        "$$T = QK^T / \\sqrt{{2}}$$\n\n{} $$A = {} [[0.269, 0.731], [0.881, 0.119]]$$\n"
+        "$$T = QK^T / \\sqrt{{2}}$$\n\n{} $$A = {} [[{}], [{}]]$$\n"
     )
 
     def judged(written):
@@ -324,8 +324,12 @@ def test_what_an_assumed_step_makes_wrong_nearly_everywhere_is_left():
         found = judged(text.format(*said))
         return found, fixed(found, judged)
 
-    found, result = act("", "\\mathrm{softmax}(T) =")
+    # The softmax of the scores that are not scaled, and one of no scores there are.
+    unscaled, strange = ("0.269, 0.731", "0.881, 0.119"), ("0.352, 0.648", "0.744, 0.256")
+    found, result = act("", "\\mathrm{softmax}(T) =", *unscaled)
     assert result.fixes
-    found, result = act("The attention weights:", "")
+    found, result = act("The attention weights:", "", *unscaled)
+    assert (found.figures, result.fixes) == ((), ())
+    found, result = act("The attention weights:", "", *strange)
     assert [figure.verdict for figure in found.figures][-4:] == [Verdict.REFUTED] * 4
     assert result.fixes == ()
