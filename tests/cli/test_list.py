@@ -77,7 +77,7 @@ def test_help(word, symattn) -> None:
     names = [line.split()[0] for line in commands.splitlines()]
     assert names == [
         "list", "sheet", "draw", "show", "verify", "audit", "read", "derive", "exercise", "mark",
-        "new",
+        "new", "vectors",
     ]  # fmt: skip
     assert "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input." in done.out
     for command in names:
