@@ -277,7 +277,7 @@ def attention(
     lengths   --                  key_value_seq_     cache_seqlens        nonpad_kv_seqlen
                                   lengths
     softcap   --                  --                 softcap              softcap
-    empty     nan                 mean               zero                 nan
+    empty     zero                mean               zero                 --
     ========  ==================  =================  ===================  ================
 
     Raises :class:`Malformed` with every fault.
