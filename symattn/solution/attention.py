@@ -48,24 +48,24 @@ class Attention:
     @cached_property
     def scores(self) -> Quantity:
         """What softmax sees: scaled, masked scores, ... x n_q x n_k."""
-        return self._by_query("scores", lambda head: head["M"])
+        return self.part("scores", lambda head: head["M"])
 
     @cached_property
     def weights(self) -> Quantity:
         """The softmax of each row of scores, ... x n_q x n_k."""
-        return self._by_query("weights", lambda head: head["Z" if "Z" in head else "A"])
+        return self.part("weights", lambda head: head["Z" if "Z" in head else "A"])
 
     @cached_property
     def output(self) -> Quantity:
         """Weights times values, ... x n_q x d_v."""
-        return self._by_query("output", lambda head: head["Y"])
+        return self.part("output", lambda head: head["Y"])
 
     @cached_property
     def lse(self) -> Quantity:
         """The logarithm of the sum of the exponentials of each row of scores, sink included:
         ... x n_q. For a row that sees no key that is minus infinity, of which there is no
         exact value."""
-        return self._by_query("lse", log_sums)
+        return self.part("lse", log_sums)
 
     def backward(self, upstream: Numbers | None = None) -> Gradients:
         """Gradients of the loss ``sum(upstream * output)``.
@@ -95,48 +95,36 @@ class Attention:
         faults.raise_all()
         return grouped(stack.matrices, self.layout.group)
 
-    def _by_query(
+    def part(
         self,
         name: Part,
         get: Callable[[Solution], Quantity],
         backward: Gradients | None = None,
+        by_key: bool = False,
     ) -> Quantity:
-        """What has a row for each query: those of a group lie below each other."""
-        lay, role = self.layout, Role(name, self, backward)
-        if not lay.lead and not self._undefined:
-            return get(self.heads[0]).playing(role)
-        parts = []
-        for head in self.heads:
-            whole = get(head)
-            places = range(0, lay.group * lay.n_q, lay.n_q)
-            parts += [whole[k : k + lay.n_q] for k in places] if lay.group > 1 else [whole]
-        undefined = None
-        if self._undefined:
-            rows = lay.empty.reshape(*lay.lead, lay.n_q)
-            undefined = np.broadcast_to(
-                rows[..., None] if len(parts[0].shape) == 2 else rows,
-                (*lay.lead, *parts[0].shape),
-            )
-        return stacked(name, lay.lead, parts, undefined).playing(role)
+        """What every head has a row of for each query or, ``by_key``, for each key.
 
-    def _by_key(
-        self,
-        name: Part,
-        get: Callable[[Solution], Quantity],
-        backward: Gradients | None = None,
-    ) -> Quantity:
-        """What has a row for each key."""
-        lay, role = self.layout, Role(name, self, backward)
-        parts = [get(head) for head in self.heads]
-        if not lay.lead_k and not self._undefined:
-            return parts[0].playing(role)
+        Queries of a group lie below each other in their head. Where a query that sees no key
+        makes what is not a number, its own row is, and all rows of keys that it flows into.
+        """
+        lay, lead = self.layout, self.layout.lead_k if by_key else self.layout.lead
+        wholes = [get(head) for head in self.heads]
+        role = Role(name, self, backward)
+        if not lead and not self._undefined:
+            return wholes[0].playing(role)
+        parts = wholes
+        if lay.group > 1 and not by_key:
+            places = range(0, lay.group * lay.n_q, lay.n_q)
+            parts = [whole[k : k + lay.n_q] for whole in wholes for k in places]
         undefined = None
         if self._undefined:
-            dead = lay.empty.reshape(len(parts), -1).any(axis=1)
-            undefined = np.broadcast_to(
-                dead.reshape(*lay.lead_k, 1, 1), (*lay.lead_k, *parts[0].shape)
-            )
-        return stacked(name, lay.lead_k, parts, undefined).playing(role)
+            shape = (*lead, *parts[0].shape)
+            dead = lay.empty
+            if by_key:
+                dead = np.asarray(dead.reshape(*lead, -1).any(axis=-1))
+            dead = dead.reshape(dead.shape + (1,) * (len(shape) - dead.ndim))
+            undefined = np.broadcast_to(dead, shape)
+        return stacked(name, lead, parts, undefined).playing(role)
 
     def _repr_latex_(self) -> str | None:
         return self.output._repr_latex_()
@@ -177,47 +165,42 @@ class Gradients:
     @cached_property
     def dQ(self) -> Quantity:
         """dL/dQ, ... x n_q x d_k."""
-        return self._with(self._forward._by_query, "dQ", "Q")
+        return self._with("dQ", "Q")
 
     @cached_property
     def dK(self) -> Quantity:
         """dL/dK, ... x n_k x d_k, summed over the queries that share a key."""
-        return self._with(self._forward._by_key, "dK", "K")
+        return self._with("dK", "K", by_key=True)
 
     @cached_property
     def dV(self) -> Quantity:
         """dL/dV, ... x n_k x d_v, summed over the queries that share a value."""
-        return self._with(self._forward._by_key, "dV", "V")
+        return self._with("dV", "V", by_key=True)
 
     @cached_property
     def dA(self) -> Quantity:
         """dL/dA, ... x n_q x n_k."""
-        return self._with(self._forward._by_query, "dA", "A")
+        return self._with("dA", "A")
 
     @cached_property
     def dS(self) -> Quantity:
         """The gradient into the scaled, masked scores, ... x n_q x n_k."""
-        return self._with(self._forward._by_query, "dS", "M")
+        return self._with("dS", "M")
 
     @cached_property
     def dBias(self) -> Quantity:
         """The gradient into the bias of every score, ... x n_q x n_k: a bias that is
         broadcast gets the sum over what it is broadcast to. :class:`Malformed` without
         a bias."""
-        return self._with(self._forward._by_query, "dBias", "bias")
+        return self._with("dBias", "bias")
 
     @cached_property
     def dSink(self) -> Quantity:
         """The gradient into the sink's score in every row, ... x n_q x 1; that of a head's
         sink is the sum of its column. :class:`Malformed` without a sink."""
-        return self._with(self._forward._by_query, "dSink", "sink")
+        return self._with("dSink", "sink")
 
-    def _with(
-        self,
-        take: Callable[[Part, Callable[[Solution], Quantity], Gradients], Quantity],
-        name: Part,
-        of: str,
-    ) -> Quantity:
+    def _with(self, name: Part, of: str, by_key: bool = False) -> Quantity:
         gradients = dict(zip(self._forward.heads, self.heads, strict=True))
         if of not in self.heads[0]:
             raise Malformed(f"{name}: there is no {of}")
@@ -226,7 +209,7 @@ class Gradients:
             step = scores_of(head.program.steps) if of == "M" else of
             return gradients[head].gradient(step)
 
-        return take(name, gradient, self)
+        return self._forward.part(name, gradient, self, by_key)
 
 
 def attention(
