@@ -202,7 +202,7 @@ class Binder:
         about = self.place.label if self.place.label.adjacent else self._caption
         self._caption = Subject()
         self.place.label = replace(self.place.label, adjacent=False)
-        self.equalities.enter(passage.kind)
+        self.equalities.outputs.enter(passage.kind)
         row, label = self.place.row, self.place.label
         named: set[syntax.Tree] = set()
         for k, piece in enumerate(passage.pieces):
@@ -216,7 +216,7 @@ class Binder:
                         self._note(about.role, named)
                     is_first = not k or not isinstance(passage.pieces[k - 1], Words)
                     self.place.said = text if is_first else self.place.said + text
-                    self.equalities.told(piece)
+                    self.equalities.outputs.told(piece)
                     self.coverage.words(piece, passage.kind)
                 case Chain():
                     self._chain(piece, about)

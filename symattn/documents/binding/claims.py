@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from symattn import syntax
@@ -100,6 +101,11 @@ class Claims:
             before = self.tally.get(name, (0.0, 0))
             self.tally[name] = before[0] + agreeing, before[1] + count
         return True
+
+    def claim_all(self, bound: Iterable[tuple[syntax.Tree, syntax.Tree]]) -> None:
+        """Claim each value of the expression that it is bound to."""
+        for value, tree in bound:
+            self.claim(tree, value)
 
     def _leave(self, target: syntax.Tree, known: syntax.Tree, value: syntax.Tree) -> None:
         """Say of a value that it isn't what it was taken for."""

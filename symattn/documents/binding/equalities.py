@@ -9,17 +9,18 @@ from dataclasses import replace
 import numpy as np
 
 from symattn import syntax
-from symattn.documents.binding import context, prose, series, tables, values, workings
+from symattn.documents.binding import context, series, tables, values, workings
 from symattn.documents.binding.bounds import bounds
 from symattn.documents.binding.construction import same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
+from symattn.documents.binding.outputs import Outputs
 from symattn.documents.binding.place import Place
 from symattn.documents.binding.replacing import renamed
 from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.speech import Speech
 from symattn.documents.binding.subjects import Mention, Subject
 from symattn.documents.reading import Open
-from symattn.documents.trees import Chain, Labelled, Member, Opaque, Words
+from symattn.documents.trees import Chain, Labelled, Member, Opaque
 
 #: Rows of larger quantities are not compared with a printed vector.
 _ROWS = 64
@@ -27,8 +28,6 @@ _ROWS = 64
 _WHOLE = 1e-9
 #: What two tokens have together.
 _OF_PAIRS = ("scores", "scaled", "masked", "weights")
-#: So many of the things that code showed are looked through for the one that is printed.
-_AHEAD = 256
 #: So many digits of numbers tell what they are where no row is spoken of.
 _TELLING = 6
 
@@ -50,24 +49,14 @@ class Equalities:
         self.recipe = speech.recipe
         self.standard = speech.standard
         self.open: list[Open] = []
-        self._kind = ""
+        self.outputs = Outputs(self.claims)
         #: The matrix that was shown last.
         self._last: syntax.Tree | None = None
-        #: What code showed that its output has not shown yet, each behind words.
-        self._shown: list[tuple[str, syntax.Tree | None]] = []
         self._runs = {run.chains[0].span: run for run in runs}
         self._series = {chains[0].span: chains for chains in workings_of_rows}
         #: What names stand for in the row that is spoken of.
         self._local: tuple[Mention | None, dict[str, syntax.Tree]] = (None, {})
-        #: What code shows behind words of its own.
-        self._labelled: dict[str, syntax.Tree] = {}
         self._in_runs = {chain.span for run in self._runs.values() for chain in run.chains[1:]}
-
-    def enter(self, kind: str) -> None:
-        """A passage of a kind begins: an output shows what the code right before it shows."""
-        if kind == "code" and self._kind != "code":
-            self._shown.clear()
-        self._kind = kind
 
     def read(self, chain: Chain, before: Subject) -> None:
         """What the members of a chain are the values of, and what comes to them."""
@@ -98,7 +87,7 @@ class Equalities:
             # "softmax = [0.49, 0.51]" may be a row of what the name suggests.
             is_working = any(values.figures(target))
             target = target if self.claims.fits(target, first) and not is_working else None
-        target = self._of_output(chain, target)
+        target = self.outputs.target(chain, self.place.said, target)
         spoken = self.speech.meant(about, members) if target is None else None
         work: syntax.Tree | None = None
         self._note(members, target)
@@ -133,32 +122,6 @@ class Equalities:
                     self.claims.coverage.mark(values.figures(work), "local")
                 value = next((one for one in members[k:] if values.is_value(one)), None)
                 self._working(member, value, target, spoken, about, carried)
-
-    def _of_output(self, chain: Chain, target: syntax.Tree | None) -> syntax.Tree | None:
-        """What a chain names, or where it is a value by itself what code showed there."""
-        said, members = self.place.said, list(chain.members)
-        match members:
-            case [syntax.Name(label), value] if self._kind == "output":
-                # A label is no name: "Paris: [0.2 0.8]", and "scores" that code showed first.
-                said, members = label, [value]
-                if any(words == _folded(label) for words, _ in self._shown[:_AHEAD]):
-                    target = None
-        said = _folded(said)
-        if chain.is_code and len(chain.members) == 1:
-            self._shown.append((said, target))
-            if target is not None and said:
-                self._labelled[said] = target
-        elif target is not None:
-            for k, (_, shown) in enumerate(self._shown[:_AHEAD] if self._kind == "output" else ()):
-                if shown == target:
-                    del self._shown[: k + 1]
-                    break
-        elif len(members) == 1 and values.is_value(member := members[0]):
-            if isinstance(member, Labelled) and self._rows_shown(member):
-                return None
-            found = self._printed(said, member) or self._labelled.get(said)
-            return found if found is not None and self.claims.fits(found, member) else None
-        return target
 
     def _of_labels(self, value: Labelled, target: syntax.Tree | None) -> None:
         """A matrix with labels that no words say more of, or some rows of the target."""
@@ -200,50 +163,6 @@ class Equalities:
             and workings.bindings(self.recipe, spoken, work)[0] < 0.5
         )
 
-    def _printed(self, said: str, value: syntax.Tree) -> syntax.Tree | None:
-        """What the code before an output showed there: what it showed behind the words that
-        are ``said``, or the next thing, if it has that shape; None where it showed something
-        that isn't understood."""
-        if self._kind != "output":
-            return None
-        self._is_behind(said)
-        while self._shown:
-            _, tree = self._shown.pop(0)
-            if tree is None or self.claims.fits(tree, value):
-                return tree
-        return None
-
-    def _is_behind(self, said: str) -> bool:
-        """Whether code showed something behind these words; then that is the next thing."""
-        for k, (label, _) in enumerate(self._shown[:_AHEAD]):
-            if said and label == said:
-                del self._shown[:k]
-                return True
-        return False
-
-    def _rows_shown(self, value: Labelled) -> bool:
-        """Whether code showed the rows of an output one by one, each behind its label."""
-        found: list[tuple[syntax.Tree, syntax.Tree]] = []
-        for label, row in zip(value.rows_said, value.items, strict=False):
-            if self._kind == "output" and self._is_behind(_folded(label)):
-                _, tree = self._shown.pop(0)
-                if tree is not None and self.claims.fits(tree, row):
-                    found.append((row, tree))
-        self._claim_all(found)
-        return bool(found)
-
-    def told(self, words: Words) -> None:
-        """The figures in the words of an output, each of what code showed behind the same
-        words: "un 0.310 petit 0.272"."""
-        at = 0
-        for one in prose.placed(words) if self._kind == "output" else ():
-            said = _folded(words.text[at : one.start])
-            at = one.end
-            if any(map(str.isalpha, said)) and self._is_behind(said):
-                _, tree = self._shown.pop(0)
-                if tree is not None and self.claims.fits(tree, one.figure):
-                    self.claims.claim(tree, one.figure)
-
     def _is_of_row(
         self, about: Subject, label: Subject, members: list[Member], first: syntax.Tree | None
     ) -> bool:
@@ -279,7 +198,7 @@ class Equalities:
         row = next((one for one in about.mentions if not one.across), self.place.row)
         if row is not None:
             number = self.speech.counted(row)
-            self._claim_all(series.bindings(self.recipe, chains, number))
+            self.claims.claim_all(series.bindings(self.recipe, chains, number))
 
     def _tokens(self, member: Member) -> list[Mention]:
         """The tokens that a label before a value names: one, or two with a dot between
@@ -372,7 +291,7 @@ class Equalities:
             if one is not None:
                 share, bound = workings.bindings(self.recipe, one, numbers)
                 if share >= (0.6 if carried else 0.5):
-                    self._claim_all(bound)
+                    self.claims.claim_all(bound)
                     return
         row = next((self.speech.counted(one) for one in about.mentions if not one.across), None)
         telling = _telling(numbers) + (0 if value is None else _telling(value))
@@ -385,7 +304,7 @@ class Equalities:
         if not found or not self._is_one([tree for tree, _ in found]):
             return
         tree, bound = found[0]
-        self._claim_all(bound)
+        self.claims.claim_all(bound)
         if value is not None and target is None:
             self.claims.claim(tree, value)
 
@@ -400,10 +319,6 @@ class Equalities:
             if share > 1 - 1e-9 and bound:
                 found.append((one, bound))
         return found
-
-    def _claim_all(self, bound: workings.Bound) -> None:
-        for value, tree in bound:
-            self.claims.claim(tree, value)
 
     def _is_one(self, trees: list[syntax.Tree]) -> bool:
         """Whether all of them have one value."""
@@ -435,11 +350,6 @@ class Equalities:
         if whole is None or self.recipe.shape(whole) != values.shape(run.tree):
             return False
         return not self._is_other(whole, run.tree) and self.claims.claim(whole, run.tree)
-
-
-def _folded(said: str) -> str:
-    """Words before a value, to be compared: without spaces, which prints fill up."""
-    return "".join(said.lower().split()).rstrip(":")
 
 
 def _is_entry(tree: syntax.Tree) -> bool:
