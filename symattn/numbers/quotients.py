@@ -15,6 +15,7 @@ from zlib import crc32
 from flint import arb, ctx, fmpq
 
 from symattn.numbers import sums
+from symattn.numbers.division import divide
 from symattn.numbers.spending import spend
 from symattn.numbers.sums import Atom, Root, Sum, Symbol
 
@@ -227,7 +228,7 @@ def cancelled(denominator: Denominator, numerator: Sum) -> tuple[Denominator, Su
     powers = dict(denominator)
     for normaliser in list(powers):
         while powers[normaliser] and len(numerator) >= len(normaliser.terms):
-            quotient = sums.divide(numerator, normaliser.terms)
+            quotient = divide(numerator, normaliser.terms)
             if quotient is None:
                 break
             numerator = quotient

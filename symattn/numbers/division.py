@@ -1,0 +1,143 @@
+"""Division of exponential sums, where the quotient is one again."""
+
+from __future__ import annotations
+
+from math import lcm
+
+from flint import fmpq, nmod_poly
+
+from symattn.numbers import sums
+from symattn.numbers.spending import spend
+from symattn.numbers.sums import Atom, Sum
+
+
+def divide(numerator: Sum, denominator: Sum) -> Sum | None:
+    """``numerator / denominator`` if that is again a sum and found quickly.
+
+    Long division by the leading term in the lexicographic order of the
+    exponents' coordinates. A quotient's last term is the quotient of the last
+    terms: a step below it, or a quotient longer than the numerator, gives
+    None, and the fraction is left as it stands.
+    """
+    if _leaves_rest(numerator, denominator):
+        return None
+    lattice = _Lattice(numerator, denominator)
+    rest, below = lattice.points(numerator), lattice.points(denominator)
+    lead, last = max(below), min(below)
+    factor = sums.invert_surd(below[lead])
+    lowest = tuple(a - b for a, b in zip(min(rest), last, strict=True))
+    quotient: dict[_Point, Sum] = {}
+    while rest:
+        top = max(rest)
+        shift = tuple(a - b for a, b in zip(top, lead, strict=True))
+        if shift < lowest or len(quotient) > len(numerator):
+            return None
+        # One step costs about as much as five times as many products.
+        spend(5 * len(below))
+        step = quotient[shift] = sums.multiply(rest[top], factor)
+        minus = sums.scale(step, fmpq(-1))
+        for point, coefficient in below.items():
+            place = tuple(a + b for a, b in zip(point, shift, strict=True))
+            total = sums.add(rest.get(place, {}), sums.multiply(minus, coefficient))
+            if total:
+                rest[place] = total
+            else:
+                rest.pop(place, None)
+    return lattice.terms(quotient)
+
+
+#: Whole coordinates of an exponent and of the atoms' powers.
+_Point = tuple[int, ...]
+
+
+#: The prime that remainders are taken by, and the highest degree of what is divided.
+_PRIME, _DEGREE = (1 << 61) - 1, 1 << 10
+
+
+def _leaves_rest(numerator: Sum, denominator: Sum) -> bool:
+    """Whether a division by a sum with coprime integer coefficients is seen to have a
+    remainder: modulo a prime it does.
+
+    False where that isn't found out. A quotient would have integer coefficients where the
+    numerator has (Gauss), and so would be one of the residues too.
+
+    >>> one, e, e2 = sums.UNIT, (((1, 1, 1),), 1, ()), (((1, 2, 1),), 1, ())
+    >>> below = {one: fmpq(-1), e: fmpq(1)}
+    >>> _leaves_rest({one: fmpq(-1), e2: fmpq(1)}, below), _leaves_rest({e2: fmpq(1)}, below)
+    (False, True)
+    """
+    steps = lcm(_steps(numerator), _steps(denominator))
+    if not steps:
+        return False
+    below = _residues(denominator, steps)
+    above = _residues(numerator, steps) if below else None
+    return above is not None and below is not None and bool(above % below)
+
+
+def _steps(terms: Sum) -> int:
+    """What all exponents are a multiple of one by; 0 where roots or atoms occur."""
+    steps = 1
+    for exponent, radicand, atoms in terms:
+        if exponent:
+            (m, _, q), *more = exponent
+            if m != 1 or more:
+                return 0
+            steps = lcm(steps, q)
+        if radicand != 1 or atoms:
+            return 0
+    return steps
+
+
+def _residues(terms: Sum, steps: int) -> nmod_poly | None:
+    """The polynomial in ``e**(1/steps)``, times a whole number and from its lowest power on;
+    None where it is too long, or the whole number has no residue."""
+    powers = [x[0][0][1] * (steps // x[0][0][2]) if x[0] else 0 for x in terms]
+    first = min(powers)
+    degree = max(powers) - first
+    scale = lcm(*(int(q.q) for q in terms.values()))
+    if degree > _DEGREE or scale % _PRIME == 0:
+        return None
+    found = [0] * (degree + 1)
+    for power, q in zip(powers, terms.values(), strict=True):
+        found[power - first] = int(q.p) * (scale // int(q.q)) % _PRIME
+    return nmod_poly(found, _PRIME)
+
+
+class _Lattice:
+    """Whole coordinates for the exponents and atoms of some sums."""
+
+    def __init__(self, *many: Sum) -> None:
+        scales: dict[int, int] = {}
+        atoms: set[Atom] = set()
+        for exponent, _, held in (key for terms in many for key in terms):
+            for m, _, q in exponent:
+                scales[m] = lcm(scales.get(m, 1), q)
+            atoms.update(atom for atom, _ in held)
+        self.scales = sorted(scales.items())
+        self.atoms = sorted(atoms, key=lambda atom: atom.order)
+
+    def points(self, terms: Sum) -> dict[_Point, Sum]:
+        """The coefficient, a sum of roots, at each point."""
+        found: dict[_Point, Sum] = {}
+        for (exponent, radicand, held), q in terms.items():
+            powers = {m: (p, d) for m, p, d in exponent}
+            counts = dict(held)
+            scaled = [(*powers.get(m, (0, 1)), scale) for m, scale in self.scales]
+            point = (
+                *(p * (scale // d) for p, d, scale in scaled),
+                *(counts.get(atom, 0) for atom in self.atoms),
+            )
+            found.setdefault(point, {})[(), radicand, ()] = q
+        return found
+
+    def terms(self, points: dict[_Point, Sum]) -> Sum:
+        """The sum with these coefficients at these points."""
+        result: Sum = {}
+        for point, coefficient in points.items():
+            coordinates = zip(self.scales, point, strict=False)
+            exponent = tuple((m, *sums.lowest(p, scale)) for (m, scale), p in coordinates if p)
+            powers = zip(self.atoms, point[len(self.scales) :], strict=True)
+            held = tuple((atom, power) for atom, power in powers if power)
+            for (_, radicand, _), q in coefficient.items():
+                result[exponent, radicand, held] = q
+        return result
