@@ -19,7 +19,10 @@ import pytest
 from flint import arb, arb_mat, ctx, fmpz_poly
 
 from symattn import attention, from_floats
+from symattn.numbers.balls import precision
 from symattn.numbers.formats import FloatFormat
+
+from .. import bare
 
 #: At most so much of the peer's time.
 WANTED = {
@@ -44,26 +47,9 @@ def ours(tables: Tables, name: FloatFormat, **options: Any) -> list[Any]:
 
 
 def kernel(tables: Sequence[arb_mat], bits: int) -> list[arb_mat]:
-    """The same in balls, shifted by the largest score, unrounded."""
-    before, ctx.prec = ctx.prec, bits
-    try:
-        q, k, v, g = tables
-        scale = arb(q.ncols()).sqrt()
-        weights = []
-        for row in (q * k.transpose() / scale).tolist():
-            largest = max(row, key=lambda x: float(x.mid()))
-            powers = [(x - largest).exp() for x in row]
-            normaliser = sum(powers, arb(0))
-            weights.append([x / normaliser for x in powers])
-        a = arb_mat(weights)
-        flows = []
-        for p, d in zip(weights, (g * v.transpose()).tolist(), strict=True):
-            mean = sum((x * y for x, y in zip(p, d, strict=True)), arb(0))
-            flows.append([x * (y - mean) for x, y in zip(p, d, strict=True)])
-        s = arb_mat(flows) / scale
-        return [a * v, s * k, s.transpose() * q, a.transpose() * g]
-    finally:
-        ctx.prec = before
+    """The same in balls, unrounded."""
+    with precision(bits):
+        return bare.attention(tables)
 
 
 def fractions(n: int) -> list[list[str]]:

@@ -13,6 +13,8 @@ from symattn import attention
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.formats import FORMATS, rounded_balls
 
+from .. import bare
+
 #: Enough bits for gaps of 30,000 between scores.
 BITS = 50_000
 NAMES = ("output", "dQ", "dK", "dV")
@@ -30,30 +32,12 @@ def ours(tables: Sequence[Any]) -> list[Any]:
     return [a.output, back.dQ, back.dK, back.dV]
 
 
-def plain(tables: Sequence[Any]) -> list[arb_mat]:
-    """The same as written down, in balls of many bits."""
-    q, k, v, g = (arb_mat(table.tolist()) for table in tables)
-    scale = arb(q.ncols()).sqrt()
-    weights = []
-    for row in (q * k.transpose() / scale).tolist():
-        largest = max(row, key=lambda x: float(x.mid()))
-        powers = [(x - largest).exp() for x in row]
-        weights.append([power / sum(powers, arb(0)) for power in powers])
-    a = arb_mat(weights)
-    flows = []
-    for p, d in zip(weights, (g * v.transpose()).tolist(), strict=True):
-        mean = sum((x * y for x, y in zip(p, d, strict=True)), arb(0))
-        flows.append([x * (y - mean) for x, y in zip(p, d, strict=True)])
-    s = arb_mat(flows) / scale
-    return [a * v, s * k, s.transpose() * q, a.transpose() * g]
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_saturated_floats(seed: int) -> None:
     """Every float is the one nearest to the exact entry, the sign of what underflows included."""
     tables = whole(seed)
     with precision(BITS):
-        truth = plain(tables)
+        truth = bare.attention([arb_mat(table.tolist()) for table in tables])
         for name, quantity, balls in zip(NAMES, ours(tables), truth, strict=True):
             wanted, certain = rounded_balls(balls.entries(), BITS, FORMATS["float64"])
             assert certain.all(), name
