@@ -14,19 +14,20 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
 from math import inf
-from typing import overload
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
 from flint import arb, fmpq
 
 from symattn.limits import DIGITS, ENTRIES
-from symattn.numbers import doubles
 from symattn.numbers.balls import FIRST, precision
-from symattn.numbers.doubles import Doubles
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, rational
-from symattn.numbers.words import Array
 from symattn.shapes import Shape
+
+if TYPE_CHECKING:
+    # Loaded where there are arrays: cases are read, and listed, without NumPy.
+    from symattn.numbers.doubles import Doubles
+    from symattn.numbers.words import Array
 
 #: Digits of a number that is taken here; the rest is for those who tell what is wrong.
 _DIGITS = DIGITS.most // 10
@@ -92,6 +93,8 @@ class Table(Sequence[Row]):
         floats = [part.floats for part in parts]
         known = [array.reshape(-1, parts[0].columns) for array in floats if array is not None]
         if len(known) == len(parts):
+            import numpy as np
+
             return cls(parts[0].columns, floats=np.concatenate(known))
         fractions = [number for part in parts for number in part.numbers() if number is not None]
         above, below = [int(x.p) for x in fractions], [int(x.q) for x in fractions]
@@ -105,7 +108,7 @@ class Table(Sequence[Row]):
     @property
     def has_hidden(self) -> bool:
         """Whether masked scores are among the numbers."""
-        return self.floats is not None and bool(np.isneginf(self.floats).any())
+        return self.floats is not None and bool((self.floats == -inf).any())
 
     def __repr__(self) -> str:
         if len(self) * self.columns <= _SHOWN:
@@ -134,6 +137,10 @@ class Table(Sequence[Row]):
 
     def pairs(self) -> Doubles:
         """The numbers as pairs of floats."""
+        import numpy as np
+
+        from symattn.numbers import doubles
+
         grid = len(self), self.columns
         if self.floats is not None:
             return doubles.exact(self.floats.reshape(grid))
@@ -149,6 +156,12 @@ class Table(Sequence[Row]):
         return made.map(lambda part: part.reshape(grid))
 
 
+def _whole(data: Any) -> Any:
+    """An array of NumPy's integers as lists, everything else as it is."""
+    kind = getattr(getattr(data, "dtype", None), "kind", "")
+    return data.tolist() if kind in ("i", "u") and data.ndim in (1, 2) else data
+
+
 def read(data: object) -> tuple[Shape, Table] | None:
     """Shape and numbers of nested lists, vectors or arrays of plain numbers; None for
     anything else.
@@ -159,8 +172,7 @@ def read(data: object) -> tuple[Shape, Table] | None:
     >>> read([["sqrt(2)"]]) is read([[1], [2, 3]]) is read("1") is None
     True
     """
-    if isinstance(data, np.ndarray) and data.dtype.kind in "iu" and data.ndim in (1, 2):
-        data = data.tolist()
+    data = _whole(data)
     if not isinstance(data, list | tuple) or not data:
         return None
     is_matrix = isinstance(data[0], list | tuple)
