@@ -255,5 +255,9 @@ class Refuted(SymattnError):
     """A check refutes figures that were to be printed as checked."""
 
 
+class Unsound(SymattnError):
+    """The process computes with floats in a way for which no bound holds."""
+
+
 class EngineFailure(SymattnError):
     """A TeX engine is missing, failed or ran out of time."""

@@ -19,7 +19,7 @@ from symattn.numbers.kinds import AnyArray
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.rows import Rows, read_rows
 from symattn.numbers.tables import Table
-from symattn.numbers.words import Array
+from symattn.numbers.words import Array, need_ieee
 from symattn.shapes import Shape, show
 
 #: The exact value of a float.
@@ -85,7 +85,8 @@ def from_floats(array: object) -> Floats | ExactFloat | list[Any]:
     can hold (float16, bfloat16 and float8 included), of a float, or of lists of them.
 
     Raises :class:`Malformed` for what is not finite, minus infinity excepted, which is a
-    masked score, and for what is no float.
+    masked score, and for what is no float; :class:`~symattn.errors.Unsound` where the process
+    flushes what is small.
 
     >>> from_floats([0.5, 0.1])
     [Fraction(1, 2), Fraction(3602879701896397, 36028797018963968)]
@@ -106,6 +107,7 @@ def from_floats(array: object) -> Floats | ExactFloat | list[Any]:
         raise Malformed(f"expected floats, found {what}")
     if found.dtype.itemsize > 8:
         raise Malformed(f"expected floats of at most 64 bits, found {found.dtype}")
+    need_ieee()
     wide = found.astype(np.float64)
     if found.dtype.kind in "iu" and not (np.abs(wide) <= 2.0**53).all():
         whole: list[Any] = from_floats(found.tolist())

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from symattn.numbers import doubles, exponentials, slices
+from symattn.numbers import doubles, exponentials, slices, words
 from symattn.numbers.balls import FIRST
 from symattn.numbers.doubles import Doubles
 from symattn.numbers.reading import Hidden
@@ -24,9 +24,15 @@ from symattn.programs.nodes import FLOW, Node
 
 
 class Pairs:
-    """The operations on pairs of floats; a masked score is ``-inf``."""
+    """The operations on pairs of floats; a masked score is ``-inf``.
+
+    Raises :class:`~symattn.errors.Unsound` in a process whose floats aren't those of IEEE 754.
+    """
 
     centres = True
+
+    def __init__(self) -> None:
+        words.need_ieee()
 
     def apply(self, node: Node, operands: list[Doubles]) -> Doubles:
         """See :class:`~symattn.programs.running.Arithmetic`."""

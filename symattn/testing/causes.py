@@ -33,6 +33,8 @@ OWN: Mapping[str, str] = {
     "bias-scaled": "{a} with the bias multiplied by the scale too",
     "empty-row": "a row masked whole giving {a} in place of {b}",
     "sums-in": "{a} added up in {b}",
+    "sum-down": "{a} with {b} summed down the columns",
+    "not-rescaled": "{a} of blocks of {b} keys, not rescaled where the maximum grows",
 }
 
 #: Rounding may differ where a slip rounds: of so many entries in ten.
@@ -348,6 +350,12 @@ def _of_scores(x: Inputs) -> Iterator[Slip]:
         yield Slip("bias-scaled", ("the scores",), replace(x, bias=x.bias * x.scale))
     if x.sink is not None:
         yield Slip("term-dropped", ("the sums of the exponentials", "sink"), replace(x, sink=None))
+    if x.layout.group == 1:
+        yield Slip("softmax-columns", ("the weights",), x, Slips(down="softmax"))
+    for block in (size for size in _BLOCKS if size < x.k.shape[1]):
+        for said, both in (("the output", False), ("the output and the sums", True)):
+            unscaled = Slips(block=block, sums_left=both)
+            yield Slip("not-rescaled", (said, str(block)), x, unscaled)
 
 
 def _of_gradients(x: Inputs) -> Iterator[Slip]:
@@ -363,6 +371,8 @@ def _of_gradients(x: Inputs) -> Iterator[Slip]:
         neither = Slips(scale_in_dq=False, scale_in_dk=False)
         yield Slip("scale-dropped", ("dQ and dK", "factor", "scale"), x, neither)
     yield Slip("term-dropped", ("dS", "rowsum(A * dA)"), x, Slips(subtracts=False))
+    if x.layout.group == 1:
+        yield Slip("sum-down", ("dS", "A * dA"), x, Slips(down="D"))
 
 
 def _of_heads(x: Inputs) -> Iterator[Slip]:
@@ -388,6 +398,8 @@ def _of_heads(x: Inputs) -> Iterator[Slip]:
             yield Slip("other-matrix", words, x.taking(heads), taken=heads)
 
 
+#: Keys that kernels take at a time.
+_BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 #: Formats that a step may be held in by mistake.
 _NARROW: tuple[FloatFormat, ...] = ("float32", "float16", "bfloat16")
 #: What is held, by what it is called; what a package's softmax rounds, and what one does that

@@ -8,7 +8,7 @@ place of its own, and what a wrong kernel is compared with: each slip is a field
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -132,9 +132,12 @@ class Slips:
     ``da``, ``dm``) a format that they are rounded to, ``added`` those that are sums over keys
     (``sums``, ``output``) one that they are made in, key by key. ``capped_last`` caps scores
     that have been masked, ``bias_first`` those that the bias has been added to;
-    ``masked_after`` hides weights, ``masked_as_zero`` gives hidden scores 0. ``empty`` is what
-    rows make that see no key. The rest leave out what the backward pass needs: a transpose,
-    the scale, D, the derivative of the capping.
+    ``masked_after`` hides weights, ``masked_as_zero`` gives hidden scores 0. ``down`` takes
+    sums down the columns that go along rows: those of the ``softmax``, or ``D``. ``block`` is
+    how many keys are taken at a time where the output is left as it is when the maximum
+    grows, with ``sums_left`` the sums too. ``empty`` is what rows make that see no key. The
+    rest leave out what the backward pass needs: a transpose, the scale, D, the derivative of
+    the capping.
     """
 
     held: tuple[tuple[str, FloatFormat], ...] = ()
@@ -143,6 +146,9 @@ class Slips:
     bias_first: bool = False
     masked_after: bool = False
     masked_as_zero: bool = False
+    down: Literal["", "softmax", "D"] = ""
+    block: int = 0
+    sums_left: bool = False
     empty: float | None = None
     k_turned: bool = True
     v_turned: bool = True
@@ -152,6 +158,8 @@ class Slips:
     cap_back: bool = True
 
 
+#: In the place of the largest of scores that are all hidden.
+_LEAST = -1e308
 #: No slip.
 RIGHT = Slips()
 
@@ -246,24 +254,31 @@ def _run(x: Inputs, slips: Slips) -> Run:
     if x.sink is not None:
         top = np.maximum(top, x.sink)
     powers = kept("powers", np.exp(kept("gaps", hidden - top)))
-    sums = _total(powers[..., None], added.get("sums"))
+    left = np.exp(hidden - _so_far(hidden, slips.block)) if slips.block else powers
+    sums = _total((left if slips.sums_left else powers)[..., None], added.get("sums"))
     if x.sink is not None:
         sums = sums + np.exp(x.sink - top)
     sums = kept("sums", sums)
     weights = kept("weights", powers / sums)
+    if slips.down == "softmax":
+        columns = np.exp(hidden - np.maximum(hidden.max(axis=-2, keepdims=True), _LEAST))
+        weights = columns / columns.sum(axis=-2, keepdims=True)
     if slips.masked_after:
         weights = weights * x.keep
     if not x.mean:
         weights = weights * x.live
     if "output" in added:
         output = _total(weights[..., None] * x.v[:, None], added["output"])
+    elif slips.block:
+        output = left / sums @ x.v
     else:
         output = weights @ x.v
     if slips.empty is not None:
         output = np.where(x.live, output, slips.empty)
     do = np.zeros_like(output) if x.upstream is None else x.upstream
     da = kept("da", do @ turned(x.v))
-    rest = (weights * da).sum(axis=-1, keepdims=True) * slips.subtracts
+    rest = (weights * da).sum(axis=-2 if slips.down == "D" else -1, keepdims=True)
+    rest = rest * slips.subtracts
     dm = kept("dm", weights * (da - rest) * x.live)
     ds = dm * slope
     return Run(
@@ -284,6 +299,14 @@ def _run(x: Inputs, slips: Slips) -> Run:
         turned_if(slips.k_turned, ds) @ x.q * (scale if slips.scale_in_dk else 1.0),
         turned_if(slips.v_turned, weights) @ do,
     )
+
+
+def _so_far(hidden: Array, block: int) -> Array:
+    """The largest score of each query up to the block that a key is in."""
+    starts = np.arange(0, hidden.shape[-1], block)
+    largest = np.maximum.accumulate(np.maximum.reduceat(hidden, starts, axis=-1), axis=-1)
+    found: Array = np.repeat(np.maximum(largest, _LEAST), block, axis=-1)
+    return found[..., : hidden.shape[-1]]
 
 
 def turned_if(is_right: bool, x: Array) -> Array:

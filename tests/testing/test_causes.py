@@ -165,6 +165,20 @@ WRONG = {
         "dS without the term rowsum(A * dA)",
         {"dQ", "dK"},
     ),
+    "D down the columns": (
+        {"ds": lambda a, da: a * (da - (a * da).sum(axis=0))},
+        {},
+        {},
+        "dS with A * dA summed down the columns",
+        {"dQ", "dK"},
+    ),
+    "softmax down the columns": (
+        {"softmax": lambda scores: softmax(scores.T).T},
+        {},
+        {},
+        "the weights with the softmax down the columns",
+        ALL,
+    ),
 }
 
 
@@ -271,6 +285,34 @@ def test_sums_in_half_precision_are_named():
     arrays = {**given(), "upstream": None}
     found = check_attention(kernel, **arrays, raises=False)
     assert [cause.kind for cause in found.causes] == ["sums-in"]
+
+
+@pytest.mark.parametrize(
+    ("block", "rescaled", "said"),
+    [
+        (4, "sums", "the output of blocks of 4 keys"),
+        (2, "", "the output and the sums of blocks of 2 keys"),
+        (4, "both", None),
+    ],
+)
+def test_blocks_that_are_not_rescaled_are_named(block, rescaled, said):
+    """What was summed before a larger score came must be scaled down to it."""
+
+    def kernel(q, k, v):
+        scores = q @ k.T / np.sqrt(np.float32(q.shape[1]))
+        top, sums, output = np.float32(-np.inf), np.float32(0), np.float32(0)
+        for start in range(0, len(k), block):
+            part = scores[:, start : start + block]
+            new = np.maximum(top, part.max(axis=-1, keepdims=True))
+            powers, again = np.exp(part - new), np.exp(top - new)
+            sums = sums * (again if rescaled else 1) + powers.sum(axis=-1, keepdims=True)
+            output = output * (again if rescaled == "both" else 1)
+            output = output + powers @ v[start : start + block]
+            top = new
+        return output / sums
+
+    said = [f"output: {said}, not rescaled where the maximum grows"] if said else []
+    assert forward_only(kernel, {}) == said
 
 
 def test_two_slips_are_named_apart():
