@@ -135,6 +135,11 @@ EVALUATED = 100_000
 EVALUATION = 1 << 25
 #: Products of denominators that are formed to learn how many bits that would be.
 BOUNDED = 100_000
+#: Products of digits of packed polynomials that one operation on matrices may cost, their
+#: degree in a row of weights, and entries of what is read for them.
+PACKED = 1 << 22
+PACKED_DEGREE = 1 << 10
+PACKED_ENTRIES = 1 << 12
 #: Largest number under a root whose square factors are looked for, beside
 #: small ones: FLINT finds those of 40 digits in some 30 ms.
 RADICAND = 10**40

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from flint import arb, fmpq
 
@@ -34,9 +35,21 @@ from symattn.numbers.sums import UNIT, Symbol
 from symattn.verdicts import Verdict
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(Protocol):
     """What is done to the operands' closed forms, and to balls."""
+
+    def form(self, operands: Sequence[Parts], /) -> Parts:
+        """The closed form of the result."""
+        ...
+
+    def ball(self, operands: Sequence[arb], /) -> arb:
+        """An enclosure of the result, at the working precision."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Made:
+    """An operation made of two functions."""
 
     form: Callable[[Sequence[Parts]], Parts]
     ball: Callable[[Sequence[arb]], arb]
@@ -53,14 +66,14 @@ def _products(flat: Sequence[arb]) -> arb:
     return result
 
 
-NUMBER = Operation(lambda x: {}, lambda x: arb(0))
-TOTAL = Operation(quotients.total, lambda x: sum(x, arb(0)))
+NUMBER: Operation = _Made(lambda x: {}, lambda x: arb(0))
+TOTAL: Operation = _Made(quotients.total, lambda x: sum(x, arb(0)))
 #: The sum of the products of each two operands.
-PRODUCTS = Operation(lambda x: quotients.sum_of_products(_pairs(x)), _products)
-INVERSE = Operation(lambda x: quotients.inverse(x[0]), lambda x: 1 / x[0])
-EXP = Operation(lambda x: functions.exp(x[0]), lambda x: x[0].exp())
-LOG = Operation(lambda x: functions.log(x[0]), lambda x: x[0].log())
-SQRT = Operation(lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
+PRODUCTS: Operation = _Made(lambda x: quotients.sum_of_products(_pairs(x)), _products)
+INVERSE: Operation = _Made(lambda x: quotients.inverse(x[0]), lambda x: 1 / x[0])
+EXP: Operation = _Made(lambda x: functions.exp(x[0]), lambda x: x[0].exp())
+LOG: Operation = _Made(lambda x: functions.log(x[0]), lambda x: x[0].log())
+SQRT: Operation = _Made(lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
 FUNCTIONS = (EXP, LOG, SQRT)
 
 #: Operations that need no closed form to be evaluated at a point.
@@ -153,8 +166,13 @@ class Recipe:
                 waiting += [(x, False) for x in recipe.operands if x._known(bits) is None]
         return order
 
+    @property
+    def waits(self) -> bool:
+        """Whether it is a closed form that is known, but written down when it is used."""
+        return not self.operands and self.operation is not NUMBER
+
     def _evaluated(self, bits: int) -> arb:
-        if not self.operands:
+        if self.operation is NUMBER:
             return quotients.ball(self._forms[0])
         balls = []
         for operand in self.operands:
@@ -225,10 +243,10 @@ class Recipe:
         of this package.
         """
         parts = self.form()
-        if parts is not None and not self.operands and quotients.height(parts) > SHOWN.bits:
+        if parts is not None and self.operation is NUMBER and quotients.height(parts) > SHOWN.bits:
             # A rational number that was worked out, but that nobody would read.
             return None
-        if parts is not None and self.operands and not self._checked:
+        if parts is not None and self.operation is not NUMBER and not self._checked:
             shown, near = _enclosed(parts, FIRST), self.enclosure(FIRST)
             if shown.is_finite() and near.is_finite() and not shown.overlaps(near):
                 raise Refuted(f"the closed form {forms.short(parts)} is not {near}")

@@ -127,6 +127,10 @@ class Table(Sequence[Row]):
         """All numbers, row by row; None is a masked score."""
         return list(self._numbers(0, len(self) * self.columns))
 
+    def fractions(self) -> tuple[Sequence[int], Sequence[int]] | None:
+        """The numbers as whole ones over others, row by row; None where they are floats."""
+        return (self._above, self._below) if self.floats is None else None
+
     def _numbers(self, start: int, stop: int) -> Iterator[fmpq | None]:
         if self.floats is None:
             pairs = zip(self._above[start:stop], self._below[start:stop], strict=True)

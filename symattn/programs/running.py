@@ -2,7 +2,8 @@
 
 An arithmetic says what each operation does to its matrices; the same program
 runs in all of them: entry by entry over any kind of scalar
-(:mod:`~symattn.programs.entrywise`), in balls
+(:mod:`~symattn.programs.entrywise`), in polynomials
+(:mod:`~symattn.programs.polynomials`), in balls
 (:mod:`~symattn.programs.enclosures`) and in floats
 (:mod:`~symattn.programs.floats`).
 """

@@ -13,10 +13,11 @@ from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.doubles import Doubles
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value
-from symattn.programs import enclosures, entrywise, pairs, pointwise
+from symattn.programs import enclosures, entrywise, pairs, pointwise, polynomials
 from symattn.programs.enclosures import Enclosure
 from symattn.programs.entrywise import Grid
 from symattn.programs.nodes import LINEAR, Node, Op
+from symattn.programs.polynomials import Held
 from symattn.programs.program import ancestors
 from symattn.programs.running import Run
 
@@ -34,6 +35,7 @@ class Runs:
         self._base = base
         self._apart = apart
         self._degrees: dict[int, int] = {}
+        self.polynomials: Run[Held | None] = Run(polynomials.Packed(), self._packed)
         self.exact: Run[Grid[Value]] = Run(entrywise.exact(), self._given)
         self.pairs: Run[Doubles] = Run(pairs.Pairs(), self._paired)
         self._balls: dict[int, _BallRun] = {}
@@ -43,7 +45,26 @@ class Runs:
         rows = self.inputs.get(node.serial)
         if rows is not None:
             return entrywise.grid(rows)
-        return self._base.exact[node] if self._base and not self.degree(node) else None
+        if self._base and not self.degree(node):
+            return self._base.exact[node]
+        quotients = polynomials.quotients(self.polynomials[node])
+        if quotients is None:
+            return None
+        check = self._check
+        return Grid(*node.grid, lambda i, j: quotients.at(i, j, partial(check, node, i, j)))
+
+    def _check(self, node: Node, i: int, j: int, found: arb) -> None:
+        """:class:`Refuted` where an entry is another number than in the run in balls: two
+        walks over the program, with generic numbers for symbols."""
+        near = self.balls(FIRST)[node].matrix[i, j]
+        if not _agree(near, found):
+            raise Refuted(f"entry [{i}, {j}] is {found} exactly, in balls {near}")
+
+    def _packed(self, node: Node) -> Held | None:
+        rows = self.inputs.get(node.serial)
+        if rows is not None:
+            return polynomials.read(rows)
+        return self._base.polynomials[node] if self._base and not self.degree(node) else None
 
     def degree(self, node: Node) -> int:
         """How a node depends on the upstream gradient: 0 not at all, 1 as a
@@ -54,18 +75,16 @@ class Runs:
         return self._degrees[node.serial]
 
     def entries(self, node: Node) -> Callable[[int, int], Value | Hidden]:
-        """The exact entries of a node, each held against the run in balls:
-        two walks over the program, with generic numbers for symbols.
+        """The exact entries of a node, each held against the run in balls.
 
         :class:`Refuted` where they differ, which would be a fault of this package.
         """
 
         def entry(i: int, j: int) -> Value | Hidden:
             value = self.exact[node].at(i, j)
-            if isinstance(value, Value):
-                near = self.balls(FIRST)[node].matrix[i, j]
-                if not _agree(near, value.enclosure(FIRST)):
-                    raise Refuted(f"entry [{i}, {j}] is {value!r} exactly, in balls {near}")
+            # A form that waits is held against them before it is used.
+            if isinstance(value, Value) and not value.waits:
+                self._check(node, i, j, value.enclosure(FIRST))
             return value
 
         return entry

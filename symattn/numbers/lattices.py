@@ -1,0 +1,234 @@
+"""Exponential sums of a softmax with rational scores, packed into whole numbers.
+
+Above the least score of its row every exponential is a whole power of one ``t =
+exp(1/steps)``. A sum of them with whole coefficients is a polynomial in t, held by its
+value at ``2**64`` (Kronecker's substitution; von zur Gathen, Gerhard, *Modern Computer
+Algebra*, 8.4): sums and products of such numbers are those of the polynomials, FLINT
+multiplies whole matrices of them, and coefficients below ``2**63`` are the digits that
+they are read off from again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from math import gcd
+from struct import unpack
+
+from flint import arb, ctx, fmpq, fmpz, fmpz_poly
+
+from symattn.numbers import sums
+from symattn.numbers.balls import FIRST, precision
+from symattn.numbers.quotients import Denominator, Normaliser, Parts
+from symattn.numbers.sums import Sum
+
+#: Bits of a digit; coefficients and their sums are smaller than half of that.
+DIGIT = 64
+MOST = 1 << (DIGIT - 2)
+
+_ONE, _ZERO = fmpz(1), fmpz(0)
+
+#: ``numerator / normaliser**power``, packed; without a denominator the power is 0 and
+#: the normaliser 1.
+Part = tuple[fmpz, int, fmpz]
+
+
+class NotHeld(Exception):
+    """What is computed has no such form, or none that is surely the normal one: entries
+    are then computed one by one, with their recipes."""
+
+
+class Lattice:
+    """The powers of ``t = exp(1/steps)`` in a softmax, and the normalisers of its rows.
+
+    ``powers`` are those of each row, the least of them 0. A normaliser is their sum over
+    its ``content``, which leaves coprime coefficients.
+
+    >>> lattice = Lattice(2, [[0, 1, 2], [0, 0]])
+    >>> lattice.degree, lattice.contents, lattice.normalisers[1]
+    (2, [1, 2], 1)
+    """
+
+    def __init__(self, steps: int, powers: Sequence[Sequence[int]]) -> None:
+        self.steps = steps
+        self.degree = max(map(max, powers))
+        self.contents = [gcd(*map(row.count, set(row))) for row in powers]
+        #: By row, packed; and what no normaliser's coefficients sum to more than.
+        self.normalisers = [
+            packed(row) // content for row, content in zip(powers, self.contents, strict=True)
+        ]
+        self.size = max(map(len, powers))
+        self._known: dict[fmpz, Normaliser] = {}
+        self._units: dict[int, arb] = {}
+        self._values: dict[tuple[fmpz, int], arb] = {}
+        self._monomials: list[sums.Monomial] = [sums.UNIT]
+
+    def normal(self, parts: Sequence[Part]) -> Sequence[Part]:
+        """The sum of parts that are in normal form and not 0, as
+        :func:`~symattn.numbers.quotients.simplified` makes it."""
+        kinds = {below for below, _, _ in parts}
+        if len(kinds) == len(parts) and (len(kinds) != 2 or _ONE not in kinds):
+            return parts
+        held: dict[tuple[fmpz, int], fmpz] = {}
+        for below, power, above in parts:
+            held[below, power] = held.get((below, power), _ZERO) + above
+        groups: dict[fmpz, list[tuple[int, fmpz]]] = {}
+        for (below, power), above in held.items():
+            if above:
+                groups.setdefault(below, []).append((power, above))
+        if len(groups) == 2 and (plain := groups.pop(_ONE, None)) is not None:
+            next(iter(groups.values())).extend(plain)
+        result: dict[tuple[fmpz, int], fmpz] = {}
+        for below, group in groups.items():
+            most = max(power for power, _ in group)
+            above = sum((part * below ** (most - power) for power, part in group), _ZERO)
+            below, most, above = cancelled(below, most, above) if above else (_ONE, 0, above)
+            result[below, most] = result.get((below, most), _ZERO) + above
+        return [(below, power, above) for (below, power), above in result.items() if above]
+
+    def parts(self, packed_parts: Iterable[Part], below: int) -> Parts:
+        """The parts over a whole number as the dictionaries of a closed form.
+
+        >>> lattice = Lattice(2, [[0, 1, 2]])
+        >>> lattice.parts([(fmpz(1), 0, fmpz(1 - (3 << 64)))], 6)
+        {(): {((), 1, ()): 1/6, (((1, 1, 2),), 1, ()): -1/2}}
+        """
+        return {
+            self._denominator(normaliser, power): self._terms(above, below)
+            for normaliser, power, above in packed_parts
+        }
+
+    def _denominator(self, normaliser: fmpz, power: int) -> Denominator:
+        if not power:
+            return ()
+        if normaliser not in self._known:
+            self._known[normaliser] = Normaliser(self._terms(normaliser, 1))
+        return ((self._known[normaliser], power),)
+
+    def _terms(self, above: fmpz, below: int) -> Sum:
+        found = coefficients(above)
+        missing = range(len(self._monomials), len(found))
+        self._monomials += [(((1, *sums.lowest(k, self.steps)),), 1, ()) for k in missing]
+        terms = zip(self._monomials, found, strict=False)
+        return {monomial: fmpq(number, below) for monomial, number in terms if number}
+
+    def ball(self, packed_parts: Iterable[Part], below: int) -> arb:
+        """The sum of the parts over a whole number, at the working precision."""
+        t, total = self._unit(ctx.prec), arb(0)
+        for normaliser, power, above in packed_parts:
+            part = _polynomial(above)(t)
+            total += part / self._value(normaliser, ctx.prec) ** power if power else part
+        return total / below
+
+    def _unit(self, bits: int) -> arb:
+        """``t`` at the working precision."""
+        if bits not in self._units:
+            self._units[bits] = arb(fmpq(1, self.steps)).exp()
+        return self._units[bits]
+
+    def _value(self, normaliser: fmpz, bits: int) -> arb:
+        """A normaliser at the working precision."""
+        if (normaliser, bits) not in self._values:
+            self._values[normaliser, bits] = _polynomial(normaliser)(self._unit(bits))
+        return self._values[normaliser, bits]
+
+
+class Quotient:
+    """An entry as an operation without operands: packed parts in normal form over a whole
+    number, written down as a closed form when that is used.
+
+    ``check`` is given an enclosure of it before it is used for the first time.
+    """
+
+    __slots__ = ("_below", "_check", "_lattice", "_packed")
+
+    def __init__(
+        self, lattice: Lattice, packed: Sequence[Part], below: int, check: Callable[[arb], None]
+    ) -> None:
+        self._lattice = lattice
+        self._packed = packed
+        self._below = below
+        self._check: Callable[[arb], None] | None = check
+
+    def rational(self) -> fmpq | None:
+        """The entry, if it is rational."""
+        if not self._packed:
+            return fmpq(0)
+        (_, power, above), *more = self._packed
+        return None if more or power or abs(above) >= MOST else fmpq(above, self._below)
+
+    def form(self, operands: Sequence[Parts] = ()) -> Parts:
+        """See :class:`~symattn.numbers.recipes.Operation`."""
+        self._need_check()
+        return self._lattice.parts(self._packed, self._below)
+
+    def ball(self, operands: Sequence[arb] = ()) -> arb:
+        """See :class:`~symattn.numbers.recipes.Operation`."""
+        self._need_check()
+        return self._lattice.ball(self._packed, self._below)
+
+    def _need_check(self) -> None:
+        if self._check is not None:
+            with precision(FIRST):
+                self._check(self._lattice.ball(self._packed, self._below))
+            self._check = None
+
+
+def packed(powers: Iterable[int]) -> fmpz:
+    """The sum of these powers of t."""
+    return sum((_ONE << (DIGIT * power) for power in powers), _ZERO)
+
+
+def coefficients(number: fmpz) -> tuple[int, ...]:
+    """The coefficients of a packed polynomial, from the constant on.
+
+    >>> coefficients(fmpz(3 - (2 << 64)))
+    (3, -2)
+    """
+    whole = int(number)
+    count = (abs(whole).bit_length() + DIGIT) // DIGIT
+    half = _halves(count)
+    # With half of the base added no digit is negative: none borrows from the next. Taken
+    # away again, without carries, it leaves each in two's complement.
+    return unpack(f"<{count}q", ((whole + half) ^ half).to_bytes(8 * count, "little"))
+
+
+@lru_cache(maxsize=1 << 10)
+def _halves(count: int) -> int:
+    """Half of the base in every digit."""
+    return int(((1 << (DIGIT * count)) - 1) // ((1 << DIGIT) - 1) << (DIGIT - 1))
+
+
+def _polynomial(number: fmpz) -> fmpz_poly:
+    return fmpz_poly([*coefficients(number)])
+
+
+def cancelled(below: fmpz, power: int, above: fmpz) -> Part:
+    """A numerator that is not 0 over a normaliser's power, the normaliser divided out as
+    often as it goes.
+
+    Where the packed numbers leave a remainder, so do the polynomials.
+    """
+    if below == _ONE:
+        return _ONE, 0, above
+    while power and not above % below:
+        quotient = _quotient(above, below)
+        if quotient is None:
+            break
+        above, power = quotient, power - 1
+    return (below, power, above) if power else (_ONE, 0, above)
+
+
+def _quotient(above: fmpz, below: fmpz) -> fmpz | None:
+    numerator, normaliser = _polynomial(above), _polynomial(below)
+    quotient = numerator // normaliser
+    if quotient * normaliser != numerator:
+        return None
+    found = [x.coeffs() for x in (quotient, numerator, normaliser)]
+    terms = [sum(map(bool, one)) for one in found]
+    sizes = [sum(map(abs, one)) for one in found[:2]]
+    # Such a division may be left undone where entries are computed one by one
+    # (quotients.cancelled, division.divide): the form then depends on the order.
+    if terms[1] < max(terms) or sizes[1] < sizes[0]:
+        raise NotHeld
+    return sum((c << (DIGIT * k) for k, c in enumerate(quotient.coeffs())), _ZERO)
