@@ -119,6 +119,7 @@ Formula = (
 )
 
 E = Symbol("e")
+PI = Symbol("pi", r"\pi")
 MINUS_INFINITY = Negated(Symbol("inf", r"\infty"))
 
 
@@ -196,7 +197,7 @@ def _text(formula: Formula) -> tuple[str, int]:
 
 
 #: LaTeX of the functions that have an own command; others are set upright.
-_COMMANDS: Mapping[str, str] = {"exp": r"\exp", "log": r"\log"}
+_COMMANDS: Mapping[str, str] = {"exp": r"\exp", "log": r"\log", "cos": r"\cos", "sin": r"\sin"}
 
 
 def latex(formula: Formula) -> str:

@@ -1,4 +1,10 @@
-"""Division of exponential sums, where the quotient is one again."""
+"""Division of exponential sums, where the quotient is one again.
+
+Where waves occur, a term with one is two exponentials of imaginary angles, ``cos t = (e^(it) +
+e^(-it))/2`` and ``sin t = (e^(it) - e^(-it))/2i``, whose products are their sums: so the long
+division is the same. A quotient of real sums is real, and its terms at opposite angles
+are a wave again.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,7 @@ from flint import fmpq, nmod_poly
 
 from symattn.numbers import sums
 from symattn.numbers.spending import spend
-from symattn.numbers.sums import Atom, Sum
+from symattn.numbers.sums import Atom, Exponent, Sum, Wave
 
 
 def divide(numerator: Sum, denominator: Sum) -> Sum | None:
@@ -18,6 +24,11 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
     exponents' coordinates. A quotient's last term is the quotient of the last
     terms: a step below it, or a quotient longer than the numerator, gives
     None, and the fraction is left as it stands.
+
+    >>> one, other = ((1, 1, 1),), ((1, 2, 1),)
+    >>> divide(sums.wave("sin", other), sums.wave("cos", one)) == sums.scale(
+    ...     sums.wave("sin", one), fmpq(2))
+    True
     """
     if _leaves_rest(numerator, denominator):
         return None
@@ -27,10 +38,11 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
     factor = sums.invert_surd(below[lead])
     lowest = tuple(a - b for a, b in zip(min(rest), last, strict=True))
     quotient: dict[_Point, Sum] = {}
+    most = max(len(numerator), len(rest))
     while rest:
         top = max(rest)
         shift = tuple(a - b for a, b in zip(top, lead, strict=True))
-        if shift < lowest or len(quotient) > len(numerator):
+        if shift < lowest or len(quotient) > most:
             return None
         # One step costs about as much as five times as many products.
         spend(5 * len(below))
@@ -46,7 +58,7 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
     return lattice.terms(quotient)
 
 
-#: Whole coordinates of an exponent and of the atoms' powers.
+#: Whole coordinates of an exponent, of an angle and of the atoms' powers.
 _Point = tuple[int, ...]
 
 
@@ -104,40 +116,89 @@ def _residues(terms: Sum, steps: int) -> nmod_poly | None:
 
 
 class _Lattice:
-    """Whole coordinates for the exponents and atoms of some sums."""
+    """Whole coordinates for the exponents, angles and atoms of some sums."""
 
     def __init__(self, *many: Sum) -> None:
         scales: dict[int, int] = {}
+        turns: dict[int, int] = {}
         atoms: set[Atom] = set()
         for exponent, _, held in (key for terms in many for key in terms):
-            for m, _, q in exponent:
-                scales[m] = lcm(scales.get(m, 1), q)
-            atoms.update(atom for atom, _ in held)
+            _refine(scales, exponent)
+            for atom, _ in held:
+                if isinstance(atom, Wave):
+                    _refine(turns, atom.angle)
+                else:
+                    atoms.add(atom)
         self.scales = sorted(scales.items())
+        self.turns = sorted(turns.items())
         self.atoms = sorted(atoms, key=lambda atom: atom.order)
 
     def points(self, terms: Sum) -> dict[_Point, Sum]:
         """The coefficient, a sum of roots, at each point."""
         found: dict[_Point, Sum] = {}
         for (exponent, radicand, held), q in terms.items():
-            powers = {m: (p, d) for m, p, d in exponent}
             counts = dict(held)
-            scaled = [(*powers.get(m, (0, 1)), scale) for m, scale in self.scales]
-            point = (
-                *(p * (scale // d) for p, d, scale in scaled),
-                *(counts.get(atom, 0) for atom in self.atoms),
-            )
-            found.setdefault(point, {})[(), radicand, ()] = q
+            place = _coordinates(exponent, self.scales)
+            powers = tuple(counts.get(atom, 0) for atom in self.atoms)
+            wave = next((x for x in counts if isinstance(x, Wave)), None) if self.turns else None
+            for angle, m, part in _imaginary(wave, radicand, q):
+                point = (*place, *_coordinates(angle, self.turns), *powers)
+                found.setdefault(point, {})[(), m, ()] = part
         return found
 
     def terms(self, points: dict[_Point, Sum]) -> Sum:
         """The sum with these coefficients at these points."""
         result: Sum = {}
+        first, second = len(self.scales), len(self.scales) + len(self.turns)
         for point, coefficient in points.items():
-            coordinates = zip(self.scales, point, strict=False)
-            exponent = tuple((m, *sums.lowest(p, scale)) for (m, scale), p in coordinates if p)
-            powers = zip(self.atoms, point[len(self.scales) :], strict=True)
+            exponent = _exponent(point[:first], self.scales)
+            angle = _exponent(point[first:second], self.turns)
+            powers = zip(self.atoms, point[second:], strict=True)
             held = tuple((atom, power) for atom, power in powers if power)
-            for (_, radicand, _), q in coefficient.items():
-                result[exponent, radicand, held] = q
+            for (_, radicand, waves), q in _real(angle, coefficient).items():
+                result[exponent, radicand, sums.merged(held, waves) if waves else held] = q
         return result
+
+
+#: What the coefficients of each root are made whole by.
+_Scales = list[tuple[int, int]]
+
+
+def _refine(scales: dict[int, int], exponent: Exponent) -> None:
+    for m, _, q in exponent:
+        scales[m] = lcm(scales.get(m, 1), q)
+
+
+def _coordinates(exponent: Exponent, scales: _Scales) -> tuple[int, ...]:
+    powers = {m: (p, d) for m, p, d in exponent}
+    scaled = [(*powers.get(m, (0, 1)), scale) for m, scale in scales]
+    return tuple(p * (scale // d) for p, d, scale in scaled)
+
+
+def _exponent(coordinates: _Point, scales: _Scales) -> Exponent:
+    each = zip(scales, coordinates, strict=True)
+    return tuple((m, *sums.lowest(p, scale)) for (m, scale), p in each if p)
+
+
+def _imaginary(wave: Wave | None, m: int, q: fmpq) -> list[tuple[Exponent, int, fmpq]]:
+    """``q sqrt(m) * wave`` by the angles of its exponentials, with radicand and factor;
+    ``sqrt(-m)`` is ``i sqrt(m)``."""
+    if wave is None:
+        return [((), m, q)]
+    half, opposite = q / 2, sums.negative(wave.angle)
+    if wave.function == "cos":
+        return [(wave.angle, m, half), (opposite, m, half)]
+    return [(wave.angle, -m, -half), (opposite, -m, half)]
+
+
+def _real(angle: Exponent, coefficient: Sum) -> Sum:
+    """The term at an angle with that at the opposite one, which then gives none."""
+    if not angle:
+        return coefficient
+    found: Sum = {}
+    if angle[0][1] > 0:
+        for (_, m, _), q in coefficient.items():
+            made = sums.wave("cos", angle) if m > 0 else sums.wave("sin", angle)
+            factor: Sum = {((), abs(m), ()): 2 * q if m > 0 else -2 * q}
+            sums.accumulate(found, sums.multiply(made, factor))
+    return found

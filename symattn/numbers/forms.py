@@ -10,8 +10,8 @@ from flint import fmpq
 
 from symattn import formulas as f
 from symattn.numbers import quotients, sums
-from symattn.numbers.quotients import Denominator, Normaliser, Opaque, Parts
-from symattn.numbers.sums import Atom, Atoms, Exponent, Monomial, Root, Sum, Symbol
+from symattn.numbers.quotients import Constant, Denominator, Normaliser, Opaque, Parts
+from symattn.numbers.sums import Atom, Atoms, Exponent, Monomial, Root, Sum, Symbol, Wave
 
 #: Longest closed form that messages and ``repr`` show whole.
 MAX_SHORT = 200
@@ -176,6 +176,10 @@ def _atom(atom: Atom) -> tuple[str, f.Formula]:
             shown: f.Formula = f.Symbol(name)
         case Root(radicand=radicand):
             shown = f.Root(sum_formula(radicand))
+        case Wave(function=function, angle=angle):
+            shown = f.Function(function, (sum_formula(sums.terms_of(angle)),))
+        case Constant():
+            shown = f.PI
         case Opaque(function=function, argument=argument):
             shown = f.Function(function, (formula(argument),))
         case _:

@@ -1,17 +1,19 @@
-"""Exponentials, logarithms and square roots of parts, simplified where they can be."""
+"""Functions of parts, simplified where they can be: exponentials, logarithms, square roots,
+waves and the error function."""
 
 from __future__ import annotations
 
 from math import isqrt
+from typing import Literal
 
 from flint import fmpq
 
 from symattn.errors import Malformed
 from symattn.numbers import quotients, sums
 from symattn.numbers.balls import FIRST, LAST, precision
-from symattn.numbers.quotients import Opaque, Parts
+from symattn.numbers.quotients import Constant, Opaque, Parts
 from symattn.numbers.spending import Exceeded
-from symattn.numbers.sums import UNIT, Atom, Monomial, Root, Sum
+from symattn.numbers.sums import UNIT, Atom, Circular, Monomial, Root, Sum
 
 #: Largest power of what stands in a logarithm that is worked out.
 MAX_POWER = 16
@@ -39,9 +41,13 @@ def exp(parts: Parts) -> Parts:
                 for _ in range(abs(power)):
                     product = quotients.sum_of_products(((product, factor),))
             return product
-    if quotients.symbols(parts):
-        raise Malformed("an exponential of a symbol is not supported")
+    _need_number(parts, "an exponential")
     return _of_atom(Opaque("exp", parts))
+
+
+def _need_number(parts: Parts, what: str) -> None:
+    if quotients.symbols(parts):
+        raise Malformed(f"{what} of a symbol is not supported")
 
 
 def _logarithm(key: Monomial) -> Opaque | None:
@@ -78,6 +84,88 @@ def sqrt(parts: Parts) -> Parts:
         above, below = sums.scale(above, fmpq(-1)), sums.scale(below, fmpq(-1))
     root = _of_atom(Root(sums.multiply(above, below)))
     return quotients.sum_of_products(((root, quotients.inverse({(): below})),))
+
+
+def cos(parts: Parts) -> Parts:
+    """The cosine of a number."""
+    return _turned("cos", parts)
+
+
+def sin(parts: Parts) -> Parts:
+    """The sine of a number."""
+    return _turned("sin", parts)
+
+
+def _turned(function: Circular, parts: Parts) -> Parts:
+    """A wave of a sum of roots; a multiple of a twelfth of pi is taken out before:
+    ``sin(x + t) = sin x cos t + cos x sin t``, and ``cos x = sin(x + pi/2)``."""
+    _need_number(parts, "a cosine" if function == "cos" else "a sine")
+    twelfths = 12 * parts.get((), {}).get(_PI, fmpq(0))
+    if twelfths == 0 or twelfths.q != 1:
+        return _wave(function, parts)
+    plain = {key: q for key, q in parts[()].items() if key != _PI}
+    rest = {below: above for below, above in {**parts, (): plain}.items() if above}
+    turn = int(twelfths.p) + (6 if function == "cos" else 0)
+    pairs: list[tuple[Parts, Parts]] = [
+        (_wave("sin", rest), {(): _cosine(turn)}),
+        (_wave("cos", rest), {(): _cosine(turn - 6)}),
+    ]
+    return quotients.sum_of_products(pairs)
+
+
+_PI: Monomial = ((), 1, ((Constant("pi"), 1),))
+#: The number pi.
+PI: Parts = {(): {_PI: fmpq(1)}}
+
+
+#: The cosines of multiples of a twelfth of pi, by what stands before each root.
+_COSINES: tuple[dict[int, fmpq], ...] = (
+    {1: fmpq(1)},
+    {2: fmpq(1, 4), 6: fmpq(1, 4)},
+    {3: fmpq(1, 2)},
+    {2: fmpq(1, 2)},
+    {1: fmpq(1, 2)},
+    {2: fmpq(-1, 4), 6: fmpq(1, 4)},
+    {},
+)
+
+
+def _cosine(twelfths: int) -> Sum:
+    """The cosine of so many twelfths of pi.
+
+    >>> _cosine(8) == {UNIT: fmpq(-1, 2)}
+    True
+    """
+    place = abs((twelfths + 12) % 24 - 12)
+    if place > 6:
+        return sums.scale(_cosine(12 - place), fmpq(-1))
+    return {((), m, ()): q for m, q in _COSINES[place].items()}
+
+
+def _wave(function: Circular, parts: Parts) -> Parts:
+    if parts.keys() <= {()}:
+        angle = sums.exponent_of(parts.get((), {}))
+        if angle is not None:
+            made = sums.wave(function, angle)
+            return {(): made} if made else {}
+    return _with_sign(function, parts)
+
+
+def erf(parts: Parts) -> Parts:
+    """The error function of a number."""
+    _need_number(parts, "an error function")
+    return _with_sign("erf", parts) if parts else {}
+
+
+def _with_sign(function: Literal["cos", "sin", "erf"], parts: Parts) -> Parts:
+    """An even or odd function of what is opaque: of that or of its negative, the one whose
+    first term has a positive coefficient."""
+    terms = parts[quotients.denominators(parts)[0]]
+    if terms[min(terms, key=sums.by_size)] > 0:
+        return _of_atom(Opaque(function, parts))
+    opposite = {below: sums.scale(above, fmpq(-1)) for below, above in parts.items()}
+    made = _of_atom(Opaque(function, opposite))[()]
+    return {(): made if function == "cos" else sums.scale(made, fmpq(-1))}
 
 
 def _is_negative(terms: Sum) -> bool:

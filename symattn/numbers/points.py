@@ -13,6 +13,10 @@ the function is, and other values may be put in their place:
 - a power of two beyond its coefficients: a polynomial with whole coefficients below
   2**b that vanishes at 2**b vanishes (L. Kronecker). This proves that a number is zero, and
   costs a walk over its recipe, where its closed form may be far too long.
+
+Waves are functions of more such powers, ``e^(i sqrt(r)/m)``, or of the tangent u of half
+that angle: ``cos = (1 - u^2)/(1 + u^2)``, ``sin = 2u/(1 + u^2)``, and u is random modulo
+a prime. A number that vanishes whatever its waves are is zero as well.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ from flint import fmpq, fmpz
 
 from symattn.limits import BOUNDED, EVALUATED, EVALUATION
 from symattn.numbers.quotients import Denominator, Normaliser, Parts
-from symattn.numbers.sums import Atom, Monomial, Sum, Symbol
+from symattn.numbers.sums import Atom, Exponent, Monomial, Sum, Symbol, Wave
 from symattn.verdicts import Verdict
 
 #: How a line is made.
@@ -78,12 +82,16 @@ class _Lattice:
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self.steps: dict[int, int] = {}
+        self.turns: dict[int, int] = {}
         self.atoms: set[Atom] = set()
         self.roots: set[int] = set()
         for exponent, radicand, atoms in _monomials(lines):
             for r, _, q in exponent:
                 self.steps[r] = lcm(self.steps.get(r, 1), q)
-            self.atoms.update(atom for atom, _ in atoms)
+            for atom, _ in atoms:
+                self.atoms.add(atom)
+                for r, _, q in atom.angle if isinstance(atom, Wave) else ():
+                    self.turns[r] = lcm(self.turns.get(r, 1), q)
             if radicand != 1:
                 self.roots.update(_primes(radicand))
 
@@ -161,7 +169,7 @@ def is_zero(lines: Sequence[Line]) -> Verdict:
         return Verdict.UNDECIDED
     if residue:
         # Nobody knows whether opaque numbers depend on the others.
-        plain = all(isinstance(atom, Symbol) for atom in lattice.atoms)
+        plain = all(isinstance(atom, Symbol | Wave) for atom in lattice.atoms)
         return Verdict.REFUTED if plain else Verdict.UNDECIDED
     return Verdict.HOLDS if _vanishes(lines, lattice) else Verdict.UNDECIDED
 
@@ -180,6 +188,7 @@ def _residue(lines: Sequence[Line], lattice: _Lattice) -> int | None:
         }
         for variable in (*(("power", r) for r in sorted(lattice.steps)), *lattice.atoms):
             values[variable] = chance.randrange(2, prime - 1)  # type: ignore[index]
+        values.update(_waves(lattice, chance, prime))
 
         def monomial(powers: Powers, values: dict[Variable, int] = values, p: int = prime) -> int:
             found = 1
@@ -192,6 +201,40 @@ def _residue(lines: Sequence[Line], lattice: _Lattice) -> int | None:
         except ZeroDivisionError:
             continue
     return None
+
+
+def _waves(lattice: _Lattice, chance: random.Random, prime: int) -> dict[Variable, int]:
+    """The waves at random angles, modulo a prime that is 3 modulo 4: no square is -1."""
+    circle: dict[int, tuple[int, int]] = {}
+    for r in sorted(lattice.turns):
+        u = chance.randrange(2, prime - 1)
+        below = pow(1 + u * u, -1, prime)
+        circle[r] = (1 - u * u) * below % prime, 2 * u * below % prime
+
+    def at(angle: Exponent) -> tuple[int, int]:
+        cos, sin = 1, 0
+        for r, p, q in angle:
+            a, b = circle[r]
+            c, s = _power(a, b if p > 0 else -b, abs(p) * (lattice.turns[r] // q), prime)
+            cos, sin = (cos * c - sin * s) % prime, (cos * s + sin * c) % prime
+        return cos, sin
+
+    waves = (atom for atom in lattice.atoms if isinstance(atom, Wave))
+    return {wave: at(wave.angle)[wave.function == "sin"] for wave in waves}
+
+
+def _power(a: int, b: int, exponent: int, prime: int) -> tuple[int, int]:
+    """``(a + ib)**exponent``.
+
+    >>> _power(1, 1, 2, 103)
+    (0, 2)
+    """
+    found = 1, 0
+    for bit in f"{exponent:b}":
+        c, s = found
+        c, s = (c * c - s * s) % prime, 2 * c * s % prime
+        found = ((c * a - s * b) % prime, (c * b + s * a) % prime) if bit == "1" else (c, s)
+    return found
 
 
 def _prime(chance: random.Random, roots: Iterable[int]) -> int:

@@ -17,12 +17,12 @@ from flint import arb, ctx, fmpq
 from symattn.numbers import sums
 from symattn.numbers.division import divide
 from symattn.numbers.spending import spend
-from symattn.numbers.sums import Atom, Root, Sum, Symbol
+from symattn.numbers.sums import Atom, Root, Sum, Symbol, Wave
 
 
 class Normaliser:
     """A denominator: a sum with several terms, smallest exponent 0,
-    coprime integer coefficients, the first one positive."""
+    coprime integer coefficients, the first one positive; or a wave."""
 
     __slots__ = ("_hash", "_key", "_order", "symbols", "terms")
 
@@ -53,15 +53,27 @@ Parts = dict[Denominator, Sum]
 
 
 class Opaque(Atom):
-    """An exponential or a logarithm that is no exponential sum, known by its argument."""
+    """A function of a number that is no exponential sum, known by its argument."""
 
     __slots__ = ("argument", "function")
 
-    def __init__(self, function: Literal["exp", "log"], argument: Parts) -> None:
+    def __init__(
+        self, function: Literal["exp", "log", "cos", "sin", "erf"], argument: Parts
+    ) -> None:
         held = frozenset((below, sums.structure(above)) for below, above in argument.items())
         super().__init__((function, held), (function, *_order(argument)), length(argument))
         self.function = function
         self.argument = argument
+
+
+class Constant(Atom):
+    """A number known by its name: pi."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: Literal["pi"]) -> None:
+        super().__init__(("constant", name), (name, ()))
+        self.name = name
 
 
 class Unfolded(Atom):
@@ -240,7 +252,7 @@ def primitive(terms: Sum) -> tuple[Sum, Denominator]:
     """``terms`` as a unit, which can be inverted, times a normaliser."""
     grouped = {(exponent, atoms) for exponent, _, atoms in terms}
     if len(grouped) == 1:
-        return terms, ()
+        return _without_wave(terms)
     first = min(terms, key=sums.by_size)
     factor = sums.content(terms)
     if terms[first] < 0:
@@ -250,8 +262,20 @@ def primitive(terms: Sum) -> tuple[Sum, Denominator]:
     return {(first[0], 1, ()): factor}, ((Normaliser(rest), 1),)
 
 
+def _without_wave(terms: Sum) -> tuple[Sum, Denominator]:
+    """Terms with the same atoms as a unit, and the wave among these: one over a wave is no
+    exponential sum."""
+    _, _, atoms = next(iter(terms))
+    waves = tuple(item for item in atoms if isinstance(item[0], Wave))
+    if not waves:
+        return terms, ()
+    rest = tuple(item for item in atoms if item not in waves)
+    unit = {(exponent, radicand, rest): q for (exponent, radicand, _), q in terms.items()}
+    return unit, ((Normaliser({((), 1, waves): fmpq(1)}), 1),)
+
+
 def inverse_unit(terms: Sum) -> Sum:
-    """``1 / terms`` where all terms share their exponential and their atoms."""
+    """``1 / terms`` where all terms share their exponential and their atoms, without waves."""
     exponent, _, atoms = next(iter(terms))
     surd: Sum = {((), m, ()): q for (_, m, _), q in terms.items()}
     flipped = tuple((atom, -power) for atom, power in atoms)
@@ -296,10 +320,14 @@ def _atom_ball(atom: Atom) -> arb:
             return generic(name)
         case Root():
             return _ball(atom.radicand).sqrt()
-        case Opaque(function="exp"):
-            return ball(atom.argument).exp()
+        case Wave():
+            angle = sums.exponent_ball(atom.angle)
+            return angle.cos() if atom.function == "cos" else angle.sin()
         case Opaque():
-            return ball(atom.argument).log()
+            found: arb = getattr(ball(atom.argument), atom.function)()
+            return found
+        case Constant():
+            return arb.pi()
         case Unfolded():
             return atom.enclosure(ctx.prec)
     raise AssertionError(f"{atom!r} is no number")

@@ -12,7 +12,10 @@ from decimal import Decimal
 from symattn import syntax
 from symattn.errors import Malformed
 from symattn.numbers import rationals
-from symattn.numbers.values import Value, rational, symbol
+from symattn.numbers.values import PI, Value, rational, symbol
+
+#: Functions that numbers may be written with.
+FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tanh", "erf")
 
 
 class Hidden:
@@ -30,8 +33,8 @@ HIDDEN = Hidden()
 def read(number: object, symbols: bool = False) -> Value:
     """The exact value of an integer, fraction, decimal or text.
 
-    Text may use ``+ - * /``, brackets, ``sqrt`` and ``exp``; with ``symbols``
-    it may also name symbols. Raises :class:`~symattn.errors.Malformed`.
+    Text may use ``+ - * /``, brackets, ``pi`` and the functions :data:`FUNCTIONS`; with
+    ``symbols`` it may also name symbols. Raises :class:`~symattn.errors.Malformed`.
 
     >>> print(read("1/3"), read("sqrt(8)"), read(Decimal("0.50")))
     1/3 2*sqrt(2) 1/2
@@ -86,13 +89,14 @@ def evaluate(tree: syntax.Tree, text: str, symbols: bool = False) -> Value:
         case syntax.Binary(op, left, right) if op != "@":
             a, b = evaluate(left, text, symbols), evaluate(right, text, symbols)
             return a + b if op == "+" else a - b if op == "-" else a * b if op == "*" else a / b
-        case syntax.Call("sqrt", (operand,)):
-            return evaluate(operand, text, symbols).sqrt()
-        case syntax.Call("exp", (operand,)):
-            return evaluate(operand, text, symbols).exp()
+        case syntax.Call(name, (operand,)) if name in FUNCTIONS:
+            made: Value = getattr(evaluate(operand, text, symbols), name)()
+            return made
+        case syntax.Name("pi"):
+            return PI
         case syntax.Name(name) if symbols:
             return symbol(name)
-    what = "numbers, + - * /, sqrt(...) and exp(...)" + (" and symbols" if symbols else "")
+    what = f"numbers, pi, + - * /, {' '.join(FUNCTIONS)}" + (" and symbols" if symbols else "")
     raise Malformed(f"{text!r} is not an exact number: only {what} are read here")
 
 

@@ -31,7 +31,7 @@ from symattn.numbers import forms, functions, points, quotients
 from symattn.numbers.balls import FIRST, LAST, precision
 from symattn.numbers.quotients import Parts, Unfolded
 from symattn.numbers.spending import Exceeded, spending
-from symattn.numbers.sums import UNIT, Symbol
+from symattn.numbers.sums import UNIT, Symbol, Wave
 from symattn.verdicts import Verdict
 
 
@@ -74,7 +74,10 @@ INVERSE: Operation = _Made(lambda x: quotients.inverse(x[0]), lambda x: 1 / x[0]
 EXP: Operation = _Made(lambda x: functions.exp(x[0]), lambda x: x[0].exp())
 LOG: Operation = _Made(lambda x: functions.log(x[0]), lambda x: x[0].log())
 SQRT: Operation = _Made(lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
-FUNCTIONS = (EXP, LOG, SQRT)
+COS: Operation = _Made(lambda x: functions.cos(x[0]), lambda x: x[0].cos())
+SIN: Operation = _Made(lambda x: functions.sin(x[0]), lambda x: x[0].sin())
+ERF: Operation = _Made(lambda x: functions.erf(x[0]), lambda x: x[0].erf())
+FUNCTIONS = (EXP, LOG, SQRT, COS, SIN, ERF)
 
 #: Operations that need no closed form to be evaluated at a point.
 _KINDS: Mapping[int, points.Kind] = {
@@ -373,8 +376,10 @@ def _form_is_zero(parts: Parts) -> Verdict:
     _, numerator = quotients.over_one(parts)
     if not numerator:
         return Verdict.HOLDS
-    only_symbols = all(isinstance(atom, Symbol) for _, _, held in numerator for atom, _ in held)
-    return Verdict.REFUTED if only_symbols else Verdict.UNDECIDED
+    none_opaque = all(
+        isinstance(atom, Symbol | Wave) for _, _, held in numerator for atom, _ in held
+    )
+    return Verdict.REFUTED if none_opaque else Verdict.UNDECIDED
 
 
 def _degree(operation: Operation, operands: Sequence[Recipe]) -> int:

@@ -1,15 +1,18 @@
 r"""Exponential sums: finite sums of ``q * sqrt(m) * exp(r) * atoms``.
 
 ``q`` is rational, ``m`` a square-free positive integer, ``r`` a sum of
-rational multiples of such roots, and the atoms are symbols or opaque numbers
-(a nested root; in :mod:`.quotients` a logarithm or an exponential). A sum is a
-dictionary from the monomial ``(r, m, atoms)`` to ``q`` without zero coefficients.
+rational multiples of such roots, and the atoms are symbols, waves (the cosine or
+the sine of such a sum) or opaque numbers (a nested root; in :mod:`.quotients` a
+logarithm or an exponential). A sum is a dictionary from the monomial
+``(r, m, atoms)`` to ``q`` without zero coefficients, and with one wave in a
+monomial at most: products of two are sums.
 
 Square roots of distinct square-free integers are linearly independent over
-the rationals, and exponentials of distinct algebraic numbers over the
-algebraic numbers (Lindemann-Weierstrass; A. Baker, *Transcendental Number
-Theory*, theorem 1.4). So a sum without opaque atoms is zero exactly when its
-dictionary is empty: that is what makes equality decidable.
+the rationals, and exponentials of distinct algebraic numbers, the imaginary ones
+that waves are made of among them, over the algebraic numbers
+(Lindemann-Weierstrass; A. Baker, *Transcendental Number Theory*, theorem 1.4).
+So a sum without opaque atoms is zero exactly when its dictionary is empty: that
+is what makes equality decidable.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
 from math import gcd, isqrt
+from typing import Literal
 
 from flint import arb, fmpq, fmpz
 
@@ -66,6 +70,19 @@ class Root(Atom):
         self.radicand = radicand
 
 
+class Wave(Atom):
+    """``cos`` or ``sin`` of an angle, whose first coefficient is positive; made by :func:`wave`."""
+
+    __slots__ = ("angle", "function")
+
+    def __init__(self, function: Circular, angle: Exponent) -> None:
+        # Sorted as what is opaque: by the terms of the argument, over no denominator.
+        super().__init__((function, angle), (function, ((), order(terms_of(angle)))))
+        self.function = function
+        self.angle = angle
+
+
+Circular = Literal["cos", "sin"]
 #: ``((radicand, p, q), ...)``, the sum of ``p/q * sqrt(radicand)``, by radicand.
 Exponent = tuple[tuple[int, int, int], ...]
 #: Atoms with their powers, in order.
@@ -128,14 +145,15 @@ def multiply(left: Sum, right: Sum) -> Sum:
             else:
                 shared = gcd(m, n)
                 radicand = (m // shared) * (n // shared)
-                coefficient *= shared
-            atoms = a if not b else b if not a else _merge(a, b)
+                # In divisions sqrt(-m) is i sqrt(m).
+                coefficient *= -shared if m < 0 and n < 0 else shared
+            atoms = a if not b else b if not a else merged(a, b)
             monomial = (add_exponents(r, s), radicand, atoms)
             found = result.get(monomial)
             result[monomial] = coefficient if found is None else found + coefficient
     result = {monomial: q for monomial, q in result.items() if q}
     if any(atoms for _, _, atoms in result):
-        return _square_roots(result)
+        return _reduced(result)
     return result
 
 
@@ -162,26 +180,69 @@ def negative(exponent: Exponent) -> Exponent:
     return tuple((m, -p, q) for m, p, q in exponent)
 
 
-def _merge(left: Atoms, right: Atoms) -> Atoms:
+def merged(left: Atoms, right: Atoms) -> Atoms:
+    """The product of atoms with their powers."""
     powers = dict(left)
     for atom, power in right:
         powers[atom] = powers.get(atom, 0) + power
     return tuple(sorted(((a, k) for a, k in powers.items() if k), key=lambda item: item[0].order))
 
 
-def _square_roots(terms: Sum) -> Sum:
-    """Even powers of nested roots replaced by what stands under the root."""
+def _reduced(terms: Sum) -> Sum:
+    """Products of two waves as sums, and even powers of nested roots as what stands under
+    the root."""
     result: Sum = {}
     for (r, m, atoms), q in terms.items():
-        for index, (atom, power) in enumerate(atoms):
-            if power > 1 and isinstance(atom, Root):
-                rest = atoms[:index] + (((atom, power - 2),) if power > 2 else ())
-                product = multiply({(r, m, rest + atoms[index + 1 :]): q}, atom.radicand)
-                accumulate(result, product)
-                break
-        else:
+        rest, factor = _split(atoms)
+        if factor is None:
             accumulate(result, {(r, m, atoms): q})
+        else:
+            accumulate(result, multiply({(r, m, rest): q}, factor))
     return result
+
+
+def _split(atoms: Atoms) -> tuple[Atoms, Sum | None]:
+    """Atoms without two waves, or without a root's square, and that as a sum."""
+    # Waves first: what stands under a root may have one of its own.
+    waves = [atom for atom, power in atoms if isinstance(atom, Wave) for _ in range(power)]
+    if len(waves) > 1:
+        rest = tuple(item for item in atoms if not isinstance(item[0], Wave))
+        return rest, _product_of_waves(*waves)
+    for index, (atom, power) in enumerate(atoms):
+        if power > 1 and isinstance(atom, Root):
+            rest = atoms[:index] + (((atom, power - 2),) if power > 2 else ())
+            return rest + atoms[index + 1 :], atom.radicand
+    return atoms, None
+
+
+def wave(function: Circular, angle: Exponent) -> Sum:
+    """``cos(angle)`` or ``sin(angle)``.
+
+    >>> angle = ((1, 1, 2),)
+    >>> wave("sin", negative(angle)) == scale(wave("sin", angle), fmpq(-1))
+    True
+    """
+    if not angle:
+        return constant(1 if function == "cos" else 0)
+    is_negative = angle[0][1] < 0
+    atom = _wave(function, negative(angle) if is_negative else angle)
+    return {((), 1, ((atom, 1),)): fmpq(-1 if is_negative and function == "sin" else 1)}
+
+
+_wave = lru_cache(maxsize=1 << 12)(Wave)
+
+
+def _product_of_waves(one: Wave, other: Wave) -> Sum:
+    """``2 cos a cos b = cos(a - b) + cos(a + b)``, ``2 sin a sin b = cos(a - b) - cos(a + b)``,
+    ``2 sin a cos b = sin(a + b) + sin(a - b)``."""
+    outer = add_exponents(one.angle, other.angle)
+    inner = add_exponents(one.angle, negative(other.angle))
+    if one.function == other.function:
+        first, second, minus = wave("cos", inner), wave("cos", outer), one.function == "sin"
+    else:
+        first, second, minus = wave("sin", outer), wave("sin", inner), other.function == "sin"
+    half = fmpq(1, 2)
+    return add(scale(first, half), scale(second, -half if minus else half))
 
 
 def exponent_of(terms: Sum) -> Exponent | None:
@@ -237,12 +298,16 @@ def invert_surd(terms: Sum) -> Sum:
     Multiplies by the conjugate in one factor of the radicands after the other
     until the denominator is rational. Factors without a common divisor serve
     as primes do, and gcds find them: roots of coprime square-free integers are
-    independent, so each can change its sign alone.
+    independent, so each can change its sign alone. So can i, which roots of
+    negative integers are multiples of.
     """
     numerator, denominator = constant(1), terms
-    for factor in reversed(_coprime(m for _, m, _ in terms)):
-        conjugate = {key: (-q if key[1] % factor == 0 else q) for key, q in denominator.items()}
-        if any(key[1] % factor == 0 for key in denominator):
+    for factor in (*reversed(_coprime(abs(m) for _, m, _ in terms)), -1):
+        flipped = {
+            key for key in denominator if (key[1] % factor == 0 if factor > 0 else key[1] < 0)
+        }
+        if flipped:
+            conjugate = {key: -q if key in flipped else q for key, q in denominator.items()}
             numerator = multiply(numerator, conjugate)
             denominator = multiply(denominator, conjugate)
     return scale(numerator, 1 / denominator[UNIT])

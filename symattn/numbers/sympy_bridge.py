@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from math import prod
 
 import sympy
@@ -10,7 +10,7 @@ from flint import fmpq, fmpz
 
 from symattn import formulas as f
 from symattn.errors import Malformed
-from symattn.numbers.values import ONE, Value, rational, symbol, total
+from symattn.numbers.values import ONE, PI, Value, rational, symbol, total
 
 
 def to_sympy(value: Value) -> sympy.Expr:
@@ -25,6 +25,11 @@ def to_sympy(value: Value) -> sympy.Expr:
     return _expression(value.formula())
 
 
+_FUNCTIONS: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
+    "exp": sympy.exp, "log": sympy.log, "cos": sympy.cos, "sin": sympy.sin, "erf": sympy.erf,
+}  # fmt: skip
+
+
 def _expression(tree: f.Formula) -> sympy.Expr:
     match tree:
         case f.Number(digits):
@@ -32,6 +37,8 @@ def _expression(tree: f.Formula) -> sympy.Expr:
             return sympy.Integer(int(fmpz(digits)))
         case f.Symbol("e"):
             return sympy.E
+        case f.PI:
+            return sympy.pi
         case f.Symbol(name):
             return sympy.Symbol(name)
         case f.Negated(operand):
@@ -46,10 +53,8 @@ def _expression(tree: f.Formula) -> sympy.Expr:
             return sympy.Pow(_expression(base), _expression(exponent))
         case f.Root(operand):
             return sympy.sqrt(_expression(operand))
-        case f.Function("exp", (operand,)):
-            return sympy.exp(_expression(operand))
-        case f.Function("log", (operand,)):
-            return sympy.log(_expression(operand))
+        case f.Function(name, (operand,)) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](_expression(operand))
     raise AssertionError(f"no closed form contains {tree!r}")
 
 
@@ -85,18 +90,17 @@ def _read(
             return total(map(read, expression.args))
         case sympy.Mul():
             return prod(map(read, expression.args), start=ONE)
-        case sympy.exp():
-            return read(expression.args[0]).exp()
-        case sympy.log():
-            return read(expression.args[0]).log()
-        case sympy.tanh():
-            return read(expression.args[0]).tanh()
+        case sympy.exp() | sympy.log() | sympy.tanh() | sympy.cos() | sympy.sin() | sympy.erf():
+            made: Value = getattr(read(expression.args[0]), type(expression).__name__)()
+            return made
         case sympy.Pow():
             return _power(read(expression.base), expression.exp)
         case sympy.Symbol() if symbols:
             return symbol(expression.name)
     if expression is sympy.E:
         return ONE.exp()
+    if expression is sympy.pi:
+        return PI
     kind = "float" if isinstance(expression, sympy.Float) else type(expression).__name__
     raise Malformed(f"expected an exact number, found the SymPy {kind} {expression}")
 

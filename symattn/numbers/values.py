@@ -25,7 +25,7 @@ from flint import fmpq, fmpz
 from symattn.errors import Malformed, NoClosedForm, Undecided
 from symattn.formulas import Formula, latex, text
 from symattn.limits import NO_CLOSED_FORM, POWER, RATIONAL
-from symattn.numbers import forms, quotients, rationals, recipes, sums
+from symattn.numbers import forms, functions, quotients, rationals, recipes, sums
 from symattn.numbers.balls import FIRST
 from symattn.numbers.formats import FloatFormat, float_format, nearest
 from symattn.numbers.forms import Names
@@ -129,9 +129,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
 
     def exp(self) -> Value:
         """``e ** self``."""
-        if self.has_symbols:
-            raise Malformed("an exponential of a symbol is not supported")
-        return ONE if self.number == 0 else Value(recipes.EXP, (self,))
+        return self._function(recipes.EXP, ONE, "an exponential")
 
     def log(self) -> Value:
         """The natural logarithm of a positive value."""
@@ -154,6 +152,57 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         """
         power = (self + self).exp()
         return (power - ONE) / (power + ONE)
+
+    def cos(self) -> Value:
+        """The cosine; like exponentials, those of distinct sums of roots are independent.
+
+        >>> x, y = rational(fmpq(1, 2)), rational(2).sqrt()
+        >>> x.cos() * y.cos() + x.sin() * y.sin() == (x - y).cos(), x.cos() ** 2
+        (True, 1/2 + cos(1)/2)
+        """
+        return self._function(recipes.COS, ONE, "a cosine")
+
+    def sin(self) -> Value:
+        """The sine."""
+        return self._function(recipes.SIN, ZERO, "a sine")
+
+    def erf(self) -> Value:
+        """The error function: of another field, so that its equalities are mostly undecided.
+
+        >>> ONE.erf().decimal(6), ONE.erf() + MINUS_ONE.erf() == 0
+        (Decimal('0.842701'), True)
+        """
+        return self._function(recipes.ERF, ZERO, "an error function")
+
+    def _function(self, operation: Operation, at_zero: Value, what: str) -> Value:
+        if self.has_symbols:
+            raise Malformed(f"{what} of a symbol is not supported")
+        return at_zero if self.number == 0 else Value(operation, (self,))
+
+    def maximum(self, other: Operand) -> Value:
+        """The larger of two numbers; :class:`Undecided` where that can't be told.
+
+        >>> rational(3).maximum(ONE.exp()), rational(3).minimum(ONE.exp())
+        (3, e)
+        """
+        return self._ordered(other)[1]
+
+    def minimum(self, other: Operand) -> Value:
+        """The smaller of two numbers; :class:`Undecided` where that can't be told."""
+        return self._ordered(other)[0]
+
+    def _ordered(self, other: Operand) -> tuple[Value, Value]:
+        right = _operand(other)
+        if right is None:
+            raise Malformed(f"expected a number to compare with, found {type(other).__name__}")
+        for value in (self, right):
+            if value.has_symbols:
+                raise Malformed(f"{value!r} has symbols in it and is not one number")
+        try:
+            return (self, right) if (self - right).sign() < 0 else (right, self)
+        except Undecided as error:
+            message = f"can't decide which is larger, {self!r} or {right!r}: {error}"
+            raise Undecided(message) from None
 
     # -- questions ----------------------------------------------------------
 
@@ -344,6 +393,16 @@ def rational(value: fmpq | int) -> Value:
 
 
 ZERO, ONE, MINUS_ONE = rational(0), rational(1), rational(-1)
+PI = of_parts(functions.PI)
+
+
+def sign_of(value: Value) -> Value:
+    """-1, 0 or 1 as a value; :class:`Undecided` where that can't be told.
+
+    >>> sign_of(3 - PI), sign_of(PI.sin())
+    (-1, 0)
+    """
+    return rational(value.sign())
 
 
 def symbol(name: str) -> Value:
