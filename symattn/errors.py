@@ -153,7 +153,7 @@ class Undecided(Faulty):
     """The largest precision allowed does not settle a digit or a sign; ``faults`` lists
     what of an array is not settled, with the digits that are certain.
 
-    Only values outside the field of quotients of exponential sums (``log``,
+    Only values outside the field of quotients of exponential sums (``log``, ``erf``, pi,
     nested roots, an exponential of an exponential) and entries whose proof is too long
     can end here; see :mod:`symattn.numbers.values` and :mod:`symattn.numbers.points`.
 

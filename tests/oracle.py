@@ -53,6 +53,9 @@ FUNCTIONS = {
     "exp": each(mpmath.exp),
     "log": each(mpmath.log),
     "tanh": each(mpmath.tanh),
+    "cos": each(mpmath.cos),
+    "sin": each(mpmath.sin),
+    "erf": each(mpmath.erf),
     "softmax": _softmax,
     "causal": lambda x: _hide(x, np.tri(*x.shape, dtype=int)),
     "mask": _hide,
@@ -64,6 +67,9 @@ FUNCTIONS = {
     "rows": lambda x: mpmath.mpf(x.shape[0]),
     "cols": lambda x: mpmath.mpf(x.shape[-1]),
 }
+
+
+CONSTANTS = {"pi": mpmath.pi}
 
 
 def evaluate(text, names=None):
@@ -82,7 +88,7 @@ def evaluate(text, names=None):
                 # As written: the float that Python makes of it is not exact.
                 return mpmath.mpf(ast.get_source_segment(source, node))
             case ast.Name(name):
-                return names[name]
+                return names[name] if name in names else CONSTANTS[name]
             case ast.UnaryOp(ast.USub(), operand):
                 return -value(operand)
             case ast.UnaryOp(ast.UAdd(), operand):
@@ -142,7 +148,10 @@ def close(ball, expected, digits=50):
     return abs(middle - expected) <= mpmath.mpf(10) ** -digits * (1 + abs(expected))
 
 
-_MPFR = {"exp": gmpy2.exp, "sqrt": gmpy2.sqrt, "log": gmpy2.log}
+_MPFR = {
+    "exp": gmpy2.exp, "sqrt": gmpy2.sqrt, "log": gmpy2.log,
+    "cos": gmpy2.cos, "sin": gmpy2.sin, "erf": gmpy2.erf,
+}  # fmt: skip
 
 
 def mpfr(text):
@@ -171,6 +180,8 @@ def mpfr(text):
                         return a / b
             case ast.Call(ast.Name(name), [operand]):
                 return _MPFR[name](value(operand))
+            case ast.Name("pi"):
+                return gmpy2.const_pi()
         raise AssertionError(ast.dump(node))
 
     with gmpy2.context(precision=900):

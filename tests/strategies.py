@@ -43,6 +43,14 @@ _products = st.builds(
     "{}*{}".format, _rationals, st.one_of(_surds, _exponentials, st.just("1"))
 ) | st.builds("{}*{}*{}".format, _rationals, _surds, _exponentials)
 
+_waves = st.builds("{}({})".format, st.sampled_from(["cos", "sin"]), _exponents)
+#: Exponential sums with waves, as text.
+waves = st.lists(
+    st.builds("{}{}*{}".format, st.sampled_from("+-"), _products, _waves | st.just("1")),
+    min_size=1,
+    max_size=3,
+).map(" ".join)
+
 #: Algebraic numbers: sums of rational multiples of square roots.
 algebraic = st.lists(st.builds("{}*{}".format, _rationals, _surds), min_size=1, max_size=3).map(
     " - ".join

@@ -253,6 +253,41 @@ def sqrt(x: Doubles) -> Doubles:
     return settled(np.where(x.is_zero, 0.0, high), np.where(x.is_zero, 0.0, low), error)
 
 
+@in_blocks
+def maximum(x: Doubles, y: Doubles) -> Doubles:
+    """``maximum(x, y)``, with broadcasting; a masked score is less than any number.
+
+    The larger of the pairs is within the larger of their errors of it, and within its own where
+    their difference shows which number is meant.
+
+    >>> maximum(exact(np.array([1.0, -2.0])), exact(np.zeros(1))).high
+    array([1., 0.])
+    """
+    first = (x.high > y.high) | ((x.high == y.high) & (x.low >= y.low))
+    apart = is_apart(add(x, negative(y))) | x.hidden | y.hidden
+    larger = Doubles(
+        *(np.where(first, *ends) for ends in ((x.high, y.high), (x.low, y.low), (x.error, y.error)))
+    )
+    error = np.where(apart, larger.error, np.maximum(x.error, y.error))
+    return Doubles(larger.high, larger.low, error)
+
+
+def sign(x: Doubles) -> Doubles:
+    """-1, 0 or 1; not known where ``x`` may have another sign.
+
+    >>> sign(exact(np.array([-0.5, 0.0]))).high
+    array([-1.,  0.])
+    """
+    known = is_apart(x) | x.is_zero
+    return settled(np.sign(x.high), np.zeros_like(x.high), np.where(known, 0.0, np.inf))
+
+
+def is_apart(x: Doubles) -> npt.NDArray[np.bool_]:
+    """Where numbers are known not to be 0: the pair is larger than its error."""
+    found: npt.NDArray[np.bool_] = np.abs(x.high) * (1 - 2.0**-50) > x.error
+    return found
+
+
 def total(x: Doubles, axis: int) -> Doubles:
     """The sum along an axis, which stays with length 1.
 

@@ -97,20 +97,39 @@ def sin(parts: Parts) -> Parts:
 
 
 def _turned(function: Circular, parts: Parts) -> Parts:
-    """A wave of a sum of roots; a multiple of a twelfth of pi is taken out before:
-    ``sin(x + t) = sin x cos t + cos x sin t``, and ``cos x = sin(x + pi/2)``."""
+    """A wave of a number, quarter turns and whole twelfths of pi taken out before: ``sin(x + t)
+    = sin x cos t + cos x sin t``, and ``cos x = sin(x + pi/2)``.
+
+    What is left of pi is between -1/4 and 1/4 of it, beside a number whose first term is
+    positive: the same for angles whose waves are the same but for their sign.
+    """
     _need_number(parts, "a cosine" if function == "cos" else "a sine")
-    twelfths = 12 * parts.get((), {}).get(_PI, fmpq(0))
-    if twelfths == 0 or twelfths.q != 1:
+    halves = parts.get((), {}).get(_PI, fmpq(0)) * 2
+    if not halves:
         return _wave(function, parts)
-    plain = {key: q for key, q in parts[()].items() if key != _PI}
-    rest = {below: above for below, above in {**parts, (): plain}.items() if above}
-    turn = int(twelfths.p) + (6 if function == "cos" else 0)
+    plain = _with_pi(parts, fmpq(0))
+    if plain and _starts_negative(plain):
+        return _opposite(function, _turned(function, _negative(parts)))
+    quarters = int((halves + fmpq(1, 2)).floor())
+    left = (halves - quarters) / 2
+    turn = 6 * quarters + (6 if function == "cos" else 0)
+    if (12 * left).q == 1:
+        turn += int((12 * left).p)
+        left = fmpq(0)
+    rest = _with_pi(parts, left)
     pairs: list[tuple[Parts, Parts]] = [
         (_wave("sin", rest), {(): _cosine(turn)}),
         (_wave("cos", rest), {(): _cosine(turn - 6)}),
     ]
     return quotients.sum_of_products(pairs)
+
+
+def _with_pi(parts: Parts, factor: fmpq) -> Parts:
+    """A number with another factor before pi where that stands alone."""
+    terms = {key: q for key, q in parts[()].items() if key != _PI}
+    if factor:
+        terms[_PI] = factor
+    return {below: above for below, above in {**parts, (): terms}.items() if above}
 
 
 _PI: Monomial = ((), 1, ((Constant("pi"), 1),))
@@ -158,14 +177,25 @@ def erf(parts: Parts) -> Parts:
 
 
 def _with_sign(function: Literal["cos", "sin", "erf"], parts: Parts) -> Parts:
-    """An even or odd function of what is opaque: of that or of its negative, the one whose
-    first term has a positive coefficient."""
+    """An even or odd function of what is opaque: of that or of its negative, the one that
+    starts with a positive term."""
+    if _starts_negative(parts):
+        return _opposite(function, _of_atom(Opaque(function, _negative(parts))))
+    return _of_atom(Opaque(function, parts))
+
+
+def _starts_negative(parts: Parts) -> bool:
     terms = parts[quotients.denominators(parts)[0]]
-    if terms[min(terms, key=sums.by_size)] > 0:
-        return _of_atom(Opaque(function, parts))
-    opposite = {below: sums.scale(above, fmpq(-1)) for below, above in parts.items()}
-    made = _of_atom(Opaque(function, opposite))[()]
-    return {(): made if function == "cos" else sums.scale(made, fmpq(-1))}
+    return terms[min(terms, key=sums.by_size)] < 0
+
+
+def _negative(parts: Parts) -> Parts:
+    return {below: sums.scale(above, fmpq(-1)) for below, above in parts.items()}
+
+
+def _opposite(function: str, parts: Parts) -> Parts:
+    """The function at the negative, by that at the number."""
+    return parts if function == "cos" else _negative(parts)
 
 
 def _is_negative(terms: Sum) -> bool:

@@ -11,7 +11,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symattn.numbers import doubles, exponentials, slices, words
+from symattn.numbers import doubles, exponentials, series, slices, words
 from symattn.numbers.balls import precision
 from symattn.numbers.doubles import Doubles, exact
 
@@ -183,8 +183,46 @@ def logarithms_of(world, numbers=None):
     return outside(exponentials.log(x), each(arb.log, world.truth(x)))
 
 
+def waves_of(world, numbers=None):
+    """Sines and cosines."""
+    x = world.pairs(40) if numbers is None else numbers
+    truth = each(_reduced, world.truth(x))
+    return [
+        place
+        for function in (series.sin, series.cos)
+        for place in outside(function(x), each(getattr(arb, function.__name__), truth))
+    ]
+
+
+def _reduced(x):
+    # Beyond, nothing is claimed, and the bits are not there.
+    return x if abs(x) < 2.0**40 else arb(0)
+
+
+def errors_of(world, numbers=None):
+    """The error function."""
+    x = world.pairs(40) if numbers is None else numbers
+    # 1 - erf(50) is less than the truth has bits.
+    clipped = each(lambda t: arb.max(arb.min(t, arb(50)), arb(-50)), world.truth(x))
+    return outside(series.erf(x), each(arb.erf, clipped))
+
+
+def choosing(world):
+    """Maxima of numbers, of those that are nearly the same as well, and signs."""
+    x, y = world.pairs(60), world.pairs(60)
+    same = world.rng.random(60) < 0.5
+    low = np.where(world.rng.random(60) < 0.5, x.low, 0.0)
+    y = Doubles(np.where(same, x.high, y.high), np.where(same, low, y.low), y.error)
+    one, other = world.truth(x), world.truth(y)
+    found = doubles.sign(x)
+    return [
+        *outside(doubles.maximum(x, y), each(arb.max, one, other)),
+        *outside(found, each(arb.sgn, one)),
+    ]
+
+
 LAWS = [adding, multiplying, dividing, rooting, summing, products_of_matrices, exponentials_of]
-LAWS += [logarithms_of]
+LAWS += [logarithms_of, waves_of, errors_of, choosing]
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -261,6 +299,48 @@ def test_logarithms_hold_near_one_and_far():
     assert (exponentials.log(doubtful).error == np.inf).all()
 
 
+def test_waves_hold_at_the_edges_of_their_table():
+    """At the points of the table, half way between two and at multiples of quarter turns, up
+    to 2**15, with all bits a pair can have."""
+    world = World(4, -4, 4)
+    half = np.pi / 512
+    steps = world.rng.integers(-5_000_000, 5_000_000, 300) * half
+    quarters = np.arange(-20, 20) * np.pi / 2
+    edges = np.concatenate([steps, quarters, [2.0**15, -(2.0**15), 0.0, 1e-300, 5e-324, half]])
+    for x in (exact(edges), dense(edges), exact(np.nextafter(edges, 0))):
+        assert waves_of(world, x) == []
+        known = np.abs(x.high) <= 2.0**15
+        assert np.isfinite(series.sin(x).error[known]).all()
+
+
+def test_the_error_function_holds_at_the_edges_of_its_table():
+    """At the points of the table, half way, and from 8 on, where 1 is left."""
+    world = World(5, -4, 4)
+    steps = world.rng.integers(-1100, 1100, 300) / 128
+    edges = np.concatenate([steps, [8.0, -8.0, np.nextafter(8, 9), 1e300, 0.0, 1e-300, 5e-324]])
+    for x in (exact(edges), dense(edges), exact(np.nextafter(edges, 0))):
+        assert errors_of(world, x) == []
+        assert (series.erf(x).error < 2.0**-92).all()
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "erf"])
+def test_a_hundred_thousand_points_are_within_the_bound(name):
+    """Held against Arb at 200 bits, at all sizes, near the zeros of waves most of all."""
+    rng = np.random.default_rng(6)
+    drawn = rng.uniform(-1, 1, 50_000) * 2.0 ** rng.integers(-40, 15, 50_000)
+    zeros = rng.integers(-20_000, 20_000, 50_000) * (np.pi / 2)
+    near = zeros + np.spacing(zeros) * rng.integers(-3, 4, 50_000)
+    x = np.concatenate([drawn, near / (1 if name != "erf" else 2000)])
+    found = getattr(series, name)(exact(x.reshape(100, -1)))
+    parts = (part.ravel().tolist() for part in (found.high, found.low, found.error))
+    function = getattr(arb, name)
+    with precision(200):
+        for number, high, low, error in zip(x.tolist(), *parts, strict=True):
+            assert error < 2.0**-86
+            # Arb's own enclosure is not a point.
+            assert abs(function(arb(number)) - arb(high) - arb(low)) < arb(error) + arb(2) ** -150
+
+
 # -- a bound that is too small is seen -----------------------------------------------------
 
 
@@ -282,6 +362,11 @@ def short(monkeypatch):
         return words.two_product(a, c)
 
     monkeypatch.setattr(words, "multiply", multiply)
+
+
+def both(monkeypatch):
+    """Numbers told apart whatever their errors are."""
+    monkeypatch.setattr(doubles, "is_apart", lambda x: x.high != 0)
 
 
 def thin(module, name, value):
@@ -306,6 +391,12 @@ def thin(module, name, value):
         (exponentials_of, thin(exponentials, "_EXP", 2.0**-96)),
         (exponentials_of, thin(exponentials, "TINY", 0.0)),
         (logarithms_of, thin(exponentials, "_EXP", 2.0**-96)),
+        (waves_of, thin(series, "_SERIES", 2.0**-110)),
+        (waves_of, thin(series, "PAIR", 2.0**-112)),
+        (waves_of, thin(series, "_TERMS", 10)),
+        (errors_of, thin(series, "_SERIES", 2.0**-110)),
+        (errors_of, thin(series, "_ONE", 5)),
+        (choosing, both),
     ],
 )
 def test_a_bound_that_claims_too_much_is_found(law, fault, monkeypatch):
@@ -331,6 +422,14 @@ def test_what_is_not_known_stays_unknown():
         doubles.total(unknown, 0),
         exponentials.exp(unknown),
         exponentials.log(unknown),
+        series.sin(unknown),
+        series.cos(unknown),
+        series.erf(unknown),
+        doubles.maximum(unknown, one),
+        doubles.maximum(one, unknown),
+        doubles.sign(unknown),
+        series.sin(exact(np.array([32769.0]))),
+        series.cos(exact(np.array([-1e300]))),
         slices.matmul(row(unknown), row(exact(np.zeros(1)))),
         slices.matmul(row(one), row(unknown)),
         doubles.add(exact(np.array([1.7e308])), exact(np.array([1.7e308]))),
@@ -368,10 +467,16 @@ def test_masked_scores_stay_masked_beside_what_is_positive():
         doubles.divide(two, hidden),
         doubles.negative(hidden),
         exponentials.log(hidden),
+        series.sin(hidden),
+        series.cos(hidden),
+        series.erf(hidden),
     ):
         assert not found.hidden.any()
         assert found.error == np.inf
     assert exponentials.exp(hidden).is_zero.all()
+    for found in (doubles.maximum(hidden, vague), doubles.maximum(vague, hidden)):
+        assert found.high == found.error == 1
+    assert doubles.maximum(hidden, hidden).hidden.all()
 
 
 def test_zeros_are_exact():
@@ -387,6 +492,11 @@ def test_zeros_are_exact():
         doubles.total(zero, 0),
         slices.matmul(zero, made),
         slices.matmul(made, zero),
+        series.sin(zero),
+        series.erf(zero),
+        doubles.add(series.cos(zero), exact(-np.ones((2, 2)))),
+        doubles.maximum(zero, doubles.negative(made)),
+        doubles.sign(zero),
     ):
         assert found.is_zero.all()
     next_to = Doubles(np.zeros((2, 2)), np.zeros((2, 2)), np.full((2, 2), 2.0**-1000))

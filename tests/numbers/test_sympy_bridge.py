@@ -55,6 +55,9 @@ def test_forms_in_symbols_come_back_too(a, b):
         ((1 + sympy.E) ** -2, "1/((1 + exp(1))*(1 + exp(1)))"),
         (sympy.sqrt(1 + sympy.E) ** 3, "sqrt(1 + exp(1))*(1 + exp(1))"),
         (sympy.sqrt(1 + sympy.E) ** -1, "1/sqrt(1 + exp(1))"),
+        (sympy.cos(-sympy.sqrt(2)) / sympy.sin(3), "cos(sqrt(2))/sin(3)"),
+        (sympy.sqrt(2 / sympy.pi), "sqrt(2)/sqrt(pi)"),
+        (sympy.erf(-sympy.Rational(1, 2)), "-erf(1/2)"),
     ],
     ids=str,
 )
@@ -81,6 +84,9 @@ def test_sympy_gets_symbols_and_the_number_e():
     assert to_sympy(read("*".join(["1e400"] * 12))) == sympy.Integer(10) ** 4800
     assert to_sympy(ZERO) == 0
     assert to_sympy(rational(2).log() / 3) == sympy.log(2) / 3
+    assert to_sympy(read("cos(1/2)*pi - erf(2)*sin(sqrt(3))")) == (
+        sympy.cos(sympy.Rational(1, 2)) * sympy.pi - sympy.erf(2) * sympy.sin(sympy.sqrt(3))
+    )
     assert to_sympy(read("exp(1/(1 + exp(1)))")) == sympy.exp(1 / (1 + sympy.E))
     assert to_sympy(read("sqrt(1 + exp(1))")) == sympy.sqrt(1 + sympy.E)
 
@@ -92,12 +98,12 @@ def test_sympy_gets_symbols_and_the_number_e():
         (sympy.nan, "NaN"),
         (sympy.oo, "Infinity"),
         (sympy.I, "ImaginaryUnit"),
-        (sympy.pi, "Pi"),
+        (sympy.EulerGamma, "EulerGamma"),
         (sympy.Symbol("x"), "Symbol"),
-        (sympy.sin(1), "sin"),
-        (1 + sympy.pi, "Pi"),
-        (2 * sympy.pi, "Pi"),
-        (sympy.exp(sympy.pi), "Pi"),
+        (sympy.gamma(sympy.pi), "gamma"),
+        (1 + sympy.GoldenRatio, "GoldenRatio"),
+        (2 * sympy.Catalan, "Catalan"),
+        (sympy.exp(sympy.EulerGamma), "EulerGamma"),
     ],
     ids=str,
 )
