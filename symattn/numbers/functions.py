@@ -100,16 +100,13 @@ def _turned(function: Circular, parts: Parts) -> Parts:
     """A wave of a number, quarter turns and whole twelfths of pi taken out before: ``sin(x + t)
     = sin x cos t + cos x sin t``, and ``cos x = sin(x + pi/2)``.
 
-    What is left of pi is between -1/4 and 1/4 of it, beside a number whose first term is
-    positive: the same for angles whose waves are the same but for their sign.
+    What is left of pi is less than a quarter of it, of either sign: the opposite for opposite
+    angles, so that their waves are the same but for the sign.
     """
     _need_number(parts, "a cosine" if function == "cos" else "a sine")
     halves = parts.get((), {}).get(_PI, fmpq(0)) * 2
     if not halves:
         return _wave(function, parts)
-    plain = _with_pi(parts, fmpq(0))
-    if plain and _starts_negative(plain):
-        return _opposite(function, _turned(function, _negative(parts)))
     quarters = int((halves + fmpq(1, 2)).floor())
     left = (halves - quarters) / 2
     turn = 6 * quarters + (6 if function == "cos" else 0)
@@ -179,23 +176,15 @@ def erf(parts: Parts) -> Parts:
 def _with_sign(function: Literal["cos", "sin", "erf"], parts: Parts) -> Parts:
     """An even or odd function of what is opaque: of that or of its negative, the one that
     starts with a positive term."""
-    if _starts_negative(parts):
-        return _opposite(function, _of_atom(Opaque(function, _negative(parts))))
-    return _of_atom(Opaque(function, parts))
-
-
-def _starts_negative(parts: Parts) -> bool:
     terms = parts[quotients.denominators(parts)[0]]
-    return terms[min(terms, key=sums.by_size)] < 0
+    if terms[min(terms, key=sums.by_size)] > 0:
+        return _of_atom(Opaque(function, parts))
+    positive = _of_atom(Opaque(function, _negative(parts)))
+    return positive if function == "cos" else _negative(positive)
 
 
 def _negative(parts: Parts) -> Parts:
     return {below: sums.scale(above, fmpq(-1)) for below, above in parts.items()}
-
-
-def _opposite(function: str, parts: Parts) -> Parts:
-    """The function at the negative, by that at the number."""
-    return parts if function == "cos" else _negative(parts)
 
 
 def _is_negative(terms: Sum) -> bool:
