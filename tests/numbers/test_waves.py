@@ -210,6 +210,8 @@ def test_twelfths_of_pi_turn_waves(k, x):
         at = mpmath.mpf(x.ball(400).mid().str(DIGITS + 10, radius=False)) + k * mpmath.pi / 12
         assert close(turned.sin().ball(300), mpmath.sin(at), 45)
         assert close(turned.cos().ball(300), mpmath.cos(at), 45)
+        assert close(turned.sin().ball(300), evaluate(str(turned.sin()), CONSTANTS), 45)
+        assert close(turned.cos().ball(300), evaluate(str(turned.cos()), CONSTANTS), 45)
     assert (x + PI).sin() == -x.sin()
     assert (x + 2 * k * PI).cos() == x.cos()
     assert (x - PI / 2).cos() == x.sin()
