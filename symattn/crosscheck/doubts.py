@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 
-from symattn.crosscheck.passes import Rows, Tracks, run
-from symattn.crosscheck.tape import Line, Tape
+from symattn.crosscheck.evaluation import Tracks
+from symattn.crosscheck.lines import Line
+from symattn.crosscheck.rationals import DECIDING, rational
+from symattn.crosscheck.tape import Tape
 from symattn.languages.sentence import Sentence
 
 #: What can't be told where an operation has no float for a result.
@@ -17,11 +18,19 @@ _NO_FLOAT = {
     "logarithm": Sentence("the number under a logarithm can't be told from 0"),
     "square_root": Sentence("the number under a root can't be told from a negative one"),
     "mask": Sentence("whether the mask holds 0 or 1 can't be told"),
+    "where": Sentence("whether the mask holds 0 or 1 can't be told"),
+    **dict.fromkeys(
+        ("greater", "at_least", "less", "at_most", "equal", "unequal", "sign"),
+        Sentence("which of two numbers is larger can't be told"),
+    ),
+    **dict.fromkeys(
+        ("one_hot", "embedding", "nll"),
+        Sentence("whether a number is whole can't be told"),
+    ),
+    "entropy": Sentence("whether a weight is 0 can't be told"),
+    "entries": Sentence("the gradient from above holds symbols"),
+    "gradient": Sentence("a divisor can't be told from 0, or a number from a kink"),
 }
-_RATIONAL = frozenset(
-    {"copy", "spread", "selection", "transpose", "concat", "rowsum", "colsum", "total"}
-    | {"addition", "subtraction", "times", "quotient", "negation", "product", "score"}
-)
 _OVERFLOW = Sentence("a number is beyond the range of 64-bit floats")
 _NEARLY = Sentence("the mask holds 0 or 1 only up to rounding")
 
@@ -44,7 +53,7 @@ class Doubts:
             for line in tape.lines
             if line.operation == "mask"
             and _is_rounded(lines[line.operands[1]])
-            and rational(tape, lines, line.operands[1]) is None
+            and rational(tape.lines, lines, line.operands[1]) is None
         }
 
     def of_quantity(self, place: int) -> str:
@@ -63,33 +72,25 @@ class Doubts:
             return Sentence(
                 "{output}, the loss's output, holds -inf, which has no slope", output=name
             )
-        way = Sentence(
+        return self._first(self._tape.uses(output)) or self._way_back(output, name)
+
+    def _way_back(self, output: int, name: str) -> str:
+        operations = {self._tape.lines[place].operation for place in self._tape.uses(output)}
+        if "gradient" in operations:
+            return Sentence("{output} holds a gradient, whose own is not worked out", output=name)
+        if operations & DECIDING:
+            return Sentence(
+                "on the way back from {output} a number can't be told from a kink", output=name
+            )
+        return Sentence(
             "on the way back from {output} a divisor can't be told from 0, or {overflow}",
             output=name, overflow=_OVERFLOW,
         )  # fmt: skip
-        return self._first(self._tape.uses(output)) or way
 
     def _first(self, places: Iterable[int]) -> str:
         return next(
             (self._origins[place] for place in sorted(places) if place in self._origins), ""
         )
-
-
-def rational(tape: Tape, lines: Sequence[Tracks], place: int) -> Rows | None:
-    """A line in fractions, where only sums, products and quotients of exact floats lead
-    to it: what is rounding in floats is none there."""
-    runs: dict[int, Rows] = {}
-    for each in sorted(tape.uses(place)):
-        line, held = tape.lines[each], lines[each]
-        if line.operation == "entries":
-            if any(entry.error or not math.isfinite(entry.value) for row in held for entry in row):
-                return None
-            runs[each] = [[Fraction(entry.value) for entry in row] for row in held]
-        elif line.operation in _RATIONAL:
-            runs[each] = run(line, [runs[operand] for operand in line.operands])
-        else:
-            return None
-    return runs[place]
 
 
 def has_unknown(rows: Tracks) -> bool:

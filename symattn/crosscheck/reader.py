@@ -20,7 +20,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from symattn.crosscheck.scalars import Tracked, exp, sqrt, tracked
+from symattn.crosscheck.functions import exp, sqrt
+from symattn.crosscheck.scalars import Tracked, tracked
 from symattn.errors import Fault, Malformed
 
 #: Longest text and deepest tree that are read, most digits and largest power of ten.
@@ -28,9 +29,11 @@ MAX_LENGTH = 4000
 MAX_DEPTH = 250
 MAX_DIGITS = 400
 MAX_EXPONENT = 400
+#: Largest power that an entry is raised to.
+MAX_POWER = 1000
 
 _NUMBER = re.compile(r"(?<![\w.])(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.])")
-_FOREIGN = re.compile(r"[^A-Za-z0-9_+\-*/@.,:()\[\] ]")
+_FOREIGN = re.compile(r"""[^A-Za-z0-9_+\-*/@.,:()\[\]<>=!"' ]""")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _MARK = "__quantity"
 #: Typographic signs that authors paste from documents.
@@ -41,33 +44,30 @@ _BINARY: Mapping[type[ast.operator], str] = {
     ast.Mult: "times",
     ast.Div: "quotient",
     ast.MatMult: "product",
+    ast.Pow: "power",
 }
-#: The functions of the steps: the operation each stands for and its number of arguments.
-_FUNCTIONS: Mapping[str, tuple[str, int]] = {
-    "sqrt": ("square_root", 1),
-    "exp": ("exponential", 1),
-    "log": ("logarithm", 1),
-    "tanh": ("hyperbolic_tangent", 1),
-    "softmax": ("softmax", 1),
-    "causal": ("causal", 1),
-    "mask": ("mask", 2),
-    "rowsum": ("rowsum", 1),
-    "colsum": ("colsum", 1),
-    "total": ("total", 1),
-    "rows": ("rows", 1),
-    "cols": ("cols", 1),
+_COMPARISONS: Mapping[type[ast.cmpop], str] = {
+    ast.Gt: "greater",
+    ast.GtE: "at_least",
+    ast.Lt: "less",
+    ast.LtE: "at_most",
+    ast.Eq: "equal",
+    ast.NotEq: "unequal",
 }
-#: Names that can't be given to a quantity.
-RESERVED = frozenset({*_FUNCTIONS, "concat", "grad", "e"})
+#: A gradient as documents write it; to Python it would be a quotient.
+_GRADIENT = re.compile(r"(?<![\w.])dL ?/ ?d([A-Za-z_]\w*)")
+_QUOTED = re.compile(r"""(["'])([A-Za-z][A-Za-z-]*)\1""")
 
 
 @dataclass(frozen=True)
 class Expression:
     """An operation and its operands.
 
-    ``operation`` is the name of a definition, or ``number`` and ``name`` (their
-    text is in ``text``), ``selection`` (its keys are in ``keys``), ``entries`` (the
-    numbers are in ``rows``, nested as they are written), ``rows``, ``cols``.
+    ``operation`` is the name of a definition, or ``number``, ``name`` and ``word``
+    (their text is in ``text``), ``call`` (of the function ``text``, with ``options``),
+    ``gradient`` (with respect to ``text``; its operand, if any, is the loss),
+    ``selection`` (its keys are in ``keys``), ``entries`` (the numbers are in
+    ``rows``, nested as they are written).
     """
 
     operation: str
@@ -75,6 +75,7 @@ class Expression:
     text: str = ""
     keys: tuple[int | slice, ...] = ()
     rows: object = None
+    options: tuple[tuple[str, Expression], ...] = ()
 
 
 def expression(text: str) -> Expression:
@@ -84,10 +85,10 @@ def expression(text: str) -> Expression:
 
     >>> expression("exp(-x)").operands[0].operation
     'negation'
-    >>> expression("9**9")
+    >>> expression("9 // 9")
     Traceback (most recent call last):
     ...
-    symattn.errors.Malformed: '9**9': ** has no meaning here
+    symattn.errors.Malformed: '9 // 9': FloorDiv has no meaning here
     """
     text = re.sub(r"\s+", " ", text.translate(_SIGNS)).strip()
     if len(text) > MAX_LENGTH:
@@ -99,6 +100,7 @@ def expression(text: str) -> Expression:
     if re.search(r"(?<![\w.])\.?[0-9]", _NUMBER.sub("", text)):
         _refuse(text, "not a number as the grammar has it")
     text = re.sub(r"(?<![\w.])0+(?=[0-9])", "", text)
+    text = _GRADIENT.sub(r"grad(\1)", text)
     # A quantity may well be called lambda; to Python that is a keyword.
     text = _WORD.sub(lambda found: found[0] + _MARK if iskeyword(found[0]) else found[0], text)
     try:
@@ -131,6 +133,8 @@ class _Translator:
             self.refuse(f"nested deeper than {MAX_DEPTH}")
         depth += 1
         match node:
+            case ast.Constant(value=str()):
+                return Expression("word", text=self.word(self.source(node)))
             case ast.Constant():
                 return Expression("number", text=self.number(self.source(node)))
             case ast.Name(id=name):
@@ -150,11 +154,14 @@ class _Translator:
                 )
             case ast.List():
                 return Expression("entries", rows=self.listed(node))
-            case ast.Call(func=ast.Name(id=function), args=arguments, keywords=[]):
-                return self.call(function, [self.tree(item, depth) for item in arguments])
-        sign = getattr(node, "op", node)
-        what = "**" if isinstance(sign, ast.Pow) else type(sign).__name__
-        self.refuse(f"{what} has no meaning here")
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
+                operands = (self.tree(left, depth), self.tree(right, depth))
+                return Expression(_COMPARISONS[type(op)], operands)
+            case ast.Call(func=ast.Name(id="grad"), args=names, keywords=[]):
+                return self.gradient([self.tree(item, depth) for item in names])
+            case ast.Call(func=ast.Name(id=function), args=arguments, keywords=options):
+                return self.call(function, arguments, options, depth)
+        self.refuse(f"{type(getattr(node, 'op', node)).__name__} has no meaning here")
 
     def listed(self, node: ast.List, within: bool = False) -> list[object]:
         """The numbers in brackets, in rows or not."""
@@ -176,18 +183,30 @@ class _Translator:
             self.refuse(f"power of ten beyond {MAX_EXPONENT}")
         return digits
 
-    def call(self, function: str, arguments: list[Expression]) -> Expression:
-        if function == "concat" and arguments:
-            joined = arguments[0]
-            for part in arguments[1:]:
-                joined = Expression("concat", (joined, part))
-            return joined
-        if function not in _FUNCTIONS:
-            self.refuse(f"no function {function!r} with {len(arguments)} arguments")
-        operation, expected = _FUNCTIONS[function]
-        if len(arguments) != expected:
-            self.refuse(f"{function} expects {expected} arguments, found {len(arguments)}")
-        return Expression(operation, tuple(arguments))
+    def word(self, quoted: str) -> str:
+        word = _QUOTED.fullmatch(quoted)
+        if not word:
+            self.refuse(f"expected a word in quotes, found {quoted}")
+        return word[2]
+
+    def call(
+        self, function: str, arguments: list[ast.expr], keywords: list[ast.keyword], depth: int
+    ) -> Expression:
+        operands = tuple(self.tree(item, depth) for item in arguments)
+        options: dict[str, Expression] = {}
+        for keyword in keywords:
+            name = (keyword.arg or "").removesuffix(_MARK)
+            if not name or name in options:
+                self.refuse(f"{function} takes each option once, by its name")
+            options[name] = self.tree(keyword.value, depth)
+        return Expression(
+            "call", operands, text=function.removesuffix(_MARK), options=tuple(options.items())
+        )
+
+    def gradient(self, names: list[Expression]) -> Expression:
+        if not 1 <= len(names) <= 2 or any(name.operation != "name" for name in names):
+            self.refuse("grad expects a quantity, or a loss and a quantity")
+        return Expression("gradient", tuple(names[:-1]), text=names[-1].text)
 
     def keys(self, node: ast.expr) -> Iterator[int | slice]:
         for key in node.elts if isinstance(node, ast.Tuple) else [node]:
@@ -276,7 +295,7 @@ def _linear(tree: Expression, raw: str) -> Linear:
     match tree.operation, operands:
         case "number", _:
             return {"1": Fraction(tree.text)}
-        case "name", _ if tree.text not in RESERVED:
+        case "name", _:
             return {tree.text: Fraction(1)}
         case "negation", [terms]:
             return {symbol: -factor for symbol, factor in terms.items()}
@@ -295,16 +314,18 @@ def _linear(tree: Expression, raw: str) -> Linear:
                 for symbol, value in terms.items()
             }
         case "quotient", [terms, divisor] if divisor.keys() == {"1"}:
-            if divisor["1"] == 0:
+            if _tracked(divisor["1"]).is_zero:
                 _refuse(raw, "division by zero")
             return {
                 symbol: _combined(operator.truediv, value, divisor["1"])
                 for symbol, value in terms.items()
             }
-        case "square_root", [terms] if terms.keys() == {"1"}:
-            return {"1": _root(terms["1"], raw)}
-        case "exponential", [terms] if terms.keys() == {"1"}:
-            return {"1": exp(_tracked(terms["1"])) if terms["1"] != 0 else Fraction(1)}
+        case "call", [terms] if terms.keys() == {"1"} and not tree.options:
+            value = terms["1"]
+            if tree.text == "sqrt":
+                return {"1": _root(value, raw)}
+            if tree.text == "exp":
+                return {"1": Fraction(1) if _tracked(value).is_zero else exp(_tracked(value))}
     _refuse(raw, "not a number, nor a sum of multiples of symbols")
 
 

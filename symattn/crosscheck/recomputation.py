@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from symattn.crosscheck import passes, reader
 from symattn.crosscheck.doubts import Doubts
-from symattn.crosscheck.passes import Tracks
+from symattn.crosscheck.evaluation import Tracks
+from symattn.crosscheck.lines import Line
 from symattn.crosscheck.scalars import SLACK, UNIT, Tracked
-from symattn.crosscheck.tape import Line, Tape
+from symattn.crosscheck.tape import Tape
 from symattn.crosscheck.tape import tape as laid_out
 from symattn.errors import Fault, Malformed
 
@@ -110,7 +111,7 @@ def recompute(
     >>> found.gradients["x"]["g1"].value.round(4)
     array([-0.235,  0.235])
     """
-    tape = laid_out(given, steps)
+    tape = laid_out(given, steps, loss.output, loss.upstream) if loss else laid_out(given, steps)
     wanted, parts = _read_loss(tape, loss) if loss else ((), {})
     lines = passes.forward(tape)
     doubts = Doubts(tape, lines)

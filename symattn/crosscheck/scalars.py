@@ -2,8 +2,8 @@
 
 The same definition is run on three kinds of scalar: Python's ``float``,
 :class:`Tracked` (a float with a bound on its error) and complex NumPy vectors
-(one component per perturbed entry). The functions below
-are the only functions that have to know which one they are given.
+(one component per perturbed entry). Only the functions of :mod:`.functions` have
+to know which one they are given.
 
 The running error analysis is that of J. H. Wilkinson; see N. J. Higham,
 *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.3.
@@ -12,15 +12,9 @@ The running error analysis is that of J. H. Wilkinson; see N. J. Higham,
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeAlias
-
-import numpy as np
-
-# The three kinds of scalar share their operators, not a base class.
-Scalar: TypeAlias = Any
-Matrix: TypeAlias = Sequence[Sequence[Any]]
+from typing import Any
 
 #: The unit roundoff of float64: one rounding errs by at most ``UNIT * abs(result)``.
 UNIT = 2.0**-53
@@ -31,6 +25,10 @@ SLACK = 1.0 + 2.0**-20
 _INFINITE = math.inf
 
 
+class CannotTell(ArithmeticError):
+    """Two numbers are nearer to each other than the bounds on their errors."""
+
+
 class Tracked:
     """A float with a bound on its error, in units of :data:`UNIT`.
 
@@ -38,6 +36,7 @@ class Tracked:
     means exact; an infinite error means that nothing is known (overflow, a
     divisor that may be zero). The value NaN with error 0 is certain to have no
     value, such as ``1 / 0``. Products of numbers by an exact 0 are an exact 0.
+    ``exact`` is the true value where it is known as a fraction.
 
     >>> third = Tracked(1.0) / Tracked(3.0)
     >>> third.value, round(third.error, 3)
@@ -46,11 +45,12 @@ class Tracked:
     0.0
     """
 
-    __slots__ = ("error", "value")
+    __slots__ = ("error", "exact", "value")
 
-    def __init__(self, value: float, error: float = 0.0) -> None:
+    def __init__(self, value: float, error: float = 0.0, exact: Fraction | None = None) -> None:
         self.value = value
         self.error = error
+        self.exact = exact
 
     def __repr__(self) -> str:
         return f"Tracked({self.value!r}, {self.error!r})"
@@ -86,6 +86,17 @@ class Tracked:
         (False, True)
         """
         return self.value != self.value or not self.error < _INFINITE
+
+    @property
+    def fraction(self) -> Fraction | None:
+        """The true value, where it is known as a fraction.
+
+        >>> Tracked(0.5).fraction, (Tracked(1.0) / 3).fraction
+        (Fraction(1, 2), None)
+        """
+        if self.exact is None and not self.error and math.isfinite(self.value):
+            return Fraction(self.value)
+        return self.exact
 
     def near(self, *numbers: float) -> tuple[float, ...]:
         """Those of the numbers that the true value may be.
@@ -164,11 +175,71 @@ class Tracked:
     def __rtruediv__(self, other: Any) -> Tracked:
         return Tracked(float(other)) / self
 
-    def __pow__(self, exponent: int) -> Tracked:
-        """The square, the only power that the definitions use."""
-        if exponent != 2:
-            return NotImplemented
-        return self * self
+    def __pow__(self, exponent: int | Tracked) -> Tracked:
+        """A whole power by products, any other one of a positive number by logarithms."""
+        if isinstance(exponent, Tracked):
+            return (self.log() * exponent).exp()
+        if exponent < 0:
+            return Tracked(1.0) / self**-exponent
+        if exponent == 0:
+            return Tracked(1.0)
+        half = self ** (exponent // 2)
+        return half * half * self if exponent % 2 else half * half
+
+    def _side(self, other: Any) -> int:
+        """1 above the other number, -1 below it, 0 where the two are the same."""
+        right = other if other.__class__ is Tracked else Tracked(float(other))
+        if right is self and not self.is_nothing:
+            return 0
+        if not (self.is_unknown or right.is_unknown):
+            # What is masked is below all numbers, and SLACK covers the difference's rounding.
+            reach = UNIT * SLACK * (self.error + right.error)
+            if self.value == right.value and not reach:
+                return 0
+            if abs(self.value - right.value) > reach:
+                return 1 if self.value > right.value else -1
+            one, other_one = self.fraction, right.fraction
+            if one is not None and other_one is not None:
+                return (one > other_one) - (one < other_one)
+        raise CannotTell
+
+    # Each raises CannotTell where floats don't decide it.
+    def __gt__(self, other: Any) -> bool:
+        return self._side(other) > 0
+
+    def __ge__(self, other: Any) -> bool:
+        return self._side(other) >= 0
+
+    def __lt__(self, other: Any) -> bool:
+        return self._side(other) < 0
+
+    def __le__(self, other: Any) -> bool:
+        return self._side(other) <= 0
+
+    def __eq__(self, other: object) -> bool:
+        return self._side(other) == 0
+
+    __hash__ = object.__hash__
+
+    def __abs__(self) -> Tracked:
+        return Tracked(abs(self.value), self.error)
+
+    def sign(self) -> Tracked:
+        """-1, 0 or 1."""
+        return Tracked(float(self._side(0)))
+
+    def extreme(self, other: Any, way: int) -> Tracked:
+        """The greater of two numbers (``way`` 1) or the lesser (-1): itself where that can be
+        told, and else a number that is known all the same."""
+        right: Tracked = other if other.__class__ is Tracked else Tracked(float(other))
+        try:
+            return self if way * self._side(right) > 0 else right
+        except CannotTell:
+            if self.is_unknown or right.is_unknown:
+                return NOTHING if self.is_nothing or right.is_nothing else UNKNOWN
+            # |max(a, b) - max(s, t)| <= max(|a - s|, |b - t|)
+            value = way * max(way * self.value, way * right.value)
+            return Tracked(value, max(self.error, right.error))
 
     def exp(self) -> Tracked:
         """The exponential; 2 units are the last place of the C library's result."""
@@ -215,6 +286,35 @@ class Tracked:
         slope = 4.0 * math.exp(-2.0 * least) if least > 1.0 else 1.0
         return Tracked(value, slope * self.error + 4.0 * abs(value) + TINY)
 
+    def sin(self) -> Tracked:
+        """The sine; the C library's result is off by less than two units in the last place."""
+        return self._wave(math.sin)
+
+    def cos(self) -> Tracked:
+        """The cosine, likewise."""
+        return self._wave(math.cos)
+
+    def _wave(self, function: Callable[[float], float]) -> Tracked:
+        if not math.isfinite(self.value):
+            return self._outside(self.error == 0.0)
+        value = function(self.value)
+        # The slope is at most 1, and two values are never further apart than 2.
+        return Tracked(value, min(self.error, 2.0 / UNIT) + 4.0 * abs(value) + TINY)
+
+    def erf(self) -> Tracked:
+        """The error function, with the same allowance for the C library."""
+        if not math.isfinite(self.value):
+            return self._outside(self.error == 0.0)
+        value = math.erf(self.value)
+        # The slope is 2 / sqrt(pi) * exp(-x^2), and 1.13 is above 2 / sqrt(pi).
+        least = max(abs(self.value) - UNIT * self.error, 0.0)
+        slope = 1.13 * math.exp(-least * least)
+        return Tracked(value, slope * self.error + 4.0 * abs(value) + TINY)
+
+    def log_of_weight(self) -> Tracked:
+        """The logarithm; unknown of an exact 0, so that 0 times it is 0."""
+        return UNKNOWN if self.is_zero else self.log()
+
     def _outside(self, certain: bool) -> Tracked:
         return Tracked(math.nan, 0.0 if certain else _INFINITE)
 
@@ -238,6 +338,8 @@ def _at_infinity(value: float, left: Tracked, right: Tracked, *, factors: bool =
 
 #: A number that nothing is known of, and what certainly is none.
 UNKNOWN, NOTHING = Tracked(math.nan, _INFINITE), Tracked(math.nan)
+#: Half a turn: the float nearest to pi is within one rounding of it.
+PI = Tracked(math.pi, math.pi)
 
 
 def tracked(number: Fraction) -> Tracked:
@@ -250,48 +352,4 @@ def tracked(number: Fraction) -> Tracked:
         value = float(number)
     except OverflowError:
         return Tracked(_INFINITE if number > 0 else -_INFINITE, _INFINITE)
-    return Tracked(value) if Fraction(value) == number else Tracked(value, abs(value) + TINY)
-
-
-def exp(x: Any) -> Any:
-    """The exponential of a float, a :class:`Tracked` or a complex vector.
-
-    >>> exp(0.0), exp(Tracked(-math.inf)).error
-    (1.0, 0.0)
-    """
-    if x.__class__ is Tracked:
-        return x.exp()
-    return np.exp(x) if isinstance(x, np.ndarray) else math.exp(x)
-
-
-def log(x: Any) -> Any:
-    """The natural logarithm of a float, a :class:`Tracked` or a complex vector.
-
-    >>> log(1.0)
-    0.0
-    """
-    if x.__class__ is Tracked:
-        return x.log()
-    return np.log(x) if isinstance(x, np.ndarray) else math.log(x)
-
-
-def sqrt(x: Any) -> Any:
-    """The square root of a float, a :class:`Tracked` or a complex vector.
-
-    >>> sqrt(4.0), sqrt(Tracked(4.0)).value
-    (2.0, 2.0)
-    """
-    if x.__class__ is Tracked:
-        return x.sqrt()
-    return np.sqrt(x) if isinstance(x, np.ndarray) else math.sqrt(x)
-
-
-def tanh(x: Any) -> Any:
-    """The hyperbolic tangent of a float, a :class:`Tracked` or a complex vector.
-
-    >>> tanh(0.0), tanh(Tracked(0.0)).value
-    (0.0, 0.0)
-    """
-    if x.__class__ is Tracked:
-        return x.tanh()
-    return np.tanh(x) if isinstance(x, np.ndarray) else math.tanh(x)
+    return Tracked(value, 0.0 if Fraction(value) == number else abs(value) + TINY, number)

@@ -1,47 +1,23 @@
-"""The steps laid out as a tape: one line for each operation, shapes inferred.
-
-Every quantity is held as rows and columns: a number is 1 by 1, a vector one
-row. A line also remembers the shape that NumPy would give it.
-"""
+"""The steps laid out as a tape: trees become lines, names and heads their places."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import Any
 
 from symattn.crosscheck import reader
+from symattn.crosscheck.calls import ALIASES, FUNCTIONS
+from symattn.crosscheck.lines import Line, Lines, Place
 from symattn.crosscheck.reader import Expression
-from symattn.crosscheck.scalars import Tracked
-from symattn.errors import Fault, Malformed
+from symattn.crosscheck.scalars import PI, UNKNOWN, Tracked
+from symattn.errors import Fault, Malformed, expected
 
-Shape = tuple[int, ...]
-#: Where each entry of a selection comes from: (row, column) in the operand.
-Picks = tuple[tuple[tuple[int, int], ...], ...]
-
-
-@dataclass(frozen=True)
-class Line:
-    """One operation on earlier lines.
-
-    ``operation`` names a definition, or ``entries`` (numbers that are known),
-    ``copy``, ``spread`` (broadcasting) and ``selection``.
-    """
-
-    operation: str
-    operands: tuple[int, ...]
-    shape: Shape
-    where: str
-    entries: tuple[tuple[Tracked, ...], ...] = ()
-    picks: Picks = ()
-
-    @property
-    def grid(self) -> tuple[int, int]:
-        """Rows and columns that the entries are held in.
-
-        >>> Line("copy", (0,), (3,), "steps.v").grid
-        (1, 3)
-        """
-        return _grid(self.shape)
+#: The functions of heads, which the tape itself follows.
+_HEADS = ("heads", "merge")
 
 
 @dataclass(frozen=True)
@@ -49,14 +25,14 @@ class Tape:
     """The lines in order, and the line of each named quantity."""
 
     lines: tuple[Line, ...]
-    places: Mapping[str, int]
+    places: Mapping[str, Place]
 
     @property
-    def named(self) -> frozenset[int]:
+    def named(self) -> frozenset[Place]:
         """The lines of the named quantities."""
         return frozenset(self.places.values())
 
-    def uses(self, line: int) -> set[int]:
+    def uses(self, line: Place) -> set[Place]:
         """The lines that ``line`` is computed from, itself included."""
         found = {line}
         for place in range(line, -1, -1):
@@ -65,36 +41,41 @@ class Tape:
         return found
 
 
-def tape(given: Mapping[str, object], steps: Mapping[str, str]) -> Tape:
+def tape(
+    given: Mapping[str, object],
+    steps: Mapping[str, str],
+    output: str = "",
+    upstream: object | None = None,
+) -> Tape:
     """The tape of a walkthrough; :class:`~symattn.errors.Malformed` lists all faults.
 
     A step that uses a faulty quantity is passed over: it is no fault of its own.
+    ``output`` and ``upstream`` are those of the loss, which steps may differentiate.
 
     >>> laid = tape({"Q": [[1, 2]]}, {"S": "Q @ Q.T"})
     >>> [line.operation for line in laid.lines], laid.lines[1].shape
     (['entries', 'score'], (1, 1))
     """
-    writer = _Writer()
+    writer = _Writer(output, upstream)
     faults: list[Fault] = []
     broken: set[str] = set()
     for name, raw in given.items():
+        writer.where = f"given.{name}"
         try:
-            _check_name(name)
+            writer.check_name(name)
             shape, rows = reader.nested(raw, reader.number)
             entries = tuple(map(tuple, rows))
-            writer.places[name] = writer.add("entries", (), shape, f"given.{name}", entries)
+            writer.places[name] = writer.add("entries", (), shape, entries=entries)
         except Malformed as malformed:
-            faults.extend(fault.inside(f"given.{name}") for fault in malformed.faults)
+            faults.extend(fault.inside(writer.where) for fault in malformed.faults)
             broken.add(name)
     for name, text in steps.items():
         writer.where = f"steps.{name}"
         try:
-            _check_name(name)
-            if name in writer.places:
-                raise Malformed(f"the name {name!r} is taken")
+            writer.check_name(name)
             tree = reader.expression(text)
             if broken.isdisjoint(_names(tree)):
-                writer.places[name] = writer.quantity(tree)
+                writer.quantity(name, tree)
             else:
                 broken.add(name)
         except Malformed as malformed:
@@ -105,60 +86,63 @@ def tape(given: Mapping[str, object], steps: Mapping[str, str]) -> Tape:
     return Tape(tuple(writer.lines), writer.places)
 
 
-def _check_name(name: str) -> None:
-    if name in reader.RESERVED:
-        raise Malformed(f"{name!r} is reserved for the grammar: choose another name")
-    if not (name.isidentifier() and name.isascii()):
-        raise Malformed(f"{name!r} is no name: expected a letter, then letters, digits and _")
-
-
 def _names(tree: Expression) -> set[str]:
-    found = {tree.text} if tree.operation == "name" else set()
-    return found.union(*map(_names, tree.operands))
+    found = {tree.text} if tree.operation in ("name", "gradient") else set()
+    return found.union(*map(_names, _inside(tree)))
 
 
-def _grid(shape: Shape) -> tuple[int, int]:
-    rows, columns = (1, 1, *shape)[-2:]
-    return rows, columns
+def _inside(tree: Expression) -> Iterator[Expression]:
+    yield from tree.operands
+    yield from (argument for _, argument in tree.options)
 
 
-def _shown(shape: Shape) -> str:
-    return {0: "a number", 1: f"a vector of {shape[0] if shape else 0}"}.get(
-        len(shape), "x".join(map(str, shape))
-    )
+class _Writer(Lines):
+    """Writes steps as lines; quantities of several heads have a line for each."""
 
+    def __init__(self, output: str, upstream: object | None) -> None:
+        super().__init__()
+        self.places: dict[str, Place] = {}
+        self.output, self.upstream = output, upstream
+        #: How many heads a quantity has, and which head of how many is being written.
+        self.heads: dict[str, int] = {}
+        self.head = 0, 1
 
-class _Writer:
-    """Writes lines; ``where`` is the step that is being written."""
+    def check_name(self, name: str) -> None:
+        if not (name.isidentifier() and name.isascii()):
+            raise Malformed(f"{name!r} is no name: expected a letter, then letters, digits and _")
+        if name in self.places or name in self.heads:
+            raise Malformed(f"the name {name!r} is taken")
 
-    def __init__(self) -> None:
-        self.lines: list[Line] = []
-        self.places: dict[str, int] = {}
-        self.where = ""
-
-    def add(
-        self,
-        operation: str,
-        operands: tuple[int, ...],
-        shape: Shape,
-        where: str = "",
-        entries: tuple[tuple[Tracked, ...], ...] = (),
-        picks: Picks = (),
-    ) -> int:
-        self.lines.append(Line(operation, operands, shape, where or self.where, entries, picks))
-        return len(self.lines) - 1
-
-    def shape(self, line: int) -> Shape:
-        return self.lines[line].shape
-
-    def quantity(self, tree: Expression) -> int:
+    def quantity(self, name: str, tree: Expression) -> None:
         """The line of a named quantity, which is never that of another one."""
-        line = self.write(tree)
-        if line in self.places.values():
-            return self.add("copy", (line,), self.shape(line))
-        return line
+        count = self.count(tree)
+        for head in range(max(count, 1)):
+            self.head = head, max(count, 1)
+            line = self.write(tree)
+            if line in self.places.values():
+                line = self.add("copy", (line,), self.shape(line))
+            numbered = f"{name}_{head}" if count else name
+            self.check_name(numbered)
+            self.places[numbered] = line
+        if count:
+            self.heads[name] = count
+        self.head = 0, 1
 
-    def write(self, tree: Expression) -> int:
+    def count(self, tree: Expression) -> int:
+        """How many heads a step has; 0 where it is of none."""
+        if tree.operation == "name":
+            return self.heads.get(tree.text, 0)
+        if tree.operation == "call" and tree.text == "merge":
+            return 0
+        if tree.operation == "call" and tree.text == "heads":
+            return self.divided(tree)[1]
+        counts = [self.count(part) for part in _inside(tree)]
+        most = max(counts, default=0)
+        if any(count and most % count for count in counts):
+            raise Malformed(f"{most} heads don't fit {min(filter(None, counts))}")
+        return most
+
+    def write(self, tree: Expression) -> Place:
         match tree.operation:
             case "number":
                 return self.number(reader.number(tree.text))
@@ -166,124 +150,208 @@ class _Writer:
                 shape, rows = reader.nested(tree.rows, lambda entry: entry)
                 return self.add("entries", (), shape, entries=tuple(map(tuple, rows)))
             case "name":
-                if tree.text not in self.places:
-                    known = ", ".join(self.places) or "none yet"
-                    raise Malformed(f"unknown name {tree.text!r}: expected one of {known}")
-                return self.places[tree.text]
+                return self.name(tree.text)
+            case "negation" if self.is_infinity(tree.operands[0]):
+                return self.number(-float("inf"))
             case "product":
-                return self.product(tree)
-            case "quotient" if tree.operands[1].operation == "square_root":
-                scores, width = self.write(tree.operands[0]), tree.operands[1].operands[0]
-                divisor = self.write(width)
-                if not self.shape(divisor):
-                    return self.add("scaled_score", (scores, divisor), self.shape(scores))
-                root = self.add("square_root", (divisor,), self.shape(divisor))
-                return self.entrywise("quotient", scores, root)
-        operands = [self.write(operand) for operand in tree.operands]
-        shapes = [self.shape(line) for line in operands]
-        match tree.operation:
-            case "addition" | "subtraction" | "times" | "quotient":
-                return self.entrywise(tree.operation, *operands)
+                left, right = tree.operands
+                turned = right.operation == "transpose"
+                a = self.write(left)
+                return self.product(a, self.write(right.operands[0] if turned else right), turned)
+            case "quotient" if (width := _rooted(tree.operands[1])) is not None:
+                return self.scaled(self.write(tree.operands[0]), self.write(width))
+            case "power":
+                return self.power(tree)
             case "selection":
-                return self.selection(operands[0], tree.keys)
-            case "rows" | "cols":
-                if not shapes[0]:
-                    raise Malformed("a number has no rows and columns")
-                return self.number(Tracked(float(shapes[0][0 if tree.operation == "rows" else -1])))
+                return self.selection(self.write(tree.operands[0]), tree.keys)
             case "transpose":
-                if len(shapes[0]) < 2:
-                    return operands[0]
-                return self.add("transpose", (operands[0],), shapes[0][::-1])
-            case "mask":
-                scores, kept = operands
-                if _broadcast(*shapes) != shapes[0]:
-                    raise Malformed(
-                        f"a mask of {_shown(shapes[1])} doesn't fit scores of {_shown(shapes[0])}"
-                    )
-                return self.add("mask", (scores, self.spread(kept, shapes[0])), shapes[0])
-            case "concat":
-                return self.concat(operands[0], operands[1])
-        return self.add(tree.operation, (operands[0],), _result(tree.operation, shapes[0]))
+                return self.turned(self.write(tree.operands[0]))
+            case "gradient":
+                return self.gradient(tree)
+            case "call":
+                return self.call(tree)
+            case "word":
+                raise Malformed(f"a word has no meaning here: {tree.text!r}")
+        return self.entrywise(tree.operation, *map(self.write, tree.operands))
 
-    def number(self, value: Tracked) -> int:
-        return self.add("entries", (), (), entries=((value,),))
+    def name(self, name: str) -> Place:
+        if name in self.heads:
+            head, count = self.head
+            name = f"{name}_{head // (count // self.heads[name])}"
+        if name not in self.places:
+            if name == "pi":
+                return self.number(PI)
+            known = ", ".join(self.places) or "none yet"
+            raise Malformed(f"unknown name {name!r}: expected one of {known}")
+        return self.places[name]
 
-    def spread(self, line: int, shape: Shape) -> int:
-        if _grid(self.shape(line)) == _grid(shape):
-            return line
-        return self.add("spread", (line,), shape)
+    def is_infinity(self, tree: Expression) -> bool:
+        return tree.operation == "name" and tree.text == "inf" and "inf" not in self.places
 
-    def entrywise(self, operation: str, left: int, right: int) -> int:
-        shape = _broadcast(self.shape(left), self.shape(right))
-        return self.add(operation, (self.spread(left, shape), self.spread(right, shape)), shape)
+    def scaled(self, scores: Place, width: Place) -> Place:
+        """A quotient by a square root."""
+        if not self.shape(width):
+            return self.add("scaled_score", (scores, width), self.shape(scores))
+        return self.entrywise(
+            "quotient", scores, self.add("square_root", (width,), self.shape(width))
+        )
 
-    def product(self, tree: Expression) -> int:
-        """``A @ B``; as scores, row against row, where ``B`` is transposed or a vector."""
-        left, right = tree.operands
-        a = self.write(left)
-        turned = right.operation == "transpose"
-        b = self.write(right.operands[0] if turned else right)
-        shape_a, shape_b = self.shape(a), self.shape(b)
-        if not shape_a or not shape_b:
-            raise Malformed("'@' multiplies matrices and vectors, found a number")
-        seen_b = shape_b[::-1] if turned else shape_b
-        if shape_a[-1] != seen_b[0]:
-            raise Malformed(
-                f"expected {shape_a[-1]} rows on the right of '@', found {seen_b[0]}: "
-                f"{_shown(shape_a)} @ {_shown(seen_b)}"
+    def power(self, tree: Expression) -> Place:
+        base, exponent = tree.operands
+        line = self.write(base)
+        if _is_half(exponent):
+            return self.add("square_root", (line,), self.shape(line))
+        power = self.whole(exponent)
+        if abs(power) > reader.MAX_POWER:
+            raise Malformed(f"the power {power} is beyond {reader.MAX_POWER}")
+        return self.add("power", (line,), self.shape(line), sizes={"p": power})
+
+    def whole(self, tree: Expression) -> int:
+        """A whole number that is known: written out, given, a size, or a sum of such."""
+        parts = tree.operands
+        match tree.operation:
+            case "negation":
+                return -self.whole(parts[0])
+            case "addition" | "subtraction" | "times":
+                left, right = map(self.whole, parts)
+                sign = {"addition": left + right, "subtraction": left - right}
+                return sign.get(tree.operation, left * right)
+        line = self.lines[self.write(tree)]
+        while line.operation == "copy":
+            line = self.lines[line.operands[0]]
+        if line.operation == "entries" and not line.shape:
+            ((entry,),) = line.entries
+            if not entry.error and entry.value.is_integer():
+                return int(entry.value)
+        raise Malformed("expected a whole number that is written out or given")
+
+    def call(self, tree: Expression) -> Place:
+        """What a function of steps writes, with its arguments read as it takes them."""
+        if tree.text == "heads":
+            return self.part(*self.divided(tree))
+        if tree.text == "merge":
+            return self.merged(tree)
+        if tree.text not in FUNCTIONS:
+            known = (*FUNCTIONS, *_HEADS, "grad")
+            raise Malformed(f"no function {tree.text!r}: {expected(tree.text, known)}")
+        function = FUNCTIONS[tree.text]
+        signature = inspect.signature(function)
+        options = {ALIASES.get(name, name): argument for name, argument in tree.options}
+        try:
+            bound = signature.bind(self, *tree.operands, **options)
+        except TypeError as error:
+            taken = ", ".join(list(signature.parameters)[1:])
+            raise Malformed(f"{tree.text} takes {taken}: {error}") from None
+        for name, found in list(bound.arguments.items())[1:]:
+            kind = signature.parameters[name].annotation
+            bound.arguments[name] = (
+                tuple(self.argument(kind, item, name) for item in found)
+                if isinstance(found, tuple)
+                else self.argument(kind, found, name)
             )
-        shape = shape_a[:-1] + seen_b[1:]
-        if len(shape_b) == 1:
-            # The vector is held as a row, and so is the result: v against each row of A.
-            return self.add("score", (b, a), shape)
-        return self.add("score" if turned else "product", (a, b), shape)
+        return function(*bound.args, **bound.kwargs)
 
-    def concat(self, left: int, right: int) -> int:
-        a, b = self.shape(left), self.shape(right)
-        if not a or not b or a[:-1] != b[:-1]:
-            raise Malformed(f"concat can't join {_shown(a)} and {_shown(b)}")
-        return self.add("concat", (left, right), (*a[:-1], a[-1] + b[-1]))
+    def argument(self, kind: str, tree: Expression, name: str) -> Any:
+        """An argument as the function's type says that it is taken."""
+        words = {"None": None, "True": True, "False": False}
+        match kind.split(" | "):
+            case ["Place", *_]:
+                return self.write(tree)
+            case ["Whole"]:
+                return self.whole(tree)
+            case ["Word"] if tree.operation in ("word", "name"):
+                return tree.text
+            case ["Flag"] if tree.operation == "name" and tree.text in ("True", "False"):
+                return words[tree.text]
+            case ["Axis", *rest] if rest and tree == Expression("name", text="None"):
+                return None
+            case ["Axis", *_]:
+                axis = self.whole(tree)
+                if axis in (-1, 0, 1):
+                    return abs(axis)
+                raise Malformed(f"axis expects 0, 1 or -1, found {axis}")
+        wanted = "a quoted word" if kind == "Word" else "True or False"
+        raise Malformed(f"{name} expects {wanted}")
 
-    def selection(self, line: int, keys: tuple[int | slice, ...]) -> int:
-        shape = self.shape(line)
-        if len(keys) > len(shape):
-            raise Malformed(f"expected at most {len(shape)} indices, found {len(keys)}")
-        axes: list[range] = []
-        left: list[int] = []
-        for length, key in zip(shape, (*keys, *(slice(None),) * 2), strict=False):
-            if isinstance(key, int):
-                if not -length <= key < length:
-                    raise Malformed(f"index {key} is outside {-length} to {length - 1}")
-                axes.append(range(key % length, key % length + 1))
-            else:
-                axes.append(range(length)[key])
-                left.append(len(axes[-1]))
-        if not all(axes):
-            raise Malformed(f"nothing is selected from {_shown(shape)}")
-        rows = axes[0] if len(axes) == 2 else range(1)
-        flat = [(i, j) for i in rows for j in axes[-1]]
-        # Row-major order is kept when a column becomes a vector, which is held as a row.
-        height, width = _grid(tuple(left))
-        picks = tuple(tuple(flat[i * width : (i + 1) * width]) for i in range(height))
-        return self.add("selection", (line,), tuple(left), picks=picks)
+    def divided(self, tree: Expression) -> tuple[Expression, int]:
+        """What ``heads`` divides, and into how many."""
+        if len(tree.operands) != 2 or tree.options:
+            raise Malformed("heads expects a matrix and the number of heads")
+        matrix, count = tree.operands[0], self.whole(tree.operands[1])
+        if count < 1:
+            raise Malformed(f"heads expects at least 1, found {count}")
+        return matrix, count
+
+    def part(self, tree: Expression, fewer: int) -> Place:
+        """The columns of the head that is being written."""
+        line = self.write(tree)
+        width = self.matrix(line, "heads")[1]
+        if width % fewer:
+            raise Malformed(f"{width} columns can't be divided into {fewer} heads of equal width")
+        head, count = self.head
+        own, each = head // (count // fewer), width // fewer
+        return self.selection(line, (slice(None), slice(own * each, (own + 1) * each)))
+
+    def merged(self, tree: Expression) -> Place:
+        """The heads side by side."""
+        if len(tree.operands) != 1 or tree.options:
+            raise Malformed("merge expects one quantity")
+        (inner,) = tree.operands
+        count, outer = self.count(inner), self.head
+        if not count:
+            raise Malformed("merge expects a quantity of several heads")
+        parts = []
+        for head in range(count):
+            self.head = head, count
+            parts.append(self.write(inner))
+        self.head = outer
+        return reduce(lambda left, right: self.joined(left, right, 1), parts)
+
+    def gradient(self, tree: Expression) -> Place:
+        """The gradient of the loss, or of a number, with respect to a quantity."""
+        wanted = self.name(tree.text)
+        output = tree.operands[0].text if tree.operands else self.output
+        if not output:
+            raise Malformed(f"grad({tree.text}) needs a loss: the case has none")
+        if output not in self.places:
+            raise Malformed(f"grad({tree.text}): {output!r} is not computed yet")
+        place = self.places[output]
+        shape, rows = self.shape(place), [[Tracked(1.0)]]
+        if tree.operands:
+            self.scalar(place, f"grad({output}, {tree.text})")
+        elif self.upstream is not None:
+            found, terms = reader.nested(self.upstream, reader.linear)
+            if found != shape:
+                raise Malformed(f"expected the upstream's shape {shape}, found {found}")
+            rows = [[_plain(entry) for entry in row] for row in terms]
+        else:
+            height, width = self.grid(place)
+            rows = [[Tracked(1.0)] * width] * height
+        above = self.add("entries", (), shape, entries=tuple(map(tuple, rows)))
+        return self.add("gradient", (place, above, wanted), self.shape(wanted))
 
 
-def _broadcast(left: Shape, right: Shape) -> Shape:
-    """NumPy's rule: lengths agree or are 1, from the last axis on."""
-    longest = max(len(left), len(right))
-    padded = [(1,) * (longest - len(shape)) + shape for shape in (left, right)]
-    lengths = list(zip(*padded, strict=True))
-    if any(a != b and 1 not in (a, b) for a, b in lengths):
-        raise Malformed(f"shapes don't fit: {_shown(left)} and {_shown(right)}")
-    return tuple(max(pair) for pair in lengths)
+def _plain(terms: Mapping[str, Tracked]) -> Tracked:
+    """A number of the upstream; what holds symbols is not known."""
+    return UNKNOWN if terms.keys() - {"1"} else terms.get("1", Tracked(0.0))
 
 
-def _result(operation: str, shape: Shape) -> Shape:
-    """The shape of a function of one operand."""
-    if operation == "total":
-        return ()
-    if operation in ("rowsum", "colsum", "causal") and len(shape) != 2:
-        raise Malformed(f"{operation} expects a matrix, found {_shown(shape)}")
-    if operation == "softmax" and not shape:
-        raise Malformed("softmax expects a row or a matrix of scores, found a number")
-    return {"rowsum": (*shape[:1], 1), "colsum": (1, *shape[1:])}.get(operation, shape)
+def _rooted(tree: Expression) -> Expression | None:
+    """What a square root is taken of."""
+    match tree:
+        case Expression(operation="call", text="sqrt", operands=(width,), options=()):
+            return width
+        case Expression(operation="power", operands=(width, exponent)) if _is_half(exponent):
+            return width
+    return None
+
+
+def _is_half(tree: Expression) -> bool:
+    match tree:
+        case Expression(operation="number"):
+            return Fraction(tree.text) == Fraction(1, 2)
+        case Expression(operation="quotient", operands=(above, below)):
+            return above.operation == below.operation == "number" and Fraction(
+                above.text
+            ) * 2 == Fraction(below.text)
+    return False

@@ -1,0 +1,152 @@
+r"""The definitions of the operations and of their gradients, entry by entry.
+
+Each function gives one entry of a result, the way a textbook writes it. The
+recomputation runs these very functions, and :func:`formula` typesets them, so a
+reader of a sheet sees the code that was checked. Whence the style: one ``return``
+with nothing but scalar arithmetic, :mod:`symattn.crosscheck.functions`, choices
+and ``sum``.
+
+A gradient gives one entry of ``dL/dX`` for an operand ``X`` of an operation with
+the result ``C``; ``G`` is the gradient that arrives, ``dL/dC``. They follow from
+``dL/dX = sum of dL/dC * dC/dX`` over the entries of ``C``.
+
+Names, the same everywhere: ``n`` and ``d`` are the numbers of rows and columns
+of the first operand, ``m`` is the number of columns of the result. Indices
+come last and count from 0. How operands are taken is said by :mod:`.kinds`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import ModuleType
+
+from symattn.crosscheck.definitions import (
+    arithmetic,
+    choices,
+    elementary,
+    losses,
+    masks,
+    norms,
+    positions,
+    products,
+    shapes,
+    sums,
+    weights,
+)
+from symattn.crosscheck.definitions.kinds import Rules, Scalar
+
+#: The families of operations, in the order in which :func:`names` lists them.
+FAMILIES: tuple[ModuleType, ...] = (
+    products, arithmetic, elementary, choices, weights, masks, sums, norms, shapes, positions,
+    losses,
+)  # fmt: skip
+RULES: Rules = {name: rule for family in FAMILIES for name, rule in family.RULES.items()}
+
+#: What indices are called.
+INDICES = ("i", "j", "k", "c")
+_JACOBIAN = "softmax_jacobian"
+_GREEK = ("gamma", "beta", "epsilon", "mu", "theta")
+#: What the functions of the definitions are called in formulas.
+_CALLED = {
+    "inf": "infty", "greatest": "max", "least": "min", "magnitude": "abs", "sign_of": "sign",
+    "ln": "log",
+}  # fmt: skip
+
+
+def _parameters(name: str) -> dict[str, str]:
+    """The parameters of a definition, with their kinds."""
+    signature = inspect.signature(definition(name))
+    return {key: parameter.annotation for key, parameter in signature.parameters.items()}
+
+
+def operands(operation: str) -> tuple[str, ...]:
+    """What a definition calls the operands of its operation.
+
+    >>> operands("score"), operands("softmax")
+    (('Q', 'K'), ('S',))
+    """
+    taken = [key for key, kind in _parameters(operation).items() if kind != "int"]
+    return tuple(taken[: len(RULES[operation][1])])
+
+
+@cache
+def _gradients() -> Mapping[str, tuple[str, str]]:
+    """Each gradient with the operation and the operand that it is for."""
+    found: dict[str, tuple[str, str]] = {}
+    for operation, (_, flows) in RULES.items():
+        for name, operand in zip(flows, operands(operation), strict=True):
+            if name:
+                found.setdefault(name, (operation, operand))
+    return found
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all definitions, results first, then gradients.
+
+    >>> names()[0], names()[-1]
+    ('product', 'squared_error_target_gradient')
+    """
+    return (*RULES, _JACOBIAN, *_gradients())
+
+
+def gradients() -> tuple[str, ...]:
+    """The names of the gradients.
+
+    >>> gradients()[0]
+    'product_left_gradient'
+    """
+    return tuple(_gradients())
+
+
+def definition(name: str) -> Callable[..., Scalar]:
+    """The function that defines ``name``, one of :func:`names`.
+
+    >>> definition("rowsum")([[1, 2]], 2, 0)
+    3
+    """
+    found: Callable[..., Scalar]
+    found = getattr(next(family for family in FAMILIES if hasattr(family, name)), name)
+    return found
+
+
+def _letter(name: str) -> str:
+    return f"\\{name}" if name in _GREEK else name
+
+
+def _defined(name: str) -> str:
+    """What a definition defines, in LaTeX."""
+    if name == _JACOBIAN:
+        return r"\frac{\partial A_{i, j}}{\partial S_{i, k}}"
+    letter = RULES[name][0] if name in RULES else _letter(_gradients()[name][1])
+    kinds = _parameters(name).items()
+    indices = ", ".join(key for key, kind in kinds if kind == "int" and key in INDICES)
+    entry = f"{letter}_{{{indices}}}" if indices else letter
+    return entry if name in RULES else rf"\frac{{\partial L}}{{\partial {entry}}}"
+
+
+@cache
+def formula(name: str) -> str:
+    r"""The definition ``name`` as an equation in LaTeX's mathematics.
+
+    The right-hand side is latexify's reading of the function that is run; in
+    gradients, ``G`` is the gradient by the operation's result. Needs a Python
+    below 3.14, as latexify does, and the source file.
+
+    >>> formula("softmax")
+    'A_{i, j} = \\frac{\\exp S_{i, j}}{Z_{i}}'
+    """
+    import latexify  # only sheets need it, and it is slow to load
+
+    with warnings.catch_warnings():
+        # latexify 0.4.4 still names nodes that newer Pythons call deprecated.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        right = latexify.get_latex(
+            definition(name), identifiers=_CALLED, use_math_symbols=True, use_signature=False
+        )
+    for operator in ("max", "min"):
+        right = right.replace(rf"\mathrm{{{operator}}}", rf"\{operator}")
+    return f"{_defined(name)} = {right}"

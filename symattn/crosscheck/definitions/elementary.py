@@ -1,0 +1,300 @@
+"""Smooth functions of every entry by itself, from exp to gelu."""
+
+from __future__ import annotations
+
+from symattn.crosscheck.definitions.kinds import Matrix, Rules, Scalar
+from symattn.crosscheck.functions import cos, erf, exp, log, sin, sqrt, tanh
+
+
+def exponential(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = exp(A)``.
+
+    >>> exponential([[0.0]], 0, 0)
+    1.0
+    """
+    return exp(A[i][j])
+
+
+def exponential_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = exp(A)``.
+
+    >>> exponential_gradient([[5.0]], [[0.0]], 0, 0)
+    5.0
+    """
+    return G[i][j] * exp(A[i][j])
+
+
+def logarithm(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = log(A)``, the natural logarithm; entries above 0.
+
+    >>> logarithm([[1.0]], 0, 0)
+    0.0
+    """
+    return log(A[i][j])
+
+
+def logarithm_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = log(A)``.
+
+    >>> logarithm_gradient([[5.0]], [[2.0]], 0, 0)
+    2.5
+    """
+    return G[i][j] / A[i][j]
+
+
+def square_root(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = sqrt(A)``; entries of at least 0.
+
+    >>> square_root([[4.0]], 0, 0)
+    2.0
+    """
+    return sqrt(A[i][j])
+
+
+def square_root_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = sqrt(A)``; entries above 0.
+
+    >>> square_root_gradient([[8.0]], [[4.0]], 0, 0)
+    2.0
+    """
+    return G[i][j] / (2 * sqrt(A[i][j]))
+
+
+def hyperbolic_tangent(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = tanh(A)``.
+
+    >>> hyperbolic_tangent([[0.0]], 0, 0)
+    0.0
+    """
+    return tanh(A[i][j])
+
+
+def hyperbolic_tangent_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = tanh(A)``.
+
+    >>> hyperbolic_tangent_gradient([[5.0]], [[0.0]], 0, 0)
+    5.0
+    """
+    return G[i][j] * (1 - tanh(A[i][j]) ** 2)
+
+
+def sine(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = sin(A)``.
+
+    >>> sine([[0.0]], 0, 0)
+    0.0
+    """
+    return sin(A[i][j])
+
+
+def sine_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = sin(A)``.
+
+    >>> sine_gradient([[5.0]], [[0.0]], 0, 0)
+    5.0
+    """
+    return G[i][j] * cos(A[i][j])
+
+
+def cosine(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = cos(A)``.
+
+    >>> cosine([[0.0]], 0, 0)
+    1.0
+    """
+    return cos(A[i][j])
+
+
+def cosine_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = cos(A)``.
+
+    >>> cosine_gradient([[5.0]], [[0.0]], 0, 0)
+    -0.0
+    """
+    return -G[i][j] * sin(A[i][j])
+
+
+def error_function(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = erf(A)``.
+
+    >>> error_function([[0.0]], 0, 0)
+    0.0
+    """
+    return erf(A[i][j])
+
+
+def error_function_gradient(G: Matrix, A: Matrix, pi: Scalar, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = erf(A)``.
+
+    >>> error_function_gradient([[1.0]], [[0.0]], 4.0, 0, 0)
+    1.0
+    """
+    return 2 * G[i][j] / sqrt(pi) * exp(-(A[i][j] ** 2))
+
+
+def sigmoid(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = sigmoid(A)``, the logistic function.
+
+    >>> sigmoid([[0.0]], 0, 0)
+    0.5
+    """
+    return 1 / (1 + exp(-A[i][j]))
+
+
+def sigmoid_gradient(G: Matrix, C: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = sigmoid(A)``.
+
+    >>> sigmoid_gradient([[4.0]], [[0.5]], 0, 0)
+    1.0
+    """
+    return G[i][j] * C[i][j] * (1 - C[i][j])
+
+
+def softplus(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = softplus(A)``.
+
+    >>> round(softplus([[0.0]], 0, 0), 4)
+    0.6931
+    """
+    return log(1 + exp(A[i][j]))
+
+
+def softplus_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = softplus(A)``.
+
+    >>> softplus_gradient([[4.0]], [[0.0]], 0, 0)
+    2.0
+    """
+    return G[i][j] / (1 + exp(-A[i][j]))
+
+
+def silu(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = silu(A)``, the entry times its sigmoid.
+
+    >>> silu([[0.0]], 0, 0)
+    0.0
+    """
+    return A[i][j] / (1 + exp(-A[i][j]))
+
+
+def silu_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = silu(A)``.
+
+    >>> silu_gradient([[4.0]], [[0.0]], 0, 0)
+    2.0
+    """
+    return G[i][j] * (1 + (1 + A[i][j]) * exp(-A[i][j])) / (1 + exp(-A[i][j])) ** 2
+
+
+def gelu(A: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = gelu(A)``: D. Hendrycks and K. Gimpel, *Gaussian error linear units* (2016).
+
+    >>> gelu([[0.0]], 0, 0)
+    0.0
+    """
+    return A[i][j] / 2 * (1 + erf(A[i][j] / sqrt(2)))
+
+
+def gelu_gradient(G: Matrix, A: Matrix, pi: Scalar, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for ``C = gelu(A)``.
+
+    >>> gelu_gradient([[4.0]], [[0.0]], 3.0, 0, 0)
+    2.0
+    """
+    return G[i][j] * (
+        (1 + erf(A[i][j] / sqrt(2))) / 2 + A[i][j] * exp(-(A[i][j] ** 2) / 2) / sqrt(2 * pi)
+    )
+
+
+def gelu_inner(A: Matrix, c: Scalar, pi: Scalar, i: int, j: int) -> Scalar:
+    """Entry of ``U``, what the tanh form of gelu takes the hyperbolic tangent of; c is 0.044715.
+
+    >>> gelu_inner([[1.0]], 1.0, 2.0, 0, 0)
+    2.0
+    """
+    return sqrt(2 / pi) * (A[i][j] + c * A[i][j] ** 3)
+
+
+def gelu_inner_gradient(G: Matrix, A: Matrix, c: Scalar, pi: Scalar, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dA`` for the inner part of gelu's tanh form.
+
+    >>> gelu_inner_gradient([[1.0]], [[1.0]], 1.0, 2.0, 0, 0)
+    4.0
+    """
+    return G[i][j] * sqrt(2 / pi) * (1 + 3 * c * A[i][j] ** 2)
+
+
+def gelu_tanh(A: Matrix, U: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``C = gelu(A, approximate="tanh")``, by its inner part.
+
+    >>> gelu_tanh([[1.0]], [[0.0]], 0, 0)
+    0.5
+    """
+    return A[i][j] / 2 * (1 + tanh(U[i][j]))
+
+
+def gelu_tanh_gradient(G: Matrix, U: Matrix, i: int, j: int) -> Scalar:
+    """Entry of what flows into A beside the inner part, for gelu's tanh form.
+
+    >>> gelu_tanh_gradient([[4.0]], [[0.0]], 0, 0)
+    2.0
+    """
+    return G[i][j] / 2 * (1 + tanh(U[i][j]))
+
+
+def gelu_tanh_inner_gradient(G: Matrix, A: Matrix, U: Matrix, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dU`` for gelu's tanh form.
+
+    >>> gelu_tanh_inner_gradient([[4.0]], [[1.0]], [[0.0]], 0, 0)
+    2.0
+    """
+    return G[i][j] * A[i][j] / 2 * (1 - tanh(U[i][j]) ** 2)
+
+
+def softcap(S: Matrix, c: Scalar, i: int, j: int) -> Scalar:
+    """Entry of ``T = softcap(S, c)``: scores that stay between -c and c.
+
+    >>> softcap([[0.0]], 30.0, 0, 0)
+    0.0
+    """
+    return c * tanh(S[i][j] / c)
+
+
+def softcap_gradient(G: Matrix, S: Matrix, c: Scalar, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dS`` for ``T = softcap(S, c)``.
+
+    >>> softcap_gradient([[5.0]], [[0.0]], 30.0, 0, 0)
+    5.0
+    """
+    return G[i][j] * (1 - tanh(S[i][j] / c) ** 2)
+
+
+def softcap_limit_gradient(G: Matrix, S: Matrix, c: Scalar, n: int, d: int) -> Scalar:
+    """The number ``dL/dc`` for ``T = softcap(S, c)``.
+
+    >>> softcap_limit_gradient([[5.0]], [[0.0]], 30.0, 1, 1)
+    0.0
+    """
+    return sum(
+        G[i][j] * (tanh(S[i][j] / c) - S[i][j] / c * (1 - tanh(S[i][j] / c) ** 2))
+        for i in range(n)
+        for j in range(d)
+    )
+
+
+RULES: Rules = {
+    "exponential": ("C", ("exponential_gradient",)),
+    "logarithm": ("C", ("logarithm_gradient",)),
+    "square_root": ("C", ("square_root_gradient",)),
+    "hyperbolic_tangent": ("C", ("hyperbolic_tangent_gradient",)),
+    "sine": ("C", ("sine_gradient",)),
+    "cosine": ("C", ("cosine_gradient",)),
+    "error_function": ("C", ("error_function_gradient",)),
+    "sigmoid": ("C", ("sigmoid_gradient",)),
+    "softplus": ("C", ("softplus_gradient",)),
+    "silu": ("C", ("silu_gradient",)),
+    "gelu": ("C", ("gelu_gradient",)),
+    "gelu_inner": ("U", ("gelu_inner_gradient", None)),
+    "gelu_tanh": ("C", ("gelu_tanh_gradient", "gelu_tanh_inner_gradient")),
+    "softcap": ("T", ("softcap_gradient", "softcap_limit_gradient")),
+}

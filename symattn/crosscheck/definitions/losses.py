@@ -1,0 +1,157 @@
+"""Losses: means over rows or entries, as PyTorch takes them."""
+
+from __future__ import annotations
+
+from symattn.crosscheck.definitions.kinds import Matrix, Rules, Scalar, Whole
+from symattn.crosscheck.functions import log
+
+
+def smoothed(T: Matrix, a: Scalar, m: int, i: int, j: int) -> Scalar:
+    """Entry of the targets with the part a spread over all m classes: C. Szegedy et al.,
+    *Rethinking the Inception architecture for computer vision* (2016).
+
+    >>> smoothed([[1, 0]], 0.5, 2, 0, 1)
+    0.25
+    """
+    return (1 - a) * T[i][j] + a / m
+
+
+def smoothed_gradient(G: Matrix, a: Scalar, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dT`` for targets with the part a spread.
+
+    >>> smoothed_gradient([[8.0]], 0.25, 0, 0)
+    6.0
+    """
+    return G[i][j] * (1 - a)
+
+
+def smoothed_part_gradient(G: Matrix, T: Matrix, n: int, m: int) -> Scalar:
+    """The number ``dL/da`` for targets with the part a spread.
+
+    >>> smoothed_part_gradient([[8.0, 2.0]], [[1, 0]], 1, 2)
+    -3.0
+    """
+    return sum(G[i][j] * (1 - m * T[i][j]) for i in range(n) for j in range(m)) / m
+
+
+def cross_entropy(P: Matrix, T: Matrix, n: int, d: int) -> Scalar:
+    """The mean over the rows of what the logarithms P of probabilities miss of the targets T.
+
+    >>> cross_entropy([[-1.0, -3.0], [-5.0, 0.0]], [[1, 0], [1, 0]], 2, 2)
+    3.0
+    """
+    return -sum(T[i][j] * P[i][j] for i in range(n) for j in range(d)) / n
+
+
+def cross_entropy_gradient(G: Scalar, T: Matrix, n: int, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dP`` for the mean cross entropy of n rows.
+
+    >>> cross_entropy_gradient(6.0, [[1, 0], [1, 0]], 2, 0, 0)
+    -3.0
+    """
+    return -G * T[i][j] / n
+
+
+def cross_entropy_target_gradient(G: Scalar, P: Matrix, n: int, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dT`` for the mean cross entropy of n rows.
+
+    >>> cross_entropy_target_gradient(6.0, [[-1.0, -3.0]], 1, 0, 0)
+    6.0
+    """
+    return -G * P[i][j] / n
+
+
+def nll(P: Matrix, t: Whole, n: int) -> Scalar:
+    """The mean over the rows of what the logarithms P of probabilities miss of the classes t.
+
+    >>> nll([[-1.0, -3.0], [-5.0, 0.0]], [0, 0], 2)
+    3.0
+    """
+    return -sum(P[i][t[i]] for i in range(n)) / n
+
+
+def nll_gradient(G: Scalar, t: Whole, n: int, i: int, j: int) -> Scalar:
+    """Entry of ``dL/dP`` for ``nll(P, t)``.
+
+    >>> nll_gradient(6.0, [0, 0], 2, 0, 0)
+    -3.0
+    """
+    return -G / n if t[i] == j else 0
+
+
+def binary_cross_entropy(P: Matrix, Y: Matrix, n: int, d: int) -> Scalar:
+    """The mean over the entries of what the probabilities P miss of the targets Y.
+
+    >>> round(binary_cross_entropy([[0.5]], [[1]], 1, 1), 4)
+    0.6931
+    """
+    return -sum(
+        Y[i][j] * log(P[i][j]) + (1 - Y[i][j]) * log(1 - P[i][j])
+        for i in range(n)
+        for j in range(d)
+    ) / (n * d)
+
+
+def binary_cross_entropy_gradient(
+    G: Scalar, P: Matrix, Y: Matrix, n: int, d: int, i: int, j: int
+) -> Scalar:
+    """Entry of ``dL/dP`` for ``binary_cross_entropy(P, Y)``.
+
+    >>> binary_cross_entropy_gradient(1.0, [[0.5]], [[1]], 1, 1, 0, 0)
+    -2.0
+    """
+    return -G * (Y[i][j] / P[i][j] - (1 - Y[i][j]) / (1 - P[i][j])) / (n * d)
+
+
+def binary_cross_entropy_target_gradient(
+    G: Scalar, P: Matrix, n: int, d: int, i: int, j: int
+) -> Scalar:
+    """Entry of ``dL/dY`` for ``binary_cross_entropy(P, Y)``.
+
+    >>> binary_cross_entropy_target_gradient(1.0, [[0.5]], 1, 1, 0, 0)
+    -0.0
+    """
+    return -G * (log(P[i][j]) - log(1 - P[i][j])) / (n * d)
+
+
+def squared_error(X: Matrix, Y: Matrix, n: int, d: int) -> Scalar:
+    """The mean of the squares of the entries of X - Y.
+
+    >>> squared_error([[1.0, 5.0]], [[2.0, 2.0]], 1, 2)
+    5.0
+    """
+    return sum((X[i][j] - Y[i][j]) ** 2 for i in range(n) for j in range(d)) / (n * d)
+
+
+def squared_error_gradient(
+    G: Scalar, X: Matrix, Y: Matrix, n: int, d: int, i: int, j: int
+) -> Scalar:
+    """Entry of ``dL/dX`` for ``mse(X, Y)``.
+
+    >>> squared_error_gradient(1.0, [[1.0, 5.0]], [[2.0, 2.0]], 1, 2, 0, 1)
+    3.0
+    """
+    return 2 * G * (X[i][j] - Y[i][j]) / (n * d)
+
+
+def squared_error_target_gradient(
+    G: Scalar, X: Matrix, Y: Matrix, n: int, d: int, i: int, j: int
+) -> Scalar:
+    """Entry of ``dL/dY`` for ``mse(X, Y)``.
+
+    >>> squared_error_target_gradient(1.0, [[1.0, 5.0]], [[2.0, 2.0]], 1, 2, 0, 1)
+    -3.0
+    """
+    return 2 * G * (Y[i][j] - X[i][j]) / (n * d)
+
+
+RULES: Rules = {
+    "smoothed": ("C", ("smoothed_gradient", "smoothed_part_gradient")),
+    "cross_entropy": ("C", ("cross_entropy_gradient", "cross_entropy_target_gradient")),
+    "nll": ("C", ("nll_gradient", None)),
+    "binary_cross_entropy": (
+        "C",
+        ("binary_cross_entropy_gradient", "binary_cross_entropy_target_gradient"),
+    ),
+    "squared_error": ("C", ("squared_error_gradient", "squared_error_target_gradient")),
+}

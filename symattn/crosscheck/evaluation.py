@@ -1,0 +1,222 @@
+"""The entries of one line, and what flows back through it, by the definitions."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from symattn.crosscheck import definitions
+from symattn.crosscheck.lines import Line
+from symattn.crosscheck.scalars import PI, UNKNOWN, CannotTell, Tracked
+
+Rows = list[list[Any]]
+Tracks = list[list[Tracked]]
+
+#: Beyond this a row of scores is shifted before its exponentials, so that they can't overflow.
+_STEEP = 600.0
+#: Operations on the exponentials of rows; where a constant is taken off a row, the last
+#: is less by it and the others stay the same.
+_SHIFTED = ("softmax", "log_softmax", "logsumexp")
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> Mapping[str, str]:
+    signature = inspect.signature(function)
+    return {name: parameter.annotation for name, parameter in signature.parameters.items()}
+
+
+@cache
+def _operands(operation: str) -> tuple[str, ...]:
+    return definitions.operands(operation)
+
+
+def entries(name: str, bindings: Mapping[str, Any], grid: tuple[int, int]) -> Rows:
+    """All entries of a definition; parameters that are not bound are indices, row first.
+
+    One that floats can't decide is unknown.
+    """
+    function = definitions.definition(name)
+    parameters = _parameters(function)
+    fixed = [bindings[parameter] for parameter in parameters if parameter in bindings]
+    free = len(parameters) - len(fixed)
+
+    def entry(*indices: int) -> Any:
+        try:
+            return function(*fixed, *indices)
+        except CannotTell:
+            return UNKNOWN
+
+    rows, columns = range(grid[0]), range(grid[1])
+    if free == 2:
+        return [[entry(i, j) for j in columns] for i in rows]
+    if free == 0:
+        return [[entry()]]
+    # One index runs along the row or the column that there is.
+    return [[entry(j) for j in columns]] if len(rows) == 1 else [[entry(i)] for i in rows]
+
+
+def bindings(
+    name: str,
+    line: Line,
+    operands: Sequence[Rows],
+    known: Sequence[Tracks],
+    result: Rows | None = None,
+    gradient: Rows | None = None,
+) -> dict[str, Any]:
+    """What the definition ``name`` takes of a line: operands as the kinds of its parameters
+    say, the sizes of the first and of the result, and what a gradient needs besides."""
+    held: dict[str, tuple[Rows, Tracks]] = {
+        key: (rows, tracks)
+        for key, rows, tracks in zip(_operands(line.operation), operands, known, strict=True)
+    }
+    if gradient is not None and result is not None:
+        held.setdefault(definitions.RULES[line.operation][0], (result, result))
+        held["G"] = gradient, gradient
+    first = operands[0] if operands else [[0]]
+    sizes = {"n": len(first), "d": len(first[0]), "m": line.grid[1], **line.sizes}
+    is_tracked = bool(operands) and isinstance(first[0][0], Tracked)
+    number = Tracked if is_tracked else float
+    bound: dict[str, Any] = {}
+    for key, kind in _parameters(definitions.definition(name)).items():
+        if key in held:
+            rows, tracked = held[key]
+            bound[key] = whole(tracked, line) if kind == "Whole" else _taken(kind, rows, tracked)
+        elif key == "pi":
+            bound[key] = PI if is_tracked else math.pi
+        elif key in sizes:
+            bound[key] = sizes[key] if kind == "int" else number(float(sizes[key]))
+    return bound
+
+
+def _taken(kind: str, rows: Rows, known: Tracks) -> Any:
+    """An operand as a definition takes it."""
+    match kind:
+        case "Scalar":
+            return rows[0][0]
+        case "Row":
+            return rows[0]
+        case "Column":
+            return [row[0] for row in rows]
+        case "Mask":
+            return kept(known)
+    return rows
+
+
+def whole(ids: Tracks, line: Line) -> list[int]:
+    """The whole numbers of a row, each of which names one of the line's ``m`` classes."""
+    if not all(is_class(entry, line.sizes["m"]) for entry in ids[0]):
+        raise CannotTell
+    return [int(entry.value) for entry in ids[0]]
+
+
+def is_class(entry: Tracked, classes: int) -> bool:
+    """Whether it is certainly a whole number from 0 to ``classes - 1``."""
+    return not entry.error and entry.value.is_integer() and 0 <= entry.value < classes
+
+
+def kept(mask: Sequence[Sequence[Tracked]]) -> list[list[float]]:
+    """What a mask holds: 0 or 1, whichever of them alone is near, and NaN where
+    floats can't tell."""
+    return [
+        [near[0] if len(near := entry.near(0.0, 1.0)) == 1 else math.nan for entry in row]
+        for row in mask
+    ]
+
+
+def _where_known(mask: Sequence[Sequence[float]], rows: Rows) -> Rows:
+    """The entries, with nothing known of those that a mask may keep or not."""
+    return [
+        [UNKNOWN if keep != keep else entry for keep, entry in zip(*pair, strict=True)]
+        for pair in zip(mask, rows, strict=True)
+    ]
+
+
+def values(rows: Sequence[Sequence[Tracked]]) -> list[list[float]]:
+    """Tracked floats without their errors."""
+    return [[entry.value for entry in row] for row in rows]
+
+
+def run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks] = ()) -> Rows:
+    """The entries of a line in any scalars; ``known`` are the operands in tracked floats.
+
+    Masks, whole numbers and the shift of steep rows are decided by the known
+    values, which keeps them the same for every scalar.
+    """
+    match line.operation:
+        case "copy":
+            return [list(row) for row in operands[0]]
+        case "spread":
+            (rows, columns), source = line.grid, operands[0]
+            down, across = int(len(source) > 1), int(len(source[0]) > 1)
+            return [[source[i * down][j * across] for j in range(columns)] for i in range(rows)]
+        case "selection":
+            return [[operands[0][i][j] for i, j in row] for row in line.picks]
+    known = known or operands
+    try:
+        bound = bindings(line.operation, line, operands, known)
+    except CannotTell:
+        return [[UNKNOWN] * line.grid[1] for _ in range(line.grid[0])]
+    if line.operation in _SHIFTED:
+        tops = [max(row) for row in values(known[0])]
+        shifts = [top if abs(top) > _STEEP else 0.0 for top in tops]
+        bound["S"] = [
+            [entry - shift for entry in row] if shift else row
+            for row, shift in zip(operands[0], shifts, strict=True)
+        ]
+        if line.operation == "logsumexp":
+            sums = entries(line.operation, bound, line.grid)
+            return [[row[0] + shift] for row, shift in zip(sums, shifts, strict=True)]
+        column = len(operands[0]), 1
+        bound["Z"] = [row[0] for row in entries("normaliser", bound | {"m": line.grid[1]}, column)]
+    found = entries(line.operation, bound, line.grid)
+    return _where_known(bound["M"], found) if "M" in bound else found
+
+
+def flow(
+    line: Line, index: int, operands: Sequence[Tracks], result: Tracks, gradient: Tracks
+) -> Tracks | None:
+    """What flows from a line's result into its operand number ``index``; None: nothing."""
+    operand = operands[index]
+    rows, columns = len(operand), len(operand[0])
+    match line.operation:
+        case "copy":
+            return gradient
+        case "spread":
+            return _gathered(gradient, rows, columns)
+        case "selection":
+            spot: Tracks = [[Tracked(0.0)] * columns for _ in operand]
+            for picks, flows in zip(line.picks, gradient, strict=True):
+                for (i, j), arriving in zip(picks, flows, strict=True):
+                    spot[i][j] = arriving
+            return spot
+    name = definitions.RULES[line.operation][1][index]
+    if name is None:
+        return None
+    try:
+        bound = bindings(name, line, operands, operands, result, gradient)
+    except CannotTell:
+        return [[UNKNOWN] * columns for _ in range(rows)]
+    found = entries(name, bound, (rows, columns))
+    return tracks(_where_known(bound["M"], found) if "M" in bound else found)
+
+
+def _gathered(gradient: Tracks, rows: int, columns: int) -> Tracks:
+    """The gradient summed over the axes that broadcasting has repeated."""
+    if rows < len(gradient):
+        sizes = {"A": gradient, "n": len(gradient)}
+        gradient = entries("colsum", sizes, (1, len(gradient[0])))
+    if columns < len(gradient[0]):
+        sizes = {"A": gradient, "d": len(gradient[0])}
+        gradient = entries("rowsum", sizes, (len(gradient), 1))
+    return tracks(gradient)
+
+
+def tracks(rows: Rows) -> Tracks:
+    """Definitions may give plain numbers, as a mask's 0 and -inf."""
+    return [
+        [entry if entry.__class__ is Tracked else Tracked(float(entry)) for entry in row]
+        for row in rows
+    ]

@@ -1,0 +1,177 @@
+"""The functions of the definitions, each for every kind of scalar.
+
+A scalar is a float, a :class:`~symattn.crosscheck.scalars.Tracked` or a complex
+vector, whose imaginary parts are what its components move by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+
+from symattn.crosscheck.scalars import Tracked
+
+
+def exp(x: Any) -> Any:
+    """The exponential.
+
+    >>> exp(0.0), exp(Tracked(-math.inf)).error
+    (1.0, 0.0)
+    """
+    if x.__class__ is Tracked:
+        return x.exp()
+    return np.exp(x) if isinstance(x, np.ndarray) else math.exp(x)
+
+
+def log(x: Any) -> Any:
+    """The natural logarithm.
+
+    >>> log(1.0)
+    0.0
+    """
+    if x.__class__ is Tracked:
+        return x.log()
+    return np.log(x) if isinstance(x, np.ndarray) else math.log(x)
+
+
+def ln(x: Any) -> Any:
+    """The natural logarithm of a weight, by which it is multiplied: 0 ln 0 is 0.
+
+    >>> 0.0 * ln(0.0), (Tracked(0.0) * ln(Tracked(0.0))).error
+    (0.0, 0.0)
+    """
+    if x.__class__ is Tracked:
+        return x.log_of_weight()
+    if isinstance(x, np.ndarray):
+        return np.log(np.where(x == 0, 1, x))
+    return math.log(x) if x else 0.0
+
+
+def sqrt(x: Any) -> Any:
+    """The square root.
+
+    >>> sqrt(4.0), sqrt(Tracked(4.0)).value
+    (2.0, 2.0)
+    """
+    if x.__class__ is Tracked:
+        return x.sqrt()
+    return np.sqrt(x) if isinstance(x, np.ndarray) else math.sqrt(x)
+
+
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent.
+
+    >>> tanh(0.0), tanh(Tracked(0.0)).value
+    (0.0, 0.0)
+    """
+    if x.__class__ is Tracked:
+        return x.tanh()
+    return np.tanh(x) if isinstance(x, np.ndarray) else math.tanh(x)
+
+
+def sin(x: Any) -> Any:
+    """The sine.
+
+    >>> sin(0.0), sin(Tracked(0.0)).value
+    (0.0, 0.0)
+    """
+    if x.__class__ is Tracked:
+        return x.sin()
+    return np.sin(x) if isinstance(x, np.ndarray) else math.sin(x)
+
+
+def cos(x: Any) -> Any:
+    """The cosine.
+
+    >>> cos(0.0), cos(Tracked(0.0)).value
+    (1.0, 1.0)
+    """
+    if x.__class__ is Tracked:
+        return x.cos()
+    return np.cos(x) if isinstance(x, np.ndarray) else math.cos(x)
+
+
+def erf(x: Any) -> Any:
+    """The error function.
+
+    Of a complex vector it is the value and the slope times what moves: NumPy has no
+    complex one, and the square of a complex step is far below the last place.
+
+    >>> erf(0.0), erf(Tracked(0.0)).value
+    (0.0, 0.0)
+    """
+    if x.__class__ is Tracked:
+        return x.erf()
+    if isinstance(x, np.ndarray):
+        place = _place(x)
+        slope = 2.0 / math.sqrt(math.pi) * math.exp(-place * place)
+        return math.erf(place) + 1j * slope * x.imag
+    return math.erf(x)
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1, which doesn't move.
+
+    >>> sign(-3.0), sign(Tracked(0.0)).value
+    (-1.0, 0.0)
+    """
+    if x.__class__ is Tracked:
+        return x.sign()
+    place = _place(x)
+    return math.nan if math.isnan(place) else float((place > 0) - (place < 0))
+
+
+def greatest(*numbers: Any) -> Any:
+    """The greatest of some numbers, or of a row of them.
+
+    >>> greatest(1.0, 3.0), greatest([Tracked(1.0), Tracked(3.0)]).value
+    (3.0, 3.0)
+    """
+    return _extreme(numbers, 1)
+
+
+def least(*numbers: Any) -> Any:
+    """The least of some numbers, or of a row of them.
+
+    >>> least(1.0, 3.0), least([Tracked(1.0), Tracked(3.0)]).value
+    (1.0, 1.0)
+    """
+    return _extreme(numbers, -1)
+
+
+def magnitude(x: Any) -> Any:
+    """The absolute value.
+
+    >>> magnitude(-3.0), magnitude(Tracked(-3.0)).value
+    (3.0, 3.0)
+    """
+    return abs(x) if x.__class__ is Tracked else _further(x, -x, 1)
+
+
+def _place(x: Any) -> Any:
+    """Where a number or a complex vector is, however it moves."""
+    return float(x.real.flat[0]) if isinstance(x, np.ndarray) else x
+
+
+def _extreme(numbers: Sequence[Any], way: int) -> Any:
+    row = numbers[0] if len(numbers) == 1 else numbers
+    return reduce(partial(_further, way=way), row)
+
+
+def _further(x: Any, y: Any, way: int) -> Any:
+    """The one of two that lies further on the way, up (1) or down (-1); where both are
+    the same and move apart there is no slope."""
+    if x.__class__ is Tracked:
+        return x.extreme(y, way)
+    if y.__class__ is Tracked:
+        return y.extreme(x, way)
+    left, right = way * _place(x), way * _place(y)
+    if left != right:
+        return x if left > right or math.isnan(left) else y
+    moves = [item.imag if isinstance(item, np.ndarray) else 0.0 for item in (x, y)]
+    together = moves[0] == moves[1]
+    return x if np.all(together) else _place(x) + 1j * np.where(together, moves[0], math.nan)

@@ -1,0 +1,74 @@
+"""Lines worked out in fractions, for what floats can't decide.
+
+A comparison, a kink or a tie asks which of two numbers is larger. Where both are sums,
+products and quotients of given rationals, as in many a walkthrough, fractions know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import prod
+
+from symattn.crosscheck.evaluation import Rows, Tracks, run
+from symattn.crosscheck.lines import Line, Place
+from symattn.crosscheck.scalars import tracked
+
+#: Operations that give fractions of fractions.
+_RATIONAL = frozenset(
+    {"copy", "spread", "selection", "transpose", "concat", "below", "reshape", "repeat", "outer"}
+    | {"addition", "subtraction", "times", "quotient", "negation", "power", "product", "score"}
+    | {"rowsum", "colsum", "total", "cumulative", "mean", "mean_square", "identity"}
+    | {"diagonal", "diagonal_matrix", "relu", "absolute", "maximum", "minimum", "clip"}
+    | {"row_maximum", "row_minimum", "greater", "at_least", "less", "at_most", "equal"}
+    | {"unequal", "sign", "squared_error"}
+)
+#: Operations that ask which of two numbers is larger, in their result or in a gradient.
+DECIDING = frozenset(
+    {"relu", "absolute", "sign", "maximum", "minimum", "clip", "row_maximum", "row_minimum"}
+    | {"greater", "at_least", "less", "at_most", "equal", "unequal"}
+)
+#: Most fractions that are formed for one line, about a second's work.
+_MOST = 1 << 18
+
+
+def rational(written: Sequence[Line], lines: Sequence[Tracks], place: Place) -> Rows | None:
+    """A line in fractions, where only such operations on rationals lead to it: what is
+    rounding in floats is none there."""
+    runs: dict[Place, Rows] = {}
+    work = 0
+    for each in _uses(written, place):
+        line = written[each]
+        if line.operation == "entries":
+            rows = [[entry.fraction for entry in row] for row in lines[each]]
+            if any(entry is None for row in rows for entry in row):
+                return None
+            runs[each] = rows
+        elif line.operation in _RATIONAL:
+            inner = max((len(runs[operand][0]) for operand in line.operands), default=1)
+            work += prod(line.grid) * inner
+            if work > _MOST:
+                return None
+            try:
+                runs[each] = run(line, [runs[operand] for operand in line.operands])
+            except ZeroDivisionError:
+                return None
+        else:
+            return None
+    return runs[place]
+
+
+def sharpened(written: Sequence[Line], lines: Sequence[Tracks], place: Place) -> Tracks:
+    """A line with its entries known as fractions, where they are ones."""
+    rows = rational(written, lines, place)
+    if rows is None:
+        return lines[place]
+    return [[tracked(Fraction(entry)) for entry in row] for row in rows]
+
+
+def _uses(written: Sequence[Line], place: Place) -> list[Place]:
+    found = {place}
+    for each in range(place, -1, -1):
+        if each in found:
+            found.update(written[each].operands)
+    return sorted(found)
