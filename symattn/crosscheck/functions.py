@@ -109,7 +109,7 @@ def erf(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         place = _place(x)
         slope = 2.0 / math.sqrt(math.pi) * math.exp(-place * place)
-        return math.erf(place) + 1j * slope * x.imag
+        return _moving(math.erf(place), slope * x.imag)
     return math.erf(x)
 
 
@@ -153,8 +153,18 @@ def magnitude(x: Any) -> Any:
 
 
 def _place(x: Any) -> Any:
-    """Where a number or a complex vector is, however it moves."""
-    return float(x.real.flat[0]) if isinstance(x, np.ndarray) else x
+    """Where a number or a complex vector is, however it moves; components that have met
+    a kink know nothing any more."""
+    if not isinstance(x, np.ndarray):
+        return x
+    return float(x.real[int(np.argmin(np.isnan(x.real)))])
+
+
+def _moving(place: float, moves: Any) -> Any:
+    """The complex vector at a place, with what its components move by."""
+    vector = np.full(len(moves), complex(place))
+    vector.imag = moves
+    return vector
 
 
 def _extreme(numbers: Sequence[Any], way: int) -> Any:
@@ -174,4 +184,4 @@ def _further(x: Any, y: Any, way: int) -> Any:
         return x if left > right or math.isnan(left) else y
     moves = [item.imag if isinstance(item, np.ndarray) else 0.0 for item in (x, y)]
     together = moves[0] == moves[1]
-    return x if np.all(together) else _place(x) + 1j * np.where(together, moves[0], math.nan)
+    return x if np.all(together) else _moving(_place(x), np.where(together, moves[0], math.nan))

@@ -28,13 +28,23 @@ TIES = {
 
 @pytest.mark.parametrize("text", TIES)
 def test_gradients_at_kinks(text):
-    """PyTorch's, exactly; complex steps say nothing where there is no derivative."""
+    """PyTorch's; complex steps say nothing where there is no derivative."""
     x, wanted = TIES[text]
     gradient = recompute({"x": x}, {"y": f"sum({text})"}, Loss("y", None, ["x"])).gradients["x"]
-    assert gradient["1"].value.tolist() == wanted
+    assert gradient["1"].value == pytest.approx(wanted, rel=1e-15)
     assert np.all(gradient["1"].bound <= 1e-15)
     steps = gradient["1"].step
-    assert np.all(np.isnan(steps) | (np.abs(steps - wanted) <= 1e-15))
+    assert np.all(np.isnan(steps) | (np.abs(steps - np.array(wanted)) <= 1e-15))
+
+
+def test_complex_steps_beside_a_kink():
+    """What meets a kink leaves the others their slopes, through maxima, erf and products."""
+    text = "max(gelu(relu(x) * [2, 3, 4] - 1)) + min(relu(x)) + abs(x[2] - 3)"
+    for x in ([0, 3, 1], [3, 0, 1], [1, 2, 0]):
+        found = recompute({"x": x}, {"y": text}, Loss("y", None, ["x"])).gradients["x"]["1"]
+        known = ~np.isnan(found.step)
+        assert np.array_equal(known, np.array(x) > 0)
+        assert found.step[known] == pytest.approx(found.value[known], rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +204,7 @@ def test_names_of_functions_are_free():
         ("outer(v, Q)", "outer expects vectors, found 2x3"),
         ("diag(s)", "diag expects a vector or a matrix"),
         ("repeat(Q, 0)", "at least 1, found 0"),
-        ("onehot(v, 2)", "expected whole numbers below 2, found 3.0"),
+        ("onehot(v, 2)", "expected whole numbers below 2, found 2.0"),
         ("embedding(v, Q)", "expected whole numbers below 2"),
         ("onehot(Q, 2)", "onehot expects a vector of whole numbers, found 2x3"),
         ("rope(Q)", "rope turns pairs of columns, found 3 columns"),

@@ -1,0 +1,90 @@
+"""Scores of attention: who is seen, from where, and how far away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from symattn.crosscheck.calls.arguments import Flag, Whole, Word, given_or, row, sizes_of
+from symattn.crosscheck.lines import Lines, Place, broadcast, shown
+from symattn.crosscheck.scalars import Tracked
+from symattn.errors import Malformed
+
+
+def _angles(w: Lines, p: Place, base: Place | None, d: int) -> Place:
+    """The angle of each position in each pair of d columns."""
+    n = w.grid(p)[1]
+    operands = (p, w.scalar(given_or(w, base, 10000.0), "base"))
+    return w.add("angle", operands, (n, (d + 1) // 2), sizes={"n": n, "d": d})
+
+
+def _counted(w: Lines, n: int) -> Place:
+    """The positions 0 to n - 1."""
+    return w.add("entries", (), (n,), entries=(tuple(Tracked(float(i)) for i in range(n)),))
+
+
+def _positions(w: Lines, n: Whole, d: Whole, base: Place | None = None) -> Place:
+    rows, columns = sizes_of((n, d), "positions")
+    theta = _angles(w, _counted(w, rows), base, columns)
+    table = w.add("sinusoids", (theta,), (rows, columns + columns % 2))
+    return w.selection(table, (slice(None), slice(columns))) if columns % 2 else table
+
+
+def _rope(
+    w: Lines,
+    X: Place,
+    positions: Place | None = None,
+    base: Place | None = None,
+    interleaved: Flag = True,
+) -> Place:
+    rows, columns = w.grid(row(w, X, "rope"))
+    if columns % 2:
+        raise Malformed(f"rope turns pairs of columns, found {columns} columns")
+    p = _counted(w, rows) if positions is None else positions
+    if w.grid(p) != (1, rows):
+        raise Malformed(f"rope expects {rows} positions, found {shown(w.shape(p))}")
+    theta = _angles(w, p, base, columns)
+    if interleaved:
+        return w.add("rope", (X, theta), w.shape(X))
+    return w.add("rope_halves", (X, theta), w.shape(X), sizes={"a": columns // 2})
+
+
+def _causal(w: Lines, S: Place, align: Word = "top-left") -> Place:
+    shape = w.matrix(S, "causal")
+    operations = {"top-left": "causal", "bottom-right": "causal_last"}
+    if align not in operations:
+        raise Malformed(f"align expects 'top-left' or 'bottom-right', found {align!r}")
+    return w.add(operations[align], (S,), shape)
+
+
+def _mask(w: Lines, S: Place, M: Place) -> Place:
+    scores, kept = w.shape(S), w.shape(M)
+    if broadcast(scores, kept) != scores:
+        raise Malformed(f"a mask of {shown(kept)} doesn't fit scores of {shown(scores)}")
+    return w.add("mask", (S, w.spread(M, scores)), scores)
+
+
+def _window(w: Lines, S: Place, left: Whole, right: Whole) -> Place:
+    return w.add("window", (S,), w.matrix(S, "window"), sizes={"a": left, "b": right})
+
+
+def _padding(w: Lines, S: Place, lengths: Whole) -> Place:
+    return w.add("padding", (row(w, S, "padding"),), w.shape(S), sizes={"a": lengths})
+
+
+def _alibi(w: Lines, S: Place, slope: Place) -> Place:
+    return w.add("distance_bias", (S, w.scalar(slope, "slope")), w.matrix(S, "alibi"))
+
+
+def _additive(w: Lines, Q: Place, K: Place, v: Place) -> Place:
+    (queries, width), (keys, other) = w.matrix(Q, "additive"), w.matrix(K, "additive")
+    if not width == other == w.grid(v)[1] or w.grid(v)[0] != 1:
+        shapes = ", ".join(shown(w.shape(line)) for line in (Q, K, v))
+        raise Malformed(f"additive expects as many columns in Q and K as v has entries: {shapes}")
+    return w.add("additive", (Q, K, v), (queries, keys))
+
+
+#: The functions of steps that this module writes, by name.
+FUNCTIONS: Mapping[str, Callable[..., Place]] = {
+    "positions": _positions, "rope": _rope, "causal": _causal, "mask": _mask,
+    "window": _window, "padding": _padding, "alibi": _alibi, "additive": _additive,
+}  # fmt: skip
