@@ -18,9 +18,11 @@ _KIND = ("derivation file", "the README shows one")
 
 ORDER = (
     *("softmax-jacobian", "softmax-backward", "attention-gradients", "projection-gradients"),
-    *("pair-form", "masking"),
-    *("shift-invariance", "score-scale", "cross-entropy", "permutation", "blockwise-softmax"),
-    "operation-counts",
+    *("multi-head-gradients", "grouped-query-gradients", "pair-form", "masking"),
+    *("shift-invariance", "log-sum-exp", "softmax-lipschitz", "score-scale"),
+    *("cross-entropy", "linear-cross-entropy", "permutation", "rotary-positions"),
+    *("blockwise-softmax", "online-softmax", "layer-norm-backward", "rms-norm-backward"),
+    *("activation-derivatives", "feed-forward-gradients", "operation-counts"),
 )
 """The order in which they build on one another; others follow by name."""
 
