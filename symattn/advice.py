@@ -59,8 +59,9 @@ _MODULES = frozenset(
 )
 
 
-def of_sign(text: str, place: int) -> str:
+def of_sign(text: str, place: int, powers: bool = False) -> str:
     """What to write instead of the sign at ``place``; '' where nothing is known.
+    ``powers`` tells whether there is an operator for them.
 
     >>> of_sign("X^T", 1), of_sign("X^2", 1)
     ('the transpose is written X.T', "there is no power operator, write a product, as in 'X * X'")
@@ -73,7 +74,8 @@ def of_sign(text: str, place: int) -> str:
         return "there is no axis: softmax(S) goes row by row, sums are rowsum(X) and colsum(X)"
     if sign.isalpha() and sign not in _SIGNS:
         return "names have the letters A to Z, a to z, digits and _: spell it out"
-    return _SIGNS.get(sign, "")
+    found = _SIGNS.get(sign, "")
+    return "a power is written '**', as in x**2" if powers and found == _POWER else found
 
 
 def of_word(name: str) -> str:

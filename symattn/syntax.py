@@ -241,7 +241,7 @@ class _Parser:
             match = _TOKEN.match(text, place)
             if match is None:
                 start = place + len(text[place:]) - len(text[place:].lstrip())
-                advice = of_sign(text, start)
+                advice = of_sign(text, start, self.letters)
                 self._fail(f"unexpected {text[start]!r}", start, f": {advice}" if advice else "")
             kind = match.lastgroup or ""
             yield kind, match[kind], match.start(kind)

@@ -178,6 +178,16 @@ def test_side_file(tmp_path: Path) -> None:
     assert (wrong, found.summary["figures"]) == ([(62, "0.76")], 17)
 
 
+def test_a_derivation_by_hand() -> None:
+    """The homework that the README shows fares as it says."""
+    found = symattn.derive(block("text", "# Softmax backward"))
+    assert found.faults == ()
+    *right, wrong = found.lines
+    assert [line.status for line in right] == ["proved"] * 3
+    told = f"{wrong.counterexample}; {wrong.hint}"
+    assert "dA = [[1]], S = [[0]]: 0 is not 2; it would hold with '-' for '+'" in told
+
+
 def test_derivation_file() -> None:
     """The derivation that the README shows fares as it says."""
     text = blocks("toml")[-1]

@@ -35,6 +35,8 @@ def conditions(line: Line, normal: Normal) -> tuple[list[str], list[Poly]]:
     for one in _all(line):
         if _above(one.value, normal.positive):
             continue
+        if one.relation == ">=" and _not_below(one.value, normal.positive):
+            continue
         try:
             poly = normal.read(one.value)
         except (Undecided, RecursionError):
@@ -83,9 +85,29 @@ def _above(value: Expr, positive: Set[str]) -> bool:
             return all(_above(one, positive) or _meets(one, index) for one in factors) and (
                 sum(isinstance(one, term.AtMost) for one in factors) == 1
             )
-        case term.Add() | term.Mul() | term.Div() | term.Power() | term.Sum():
+        case term.Add(terms):
+            # What is not below 0 takes nothing from what is above it.
+            return all(_not_below(one, positive) for one in terms) and any(
+                _above(one, positive) for one in terms
+            )
+        case term.Mul() | term.Div() | term.Power() | term.Sum():
             return all(_above(one, positive) for one in term.inside(value))
     return False
+
+
+def _not_below(value: Expr, positive: Set[str]) -> bool:
+    """Whether an expression is not below 0 by what stands in it: squares, and sums of such."""
+    match value:
+        case term.Power(_, exponent) if exponent.denominator == 2 or exponent % 2 == 0:
+            # A root of what has one; conditions say where.
+            return exponent > 0
+        case term.Entry(array, _) if array.body is not None:
+            return _not_below(array.body, positive)
+        case term.Div(above, below):
+            return _not_below(above, positive) and _above(below, positive)
+        case term.Add() | term.Mul() | term.Sum():
+            return all(_not_below(one, positive) for one in term.inside(value))
+    return _above(value, positive)
 
 
 def _meets(value: Expr, index: Index) -> bool:

@@ -80,6 +80,7 @@ class Line:
     def told(self, shapes: Mapping[str, int]) -> list[str]:
         """The line in Unicode, with its reason, and what is to be said of it."""
         flag = "" if self.proved else f"  {self.status.upper()}"
+        flag += f" (line {self.said.at})" if flag and self.said.at else ""
         found = [f"  {self.number:>3}. {_shown(self.said.line, shapes)}{flag}"]
         notes = [prose(self.said.because, shapes)]
         notes += [f"where {', '.join(self.where)}"] if self.where else []
@@ -99,6 +100,7 @@ class Line:
         """The line as plain data."""
         return {
             "line": self.said.line,
+            "at": self.said.at,
             "status": self.status,
             "counterexample": self.counterexample.to_dict() if self.counterexample else None,
             "where": list(self.where),
@@ -117,6 +119,8 @@ class Derivation:
     draft: Draft
     lines: tuple[Line, ...]
     faults: tuple[Fault, ...] = ()
+    file: str = ""
+    """The reader's own file that it stands in, ``-`` for none; bundled ones have no such."""
 
     def __repr__(self) -> str:
         proved = sum(one.status == "proved" for one in self.lines)
@@ -225,10 +229,14 @@ def derived(
     document: Mapping[str, Any],
     library: Library = lambda _: None,
     line_of: Callable[[str], int] = lambda _: 0,
+    advice: str = drafts.SHAPE,
 ) -> Derivation:
-    """A derivation from the tables of its file; what can't be read is among its faults."""
+    """A derivation from the tables of its file; what can't be read is among its faults.
+
+    ``advice`` is what to do about a name of which nothing is known.
+    """
     try:
-        return judged(name, drafts.read(document, line_of), library)
+        return judged(name, drafts.read(document, line_of, advice), library)
     except Malformed as error:
         said = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
         lines = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,9 +10,12 @@ from symattn.calculus import reading
 from symattn.calculus.language import Array, Axis
 from symattn.calculus.points import Ground
 from symattn.calculus.scope import Scope
+from symattn.calculus.tensors import shown
 from symattn.errors import Fault, Faults
 from symattn.tables.entries import kind, misfits, table, text, unknown
 
+SHAPE = "give it a shape, [] for a number"
+"""What to do about a name of which nothing is known."""
 _TEXTS = ("title", "statement", "source", "note")
 _LISTS = ("sizes", "hypotheses", "random", "lines", "assumptions", "conclusions")
 _TABLES = ("shapes", "define", "losses", "permutations")
@@ -90,8 +93,13 @@ class Draft:
         return axes | dict.fromkeys(self.scope.permutations, 0)
 
 
-def read(document: Mapping[str, Any], line_of: Callable[[str], int] = lambda _: 0) -> Draft:
-    """The draft in a file's tables; ``line_of`` tells the line of a path inside it.
+def read(
+    document: Mapping[str, Any],
+    line_of: Callable[[str], int] = lambda _: 0,
+    advice: str = SHAPE,
+) -> Draft:
+    """The draft in a file's tables; ``line_of`` tells the line of a path inside it,
+    ``advice`` what to do about a name of which nothing is known.
 
     Raises :class:`Malformed` with every fault but those of its lines, which are
     judged one by one.
@@ -100,8 +108,11 @@ def read(document: Mapping[str, Any], line_of: Callable[[str], int] = lambda _: 
     faults += misfits(document, KEYS)
     good = {key: document[key] for key, of in KEYS.items() if isinstance(document.get(key), of)}
     sizes = list(_names(good.get("sizes", []), "sizes", faults))
-    scope = Scope(sizes)
-    given = list(_given(good.get("shapes", {}), scope, faults))
+    scope = Scope(sizes, advice=advice)
+    shapes = list(_shapes(good.get("shapes", {}), sizes, faults))
+    defined = {key.partition("[")[0].strip() for key in good.get("define", {})}
+    given = [array for array in shapes if array.name not in defined]
+    scope.arrays |= {array.name: array for array in given}
     permutations = {}
     taken = {*sizes, *(array.name for array in given)}
     for name, axis in good.get("permutations", {}).items():
@@ -121,6 +132,7 @@ def read(document: Mapping[str, Any], line_of: Callable[[str], int] = lambda _: 
         else:
             losses[name] = of
     definitions = list(_defined(good.get("define", {}), losses, scope, faults))
+    faults += _misshapen(shapes, scope)
     faults += [
         Fault(f"losses.{name}", f"{of!r} is neither given nor defined")
         for name, of in losses.items()
@@ -184,31 +196,39 @@ def _names(found: list[Any], where: str, faults: Faults) -> Iterator[str]:
             yield name
 
 
-def _given(shapes: Mapping[str, Any], scope: Scope, faults: Faults) -> Iterator[Array]:
+def _shapes(shapes: Mapping[str, Any], sizes: Sequence[str], faults: Faults) -> Iterator[Array]:
+    """What has a shape: what is given, and definitions whose shape is said."""
     for name, shape in shapes.items():
         where = f"shapes.{name}"
         if not name.isidentifier():
             faults.append(Fault(where, "expected a name of letters, digits and _"))
-        elif name in scope.sizes:
+        elif name in sizes:
             faults.append(Fault(where, f"{name} is a size already"))
         elif not isinstance(shape, list):
             faults.append(Fault(where, f"expected a list of sizes, found {kind(shape)}"))
         else:
             axes: list[Axis] = []
             for place, axis in enumerate(shape):
-                if axis in scope.sizes or (type(axis) is int and 0 < axis <= 64):
+                if axis in sizes or (type(axis) is int and 0 < axis <= 64):
                     axes.append(axis)
                 else:
-                    known = ", ".join(scope.sizes) or "none"
+                    known = ", ".join(sizes) or "none"
                     faults.append(
                         Fault(
                             f"{where}[{place}]",
                             f"expected one of the sizes ({known}), found {axis!r}",
                         )
                     )
-            array = Array(name, tuple(axes))
-            scope.arrays[name] = array
-            yield array
+            yield Array(name, tuple(axes))
+
+
+def _misshapen(shapes: Sequence[Array], scope: Scope) -> Iterator[Fault]:
+    """Definitions that have another shape than is said of them."""
+    for array in shapes:
+        found = scope.arrays.get(array.name, array)
+        if found.axes != array.axes:
+            said = f"{shown(found.axes)} by its definition, said to be {shown(array.axes)}"
+            yield Fault(f"shapes.{array.name}", said)
 
 
 def _defined(

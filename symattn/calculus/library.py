@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from symattn.calculus import derivation as derivations
 from symattn.calculus import draft as drafts
+from symattn.calculus import manuscript
 from symattn.calculus.derivation import Derivation
 from symattn.calculus.draft import Draft
 from symattn.errors import Faults, Malformed, UnknownName, alike, short
 from symattn.tables.bundled import folder
-from symattn.tables.file import content, parsed
+from symattn.tables.file import File, content, decoded, parsed
 
 _KIND = ("derivation file", "the README shows one")
 
@@ -48,7 +50,7 @@ def derivation(name: str) -> Derivation:
     Raises :class:`UnknownName`.
     """
     if name not in names():
-        wanted = f"expected the path of a .toml file or one of {', '.join(names())}"
+        wanted = f"expected the path of a file or one of {', '.join(names())}"
         raise UnknownName(f"no derivation {short(name)!r}: {alike(name, names()) or wanted}")
     return read(_folder() / f"{name}.toml")
 
@@ -58,52 +60,68 @@ def find(name: str) -> Derivation:
 
     Raises :class:`UnknownName`, or :class:`Malformed` with the faults of the file.
     """
-    own = name.endswith(".toml") and name not in names()
+    own = bool(Path(name).suffix) and name not in names()
     return read(Path(name)) if own else derivation(name)
 
 
 def read(path: Path) -> Derivation:
-    """The derivation in a file, judged.
+    """The derivation in a file, judged: TOML, or a text as it is written by hand.
 
     Raises :class:`Malformed` with the faults of the file, each with its line.
     Lines that can't be read are undecided, and say why.
     """
+    return judged(path, content(path, "the file", *_KIND))
+
+
+def judged(path: Path, held: bytes) -> Derivation:
+    """The derivation in these bytes of a file, as :func:`read` gives it."""
     try:
-        file = parsed(path, content(path, "the file", *_KIND))
+        file = _tables(path, held)
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
-    found = derivations.derived(path.stem, file.document, draft_of, file.line)
+    found = _derived(file)
     if found.faults:
-        raise file.malformed(Faults(found.faults))
+        raise Malformed(found.faults, str(path))
     return found
 
 
+def _tables(path: Path, held: bytes) -> File:
+    """The tables of a file; those that a text stands for which is written by hand."""
+    by_hand = path.suffix != ".toml" and manuscript.is_by_hand(decoded(held))
+    return manuscript.read(path, held) if by_hand else parsed(path, held)
+
+
+def _derived(file: File) -> Derivation:
+    by_hand = isinstance(file, manuscript.Manuscript)
+    advice = manuscript.SHAPE if by_hand else drafts.SHAPE
+    name = file.path.stem if file.path.stem != "-" else "text"
+    found = derivations.derived(name, file.document, draft_of, file.line, advice)
+    faults = file.malformed(Faults(found.faults)).faults
+    return replace(found, faults=faults, file="" if name in names() else file.path.name)
+
+
 def derive(text: str) -> Derivation:
-    """The derivation that a TOML text writes down, judged line by line.
+    """The derivation that a text writes down, judged line by line: TOML, or as by hand,
+    with a definition or a claim on each line.
 
     It does not raise: ``faults`` say what could not be read, and each line has a
     ``status``: ``proved``, ``checked`` (at concrete sizes only), ``refuted`` with a
     ``counterexample``, or ``undecided`` with what is missing (``why``).
 
     >>> found = derive('''
-    ... sizes = ["n"]
-    ... [shapes]
-    ... x = ["n"]
-    ... [define]
-    ... p = "softmax(x)"
-    ... [[lines]]
-    ... line = "diff(p[i], x[k]) == p[i] * (delta(i, k) - p[k])"
-    ... [[lines]]
-    ... line = "diff(p[i], x[k]) == p[i] * (1 - p[k])"
+    ... x: n
+    ... p = softmax(x)
+    ... diff(p[i], x[k]) = p[i] * (delta(i, k) - p[k])
+    ... diff(p[i], x[k]) = p[i] * (1 - p[k])
     ... ''')
     >>> [line.status for line in found.lines]
     ['proved', 'refuted']
     """
     try:
-        file = parsed(Path("text"), text.encode())
+        file = _tables(Path("-"), text.encode())
     except Malformed as error:
         return Derivation("text", Draft(), (), error.faults)
-    return derivations.derived("text", file.document, draft_of, file.line)
+    return _derived(file)
 
 
 @cache

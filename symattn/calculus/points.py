@@ -14,7 +14,7 @@ from symattn.calculus import language as term
 from symattn.calculus.jets import slope
 from symattn.calculus.language import Array, Axis, Index
 from symattn.calculus.scope import Line
-from symattn.calculus.trials import Missing, Point
+from symattn.calculus.trials import LOSS, Missing, Point
 
 Style = Literal["any", "above", "below", "wide", "whole"]
 """Rationals of either sign; above 0; below 0; very large and small; small whole numbers."""
@@ -91,7 +91,7 @@ def draw(
                 own = "above"
             elif array in bound and own == "wide":
                 own = "any"
-            held = array.axes if array.of is None else (3, *array.of.axes)
+            held = array.axes if array.of is None else (LOSS, *array.of.axes)
             every = [
                 (at[0] - 1, *at[1:]) if array.of is not None else at for at in places(held, sizes)
             ]
@@ -99,6 +99,9 @@ def draw(
                 values[array] = {at: arb(int(rng.random() < _KEPT)) for at in every}
             else:
                 values[array] = {at: _number(rng, own, array in above) for at in every}
+            if array.of is not None and style == "whole":
+                # The slopes of a loss are whole numbers too.
+                values[array] |= {at: arb(0) for at in every if at[0]}
         point = Point(sizes, values, images, ground.random)
         if equations and not _solved(point, equations, needed):
             continue

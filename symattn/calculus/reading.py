@@ -177,7 +177,7 @@ class _Reader(Forms):
         if name in self.letters or alone:
             return position(self.free.get(name) or self.index(name, self.free))
         close = get_close_matches(name, self.scope.known(), n=1)
-        hint = f"did you mean {close[0]}?" if close else "give it a shape, [] for a number"
+        hint = f"did you mean {close[0]}?" if close else self.scope.advice
         raise Malformed(f"nothing is known of {name!r}; {hint}")
 
     def _each(self, operand: Tree, function: Callable[[Expr], Expr]) -> Tensor:

@@ -7,7 +7,8 @@ trials is not proved by them; one that fails is refuted, by numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, product
 from random import Random
@@ -20,7 +21,7 @@ from symattn.calculus import language as term
 from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.points import Ground, Style, draw, indices
 from symattn.calculus.scope import Line
-from symattn.calculus.trials import Missing, Point, Unclear
+from symattn.calculus.trials import LOSS, Missing, Point, Unclear
 
 BITS = (192, 192, 192, 192, 1200)
 _ALONE, _ASSUMED, _JUMPING = 9, 4, 60
@@ -35,6 +36,8 @@ LEAST = 2
 _DRAWS = 4
 _LARGE = 16
 _LARGEST = 4096
+_SHOWN = 24
+"""So many entries of an array are told."""
 _STYLES: tuple[Style, ...] = ("any", "above", "below", "wide")
 
 
@@ -50,7 +53,7 @@ class Counterexample:
 
     def __str__(self) -> str:
         where = [f"{name} = {size}" for name, size in (*self.sizes.items(), *self.indices.items())]
-        where += [f"{name} = {value}" for name, value in self.values.items()]
+        where += [f"{name} = {value}" for name, value in _grids(self.values).items()]
         return f"{', '.join(where) or 'always'}: {self.left} is not {self.right}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,6 +65,24 @@ class Counterexample:
             "left": self.left,
             "right": self.right,
         }
+
+
+def _grids(values: Mapping[str, str]) -> dict[str, str]:
+    """Entries put together to matrices and vectors: ``S = [[0, 1], [2, 0]]``."""
+    rows: dict[str, dict[str, list[str]]] = {}
+    for name, value in values.items():
+        array, _, at = name.rpartition("[") if name.endswith("]") else (name, "", "")
+        rows.setdefault(array, {}).setdefault(at.rpartition(",")[0], []).append(value)
+    found = {}
+    for array, held in rows.items():
+        if array in values:
+            found[array] = values[array]
+        elif all("," not in before for before in held):
+            inner = [f"[{', '.join(one)}]" for one in held.values()]
+            found[array] = inner[0] if "" in held else f"[{', '.join(inner)}]"
+        else:
+            found |= {name: value for name, value in values.items() if name.startswith(f"{array}[")}
+    return found
 
 
 @dataclass(frozen=True)
@@ -179,8 +200,29 @@ class Trials:
             for number in range(3):
                 found = self._at(line, needed, sizes, "whole", BITS[0], number)
                 if isinstance(found, Place):
-                    return _told(line, found)
+                    return _told(line, self._plainest(line, needed, found))
         return None
+
+    def _plainest(self, line: Line, needed: frozenset[Array], found: Place) -> Place:
+        """The same difference where as many numbers as can be are 0, or else 1."""
+        sides = [side for one in self._ground.hypotheses for side in one.sides]
+        assumed = {array for side in sides for array in term.arrays(side)}
+        exact = not self._ground.assumed(needed)
+        before, ctx.prec = ctx.prec, BITS[0]
+        try:
+            for array, at in [(one, at) for one, held in found.point.values.items() for at in held]:
+                now = found.point.values[array][at]
+                for plain in () if array in assumed or now == 0 else (0, 1):
+                    point = found.point.copy()
+                    point.values[array][at] = arb(plain)
+                    with suppress(Unclear, Missing, OverflowError):
+                        other = _compared(line, point, Random(0), exact, ENTRIES)
+                        if isinstance(other, Place):
+                            found = other
+                            break
+        finally:
+            ctx.prec = before
+        return found
 
 
 def _compared(
@@ -317,16 +359,37 @@ def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict
 
 def _told(line: Line, place: Place) -> Counterexample:
     point, at = place.point, place.at
-    named = {array for side in line.sides for array in term.arrays(side)}
-    values = {}
-    for array in sorted(named & point.values.keys(), key=lambda one: one.name):
-        if array.of is not None:
-            continue
-        for where, value in list(point.values[array].items())[:24]:
-            name = f"{array.name}[{', '.join(map(str, where))}]" if where else array.name
-            values[name] = _digits(value)
+    values = {name: _digits(value) for name, value in _numbers(line, point)}
     free = {index.name: number for index, number in zip(line.free, at, strict=True)}
     return Counterexample(dict(point.sizes), free, values, *_apart(place.left, place.right))
+
+
+def _numbers(line: Line, point: Point) -> Iterator[tuple[str, Any]]:
+    """The entries that a line speaks of; of a loss that is a plain sum, its gradient."""
+    named = {array for side in line.sides for array in term.arrays(side)}
+    for array in sorted(named & point.values.keys(), key=lambda one: one.name):
+        entries = point.values[array]
+        if array.of is None:
+            for where, value in list(entries.items())[:_SHOWN]:
+                yield _entry(array.name, where), value
+        elif all(value == 0 for where, value in entries.items() if where[0]):
+            name = _gradient(array, named) or f"diff({array.name}, {array.of.name})"
+            for where, value in list(entries.items())[: min(len(entries) // LOSS, _SHOWN)]:
+                yield _entry(name, where[1:]), value
+
+
+def _entry(name: str, at: tuple[int, ...]) -> str:
+    return f"{name}[{', '.join(map(str, at))}]" if at else name
+
+
+def _gradient(loss: Array, named: set[Array]) -> str:
+    """What a line calls the gradient of a loss in what it is a function of."""
+    for one in named:
+        match one.body:
+            case term.Partial(term.Entry(of, ()), array, at) if of is loss and array is loss.of:
+                if at == tuple(map(term.Place, one.params)):
+                    return one.name
+    return ""
 
 
 def _apart(left: arb, right: arb) -> tuple[str, str]:

@@ -51,6 +51,8 @@ class Scope:
     sizes: Sequence[str] = ()
     arrays: dict[str, Array] = field(default_factory=dict)
     permutations: Mapping[str, Axis] = field(default_factory=dict)
+    advice: str = ""
+    """What to do about a name of which nothing is known."""
     unnamed: int = 0
     """So many parts of lines stand for themselves without a name."""
 

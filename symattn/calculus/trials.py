@@ -27,6 +27,8 @@ _NEAR = ((200, fmpq(4, 3)), (300, fmpq(7, 5)))
 _LIMIT_BITS = 1600
 #: So many expressions are evaluated for one line at a point.
 WORK = 400_000
+#: So many sums of entries a loss is made of; the first alone is a loss of given slopes.
+LOSS = 4
 #: So many derivatives may stand in one another: each doubles what a number carries.
 NESTED = 4
 #: Random entries whose every outcome is counted are at most so many.
@@ -83,6 +85,11 @@ class Point:
         if self._left < 0:
             raise Unclear(f"more than {WORK} steps of computing at one point")
         return _RULES[type(value)](self, value)
+
+    def copy(self) -> Point:
+        """A point with the same numbers, which may be changed by themselves."""
+        values = {array: dict(entries) for array, entries in self.values.items()}
+        return Point(self.sizes, values, self.images, self.random)
 
     def renew(self) -> None:
         """Allow as much work again: another line begins."""
@@ -199,11 +206,11 @@ class Point:
                     self.env[param] = before
 
     def _loss(self, loss: Array, of: Array) -> Value:
-        """A loss is a sine and powers of sums of entries with random coefficients."""
+        """A loss is sums of entries with random coefficients: one as it is, a sine and powers."""
         places = list(product(*(range(1, self.length(axis) + 1) for axis in of.axes)))
         entries = [self.entry(of, place) for place in places]
         held = self.values[loss]
-        rows = [[held[(power, *place)] for place in places] for power in range(3)]
+        rows = [[held[(part, *place)] for place in places] for part in range(LOSS)]
         return _loss_of(rows, entries)
 
     # -- rules, one for each kind of expression ------------------------------------
@@ -379,17 +386,17 @@ class Point:
 
 
 def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value:
-    """``sin(x) + y^2 + z^3`` of three sums of entries with the coefficients of their rows.
+    """``t + sin(x) + y^2 + z^3`` of four sums of entries with the coefficients of their rows.
 
     Its slope is worked out as one sum over the entries, each with one factor.
     """
     tag = max((one.tag for one in entries if isinstance(one, Jet)), default=0)
     moved = [isinstance(one, Jet) and one.tag == tag for one in entries]
     bases = [one.base if moves else one for one, moves in zip(entries, moved, strict=True)]
-    x, y, z = (sum(c * base for c, base in zip(row, bases, strict=True)) for row in rows)
+    t, x, y, z = (sum(c * base for c, base in zip(row, bases, strict=True)) for row in rows)
     if not tag:
-        return jets.sin(x) + y * y + z * z * z
-    factors = jets.cos(x), 2 * y, 3 * z * z
+        return t + jets.sin(x) + y * y + z * z * z
+    factors = 1, jets.cos(x), 2 * y, 3 * z * z
     slope: Value = 0
     for place, one in enumerate(entries):
         if moved[place]:

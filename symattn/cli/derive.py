@@ -16,9 +16,14 @@ from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, bounded, one_document
 from symattn.cli.pages import FORMS, printed, write
+from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
+from symattn.limits import BYTES
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.workers import Asker, Limits
+
+#: The name of what is not in a file.
+STANDARD_INPUT = "-"
 
 if TYPE_CHECKING:
     from symattn.calculus.derivation import Derivation
@@ -60,14 +65,15 @@ def command(
     """Derivations for any size, proved line by line: the bundled ones, and your own.
 
     Without a NAME: what there is, and how it was checked. A FILE is a derivation
-    of your own in TOML; of each of its lines it is said whether it is proved,
-    holds at concrete sizes only ("checked"), is refuted, by which numbers, or is
+    of your own, a text with a definition or a claim on each line or a TOML file;
+    - is standard input. Of each line it is said whether it is proved, holds at
+    concrete sizes only ("checked"), is refuted, by which numbers, or is
     undecided, and what is missing. Exits with 1 if a line is not proved.
 
     \b
       symattn derive
       symattn derive softmax-jacobian
-      symattn derive homework.toml
+      symattn derive homework.txt
       symattn derive -o out                   all of them as pages
       symattn derive attention-gradients --format pdf -o out
     """
@@ -82,8 +88,11 @@ def command(
         from symattn.calculus import library
 
         names = library.names()
+    _kept(names, form, output)
     pace = Pace(limits)
-    found = case_arguments.of_each(names, pace, _judged, "list" if listing else form).whole()
+    held = _typed() if STANDARD_INPUT in names else b""
+    asked = "list" if listing else form
+    found = case_arguments.of_each(names, pace, _judged, asked, held).whole()
     if listing:
         _list(found)
     elif form == "json":
@@ -101,12 +110,31 @@ def command(
         sys.exit(CHECK_FAILED)
 
 
-def _judged(asker: Asker, wanted: Wanted, form: str | None) -> Judged:
-    """A derivation as a format has it."""
+def _kept(names: tuple[str, ...], form: str | None, output: Path | None) -> None:
+    """:class:`Malformed` where what is written would replace a text that is judged."""
+    suffix = ".txt" if form == "text" else f".{form}"
+    for name in names if output else ():
+        made = Path(output or "", Path(name).name)
+        if made.suffix == suffix and made.exists() and made.samefile(name):
+            raise Malformed(f"{made} would be replaced: choose another folder")
+
+
+def _typed() -> bytes:
+    """What comes in at standard input, up to what is too long for a file."""
+    return sys.stdin.buffer.read(BYTES.most + 1)
+
+
+def _judged(asker: Asker, wanted: Wanted, form: str | None, held: bytes) -> Judged:
+    """A derivation as a format has it; ``held`` came in at standard input."""
     from symattn.calculus import library
 
     asker.stage("checking")
-    found = library.find(wanted.name)
+    if wanted.name != STANDARD_INPUT:
+        found = library.find(wanted.name)
+    elif len(held) > BYTES.most:
+        raise Malformed(f"standard input has {BYTES.said(len(held))}")
+    else:
+        found = library.judged(Path(STANDARD_INPUT), held)
     return Judged(found.name, found.proved, _content(found, form))
 
 

@@ -329,11 +329,10 @@ def _checks(derivation: Derivation) -> Iterator[b.Block]:
     )
     sizes = "; ".join(list(tried)[:2])
     at = _prose(f" and sizes, such as {sizes}", shapes) if sizes else ()
-    own = "" if draft_of(derivation.name) else ".toml"
     yield b.Paragraph(
         (
             b.Strong("How it was checked. "),
-            b.Code(f"symattn derive {derivation.name}{own}"),
+            b.Code(f"symattn derive {derivation.file or derivation.name}"),
             f" finds {derivation.summary()}. "
             "A line is proved when two witnesses agree that share no code: a normal form for all "
             "sizes, with SymPy's derivatives, and balls at random numbers",

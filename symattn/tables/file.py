@@ -45,10 +45,7 @@ class File:
 
 def parsed(path: Path, content: bytes) -> File:
     """The file of these bytes. Raises :class:`Malformed` if they are no TOML."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Malformed(f"not UTF-8 text: byte {error.start} can't be read") from None
+    text = decoded(content)
     if faults := _long_keys(text):
         raise Malformed(faults)
     try:
@@ -75,6 +72,14 @@ def _decimal(text: str) -> Decimal | str:
         return Decimal(text)
     except InvalidOperation:
         return text
+
+
+def decoded(content: bytes) -> str:
+    """Bytes as text. Raises :class:`Malformed` if they are none."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Malformed(f"not UTF-8 text: byte {error.start} can't be read") from None
 
 
 def _invalid(message: str) -> Fault:

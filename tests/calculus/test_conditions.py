@@ -10,7 +10,11 @@ TABLES = {
     "sizes": ["n"],
     "shapes": {"x": ["n"], "M": ["n", "n"], "t": [], "a": [], "b": [], "c": []},
     "hypotheses": ["c > 0"],
-    "define": {"N[i]": "sum(j, M[i, j] * exp(x[j]))", "w": "softmax(x)"},
+    "define": {
+        "N[i]": "sum(j, M[i, j] * exp(x[j]))",
+        "w": "softmax(x)",
+        "V": "mean(j, (x[j] - t)**2)",
+    },
 }
 
 
@@ -45,6 +49,13 @@ def where(line):
         ("sqrt(sum(i, x[i]**2))**2 == x @ x", ()),
         ("1 / (1 + t**2) * (1 + t**2) == 1", ()),
         ("sigmoid(t) + sigmoid(-t) == 1", ()),
+        ("1 / V * V == 1", ("V != 0",)),
+        ("sqrt(V + c)**(-2) * (V + c) == 1", ()),
+        ("c / sqrt(V) * sqrt(V) == c", ("V != 0",)),
+        ("1 / (V + t) * (V + t) == 1", ("V + t != 0",)),
+        ("1 / (c + V / sqrt(c)) * (c + V / sqrt(c)) == 1", ()),
+        ("1 / (c - V) * (c - V) == 1", ("c - V != 0",)),
+        ("1 / (c + V**(-2)) * (c + V**(-2)) == 1", ("V != 0",)),
         ("diff(log(t), t) == 1 / t", ("t > 0",)),
         ("log(N[i]) == log(N[i])", ("N[i] > 0",)),
         ("x[i] == x[i]", ()),

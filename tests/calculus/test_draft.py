@@ -132,3 +132,14 @@ def test_lines_that_are_no_tables_are_left_out(lines) -> None:
     found = derived("faults", {**GOOD, "lines": lines})
     assert found.faults
     assert found.lines == ()
+
+
+@pytest.mark.parametrize(("axes", "right"), [(["n", "m"], True), (["m", "n"], False), ([], False)])
+def test_the_shape_of_a_definition_may_be_said(axes, right) -> None:
+    """Then it has to be the one that the definition has."""
+    said = {**GOOD, "shapes": {**GOOD["shapes"], "A": axes}}
+    if right:
+        assert "A" not in [array.name for array in draft.read(said).ground.given]
+    else:
+        with pytest.raises(Malformed, match=r"shapes.A: an array of n x m by its definition, said"):
+            draft.read(said)

@@ -9,7 +9,7 @@ import pytest
 from symattn.calculus import draft
 from symattn.calculus import language as term
 from symattn.calculus.points import draw, indices, places
-from symattn.calculus.trials import precision
+from symattn.calculus.trials import LOSS, precision
 
 SHAPES = {"x": ["n"], "M": ["n", "n"], "t": [], "a": [], "b": []}
 
@@ -118,7 +118,7 @@ def test_losses_have_coefficients_of_every_degree() -> None:
     point = draw(ground, needed, {"n": 2}, Random(0), "any")
     (loss,) = ground.losses
     assert point is not None
-    assert sorted(point.values[loss]) == [(k, i) for k in range(3) for i in (1, 2)]
+    assert sorted(point.values[loss]) == [(k, i) for k in range(LOSS) for i in (1, 2)]
     assert point.evaluate(term.Entry(loss, ())) != 0
 
 

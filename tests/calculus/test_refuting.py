@@ -106,6 +106,27 @@ def test_the_counterexample_is_small() -> None:
     assert str(Counterexample({}, {}, {}, "1", "2")) == "always: 1 is not 2"
 
 
+def test_the_counterexample_is_plain() -> None:
+    """As many numbers as can be are 0, or else 1; those of a gradient too, as matrices."""
+    tables = {
+        "sizes": ["n", "m"],
+        "shapes": {"S": ["n", "m"], "V": ["m", "n"], "t": []},
+        "losses": {"L": "A", "M": "Y"},
+        "define": {"A": "softmax(S)", "dA": "diff(L, A)", "dS": "diff(L, S)", "Y": "A @ V"},
+        "hypotheses": ["t > 0"],
+    }
+
+    def told(line):
+        found = derived("plain", {**tables, "lines": [{"line": line}]}).lines[0]
+        return str(found.counterexample).partition(", column = ")[2][3:]
+
+    assert told("dS == A * (dA - A * dA)") == "dA = [[0, 1]], S = [[0, 0]]: -0.25 is not 0"
+    assert told("S == S - S") == "S = [[1]]: 1 is not 0"
+    assert told("S @ V == 0 * S @ V") == "S = [[1]], V = [[1]]: 1 is not 0"
+    assert told("diff(M, A) == 0 * A") == "S = [[0]], V = [[1]], diff(M, Y) = [[1]]: 1 is not 0"
+    assert told("S * t == 0 * S").startswith("S = [[1]], t = ")
+
+
 def test_sides_that_differ_in_far_digits_are_told_in_as_many() -> None:
     """Both sides are printed until they differ."""
     told = said("t == t + 1e-30").counterexample

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
 from symattn.calculus.library import THEORY
 from symattn.cli import cases
+from symattn.limits import BYTES
 from symattn.workers import Limits
 
 NAMES = list(THEORY)
@@ -74,11 +76,14 @@ def test_what_is_told_of_lines(homework, symattn) -> None:
     head, *_ = done.out.split("\n\n")
     assert head == "Softmax\n  The A_i are weights."
     assert "    1. ∂A_i/∂S_k = A_i (δ_ik − A_k)\n       It is t.\n" in done.out
-    assert "    2. ∂A_i/∂S_k = A_i (δ_ik + A_k)  REFUTED\n" in done.out
+    assert "    2. ∂A_i/∂S_k = A_i (δ_ik + A_k)  REFUTED (line 16)\n" in done.out
     assert "is not" in done.out
     words = " ".join(done.out.split())
     assert f"it would hold with '-' for '+': {TRUE}" in words
-    assert "UNDECIDED It is t. nothing is known of 'B'; give it a shape, [] for a number" in words
+    assert (
+        "UNDECIDED (line 20) It is t. nothing is known of 'B'; give it a shape, [] for a number"
+        in words
+    )
     assert "CHECKED" in words
     assert "Checked: 4 lines: 1 proved, 1 checked, 1 refuted, 1 undecided" in done.out
 
@@ -95,11 +100,52 @@ def test_faults_of_a_file(homework, symattn) -> None:
     ]
 
 
+BY_HAND = f"""\
+S: n
+A = softmax(S)
+{TRUE.replace("==", "=")}
+{FALSE.replace("==", "=")}
+"""
+
+
+@pytest.mark.parametrize("name", ["homework.txt", "homework.md", "-"])
+def test_a_text_as_it_is_written_by_hand(name, tmp_path, symattn, monkeypatch) -> None:
+    """In a file or at standard input it is judged as a TOML file is, with the lines of the text."""
+    (tmp_path / "homework").with_suffix(Path(name).suffix).write_text(BY_HAND, "utf-8")
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(BY_HAND.encode())))
+    done = symattn("derive", name, "--format", "json")
+    assert (done.code, done.err) == (1, "")
+    found = json.loads(done.out)
+    assert [(one["status"], one["at"]) for one in found["lines"]] == [("proved", 3), ("refuted", 4)]
+    assert found["name"] == ("text" if name == "-" else "homework")
+
+
+def test_a_text_is_not_replaced(tmp_path, symattn) -> None:
+    """What is written out has another name, or another folder."""
+    path = tmp_path / "homework.txt"
+    path.write_text(BY_HAND, "utf-8")
+    done = symattn("derive", "homework.txt", "--format", "text", "-o", ".")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "symattn: homework.txt would be replaced: choose another folder\n"
+    assert path.read_text("utf-8") == BY_HAND
+    done = symattn("derive", "homework.txt", "--format", "tex", "-o", ".")
+    assert (done.code, done.err) == (1, "")
+    assert "symattn derive homework.txt" in (tmp_path / "homework.tex").read_text("utf-8")
+
+
+def test_too_long_at_standard_input(symattn, monkeypatch) -> None:
+    """As long as a file may be, no longer."""
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"x" * (BYTES.most + 2))))
+    done = symattn("derive", "-")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("symattn: standard input has ")
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("softmax-jacobain", "did you mean softmax-jacobian?"),
-        ("nothing", "expected the path of a .toml file or one of softmax-jacobian, "),
+        ("nothing", "expected the path of a file or one of softmax-jacobian, "),
         ("missing.toml", "the file can't be read: no such file or directory"),
     ],
 )

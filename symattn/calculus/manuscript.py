@@ -1,0 +1,265 @@
+"""A derivation as it is written by hand: a text with a definition or a claim on each line.
+
+.. code-block:: text
+
+    # Softmax backward
+    S: n x m
+    L: function of A
+    A = softmax(S)
+    The weights of a row add up to 1:
+    rowsum(A) = ones(n)
+    dS = A * (dA - rowsum(A * dA))     # by the chain rule
+
+The first ``NAME = ...`` defines that name, what is equated later is claimed. It
+becomes the tables of a derivation file, in which every line has its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from symattn.errors import Fault, Faults, Malformed
+from symattn.limits import CHARACTERS
+from symattn.tables.file import File, decoded
+
+SHAPE = "define it on a line before, or give its shape there, as in 'S: n x m' or 't: number'"
+"""What to do about a name of which nothing is known."""
+_NOTHING = (
+    "nothing is claimed: the first 'A = ...' defines A, and what is equated after it is judged,"
+    " as in 'rowsum(A) = ones(n)'"
+)
+
+_NAME = r"[A-Za-z_]\w*"
+#: A table of a derivation file has its name in brackets on a line of its own.
+_TABLE = re.compile(r"^\s*\[\[?\w+\]\]?\s*(?:#.*)?$", re.MULTILINE)
+_HEADING = re.compile(r"#+\s+(\S.*?)[\s#]*")
+_FENCE = re.compile(r"(?:```|~~~).*|-{3,}|\*{3,}|={3,}")
+#: What may stand before a formula.
+_LEAD = re.compile(
+    r"(?:[-*+•>]|\(?\d+[.)]|(?:let|define|then|so|hence|thus|therefore|now)\b[,:]?|=>|⇒|∴)\s+",
+    re.IGNORECASE,
+)
+_REASON = re.compile(r"(?:,?\s+(?:#|//|because\b:?)|,?\s+(?=(?:since|by)\b))\s*")
+_GIVEN = re.compile(rf"({_NAME}(?:\s*,\s*{_NAME})*)\s*(?::|∈|\bin\b|\bis\b|(?=\())\s*(.+)")
+_LOSS = re.compile(rf"(?:any |an? |differentiable |scalar )*(?:function|loss) of ({_NAME})")
+_PERMUTATION = re.compile(rf"(?:any |an? )?permutation of ({_NAME})")
+_ASSUMED = re.compile(r"(?:assume|suppose|where|with)\b[,:]?\s+(?:that\s+)?", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:an? |any |real )*(?:number|scalar)|R|ℝ|\(\s*\)", re.IGNORECASE)
+#: Words and signs about a shape that say nothing of it.
+_FILLER = re.compile(r"\b(?:an?|real|matrix|vector|array|of|with|entries)\b|[Rℝ]\s*\^|[(){}]")
+_SIZES = re.compile(r"\w+(?:\s*(?:\bx\b|×|,|\*|\bby\b)\s*\w+)*")
+_HEAD = re.compile(rf"({_NAME})(?:\[\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\])?")
+_EQUALS = re.compile(r"(?<![<>=!:]):?={1,2}(?!=)")
+_GRADIENT = re.compile(r"\bd([A-Za-z]\w*)\b")
+_TICKED = re.compile(r"`([^`]+)`")
+
+
+@dataclass(frozen=True)
+class Manuscript(File):
+    """A text, the tables that it stands for, and the line of each place in them."""
+
+    at: Mapping[str, int] = field(default_factory=dict)
+
+    def line(self, where: str) -> int:
+        """The line of the nearest that is known about a place in the tables."""
+        known = [key for key in self.at if where.startswith(key)]
+        return self.at[max(known, key=len)] if known else 0
+
+
+def is_by_hand(text: str) -> bool:
+    """Whether a derivation is written by hand, not in the tables of a TOML file.
+
+    >>> is_by_hand("A = softmax(S)"), is_by_hand("[shapes]")
+    (True, False)
+    """
+    return _TABLE.search(text) is None
+
+
+def read(path: Path, content: bytes) -> Manuscript:
+    """The text of these bytes, as tables. Raises :class:`Malformed` with its faults.
+
+    >>> read(Path("-"), b"t: number\\nu = t * t\\nu = t**2").document["lines"]
+    [{'line': 'u == t**2', 'because': '', 'part': ''}]
+    """
+    text = decoded(content)
+    found = _Reader()
+    for number, line in enumerate(text.splitlines(), 1):
+        found.line(number, line)
+    if not found.lines and not found.faults:
+        found.faults.append(Fault("", _NOTHING))
+    if found.faults:
+        raise Malformed(found.faults, str(path))
+    return Manuscript(path, text, found.document(), found.at)
+
+
+class _Reader:
+    """Reads a text line by line."""
+
+    def __init__(self) -> None:
+        self.title = self.part = ""
+        self.sizes: dict[str, None] = {}
+        self.shapes: dict[str, list[str | int]] = {}
+        self.losses: dict[str, str] = {}
+        self.permutations: dict[str, str] = {}
+        self.define: dict[str, str] = {}
+        self.hypotheses: list[str] = []
+        self.lines: list[dict[str, str]] = []
+        self.at: dict[str, int] = {}
+        self.faults = Faults()
+        self._defined: set[str] = set()
+        self._words: list[str] = []
+        self._first: list[str] = []
+        self._last = ""
+
+    def document(self) -> dict[str, Any]:
+        """The tables of a derivation file that says the same."""
+        return {
+            "title": self.title,
+            "statement": " ".join(self._first),
+            "sizes": [*self.sizes],
+            "shapes": self.shapes,
+            "losses": self.losses,
+            "permutations": self.permutations,
+            "define": self.define,
+            "hypotheses": self.hypotheses,
+            "lines": self.lines,
+        }
+
+    def line(self, number: int, line: str) -> None:
+        """Take in one line: a heading, what is given or assumed, equations, or words."""
+        line = line.strip()
+        if len(line) > CHARACTERS.most:
+            self.faults.append(Fault("", CHARACTERS.said(len(line)), number))
+        elif not line or _FENCE.fullmatch(line):
+            return
+        elif heading := _HEADING.fullmatch(line):
+            self._heading(heading[1])
+        elif ticked := [one for one in _TICKED.findall(line) if _EQUALS.search(one)]:
+            self._words.append(_TICKED.sub(r"\1", line))
+            for one in ticked:
+                self._formula(number, one)
+        else:
+            self._formula(number, line)
+
+    def _heading(self, words: str) -> None:
+        if self.title or self.lines:
+            self.part = words
+        else:
+            self.title = words
+
+    def _formula(self, number: int, line: str) -> None:
+        plain = line
+        while lead := _LEAD.match(plain):
+            plain = plain[lead.end() :]
+        formula, *reason = _REASON.split(plain, maxsplit=1)
+        formula = formula.rstrip(" .,;:")
+        if any(self._given(number, one) for one in (plain.rstrip(" .,;"), formula)):
+            return
+        assumed = _ASSUMED.match(formula)
+        sides = _split(formula)
+        if assumed or (len(sides) == 1 and re.search("[<>]", formula)):
+            said = _split(formula[assumed.end() :] if assumed else formula)
+            self._note("hypotheses", number, len(self.hypotheses))
+            self.hypotheses.append(" == ".join(said))
+        elif len(sides) > 1:
+            sign = next(_signs(formula))[0]
+            self._equation(number, sides, " ".join(reason), sign)
+        else:
+            self._words.append(line)
+
+    def _note(self, table: str, number: int, place: int) -> None:
+        self.at[f"{table}[{place}]"] = number
+
+    # -- what is given -----------------------------------------------------------
+
+    def _given(self, number: int, line: str) -> bool:
+        """Whether a line says what something is: a shape, a loss, a permutation."""
+        found = _GIVEN.fullmatch(line)
+        if found is None or _EQUALS.search(line):
+            return False
+        names, said = re.split(r"\s*,\s*", found[1]), found[2].strip()
+        if loss := _LOSS.fullmatch(said):
+            self._put("losses", dict.fromkeys(names, loss[1]), number)
+        elif permutation := _PERMUTATION.fullmatch(said):
+            self._put("permutations", dict.fromkeys(names, permutation[1]), number)
+        elif names == ["sizes"] or (shape := _shape(said)) is None:
+            return False
+        else:
+            self.sizes |= dict.fromkeys(one for one in shape if isinstance(one, str))
+            self._put("shapes", dict.fromkeys(names, shape), number)
+        return True
+
+    def _put(self, table: str, entries: Mapping[str, Any], number: int) -> None:
+        getattr(self, table).update(entries)
+        self.at |= {f"{table}.{name}": number for name in entries}
+
+    # -- equations ---------------------------------------------------------------
+
+    def _equation(self, number: int, sides: list[str], reason: str, sign: str) -> None:
+        head = _HEAD.fullmatch(sides[0])
+        # Without a left side it goes on from the line before.
+        sides[0] = sides[0] or self._last
+        self._last = sides[-1]
+        if head and (sign == ":=" or (sign == "=" and not self._knows(head[1], sides[1]))):
+            self._gradients(number, sides[1])
+            self._put("define", {sides[0]: sides[1]}, number)
+            self._defined.add(head[1])
+            self._first, self._words = [*self._first, *self._words], []
+            sides = [sides[0], *sides[2:]]
+        if len(sides) > 1:
+            self._gradients(number, *sides)
+            self._note("lines", number, len(self.lines))
+            because = " ".join([*self._words, reason]).strip()
+            self._words = []
+            said = {"line": " == ".join(sides), "because": because, "part": self.part}
+            self.lines.append(said)
+
+    def _knows(self, name: str, said: str) -> bool:
+        """Whether a name has a meaning already; one that has only a shape may be defined yet,
+        but not by itself."""
+        by_itself = name in self.shapes and name in re.findall(r"\w+", said)
+        return name in self._defined or self._is_gradient(name) or by_itself
+
+    def _is_gradient(self, name: str) -> bool:
+        """Whether a name is that of a gradient, as ``dA`` where there is one loss."""
+        known = {*self.shapes, *self._defined}
+        return len(self.losses) == 1 and name not in known and name[:1] == "d" and name[1:] in known
+
+    def _gradients(self, number: int, *formulas: str) -> None:
+        """Define the gradients that are named, where nothing else has their names."""
+        for name in (f"d{one}" for formula in formulas for one in _GRADIENT.findall(formula)):
+            if self._is_gradient(name):
+                (loss,) = self.losses
+                self._put("define", {name: f"diff({loss}, {name[1:]})"}, number)
+                self._defined.add(name)
+
+
+def _shape(said: str) -> list[str | int] | None:
+    """The sizes that a shape is made of; None where the words are no shape."""
+    if _NUMBER.fullmatch(said):
+        return []
+    plain = _FILLER.sub(" ", said).strip()
+    if not _SIZES.fullmatch(plain):
+        return None
+    words = re.findall(r"\w+", plain)
+    return [int(one) if one.isdigit() else one for one in words if one not in ("x", "by")]
+
+
+def _signs(formula: str) -> Iterator[re.Match[str]]:
+    """The signs of equality; those within brackets are for whoever reads the sides."""
+    depths = [0, *accumulate((one in "([") - (one in ")]") for one in formula)]
+    return (sign for sign in _EQUALS.finditer(formula) if depths[sign.start()] == 0)
+
+
+def _split(formula: str) -> list[str]:
+    """The sides of equations."""
+    found, start = [], 0
+    for sign in _signs(formula):
+        found.append(formula[start : sign.start()].strip())
+        start = sign.end()
+    return [*found, formula[start:].strip()]
