@@ -36,6 +36,8 @@ LEAST = 2
 _DRAWS = 4
 _LARGE = 16
 _LARGEST = 4096
+_WHOLE = 6
+"""So often small whole numbers are drawn at each choice of small sizes."""
 _SHOWN = 24
 """So many entries of an array are told."""
 _STYLES: tuple[Style, ...] = ("any", "above", "below", "wide")
@@ -197,7 +199,7 @@ class Trials:
         small = sorted(sums, key=lambda one: (max(one, default=0), sum(one)))
         for total in small[:24]:
             sizes = dict(zip(names, total, strict=True))
-            for number in range(3):
+            for number in range(_WHOLE):
                 found = self._at(line, needed, sizes, "whole", BITS[0], number)
                 if isinstance(found, Place):
                     return _told(line, self._plainest(line, needed, found))
