@@ -153,7 +153,8 @@ class Theory(Mapping[str, Derivation]):
         return len(names())
 
     def __repr__(self) -> str:
-        return f"<theory: {', '.join(names())}>"
+        first, *_, last = names()
+        return f"<theory: {len(self)} derivations, {first} to {last}>"
 
 
 THEORY = Theory()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import zip_longest
+from math import ceil
 
 from symattn.calculus.derivation import PLAIN, Derivation, Line
 from symattn.calculus.library import draft_of
@@ -38,6 +39,8 @@ _BESIDE = 4
 _BOTH, _LEAST, _MOST = 147, 62, 94
 #: Height in mm of what is said of the checks and of the headings.
 _CHECKS = 40
+#: Width in mm of shapes of up to three axes.
+_SHAPE = 20
 #: An em in mm; room in em that stays free beside a line.
 _EM, _SPARE = 3.515, 2.0
 _REFERENCE = re.compile(r"(?<=\bsee )[a-z]+(?:-[a-z]+)+\b")
@@ -110,7 +113,9 @@ def _signs(derivation: Derivation) -> Iterator[b.Block]:
     rows = [(*one, *other) for one, other in zip_longest(left, right, fillvalue=((), ()))]
     if rows:
         header: tuple[b.Line, ...] = (("array",), ("shape",), ("sign",), ("meaning",))
-        yield b.Table(header, tuple(rows), "P{42mm}lP{16mm}P{68mm}")
+        # Shapes of four axes take their room from the words.
+        wide = ceil(max(_EM * max(map(width, named)) - _SHAPE, 0))
+        yield b.Table(header, tuple(rows), f"P{{42mm}}lP{{16mm}}P{{{68 - wide}mm}}")
 
 
 def _plural(word: str, things: Sequence[object]) -> str:

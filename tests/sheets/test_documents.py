@@ -67,7 +67,10 @@ def _pages(pdf: bytes, folder: Path) -> list[list[str]]:
 
 @needs_tex
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="no pdftotext here")
-@pytest.mark.parametrize("name", ["softmax-backward", "masking", "blockwise-softmax"])
+@pytest.mark.parametrize(
+    "name",
+    ["softmax-backward", "masking", "blockwise-softmax", "grouped-query-gradients"],
+)
 def test_pages_of_derivations(name: str, tmp_path: Path) -> None:
     """Nothing is too wide, no page ends with a title, and the last one is not nearly empty."""
     theory = THEORY[name]

@@ -15,7 +15,7 @@ from symattn.sheets import derivation
 from .pages import of, paragraphs, plain
 
 NAMES = sorted(THEORY)
-REFERENCE = re.compile(r"see ([a-z]+-[a-z]+)\b")
+REFERENCE = re.compile(r"see ([a-z]+(?:-[a-z]+)+)\b")
 
 
 def words(text: str, shapes: dict[str, int]) -> str:
