@@ -150,7 +150,7 @@ def close(ball, expected, digits=50):
 
 _MPFR = {
     "exp": gmpy2.exp, "sqrt": gmpy2.sqrt, "log": gmpy2.log,
-    "cos": gmpy2.cos, "sin": gmpy2.sin, "erf": gmpy2.erf,
+    "cos": gmpy2.cos, "sin": gmpy2.sin, "erf": gmpy2.erf, "tanh": gmpy2.tanh,
 }  # fmt: skip
 
 

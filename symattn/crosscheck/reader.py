@@ -20,8 +20,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from symattn.crosscheck.functions import exp, sqrt
-from symattn.crosscheck.scalars import Tracked, tracked
+from symattn.crosscheck.functions import cos, erf, exp, log, sin, sqrt, tanh
+from symattn.crosscheck.scalars import PI, Tracked, tracked
 from symattn.errors import Fault, Malformed
 
 #: Longest text and deepest tree that are read, most digits and largest power of ten.
@@ -53,6 +53,10 @@ _COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.LtE: "at_most",
     ast.Eq: "equal",
     ast.NotEq: "unequal",
+}
+#: The functions that numbers may be written with.
+_FUNCTIONS: Mapping[str, Callable[[Tracked], Tracked]] = {
+    function.__name__: function for function in (cos, erf, exp, log, sin, sqrt, tanh)
 }
 #: A gradient as documents write it; to Python it would be a quotient.
 _GRADIENT = re.compile(r"(?<![\w.])dL ?/ ?d([A-Za-z_]\w*)")
@@ -296,7 +300,7 @@ def _linear(tree: Expression, raw: str) -> Linear:
         case "number", _:
             return {"1": Fraction(tree.text)}
         case "name", _:
-            return {tree.text: Fraction(1)}
+            return {"1": PI} if tree.text == "pi" else {tree.text: Fraction(1)}
         case "negation", [terms]:
             return {symbol: -factor for symbol, factor in terms.items()}
         case ("addition" | "subtraction") as sign, [left, right]:
@@ -320,26 +324,23 @@ def _linear(tree: Expression, raw: str) -> Linear:
                 symbol: _combined(operator.truediv, value, divisor["1"])
                 for symbol, value in terms.items()
             }
-        case "call", [terms] if terms.keys() == {"1"} and not tree.options:
-            value = terms["1"]
-            if tree.text == "sqrt":
-                return {"1": _root(value, raw)}
-            if tree.text == "exp":
-                return {"1": Fraction(1) if _tracked(value).is_zero else exp(_tracked(value))}
+        case "call", [terms] if terms.keys() == {"1"} and tree.text in _FUNCTIONS:
+            return {"1": _applied(tree.text, terms["1"], raw)}
     _refuse(raw, "not a number, nor a sum of multiples of symbols")
 
 
-def _root(value: Fraction | Tracked, raw: str) -> Fraction | Tracked:
-    if isinstance(value, Fraction):
-        if value < 0:
-            _refuse(raw, "square root of a negative number")
+def _applied(function: str, value: Fraction | Tracked, raw: str) -> Fraction | Tracked:
+    """A function of a number; exact where it is exp of 0 or the root of a square."""
+    if isinstance(value, Fraction) and value >= 0 and function == "sqrt":
         above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
         if above * above == value.numerator and below * below == value.denominator:
             return Fraction(above, below)
-    root: Tracked = sqrt(_tracked(value))
-    if math.isnan(root.value):
-        _refuse(raw, "square root of a number that is not certainly at least 0")
-    return root
+    if function == "exp" and _tracked(value).is_zero:
+        return Fraction(1)
+    found: Tracked = _FUNCTIONS[function](_tracked(value))
+    if math.isnan(found.value):
+        _refuse(raw, f"{function} of a number that is not certainly in its domain")
+    return found
 
 
 def nested(raw: object, leaf: Callable[[object], Any]) -> tuple[tuple[int, ...], list[list[Any]]]:

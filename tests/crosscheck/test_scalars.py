@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from fractions import Fraction
 from typing import Any
 
@@ -11,8 +12,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symattn.crosscheck.functions import exp, log, sqrt, tanh
-from symattn.crosscheck.scalars import UNIT, Tracked, tracked
+from symattn.crosscheck.functions import (
+    cos,
+    erf,
+    exp,
+    greatest,
+    least,
+    log,
+    magnitude,
+    sin,
+    sqrt,
+    tanh,
+)
+from symattn.crosscheck.scalars import PI, UNIT, CannotTell, Tracked, tracked
 
 from ..strategies import many
 
@@ -70,6 +82,55 @@ def test_functions_enclose(a, b, scale):
         assert holds(log(positive), gmpy2.log(wide))
         assert holds(sqrt(positive), gmpy2.sqrt(wide))
         assert holds(tanh(inexact), gmpy2.tanh(gmpy2.mpfr(gmpy2.mpq(argument))))
+
+
+@many
+@given(rationals, rationals, st.integers(-9, 9))
+def test_waves_and_powers_enclose(a, b, power):
+    """sin, cos, erf, the absolute value and powers of an inexact number, likewise."""
+    argument = a / 3 + b / 7
+    assume(argument != 0)
+    inexact = tracked(a) / 3 + tracked(b) / 7
+    assume(not inexact.near(0.0))
+    with gmpy2.context(precision=2000):
+        exact = gmpy2.mpfr(gmpy2.mpq(argument))
+        assert holds(sin(inexact), gmpy2.sin(exact))
+        assert holds(cos(inexact), gmpy2.cos(exact))
+        assert holds(erf(inexact), gmpy2.erf(exact))
+        assert holds(magnitude(inexact), abs(exact))
+        assert holds(inexact**power, exact**power)
+        assert holds(PI, gmpy2.const_pi())
+
+
+@many
+@given(rationals, rationals, st.integers(-3, 3))
+def test_comparisons_are_never_wrong(a, b, ulps):
+    """They are true, or it can't be told; the greatest and the least enclose in any case."""
+    near = a / 3 + Fraction(ulps, 2**52)
+    for other, exact in ((tracked(b) / 7, b / 7), (tracked(a) / 3 + ulps * 2.0**-52, near)):
+        one = tracked(a) / 3
+        for told, truth in (
+            (operator.gt, a / 3 > exact),
+            (operator.ge, a / 3 >= exact),
+            (operator.lt, a / 3 < exact),
+            (operator.le, a / 3 <= exact),
+            (operator.eq, a / 3 == exact),
+            (operator.ne, a / 3 != exact),
+        ):
+            try:
+                assert told(one, other) == truth
+            except CannotTell:
+                assert abs(a / 3 - exact) <= allowed(one) + allowed(other) + Fraction(1, 2**40)
+        assert holds(greatest(one, other), max(a / 3, exact))
+        assert holds(least(one, other), min(a / 3, exact))
+
+
+@given(rationals, rationals)
+def test_rationals_are_told_apart(a, b):
+    """Fractions decide where floats don't: no question is left open."""
+    for one, other in ((a, b), (a, a), (a, a + Fraction(1, 10**30))):
+        assert (tracked(one) > tracked(other)) == (one > other)
+        assert (tracked(one) == tracked(other)) == (one == other)
 
 
 @many
