@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from symattn.crosscheck.evaluation import Tracks
 from symattn.crosscheck.lines import Line
+from symattn.crosscheck.passes import MASKS
 from symattn.crosscheck.rationals import DECIDING, rational
 from symattn.crosscheck.tape import Tape
 from symattn.languages.sentence import Sentence
@@ -51,9 +52,9 @@ class Doubts:
         self._masks = {
             line.where: _said(line, _NEARLY)
             for line in tape.lines
-            if line.operation == "mask"
-            and _is_rounded(lines[line.operands[1]])
-            and rational(tape.lines, lines, line.operands[1]) is None
+            if line.operation in MASKS
+            and _is_rounded(lines[line.operands[MASKS[line.operation]]])
+            and rational(tape.lines, lines, line.operands[MASKS[line.operation]]) is None
         }
 
     def of_quantity(self, place: int) -> str:

@@ -52,7 +52,7 @@ _NO_VALUE = {
     "angle": "a base that is not above 0",
 }
 #: Which operand is a mask, and which one holds whole numbers.
-_MASKS = {"mask": 1, "where": 0}
+MASKS = {"mask": 1, "where": 0}
 _CLASSES = {"one_hot": 0, "embedding": 0, "nll": 1}
 _MASKED_PRODUCT = "-inf in a matrix product has no meaning"
 
@@ -112,8 +112,8 @@ def _filled(line: Line, entry: Tracked) -> Tracks:
 
 def _faults(line: Line, operands: Sequence[Tracks]) -> Iterator[tuple[int | None, int | None, str]]:
     """What has no value because of an operand: row and column (None: all), and why."""
-    if line.operation in _MASKS:
-        for i, row in enumerate(operands[_MASKS[line.operation]]):
+    if line.operation in MASKS:
+        for i, row in enumerate(operands[MASKS[line.operation]]):
             for j, entry in enumerate(row):
                 if not entry.near(0.0, 1.0):
                     where = f"entry [{i}, {j}] of the mask"

@@ -28,8 +28,8 @@ DECIDING = frozenset(
     {"relu", "absolute", "sign", "maximum", "minimum", "clip", "row_maximum", "row_minimum"}
     | {"greater", "at_least", "less", "at_most", "equal", "unequal"}
 )
-#: Most fractions that are formed for one line, about a second's work.
-_MOST = 1 << 18
+#: Most products of fractions that are formed for one line, some tenths of a second's work.
+_MOST = 1 << 16
 
 
 def rational(written: Sequence[Line], lines: Sequence[Tracks], place: Place) -> Rows | None:

@@ -62,6 +62,18 @@ def test_ties_of_fractions_are_decided(x, value):
     assert found.quantities["z"].value == pytest.approx(value)
 
 
+def test_work_in_fractions_is_bounded():
+    """Larger lines are left to floats, which decide all but ties."""
+    n = 40
+    given = {"X": [[f"{(7 * i + 3 * j) % 11 - 5}/7" for j in range(n)] for i in range(n)]}
+    found = recompute(given, {"h": "X @ X @ X", "y": "relu(h)"}, Loss("y", None, ["h"]), 4)
+    flow = found.gradients["h"]["1"]
+    exact = np.array([[(7 * i + 3 * j) % 11 - 5 for j in range(n)] for i in range(n)])
+    exact = exact @ exact @ exact
+    assert np.array_equal(np.isinf(flow.bound), exact == 0)
+    assert np.array_equal(flow.value[exact != 0], (exact > 0)[exact != 0])
+
+
 KINK = "on the way back from y a number can't be told from a kink"
 OPEN = {
     "relu(softmax(x) - 0.5)": ("", KINK),

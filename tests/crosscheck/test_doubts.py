@@ -42,6 +42,7 @@ OPEN = [
         {"y": f"in y {NEARLY}"},
     ),
     ({"X": X}, {"y": "softmax(mask(X, 3 * X[0, 0]))"}, {}),
+    ({"x": [1, 0]}, {"y": "where(sqrt(x) * sqrt(2) / sqrt(2), x, 5)"}, {"y": f"in y {NEARLY}"}),
     ({"x": [1, 0]}, {"y": "mask(x, sqrt(x) * sqrt(2) / sqrt(2))"}, {"y": f"in y {NEARLY}"}),
     ({"X": [[1, "-inf"]], "x": "1e-400"}, {"y": "X * x"}, {"y": f"in y {RANGE}"}),
 ]
