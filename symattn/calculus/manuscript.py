@@ -41,7 +41,8 @@ _HEADING = re.compile(r"#+\s+(\S.*?)[\s#]*")
 _FENCE = re.compile(r"(?:```|~~~).*|-{3,}|\*{3,}|={3,}")
 #: What may stand before a formula.
 _LEAD = re.compile(
-    r"(?:[-*+•>]|\(?\d+[.)]|(?:let|define|then|so|hence|thus|therefore|now)\b[,:]?|=>|⇒|∴)\s+",
+    r"(?:[-*+•>]|\(?\d+[.)]|(?:let|define|then|so|hence|thus|therefore|now|and)\b[,:]?|=>|⇒|∴"
+    r"|[A-Za-z][\w ]*:(?=.*=))\s+",
     re.IGNORECASE,
 )
 _REASON = re.compile(r"(?:,?\s+(?:#|//|because\b:?)|,?\s+(?=(?:since|by)\b))\s*")
@@ -55,6 +56,12 @@ _FILLER = re.compile(r"\b(?:an?|real|matrix|vector|array|of|with|entries)\b|[R�
 _SIZES = re.compile(r"\w+(?:\s*(?:\bx\b|×|,|\*|\bby\b)\s*\w+)*")
 _HEAD = re.compile(rf"({_NAME})(?:\[\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\])?")
 _EQUALS = re.compile(r"(?<![<>=!:]):?={1,2}(?!=)")
+_BETWEEN = re.compile(r"[,;]\s+(?:and\s+)?|\s+and\s+")
+#: Other ways to write signs of the language.
+_SIGNS = (
+    *((re.compile("[⊙∘]"), "*"), (re.compile(r"\^\{?(?:T|⊤|top)\}?(?!\w)|ᵀ"), ".T")),
+    *((re.compile("²"), "**2"), (re.compile("³"), "**3"), (re.compile(r"\^(?=\d)"), "**")),
+)
 _GRADIENT = re.compile(r"\bd([A-Za-z]\w*)\b")
 _TICKED = re.compile(r"`([^`]+)`")
 
@@ -140,7 +147,7 @@ class _Reader:
         elif heading := _HEADING.fullmatch(line):
             self._heading(heading[1])
         elif ticked := [one for one in _TICKED.findall(line) if _EQUALS.search(one)]:
-            self._words.append(_TICKED.sub(r"\1", line))
+            self._words.append(_EQUALS.sub("==", _LEAD.sub("", line, count=1)))
             for one in ticked:
                 self._formula(number, one)
         else:
@@ -154,6 +161,8 @@ class _Reader:
 
     def _formula(self, number: int, line: str) -> None:
         plain = line
+        for pattern, written in _SIGNS:
+            plain = pattern.sub(written, plain)
         while lead := _LEAD.match(plain):
             plain = plain[lead.end() :]
         formula, *reason = _REASON.split(plain, maxsplit=1)
@@ -161,13 +170,17 @@ class _Reader:
         if any(self._given(number, one) for one in (plain.rstrip(" .,;"), formula)):
             return
         assumed = _ASSUMED.match(formula)
-        sides = _split(formula)
-        if assumed or (len(sides) == 1 and re.search("[<>]", formula)):
-            said = _split(formula[assumed.end() :] if assumed else formula)
+        body = formula[assumed.end() :] if assumed else formula
+        parts, sides = _apart(body, _BETWEEN), _apart(body, _EQUALS)
+        if len(parts) > 1 and all(re.search("[<>=]", one) for one in parts):
+            for one in parts:
+                said = f"{assumed[0] if assumed else ''}{one}"
+                self._formula(number, " # ".join([said, *reason]))
+        elif assumed or (len(sides) == 1 and re.search("[<>]", body)):
             self._note("hypotheses", number, len(self.hypotheses))
-            self.hypotheses.append(" == ".join(said))
+            self.hypotheses.append(" == ".join(sides))
         elif len(sides) > 1:
-            sign = next(_signs(formula))[0]
+            sign = next(_outside(body, _EQUALS))[0]
             self._equation(number, sides, " ".join(reason), sign)
         else:
             self._words.append(line)
@@ -250,16 +263,16 @@ def _shape(said: str) -> list[str | int] | None:
     return [int(one) if one.isdigit() else one for one in words if one not in ("x", "by")]
 
 
-def _signs(formula: str) -> Iterator[re.Match[str]]:
-    """The signs of equality; those within brackets are for whoever reads the sides."""
+def _outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Where a pattern is found outside of brackets; what is within is for who reads formulas."""
     depths = [0, *accumulate((one in "([") - (one in ")]") for one in formula)]
-    return (sign for sign in _EQUALS.finditer(formula) if depths[sign.start()] == 0)
+    return (one for one in pattern.finditer(formula) if depths[one.start()] == 0)
 
 
-def _split(formula: str) -> list[str]:
-    """The sides of equations."""
+def _apart(formula: str, pattern: re.Pattern[str]) -> list[str]:
+    """What stands between the places where a pattern is found."""
     found, start = [], 0
-    for sign in _signs(formula):
-        found.append(formula[start : sign.start()].strip())
-        start = sign.end()
+    for one in _outside(formula, pattern):
+        found.append(formula[start : one.start()].strip())
+        start = one.end()
     return [*found, formula[start:].strip()]

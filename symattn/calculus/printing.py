@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from symattn import syntax
+from symattn.errors import Malformed
 from symattn.syntax import Tree
 
 _SUM, _ENTRYWISE, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4, 5
@@ -167,9 +168,9 @@ def pieces(words: str, shapes: Shapes) -> Iterator[tuple[str, str]]:
     >>> list(pieces("the pairs with j < l", {}))
     [('the pairs with ', ''), ('', 'j < l')]
     """
-    for place, part in enumerate(words.split("`")):
-        if place % 2:
-            yield "", _Printer(INLINE, shapes).whole(part)
+    for part, formula in _quoted(words, INLINE, shapes):
+        if formula:
+            yield "", formula
             continue
         end = 0
         for found in _CHAIN.finditer(part):
@@ -200,8 +201,28 @@ def _is_name(word: str, shapes: Shapes) -> bool:
 
 def prose(words: str, shapes: Shapes) -> str:
     """Words with the formulas in them in Unicode."""
-    parts = words.split("`")
-    return "".join(text(one, shapes) if k % 2 else one for k, one in enumerate(parts))
+    return "".join(formula or plain for plain, formula in _quoted(words, TEXT, shapes))
+
+
+def _quoted(words: str, to: Notation, shapes: Shapes) -> Iterator[tuple[str, str]]:
+    """Words and the formulas between backquotes in turn; what can't be read stays as it stands."""
+    plain, *parts = words.split("`")
+    for place, part in enumerate(parts):
+        if place % 2:
+            plain += part
+        elif place == len(parts) - 1:
+            # No backquote ends it.
+            plain += f"`{part}"
+        else:
+            try:
+                formula = _Printer(to, shapes).whole(part)
+            except Malformed:
+                plain += f"`{part}`"
+                continue
+            yield plain, ""
+            yield "", formula
+            plain = ""
+    yield plain, ""
 
 
 class _Printer:

@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 
 from symattn.calculus.library import THEORY
-from symattn.calculus.printing import condition, latex, pieces, sides, text
+from symattn.calculus.printing import condition, latex, pieces, prose, sides, text
 
 SHAPES = {"A": 2, "S": 2, "dA": 2, "x": 1, "t": 0, "pi": 0, "W_Q": 2, "lam": 0}
+
+
+@pytest.mark.parametrize("words", ["an `a b` c", "`", "an `A", "``", "`$x$` d", "`A` `"])
+def test_prose_with_what_is_no_formula(words) -> None:
+    """It stays as it stands, and so does a backquote alone."""
+    assert prose(words, {}) == words.replace("`A`", "A")
+    assert "".join(one for one, _ in pieces(words, {})).count("`") == prose(words, {}).count("`")
 
 
 @pytest.mark.parametrize(
