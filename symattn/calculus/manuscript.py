@@ -74,6 +74,8 @@ class Manuscript(File):
 
     def line(self, where: str) -> int:
         """The line of the nearest that is known about a place in the tables."""
+        if where in self.at:
+            return self.at[where]
         known = [key for key in self.at if where.startswith(key)]
         return self.at[max(known, key=len)] if known else 0
 
@@ -139,7 +141,7 @@ class _Reader:
 
     def line(self, number: int, line: str) -> None:
         """Take in one line: a heading, what is given or assumed, equations, or words."""
-        line = line.strip()
+        line = " ".join(line.split())
         if len(line) > CHARACTERS.most:
             self.faults.append(Fault("", CHARACTERS.said(len(line)), number))
         elif not line or _FENCE.fullmatch(line):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -219,6 +220,24 @@ def test_bundled_derivations_written_by_hand(name) -> None:
     assert found.faults == ()
     assert [one.text for one in found.lines] == [one["line"] for one in held["lines"]]
     assert found.proved
+
+
+def test_long_texts_are_read_in_no_time() -> None:
+    """Work grows with the length, whatever stands in a line."""
+    most = CHARACTERS.most - 10
+    hard = ["a" + " " * most + "b", "1. " * (most // 3), "S, " * (most // 3), "a:" * (most // 2)]
+    hard += [
+        "((" * (most // 2) + "=",
+        "a = 1, " * (most // 7),
+        "any " * (most // 4),
+        "x and " * 500,
+    ]
+    text = "\n".join([*hard * 5, *(f"x{k} := {k}" for k in range(4000)), *["x = x"] * 4000])
+    start = process_time()
+    found = manuscript.read(Path("-"), text.encode())
+    places = [found.line(f"lines[{k}]") for k in range(len(found.document["lines"]))]
+    assert process_time() - start < 5
+    assert places[-1] == len(text.splitlines())
 
 
 @given(st.text(alphabet="AdSx=:[]()`#*-, \n\t1>'by", max_size=60))
