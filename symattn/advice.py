@@ -10,7 +10,7 @@ from collections.abc import Mapping
 MAKE_ONE = "'symattn new FILE.toml' writes one to start from"
 
 _TRANSPOSE = "the transpose is written X.T"
-_POWER = "there is no power operator, write a product, as in 'X * X'"
+_POWER = "a power is written X**2"
 _PRODUCT = "the matrix product is written '@'"
 
 #: Signs that are not read.
@@ -20,7 +20,7 @@ _SIGNS: Mapping[str, str] = {
     **dict.fromkeys("⊙∘⋅∙•∗⊗", "entry by entry it is '*', the matrix product is '@'"),
     **dict.fromkeys("≤⩽", "write '<='"),
     **dict.fromkeys("≥⩾", "write '>='"),
-    **dict.fromkeys("≈≠≃", "state what holds with == < <= > >=; figures go under 'printed'"),
+    **dict.fromkeys("≈≠≃", "state what holds with == != < <= > >=; figures go under 'printed'"),
     "√": "write sqrt(...)",
     "Σ": "write rowsum, colsum or total",
     "∑": "write rowsum, colsum or total",
@@ -31,7 +31,6 @@ _SIGNS: Mapping[str, str] = {
     "\\": "LaTeX is not read here: write sqrt(d_k), Q @ K.T, softmax(S)",
     "$": "LaTeX is not read here: write sqrt(d_k), Q @ K.T, softmax(S)",
 }
-_AXIS = re.compile(r"(?:axis|dim|keepdims?)\s*\Z")
 
 #: Functions and attributes that have another name here.
 _WORDS: Mapping[str, str] = {
@@ -42,15 +41,23 @@ _WORDS: Mapping[str, str] = {
         ("len", "shape", "size"),
         "write rows(X) or cols(X); statements have shape(X) == (3, 4)",
     ),
-    **dict.fromkeys(
-        ("sum", "nansum"), "write rowsum(X), colsum(X) or total(X): along rows, columns, of all"
-    ),
-    **dict.fromkeys(("mean", "average"), "write rowsum(X) / cols(X) or total(X) / rows(X)"),
+    "average": "write mean(X), mean(X, axis=1) for the rows",
     **dict.fromkeys(("tril", "triu", "masked_fill"), "write causal(S) or mask(S, M), 1 keeps"),
-    **dict.fromkeys(("hstack", "concatenate", "cat", "stack"), "write concat(A, B): side by side"),
-    **dict.fromkeys(("max", "min", "abs", "argmax"), "only statements have it, under 'holds'"),
+    "hstack": "write concat(A, B): side by side",
+    "vstack": "write concat(A, B, axis=0), or stack(a, b) of vectors",
+    "argmax": "only statements have it, under 'holds'",
+    **dict.fromkeys(("flatten", "ravel"), "write reshape(X, n) with the number of entries"),
+    "view": "write reshape(X, rows, columns)",
+    **dict.fromkeys(("repeat_interleave", "tile"), "write repeat(X, times, axis=0)"),
+    **dict.fromkeys(
+        ("binary_cross_entropy_with_logits",), "write binary_cross_entropy(sigmoid(X), T)"
+    ),
+    "nll_loss": "write nll(X, T)",
+    "mse_loss": "write mse(X, T)",
+    "normalize": "write l2norm(X): rows by their lengths",
+    "logistic": "write sigmoid(X)",
+    "hardtanh": "write clip(X, -1, 1)",
     "ln": "write log(X)",
-    "sigmoid": "write 1 / (1 + exp(-X))",
     "multiply": "write '*'",
     "divide": "write '/'",
 }
@@ -64,14 +71,12 @@ def of_sign(text: str, place: int, powers: bool = False) -> str:
     ``powers`` tells whether there is an operator for them.
 
     >>> of_sign("X^T", 1), of_sign("X^2", 1)
-    ('the transpose is written X.T', "there is no power operator, write a product, as in 'X * X'")
+    ('the transpose is written X.T', "a power is written X**2")
     """
     sign = text[place]
     after = text[place + 1 :].lstrip(" {(\\")
     if sign == "^" and re.match(r"(?:(?:T|t|top|intercal|prime)\b|[⊤ᵀ′])", after):
         return _TRANSPOSE
-    if sign == "=" and _AXIS.search(text[:place]):
-        return "there is no axis: softmax(S) goes row by row, sums are rowsum(X) and colsum(X)"
     if sign.isalpha() and sign not in _SIGNS:
         return "names have the letters A to Z, a to z, digits and _: spell it out"
     found = _SIGNS.get(sign, "")

@@ -81,6 +81,23 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Option:
+    """``name=value`` among the arguments of a function."""
+
+    name: str
+    value: Formula
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """1 where a comparison holds, else 0: Iverson's bracket ``[left sign right]``."""
+
+    left: Formula
+    sign: str
+    right: Formula
+
+
+@dataclass(frozen=True)
 class Transpose:
     """``operand.T``."""
 
@@ -113,6 +130,8 @@ Formula = (
     | Power
     | Root
     | Function
+    | Option
+    | Indicator
     | Transpose
     | Entry
     | Matrix
@@ -187,6 +206,10 @@ def _text(formula: Formula) -> tuple[str, int]:
             return f"sqrt({text(operand)})", _ATOM
         case Function(name, arguments):
             return f"{name}({', '.join(map(text, arguments))})", _ATOM
+        case Option(name, value):
+            return f"{name}={text(value)}", _ATOM
+        case Indicator(left, sign, right):
+            return f"[{text(left)} {sign} {text(right)}]", _ATOM
         case Transpose(operand):
             return f"{_bracket(_text(operand), _POSTFIX)}.T", _POSTFIX
         case Entry(operand, keys):
@@ -198,6 +221,9 @@ def _text(formula: Formula) -> tuple[str, int]:
 
 #: LaTeX of the functions that have an own command; others are set upright.
 _COMMANDS: Mapping[str, str] = {"exp": r"\exp", "log": r"\log", "cos": r"\cos", "sin": r"\sin"}
+_RELATIONS: Mapping[str, str] = {
+    ">=": r"\geq", "<=": r"\leq", "==": "=", "!=": r"\neq",
+}  # fmt: skip
 
 
 def latex(formula: Formula) -> str:
@@ -230,6 +256,11 @@ def _latex(formula: Formula) -> tuple[str, int]:
         case Function(name, arguments):
             command = _COMMANDS.get(name) or rf"\operatorname{{{_upright(name)}}}"
             return rf"{command}\left({', '.join(map(latex, arguments))}\right)", _ATOM
+        case Option(name, value):
+            return rf"\mathrm{{{_upright(name)}}} = {latex(value)}", _ATOM
+        case Indicator(left, sign, right):
+            shown = f"{latex(left)} {_RELATIONS.get(sign, sign)} {latex(right)}"
+            return rf"\left[{shown}\right]", _ATOM
         case Transpose(operand):
             return rf"{_brace(_latex(operand), _ATOM)}^{{\top}}", _POSTFIX
         case Entry(operand, keys):

@@ -33,6 +33,17 @@ class Verdict(Enum):
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is not a bool: compare it, as in 'verdict is Verdict.HOLDS'")
 
+    @property
+    def negated(self) -> Verdict:
+        """The verdict on the contrary.
+
+        >>> Verdict.HOLDS.negated
+        <Verdict.REFUTED: 'refuted'>
+        """
+        if self is Verdict.UNDECIDED:
+            return self
+        return Verdict.HOLDS if self is Verdict.REFUTED else Verdict.REFUTED
+
     @staticmethod
     def all(verdicts: Iterable[Verdict]) -> Verdict:
         """``refuted`` if any is, else ``undecided`` if any is, else ``holds``.

@@ -101,6 +101,12 @@ class Symbolic:
     def function(self, name, x):
         return getattr(sympy, name)(x)
 
+    def maximum(self, x, y):
+        return sympy.Max(x, y)
+
+    def above(self, x, y):
+        return sympy.Heaviside(x - y, 0)
+
     def is_positive(self, x):
         return bool(x.is_positive)
 

@@ -19,6 +19,7 @@ from flint import arb
 from symattn.auditing.figures import Figure
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.terms import MASKED, ONE, ZERO, Term
+from symattn.programs.enclosures import above
 from symattn.verdicts import Verdict
 
 
@@ -181,6 +182,10 @@ class Recomputation:
                 return self._worked(left, order, made) / self._worked(right, order, made)
             case "neg", (part,):
                 return -self._worked(part, order, made)
+            case "maximum", (left, right):
+                return self._worked(left, order, made).max(self._worked(right, order, made))
+            case "above", (left, right):
+                return above(self._worked(left, order, made), self._worked(right, order, made))
             case function, (part,):
                 result: arb = getattr(arb, function)(self._worked(part, order, made))
                 return result

@@ -140,10 +140,18 @@ def _compared(left: Value | Hidden, relation: str, right: Value | Hidden) -> Ver
     if isinstance(left, Hidden) or isinstance(right, Hidden):
         both = isinstance(left, Hidden) and isinstance(right, Hidden)
         less = isinstance(left, Hidden) and not both
-        truth = {"==": both, "<": less, "<=": less or both, ">": not less and not both}
+        truth = {
+            "==": both,
+            "!=": not both,
+            "<": less,
+            "<=": less or both,
+            ">": not less and not both,
+        }
         return _verdict(truth.get(relation, not less))
     difference = left - right
     zero = difference.is_zero()
+    if relation == "!=":
+        return zero.negated
     if relation == "==" or zero is Verdict.UNDECIDED:
         return zero
     if zero is Verdict.HOLDS:

@@ -125,6 +125,14 @@ class TermScalars:
         """``exp(x)`` and the like."""
         return Term(name, (x,))
 
+    def maximum(self, x: Term, y: Term) -> Term:
+        """The larger one."""
+        return Term("maximum", (x, y))
+
+    def above(self, x: Term, y: Term) -> Term:
+        """1 where x is the larger, else 0."""
+        return Term("above", (x, y))
+
     def is_positive(self, x: Term) -> bool:
         """The exact run has seen to that."""
         return True

@@ -22,7 +22,7 @@ from symattn.numbers.rows import Rows, read_rows, shape_of
 from symattn.numbers.tables import Table
 from symattn.numbers.values import Value
 from symattn.programs.gradient import differentiate
-from symattn.programs.program import Program, name_fault, sound_part
+from symattn.programs.program import Program, name_fault, sound_part, symbol_fault
 from symattn.shapes import Shape, keys, show
 from symattn.syntax import gradient_name, gradient_of
 from symattn.tables.entries import kind, unknown
@@ -339,7 +339,7 @@ def _entry_faults(entry: Value | Hidden, full: Program) -> Iterator[str]:
     if entry.has_symbols and not entry.is_linear_form:
         yield f"{entry} is not linear in its symbols"
     for symbol in entry.symbols:
-        if bad := name_fault(symbol):
+        if bad := symbol_fault(symbol):
             yield bad
         elif symbol in full.quantities:
             yield f"the symbol {symbol!r} is a quantity's name"

@@ -79,7 +79,7 @@ class _Lowering:
 
     def comparison(self, tree: syntax.Tree) -> Comparison:
         if not isinstance(tree, syntax.Comparison):
-            raise Malformed("states nothing: expected a comparison with == < <= > >=")
+            raise Malformed("states nothing: expected a comparison with == != < <= > >=")
         operands = tuple(map(self.operand, tree.operands))
         for left, relation, right in zip(operands, tree.relations, operands[1:], strict=False):
             if isinstance(left, Node) and isinstance(right, Node):
@@ -107,7 +107,7 @@ class _Lowering:
         if call.function == "shape":
             raise Malformed("a shape is compared as a whole, as in shape(X) == (3, 4)")
         function = next((name for name in FUNCTIONS if name == call.function), None)
-        if function is None:
+        if function is None or call.options:
             return None
         operand = self.node(_only(call))
         if function == "argmax" and len(operand.shape) != 1:

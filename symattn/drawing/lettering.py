@@ -142,6 +142,14 @@ _SUM, _PRODUCT, _FACTOR, _ATOM = range(4)
 _SIGNS = {"*": " \N{DOT OPERATOR} ", "@": " ", "o": " \N{CIRCLED DOT OPERATOR} "}
 
 
+_RELATIONS = {
+    ">=": "\N{GREATER-THAN OR EQUAL TO}",
+    "<=": "\N{LESS-THAN OR EQUAL TO}",
+    "==": "=",
+    "!=": "\N{NOT EQUAL TO}",
+}
+
+
 def _runs(shown: f.Formula) -> tuple[list[Run], int]:
     match shown:
         case f.Number(digits):
@@ -169,6 +177,11 @@ def _runs(shown: f.Formula) -> tuple[list[Run], int]:
             for place, argument in enumerate(arguments):
                 inside += [*([Run(", ")] if place else []), *_runs(argument)[0]]
             return [Run(f"{function}("), *inside, Run(")")], _ATOM
+        case f.Option(label, value):
+            return [Run(f"{label} = "), *_runs(value)[0]], _ATOM
+        case f.Indicator(left, sign, right):
+            held = f" {_RELATIONS.get(sign, sign)} "
+            return [Run("["), *_runs(left)[0], Run(held), *_runs(right)[0], Run("]")], _ATOM
         case f.Transpose(operand):
             return [*_bound(operand, _ATOM), Run("T", level=1)], _FACTOR
         case f.Entry(operand, keys):

@@ -9,7 +9,7 @@ from symattn import formulas as f
 from symattn import syntax
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import Node, Written, arguments
 from symattn.programs.program import Program, ancestors
 from symattn.shapes import keys_text
 
@@ -55,12 +55,14 @@ def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
     shown = dict(named)
     shown.pop(node.serial, None)
     # One after the other, operands first: a long chain is too deep for recursion.
-    for needed in ancestors([node], stop=lambda x: x.serial in shown):
-        shown[needed.serial] = _operation(needed, [shown[x.serial] for x in needed.operands])
+    for needed in ancestors([node], stop=lambda x: x.serial in shown, through=arguments):
+        shown[needed.serial] = _operation(needed, [shown[x.serial] for x in arguments(needed)])
     return shown[node.serial]
 
 
 def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
+    if node.written is not None:
+        return _call(node.written, x)
     match node.op:
         case "given":
             return f.Symbol(node.extra)
@@ -68,6 +70,8 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
             number: Value = node.extra
             return number.formula()
         case "table":
+            if not node.shape:
+                return _entry(node.extra[0][0])
             rows = tuple(tuple(_short([*map(_entry, row)], _DOTS)) for row in node.extra)
             dots = (_DOTS,) * len(rows[0])
             return f.Matrix(tuple(_short(list(rows), dots)), is_vector=len(node.shape) == 1)
@@ -90,6 +94,10 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
             return f.Quotient(x[0], x[1])
         case "matmul":
             return f.Product((*_factors(x[0]), x[1]), "@")
+        case "maximum":
+            return f.Function("max", (x[0], x[1]))
+        case "above":
+            return f.Indicator(x[0], ">", x[1])
         case "sqrt":
             return f.Root(x[0])
         case "hide":
@@ -105,6 +113,19 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
             return f.Function("scatter", (x[0],))
         case _:
             return f.Function(node.op, tuple(x))
+
+
+def _call(written: Written, x: list[f.Formula]) -> f.Formula:
+    """A call as it was written, but for powers, comparisons and absolute values."""
+    match written.function:
+        case "**":
+            return f.Power(x[0], x[1])
+        case ">" | ">=" | "<" | "<=" | "==" | "!=":
+            return f.Indicator(x[0], written.function, x[1])
+    options = ((name, f.Symbol(value, rf"\text{{{value}}}")) for name, value in written.options)
+    shown = (*zip(written.labels, x, strict=True), *options)
+    named = (f.Option(name, value) if name else value for name, value in shown)
+    return f.Function(written.function, tuple(named))
 
 
 #: So many rows and columns of an array are shown in a formula, and what stands for more.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from flint import arb, arb_mat, ctx, fmpq
 
@@ -69,7 +70,7 @@ class Balls:
             return _transposed(operands[0])
         if node.op in ("multiply", "divide") and operands[1].shape == (1, 1):
             return self._scaled(node, *operands)
-        if node.op in ("add", "subtract", "multiply", "divide", "hide", "spread"):
+        if node.op in _SPREADING:
             operands = [_spread(x, node.grid) for x in operands]
         if node.op in ELEMENTWISE:
             return Enclosure(self._function(node.op, *operands))
@@ -118,6 +119,22 @@ class Balls:
         flat = [a / b for a, b in zip(x.matrix.entries(), divisors, strict=True)]
         factors = {k: divisors[k] for k in x.hidden}
         return _masked(Enclosure(arb_mat(*node.grid, flat), x.hidden), factors)
+
+    def _maximum(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
+        flat = [a.max(b) for a, b in zip(x.matrix.entries(), y.matrix.entries(), strict=True)]
+        for one, other in ((x, y), (y, x)):
+            flat = [
+                b if k in one.hidden else a
+                for k, (a, b) in enumerate(zip(flat, other.matrix.entries(), strict=True))
+            ]
+        return Enclosure(arb_mat(*node.grid, flat), x.hidden & y.hidden)
+
+    def _above(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
+        flat = [above(a, b) for a, b in zip(x.matrix.entries(), y.matrix.entries(), strict=True)]
+        for places, value in ((y.hidden, 1), (x.hidden, 0)):
+            for place in places:
+                flat[place] = arb(value)
+        return arb_mat(*node.grid, flat)
 
     def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
         left, right = _open(x), _open(y)
@@ -173,6 +190,10 @@ class Balls:
         rows = x.shape[0]
         return arb_mat(1, rows, [1] * rows) * _open(x)
 
+    def _rowmax(self, node: Node, x: Enclosure) -> Enclosure:
+        rows = [[entry for entry in row if entry is not None] for row in _rows(x)]
+        return _from_rows([[reduce(arb.max, row) if row else None] for row in rows])
+
     def _total(self, node: Node, x: Enclosure) -> arb_mat:
         return arb_mat(1, 1, [sum(_open(x).entries(), arb(0))])
 
@@ -189,6 +210,22 @@ class Balls:
             for j in node.extra[1]:
                 flat[i * columns + j] = next(values)
         return arb_mat(rows, columns, flat)
+
+
+#: Operations whose operands are spread to the shape of the result.
+_SPREADING = (
+    "add", "subtract", "multiply", "divide", "maximum", "above", "hide", "spread",
+)  # fmt: skip
+
+
+def above(x: arb, y: arb) -> arb:
+    """1 where x is the larger, else 0; both where the balls don't tell.
+
+    >>> above(arb(2), arb(1)), above(arb(1), arb(1))
+    (1.00000000000000, 0)
+    """
+    apart = x - y
+    return arb(1) if apart > 0 else arb(0) if apart <= 0 else arb(0.5, 0.5)
 
 
 def _centred(x: arb_mat, weights: Enclosure) -> arb_mat:

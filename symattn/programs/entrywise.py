@@ -9,6 +9,7 @@ entry of a large gradient costs only what it depends on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from typing import Generic, Protocol, TypeVar
 
 from symattn.errors import Malformed
@@ -57,6 +58,14 @@ class Scalars(Protocol[S]):
 
     def function(self, name: Elementwise, x: S) -> S:
         """``sqrt``, ``exp``, ... of x."""
+        ...
+
+    def maximum(self, x: S, y: S) -> S:
+        """The larger one."""
+        ...
+
+    def above(self, x: S, y: S) -> S:
+        """1 where x is the larger, else 0."""
         ...
 
     def is_positive(self, x: S) -> bool:
@@ -209,6 +218,29 @@ class Entrywise(Generic[S]):
 
         return entry
 
+    def _maximum(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
+        x, y = self._spread_to(node, x), self._spread_to(node, y)
+        return lambda i, j: self._larger(x.at(i, j), y.at(i, j))
+
+    def _larger(self, a: S | Hidden, b: S | Hidden) -> S | Hidden:
+        """The larger one; a masked score is less than every number."""
+        if isinstance(a, Hidden):
+            return b
+        return a if isinstance(b, Hidden) else self.scalars.maximum(a, b)
+
+    def _above(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
+        x, y = self._spread_to(node, x), self._spread_to(node, y)
+
+        def entry(i: int, j: int) -> S | Hidden:
+            a, b = x.at(i, j), y.at(i, j)
+            if isinstance(a, Hidden):
+                return self.scalars.constant(values.ZERO)
+            if isinstance(b, Hidden):
+                return self.scalars.constant(values.ONE)
+            return self.scalars.above(a, b)
+
+        return entry
+
     def _need_positive(self, factor: S | Hidden) -> None:
         if not isinstance(factor, Hidden) and self.scalars.is_positive(factor):
             return
@@ -264,6 +296,9 @@ class Entrywise(Generic[S]):
     def _colsum(self, node: Node, x: Grid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.total(x.number(k, j) for k in range(x.rows))
 
+    def _rowmax(self, node: Node, x: Grid[S]) -> Compute[S]:
+        return lambda i, j: reduce(self._larger, (x.at(i, k) for k in range(x.columns)))
+
     def _total(self, node: Node, x: Grid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.total(
             x.number(k, l) for k in range(x.rows) for l in range(x.columns)
@@ -307,6 +342,12 @@ class _Exact:
     def function(self, name: Elementwise, x: Value) -> Value:
         result: Value = getattr(x, name)()
         return result
+
+    def maximum(self, x: Value, y: Value) -> Value:
+        return x.maximum(y)
+
+    def above(self, x: Value, y: Value) -> Value:
+        return values.ONE if (x - y).sign() > 0 else values.ZERO
 
     def is_positive(self, x: Value) -> bool:
         return x.sign() > 0

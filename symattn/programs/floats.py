@@ -6,6 +6,7 @@ once, and so does all that is computed from it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -61,6 +62,10 @@ def _scatter(node: Node, x: Matrix) -> Matrix:
     return result
 
 
+#: NumPy has none.
+_erf = np.vectorize(math.erf, otypes=[float])
+
+
 def _number(value: Value | Hidden) -> float:
     return -np.inf if isinstance(value, Hidden) else float(value.ball(64))
 
@@ -78,12 +83,16 @@ _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     "multiply": _product,
     "divide": lambda node, x, y: x / y,
     "matmul": lambda node, x, y: x @ y,
-    **{name: lambda node, x: getattr(np, node.op)(x) for name in ELEMENTWISE},
+    "maximum": lambda node, x, y: np.maximum(x, y),
+    "above": lambda node, x, y: (x > y).astype(float),
+    **{name: lambda node, x: getattr(np, node.op)(x) for name in ELEMENTWISE if name != "erf"},
+    "erf": lambda node, x: _erf(x),
     "softmax": _softmax,
     "hide": lambda node, x, keep: np.where(keep == 0, -np.inf, x),
     "concat": _concat,
     "rowsum": lambda node, x: x.sum(axis=-1, keepdims=True),
     "colsum": lambda node, x: x.sum(axis=-2, keepdims=True),
+    "rowmax": lambda node, x: x.max(axis=-1, keepdims=True),
     "total": lambda node, x: x.sum(axis=(-1, -2), keepdims=True),
     "pick": _pick,
     "scatter": _scatter,

@@ -12,26 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
 
-from symattn.numbers.values import rational
 from symattn.programs import nodes
-from symattn.programs.nodes import Node
+from symattn.programs.algebra import above, flow, minus, over, pi, plus, times
+from symattn.programs.nodes import Node, arguments
 from symattn.programs.program import Program, ancestors
 
 Flow = list[Node | None]
 #: (node, gradient of the node's result) -> gradient for each operand.
 Rule = Callable[[Node, Node], Flow]
-
-
-def _multiply(x: Node, y: Node) -> Node:
-    return nodes.elementwise("multiply", x, y)
-
-
-def _flow(g: Node, factor: Node) -> Node:
-    return nodes.elementwise("multiply", g, factor, nodes.FLOW)
-
-
-def _divide(x: Node, y: Node) -> Node:
-    return nodes.elementwise("divide", x, y)
 
 
 def _copy(node: Node, g: Node) -> Flow:
@@ -54,13 +42,13 @@ def _subtract(node: Node, g: Node) -> Flow:
 
 def _product(node: Node, g: Node) -> Flow:
     x, y = node.operands
-    return [nodes.gathered(_flow(g, y), x.shape), nodes.gathered(_flow(g, x), y.shape)]
+    return [nodes.gathered(flow(g, y), x.shape), nodes.gathered(flow(g, x), y.shape)]
 
 
 def _quotient(node: Node, g: Node) -> Flow:
     x, y = node.operands
-    below = nodes.negate(_divide(_flow(g, node), y))
-    return [nodes.gathered(_divide(g, y), x.shape), nodes.gathered(below, y.shape)]
+    below = nodes.negate(over(flow(g, node), y))
+    return [nodes.gathered(over(g, y), x.shape), nodes.gathered(below, y.shape)]
 
 
 def _matmul(node: Node, g: Node) -> Flow:
@@ -72,7 +60,7 @@ def _matmul(node: Node, g: Node) -> Flow:
 
 def _turned(x: Node) -> Node:
     """The transpose of the grid, which for a vector is a column."""
-    if x.op == "transpose" and len(x.operands[0].shape) == 2:
+    if x.op == "transpose" and not x.written and len(x.operands[0].shape) == 2:
         # Here K for K.T.T; not in steps, where a named K.T would lose a use.
         return x.operands[0]
     return nodes.transpose(x) if len(x.shape) == 2 else Node("transpose", (x,), x.grid[::-1])
@@ -84,7 +72,7 @@ def _shaped(g: Node, x: Node) -> Node:
 
 def _transpose(node: Node, g: Node) -> Flow:
     (x,) = node.operands
-    if g.op == "matmul":
+    if g.op == "matmul" and not g.written:
         # (Q^T dS)^T reads better as dS^T Q.
         left, right = g.operands
         return [_shaped(nodes.matmul(_turned(right), _turned(left)), x)]
@@ -96,33 +84,68 @@ def _reshape(node: Node, g: Node) -> Flow:
 
 
 def _sqrt(node: Node, g: Node) -> Flow:
-    return [_divide(g, _multiply(nodes.constant(rational(2)), node))]
+    return [over(g, times(2, node))]
 
 
 def _exp(node: Node, g: Node) -> Flow:
-    return [_multiply(g, node)]
+    return [times(g, node)]
 
 
 def _log(node: Node, g: Node) -> Flow:
-    return [_divide(g, node.operands[0])]
+    return [over(g, node.operands[0])]
 
 
 def _tanh(node: Node, g: Node) -> Flow:
     """``1 - tanh(x)^2``, by the value itself."""
-    square = _multiply(node, node)
-    return [_multiply(g, nodes.elementwise("subtract", nodes.constant(rational(1)), square))]
+    return [times(g, minus(1, times(node, node)))]
+
+
+def _sin(node: Node, g: Node) -> Flow:
+    return [times(g, nodes.apply("cos", node.operands[0]))]
+
+
+def _cos(node: Node, g: Node) -> Flow:
+    return [nodes.negate(times(g, nodes.apply("sin", node.operands[0])))]
+
+
+def _erf(node: Node, g: Node) -> Flow:
+    """``2/sqrt(pi) exp(-x^2)``."""
+    (x,) = node.operands
+    slope = over(2, nodes.apply("sqrt", pi()))
+    return [times(g, times(slope, nodes.apply("exp", nodes.negate(times(x, x)))))]
+
+
+def _maximum(node: Node, g: Node) -> Flow:
+    """To the larger one; of two that are equal a half to each."""
+    x, y = node.operands
+    greater, less = above(x, y), above(y, x)
+    first = over(plus(1, minus(greater, less)), 2)
+    second = over(plus(1, minus(less, greater)), 2)
+    return [nodes.gathered(times(g, first), x.shape), nodes.gathered(times(g, second), y.shape)]
+
+
+def _above(node: Node, g: Node) -> Flow:
+    """It is flat where it has a slope."""
+    return [None, None]
+
+
+def _rowmax(node: Node, g: Node) -> Flow:
+    """Shared evenly by the entries of a row that are the largest."""
+    (x,) = node.operands
+    peaks = minus(1, above(node, x))
+    return [times(g, over(peaks, nodes.rowsum(peaks)))]
 
 
 def _softmax(node: Node, g: Node) -> Flow:
     """``dS = A o (dA - rowsum(A o dA))``, row by row."""
-    summed = Node("rowsum", (_multiply(node, g),), (node.grid[0], 1))
+    summed = Node("rowsum", (times(node, g),), (node.grid[0], 1))
     centre = summed if len(node.shape) == 2 else Node("reshape", (summed,), (1,))
-    return [_multiply(node, nodes.elementwise("subtract", g, centre))]
+    return [times(node, nodes.elementwise("subtract", g, centre))]
 
 
 def _hide(node: Node, g: Node) -> Flow:
     """Nothing flows into a hidden score; the mask is no variable."""
-    return [_multiply(g, node.operands[1]), None]
+    return [times(g, node.operands[1]), None]
 
 
 def _concat(node: Node, g: Node) -> Flow:
@@ -144,7 +167,15 @@ def _pick(node: Node, g: Node) -> Flow:
     return [nodes.scatter(g, node.extra, node.operands[0].shape)]
 
 
-#: The backward rule of every operation that steps can contain.
+def _scatter(node: Node, g: Node) -> Flow:
+    return [Node("pick", (g,), node.operands[0].shape, node.extra)]
+
+
+def _spread(node: Node, g: Node) -> Flow:
+    return [nodes.gathered(g, node.operands[0].shape)]
+
+
+#: The backward rule of every operation.
 RULES: Mapping[str, Rule] = {
     "copy": _copy,
     "negate": _negate,
@@ -159,6 +190,12 @@ RULES: Mapping[str, Rule] = {
     "exp": _exp,
     "log": _log,
     "tanh": _tanh,
+    "sin": _sin,
+    "cos": _cos,
+    "erf": _erf,
+    "maximum": _maximum,
+    "above": _above,
+    "rowmax": _rowmax,
     "softmax": _softmax,
     "hide": _hide,
     "concat": _concat,
@@ -166,7 +203,20 @@ RULES: Mapping[str, Rule] = {
     "colsum": _summed,
     "total": _summed,
     "pick": _pick,
+    "scatter": _scatter,
+    "spread": _spread,
 }
+
+
+def _rule(node: Node) -> Rule:
+    written = node.written
+    return RULES[node.op] if written is None or written.back is None else written.back
+
+
+def _taken(node: Node) -> tuple[Node, ...]:
+    """What a node's rule sends gradients to: the operands of a call that has a rule."""
+    written = node.written
+    return node.operands if written is None or written.back is None else arguments(node)
 
 
 def differentiate(forward: Program, output: str) -> Program:
@@ -185,14 +235,15 @@ def differentiate(forward: Program, output: str) -> Program:
     upstream = nodes.given("upstream", target.shape)
     flows: dict[int, list[Node]] = {target.serial: [upstream]}
     gradients: dict[int, Node] = {}
-    for node in reversed(ancestors([target])):
+    for node in reversed(ancestors([target], through=_taken)):
         arrived = flows.get(node.serial)
         if not arrived:
             continue
         gradient = reduce(lambda x, y: nodes.elementwise("add", x, y), arrived)
         gradients[node.serial] = gradient
         if node.op in RULES:
-            for operand, flow in zip(node.operands, RULES[node.op](node, gradient), strict=True):
+            rule = _rule(node)
+            for operand, flow in zip(_taken(node), rule(node, gradient), strict=True):
                 if flow is not None:
                     flows.setdefault(operand.serial, []).append(flow)
     named = {

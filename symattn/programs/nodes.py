@@ -10,9 +10,8 @@ node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import count
 from math import prod
 from typing import Any, Literal, get_args
@@ -20,25 +19,28 @@ from typing import Any, Literal, get_args
 from symattn.errors import Malformed
 from symattn.limits import ENTRIES
 from symattn.numbers.reading import Hidden
-from symattn.numbers.values import Value, rational
+from symattn.numbers.values import Value
 from symattn.shapes import Shape, chosen, grid, show
 from symattn.syntax import Key
 
 #: Functions that are taken of every entry by itself.
-Elementwise = Literal["sqrt", "exp", "log", "tanh"]
+Elementwise = Literal["sqrt", "exp", "log", "tanh", "sin", "cos", "erf"]
 ELEMENTWISE: tuple[Elementwise, ...] = get_args(Elementwise)
 
-#: Operations between two operands, entry by entry, with broadcasting.
-Arithmetic = Literal["add", "subtract", "multiply", "divide"]
+#: Operations between two operands, entry by entry, with broadcasting. ``maximum`` is the
+#: larger one; ``above`` is 1 where the first is the larger, else 0; to both a masked score is
+#: less than every number.
+Arithmetic = Literal["add", "subtract", "multiply", "divide", "maximum", "above"]
 
-#: All operations. ``given``, ``constant``, ``table`` and ``triangle`` have no
-#: operands; ``scatter`` and ``spread`` occur in gradients only.
+#: All operations that arithmetics know; others are written in these. ``given``,
+#: ``constant``, ``table`` and ``triangle`` have no operands; ``scatter`` and ``spread``
+#: occur in gradients only.
 Op = (
     Literal["given", "constant", "table", "triangle", "copy", "reshape", "transpose", "negate"]
     | Arithmetic
     | Literal["matmul"]
     | Elementwise
-    | Literal["softmax", "hide", "concat", "rowsum", "colsum", "total", "pick"]
+    | Literal["softmax", "hide", "concat", "rowsum", "colsum", "rowmax", "total", "pick"]
     | Literal["scatter", "spread"]
 )
 
@@ -52,18 +54,37 @@ _serial = count()
 
 
 @dataclass(frozen=True, eq=False)
+class Written:
+    """A call that a node was written as: what it computes stands below the node in
+    operations that all arithmetics know.
+
+    ``labels`` are the names of options that are operands, '' for others, ``options`` the rest
+    by name, '' for those that are no options. ``back`` is the rule of its gradient, None
+    where that is left to the operations below.
+    """
+
+    function: str
+    operands: tuple[Node, ...]
+    labels: tuple[str, ...]
+    options: tuple[tuple[str, str], ...] = ()
+    back: Back | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Node:
     """One operation: what it does, to what, and the shape of the result.
 
     ``extra`` is what the operation needs besides its operands: the name of an
-    input, the value of a constant, the keys of an index. Operands always have
-    smaller serial numbers, so sorting by them is an order of evaluation.
+    input, the value of a constant, the keys of an index; ``written`` the call that it
+    stands for. Operands always have smaller serial numbers, so sorting by them is an
+    order of evaluation.
     """
 
     op: Op
     operands: tuple[Node, ...]
     shape: Shape
     extra: Any = None
+    written: Written | None = None
     serial: int = field(default_factory=lambda: next(_serial))
 
     def __repr__(self) -> str:
@@ -73,6 +94,16 @@ class Node:
     def grid(self) -> tuple[int, int]:
         """Rows and columns that the result is held in."""
         return grid(self.shape)
+
+
+def arguments(node: Node) -> tuple[Node, ...]:
+    """What a node was written with: the operands of a call, or its own."""
+    return node.operands if node.written is None else node.written.operands
+
+
+#: How a gradient flows through a call: (node, what flows into it) to what flows into each
+#: operand.
+Back = Callable[[Node, Node], "list[Node | None]"]
 
 
 def given(name: str, shape: Shape) -> Node:
@@ -115,7 +146,7 @@ FLOW = "flow"
 
 
 def elementwise(op: Arithmetic, x: Node, y: Node, extra: str | None = None) -> Node:
-    """``add``, ``subtract``, ``multiply`` or ``divide``, with broadcasting."""
+    """An operation between two operands, with broadcasting."""
     longer, shorter = sorted((x.shape, y.shape), key=len, reverse=True)
     padded = (1,) * (len(longer) - len(shorter)) + shorter
     if any(a != b and 1 not in (a, b) for a, b in zip(longer, padded, strict=True)):
@@ -222,6 +253,13 @@ def colsum(x: Node) -> Node:
     return Node("colsum", (x,), (1, x.shape[1]))
 
 
+def rowmax(x: Node) -> Node:
+    """The largest entry of each row, as a column."""
+    if len(x.shape) != 2:
+        raise Malformed(f"rowmax takes a matrix, found {show(x.shape)}: 'max' takes a vector too")
+    return Node("rowmax", (x,), (x.shape[0], 1))
+
+
 def total(x: Node) -> Node:
     """The sum of all entries."""
     return Node("total", (x,), ())
@@ -311,36 +349,3 @@ def _masks(scores: Node) -> Iterator[Node]:
         if scores.op == "hide":
             yield scores.operands[1]
         scores = scores.operands[0]
-
-
-# -- the functions of steps ----------------------------------------------------------
-
-
-def _size(axis: int, x: Node) -> Node:
-    if not x.shape:
-        raise Malformed("a scalar has no rows and columns")
-    return constant(rational(x.shape[axis]))
-
-
-@dataclass(frozen=True)
-class Function:
-    """A function that steps can call: its node, and how many operands it
-    takes; None: one or more."""
-
-    node: Callable[..., Node]
-    operands: int | None = 1
-
-
-#: The functions of steps, by name.
-FUNCTIONS: Mapping[str, Function] = {
-    **{name: Function(partial(apply, name)) for name in ELEMENTWISE},
-    "softmax": Function(softmax),
-    "causal": Function(causal),
-    "mask": Function(mask, 2),
-    "concat": Function(lambda *parts: concat(parts), None),
-    "rowsum": Function(rowsum),
-    "colsum": Function(colsum),
-    "total": Function(total),
-    "rows": Function(partial(_size, 0)),
-    "cols": Function(partial(_size, -1)),
-}

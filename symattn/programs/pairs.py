@@ -9,6 +9,7 @@ matrix may have axes before its rows and columns, as in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -113,6 +114,16 @@ def _softmax(node: Node, x: Doubles) -> Doubles:
     return doubles.divide(powers, doubles.total(powers, -1))
 
 
+def _unknown(node: Node, x: Doubles) -> Doubles:
+    """Left to balls."""
+    return Doubles(np.zeros(x.shape), np.zeros(x.shape), np.full(x.shape, np.inf))
+
+
+def _rowmax(node: Node, x: Doubles) -> Doubles:
+    columns = (x.map(lambda part, k=k: part[..., k : k + 1]) for k in range(x.shape[-1]))
+    return reduce(doubles.maximum, columns)
+
+
 def _hide(node: Node, x: Doubles, keep: Doubles) -> Doubles:
     keep = keep.map(lambda part: np.broadcast_to(part, x.shape))
     hides = (keep.high == 0) & (keep.error == 0)
@@ -165,11 +176,17 @@ _OPERATIONS: Mapping[str, Callable[..., Doubles]] = {
     "exp": lambda node, x: exponentials.exp(x),
     "log": lambda node, x: exponentials.log(_open(x)),
     "tanh": _tanh,
+    "maximum": lambda node, x, y: doubles.maximum(x, y),
+    "above": lambda node, x, y: doubles.above(x, y),
+    "sin": _unknown,
+    "cos": _unknown,
+    "erf": _unknown,
     "softmax": _softmax,
     "hide": _hide,
     "concat": _concat,
     "rowsum": lambda node, x: doubles.total(_open(x), -1),
     "colsum": lambda node, x: doubles.total(_open(x), -2),
+    "rowmax": _rowmax,
     "total": _total,
     "pick": _pick,
     "scatter": _scatter,

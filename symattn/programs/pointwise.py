@@ -14,7 +14,7 @@ from flint import arb, ctx
 
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value
-from symattn.programs.enclosures import closer_product
+from symattn.programs.enclosures import above, closer_product
 from symattn.programs.entrywise import Compute, Entrywise, Grid, Keeps
 from symattn.programs.nodes import Elementwise, Node
 
@@ -46,6 +46,12 @@ class _Balls:
     def function(self, name: Elementwise, x: arb) -> arb:
         result: arb = getattr(x, name)()
         return result
+
+    def maximum(self, x: arb, y: arb) -> arb:
+        return x.max(y)
+
+    def above(self, x: arb, y: arb) -> arb:
+        return above(x, y)
 
     def is_positive(self, x: arb) -> bool:
         return bool(x > 0)

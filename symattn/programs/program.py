@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 
 from symattn import syntax
 from symattn.advice import of_word
 from symattn.errors import Fault, Malformed, UnknownName, expected, short
 from symattn.limits import STEPS
-from symattn.numbers.reading import Hidden, evaluate, read_tree
+from symattn.numbers.reading import HIDDEN, Hidden, evaluate, read_tree
 from symattn.numbers.values import Value
 from symattn.programs import nodes
+from symattn.programs.algebra import pi, times
+from symattn.programs.functions import ALIASES, COMPARISONS, FUNCTIONS, Function
+from symattn.programs.functions.entries import power
 from symattn.programs.nodes import Node
 from symattn.shapes import Shape, show
+from symattn.syntax.trees import WORDS
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -26,18 +30,16 @@ _OPERATORS: Mapping[str, nodes.Arithmetic] = {
 #: The node of a call that only some expressions know, or None.
 Special = Callable[[syntax.Call], Node | None]
 
+_EULER = "'e' is reserved for Euler's number: call it E or e1"
 #: Names that quantities can't have: what each is for, and what to write where
 #: it stands for a quantity.
 RESERVED: Mapping[str, tuple[str, str]] = {
-    **dict.fromkeys(
-        (*nodes.FUNCTIONS, "grad", "argmax", "shape", "max", "min", "abs"),
-        ("the function of that name", "as a function it needs brackets"),
-    ),
-    "e": ("Euler's number", "write exp(1) for Euler's number"),
+    "grad": ("gradients", "write grad(Q) of a quantity Q"),
     "dL": ("gradients", "write dL/dQ or grad(Q)"),
     "and": ("statements", "it joins two statements"),
     "inf": ("what is not finite", 'masked scores are given as "-inf"'),
     "nan": ("what is no number", "expected a number or a name"),
+    **dict.fromkeys(WORDS, ("options of functions", "it has no value")),
     "upstream": ("the gradient that flows into the output", "write dL/dY of the output Y"),
 }
 
@@ -110,8 +112,14 @@ class Program:
                 return _array(tree)
             case syntax.Name(name):
                 return self._quantity(name)
+            case syntax.Negative(syntax.Name("inf")):
+                return nodes.table(((HIDDEN,),), ())
             case syntax.Negative(operand):
                 return nodes.negate(lower(operand))
+            case syntax.Power(base, exponent):
+                return power(lower(base), _exponent(exponent))
+            case syntax.Comparison(operands, relations):
+                return self._compared([*map(lower, operands)], relations)
             case syntax.Binary(op, left, right):
                 x, y = lower(left), lower(right)
                 try:
@@ -124,21 +132,43 @@ class Program:
                 return nodes.index(lower(operand), keys)
             case syntax.Gradient(name):
                 return self._gradient(name)
-            case syntax.Call(function, arguments):
-                if function in self.quantities:
-                    of = f"{function} is a quantity, no function"
-                    raise Malformed(f"{of}: write '{function} @ (...)' or '{function} * (...)'")
-                return _function(function, len(arguments)).node(*map(lower, arguments))
-        raise Malformed("a comparison or a list in brackets is no quantity: it has no value here")
+            case syntax.Call(name):
+                return self._function(name).called(tree, lower)
+        raise Malformed("a list in brackets and statements joined by 'and' are no quantities")
 
     def _quantity(self, name: str) -> Node:
         if name in self.quantities:
             return self.quantities[name]
+        if name == "pi":
+            return pi()
         if name in RESERVED:
             raise UnknownName(f"{name!r} is no quantity; {RESERVED[name][1]}")
+        if name in FUNCTIONS:
+            raise UnknownName(f"{name!r} is no quantity; as a function it needs brackets")
+        if name == "e":
+            raise UnknownName("'e' is no quantity; write exp(1) for Euler's number")
         if name[0] == "d" and name[1:] in self.quantities:
             return self._gradient(name[1:])
         raise UnknownName(f"unknown name {short(name)!r}: {expected(name, self.quantities)}")
+
+    def _function(self, name: str) -> Function:
+        """The function of that name."""
+        found = FUNCTIONS.get(ALIASES.get(name, name))
+        if found is not None:
+            return found
+        if name in self.quantities:
+            of = f"{name} is a quantity, no function"
+            raise Malformed(f"{of}: write '{name} @ (...)' or '{name} * (...)'")
+        if name == "grad":
+            raise Malformed("grad takes the name of one quantity, as in grad(Q)")
+        instead = of_word(name) or expected(name, sorted([*FUNCTIONS, "grad"]))
+        raise UnknownName(f"unknown function {short(name)!r}: {instead}")
+
+    @staticmethod
+    def _compared(operands: list[Node], relations: tuple[str, ...]) -> Node:
+        """1 where all relations hold, else 0."""
+        pairs = zip(operands, relations, operands[1:], strict=False)
+        return reduce(times, (COMPARISONS[sign](x, y) for x, sign, y in pairs))
 
     def _gradient(self, name: str) -> Node:
         self._quantity(name)
@@ -151,6 +181,13 @@ class Program:
         bound = {name: self.named.get(name) or self._quantity(name) for name in syntax.names(tree)}
         known = [f"{name} is {show(node.shape)}" for name, node in bound.items()]
         return f" ({', '.join(known)})" if known else ""
+
+
+def _exponent(tree: syntax.Tree) -> Node:
+    """The number that an exponent is, which is no quantity."""
+    if any(syntax.names(tree)):
+        raise Malformed("a power takes a whole number written out, found a quantity")
+    return nodes.constant(evaluate(tree, syntax.text(tree)))
 
 
 def _elementwise(op: str, x: Node, y: Node) -> Node:
@@ -181,26 +218,11 @@ def _entry(tree: syntax.Tree) -> Value | Hidden:
     return read_tree(tree)
 
 
-def _function(name: str, count: int) -> nodes.Function:
-    """The function of that name, if it takes so many operands."""
-    if name == "grad":
-        raise Malformed("grad takes the name of one quantity, as in grad(Q)")
-    if name not in nodes.FUNCTIONS:
-        instead = of_word(name) or expected(name, sorted([*nodes.FUNCTIONS, "grad"]))
-        raise UnknownName(f"unknown function {short(name)!r}: {instead}")
-    function = nodes.FUNCTIONS[name]
-    if function.operands not in (None, count) or not count:
-        wanted = {None: "one or more arguments", 1: "one argument", 2: "two arguments"}
-        rows = ": it goes row by row" if name == "softmax" else ""
-        raise Malformed(f"{name} takes {wanted[function.operands]}, found {count}{rows}")
-    return function
-
-
 def name_fault(name: str) -> str:
     """What is wrong with a quantity's name; '' for a good one.
 
-    >>> name_fault("e"), name_fault("W_Q")
-    ("'e' is reserved for Euler's number: call it E or e1", '')
+    >>> name_fault("grad"), name_fault("W_Q")
+    ("'grad' is reserved for gradients: call it grad1", '')
     """
     if not _NAME.match(name):
         return f"{short(name, 40)!r} is no name: expected a letter, then letters, digits and _"
@@ -208,6 +230,19 @@ def name_fault(name: str) -> str:
         return ""
     other = f"{name.upper()} or {name}1" if len(name) == 1 else f"{name}1"
     return f"{name!r} is reserved for {RESERVED[name][0]}: call it {other}"
+
+
+def symbol_fault(name: str) -> str:
+    """What is wrong with the name of a symbol, which stands in numbers beside e and functions.
+
+    >>> symbol_fault("e"), symbol_fault("g1")
+    ("'e' is reserved for Euler's number: call it E or e1", '')
+    """
+    if name == "e":
+        return _EULER
+    if name in FUNCTIONS:
+        return f"{name!r} is reserved for the function of that name: call it {name}1"
+    return name_fault(name)
 
 
 def program(
@@ -267,6 +302,8 @@ def _collect(faults: list[Fault], where: str, act: Callable[[], None]) -> None:
 def _add_given(quantities: dict[str, Node], name: str, shape: Shape) -> None:
     if fault := name_fault(name):
         raise Malformed(fault)
+    if name == "e" and not shape:
+        raise Malformed(_EULER)
     quantities[name] = nodes.given(name, shape)
 
 
@@ -281,20 +318,25 @@ def _add_step(so_far: Program, name: str, text: str, broken: set[str]) -> None:
     node = so_far.lower_tree(tree)
     if any(node is known for known in so_far.quantities.values()):
         node = nodes.copy(node)
+    if name == "e" and not node.shape:
+        raise Malformed(_EULER)
     assert isinstance(so_far.quantities, dict)
     so_far.quantities[name] = node
 
 
 def ancestors(
-    targets: Iterable[Node], stop: Callable[[Node], bool] = lambda node: False
+    targets: Iterable[Node],
+    stop: Callable[[Node], bool] = lambda node: False,
+    through: Callable[[Node], tuple[Node, ...]] = lambda node: node.operands,
 ) -> list[Node]:
     """All nodes that the targets need, themselves included, in order; not
-    those that ``stop``, nor what only they need."""
+    those that ``stop``, nor what only they need. A node needs what it is reached
+    ``through``, its operands."""
     found: dict[int, Node] = {}
     waiting = list(targets)
     while waiting:
         node = waiting.pop()
         if node.serial not in found and not stop(node):
             found[node.serial] = node
-            waiting.extend(node.operands)
+            waiting.extend(through(node))
     return [found[serial] for serial in sorted(found)]

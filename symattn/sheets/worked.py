@@ -43,6 +43,14 @@ class FormulaScalars:
         """A root, or a function by its name."""
         return f.Root(x) if name == "sqrt" else f.Function(name, (x,))
 
+    def maximum(self, x: f.Formula, y: f.Formula) -> f.Formula:
+        """The larger one, written out."""
+        return f.Function("max", (x, y))
+
+    def above(self, x: f.Formula, y: f.Formula) -> f.Formula:
+        """Iverson's bracket."""
+        return f.Indicator(x, ">", y)
+
     def is_positive(self, x: f.Formula) -> bool:
         """The exact run has seen to that."""
         return True

@@ -222,6 +222,12 @@ class _Letters:
     def function(self, name: Elementwise, x: Expr) -> Expr:
         return getattr(sympy, name)(x)
 
+    def maximum(self, x: Expr, y: Expr) -> Expr:
+        return sympy.Max(x, y)
+
+    def above(self, x: Expr, y: Expr) -> Expr:
+        return sympy.Heaviside(x - y, 0)
+
     def is_positive(self, x: Expr) -> bool:
         # What scales a masked score: of the case's numbers that was found out before.
         return True
@@ -275,4 +281,9 @@ def _dummy(k: int) -> sympy.Dummy:
 @lru_cache(maxsize=1 << 10)
 def _derivatives(form: Expr, letters: int) -> tuple[Expr, ...]:
     """The derivatives of an expression by its first dummy letters."""
-    return tuple(sympy.diff(form, _dummy(k)) for k in range(letters))
+    return tuple(_flat(sympy.diff(form, _dummy(k))) for k in range(letters))
+
+
+def _flat(derivative: Expr) -> Expr:
+    """What is 1 or 0 by a comparison is flat; where it jumps it has no slope."""
+    return derivative.replace(sympy.DiracDelta, lambda *_: sympy.S.Zero)

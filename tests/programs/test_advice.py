@@ -21,7 +21,7 @@ def said(step: str) -> str:
 
 
 TRANSPOSE = "the transpose is written X.T"
-POWER = "there is no power operator, write a product, as in 'X * X'"
+POWER = "a power is written X**2"
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ POWER = "there is no power operator, write a product, as in 'X * X'"
         *((step, TRANSPOSE) for step in ("Q^T", "Q^{T}", "Q ^ ⊤", r"Q^\top", "Q'", "Q’", "Qᵀ",
                                          "Q.transpose()", "Q.t()", "Q.mT", "np.transpose(Q)",
                                          "transpose(Q)", "Q K^T")),
-        *((step, POWER) for step in ("Q^2", "Q**2", "Q²", "Q^-1", "pow(Q, 2)", "np.square(Q)")),
+        *((step, POWER) for step in ("Q^2", "Q²", "Q^-1", "pow(Q, 2)", "np.square(Q)")),
         ("Q K", "write 'Q @ K' for the matrix product, 'Q * K' entry by entry"),
         ("Q K.T", "write 'Q @ K' for the matrix product"),
         ("softmax(Q K)", "write 'Q @ K' for the matrix product"),
@@ -42,9 +42,14 @@ POWER = "there is no power operator, write a product, as in 'X * X'"
         ("numpy.exp(S)", "write exp(...), without 'numpy.'"),
         ("torch.softmax(S)", "write softmax(...), without 'torch.'"),
         ("torch.nn.functional.softmax(S)", "write softmax(...), without 'torch.nn.functional.'"),
-        ("F.softmax(S, dim=-1)", "there is no axis: softmax(S) goes row by row"),
-        ("softmax(S, axis=1)", "there is no axis: softmax(S) goes row by row"),
-        ("softmax(S, 1)", "softmax takes one argument, found 2: it goes row by row"),
+        ("F.softmax(S, dim=-1)", "write softmax(...), without 'F.'"),
+        ("softmax(S, axis=2)", "axis: expected -1 or 1, along rows, or 0, down columns, found 2"),
+        ("sum(S, axis=1, keepdims=False)", "write X[:, 0] for a column as a vector"),
+        ("softmax(S, 1, 2)", "softmax(x, axis=-1, sink=None) takes at most 2, found 3"),
+        ("layernorm(S)", "layernorm(x, gamma=None, beta=None, eps=...) needs eps"),
+        ("gelu(S, approximate=tan)", 'expected "none" or "tanh", found tan'),
+        ("Q ** K", "a power takes a whole number written out, found a quantity"),
+        ("Q ** 0.3", "or 1/2 for the square root"),
         ("np.matmul(Q, K)", "the matrix product is written '@'"),
         ("Q.dot(K)", "the matrix product is written '@'"),
         ("Q × K", "'*' goes entry by entry, the matrix product is '@'"),
@@ -53,8 +58,8 @@ POWER = "there is no power operator, write a product, as in 'X * X'"
         ("(S @ S).exp()", "write exp(X)"),
         ("len(Q)", "write rows(X) or cols(X)"),
         ("Q.shape", "write rows(X) or cols(X)"),
-        ("sum(Q)", "write rowsum(X), colsum(X) or total(X)"),
-        ("max(Q)", "only statements have it, under 'holds'"),
+        ("argmax(Q)", "only statements have it, under 'holds'"),
+        ("mse_loss(Q, Q)", "write mse(X, T)"),
         ("ln(Q)", "write log(X)"),
         ("√(d_k)", "write sqrt(...)"),
         ("α * Q", "spell it out"),
@@ -97,5 +102,15 @@ def test_a_reserved_name_has_a_reason(name: str) -> None:
 
 
 def test_eulers_number() -> None:
-    """The name that most are surprised by."""
-    assert name_fault("e") == "'e' is reserved for Euler's number: call it E or e1"
+    """A matrix may be called e; a number that is would be read as Euler's."""
+    assert "e" in make("matrix", GIVEN, {"e": "Q @ K"}).steps
+    for given, steps in (({**GIVEN, "e": 1}, {}), (GIVEN, {"e": "d_k"})):
+        with pytest.raises(Malformed, match="'e' is reserved for Euler's number: call it E or e1"):
+            make("number", given, steps)
+
+
+@pytest.mark.parametrize("name", ["max", "rows", "softmax", "sum", "pi", "sign"])
+def test_functions_do_not_reserve_their_names(name: str) -> None:
+    """A quantity of that name and the function live side by side."""
+    case = make("both", GIVEN, {name: "Q * 2", "B": f"total({name}) + rows({name})"})
+    assert case.program.shapes()[name] == (2, 3)

@@ -7,17 +7,19 @@ by the floors above.
 Grammar, loosest binding first::
 
     statement  = comparison ("and" comparison)*
-    comparison = sum (("==" | "<" | "<=" | ">" | ">=") sum)*
+    comparison = sum (("==" | "!=" | "<" | "<=" | ">" | ">=") sum)*
     sum        = product (("+" | "-") product)*
     product    = unary (("*" | "/" | "@") unary)*
-    unary      = ("+" | "-") unary | postfix
+    unary      = ("+" | "-") unary | postfix ["**" unary]
     postfix    = atom ("." "T" | "[" keys "]" | "(" arguments ")")*
+    arguments  = [argument ("," argument)*]
+    argument   = statement | name "=" (word | statement)
     atom       = number | name | gradient | array | "(" statement ("," statement)* ")"
     array      = "[" (sum | array) ("," (sum | array))* "]"
     gradient   = "grad" "(" name ")" | "dL/d" name
+    word       = "'" letters "'" | "True" | "False" | "None"
 
-Derivations, where letters are indices, have powers (``postfix "**" unary``
-for ``postfix``), and sums for keys.
+Derivations, where letters are indices, have sums for keys.
 
 ``dQ`` is the gradient as well where no quantity has that name, which only the
 floor above knows (:meth:`symattn.programs.program.Program.lower_tree`).
@@ -27,162 +29,47 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NoReturn
 
 from symattn.advice import of_attribute, of_neighbours, of_sign
 from symattn.errors import Malformed
 from symattn.limits import CHARACTERS, DIGITS, EXPONENT, NESTING, TOKENS
-
-
-@dataclass(frozen=True)
-class Literal:
-    """A number as written; its digits are kept."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Name:
-    """A quantity or a symbol."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Gradient:
-    """``dL/dQ`` or ``grad(Q)``: the gradient with respect to a quantity."""
-
-    of: str
-
-
-@dataclass(frozen=True)
-class Negative:
-    """``-operand``."""
-
-    operand: Tree
-
-
-@dataclass(frozen=True)
-class Binary:
-    """``left op right`` with op one of ``+ - * / @``."""
-
-    op: str
-    left: Tree
-    right: Tree
-
-
-@dataclass(frozen=True)
-class Call:
-    """``function(arguments)``."""
-
-    function: str
-    arguments: tuple[Tree, ...]
-
-
-@dataclass(frozen=True)
-class Transposed:
-    """``operand.T``."""
-
-    operand: Tree
-
-
-@dataclass(frozen=True)
-class Span:
-    """A slice ``start:stop:step`` inside an index."""
-
-    start: int | None
-    stop: int | None
-    step: int | None
-
-
-Key = int | Span
-
-
-@dataclass(frozen=True)
-class Indexed:
-    """``operand[keys]``."""
-
-    operand: Tree
-    keys: tuple[Key, ...]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """``operand[places]``, the places being expressions; only where letters are indices."""
-
-    operand: Tree
-    places: tuple[Tree, ...]
-
-
-@dataclass(frozen=True)
-class Power:
-    """``base ** exponent``; only where letters are indices."""
-
-    base: Tree
-    exponent: Tree
-
-
-@dataclass(frozen=True)
-class Array:
-    """``[1, 2]`` or ``[[1, 2], [3, 4]]``: numbers, or rows of them."""
-
-    items: tuple[Tree, ...]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """``a < b <= c``: operands with the relations between them."""
-
-    operands: tuple[Tree, ...]
-    relations: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Conjunction:
-    """``a and b and ...``."""
-
-    parts: tuple[Tree, ...]
-
-
-@dataclass(frozen=True)
-class Sequence:
-    """``(a, b, ...)``, only on one side of a comparison."""
-
-    items: tuple[Tree, ...]
-
-
-Tree = (
-    Literal
-    | Name
-    | Gradient
-    | Negative
-    | Binary
-    | Call
-    | Transposed
-    | Indexed
-    | Cell
-    | Power
-    | Array
-    | Comparison
-    | Conjunction
-    | Sequence
+from symattn.syntax.trees import (
+    BINARY,
+    WORDS,
+    Array,
+    Binary,
+    Call,
+    Cell,
+    Comparison,
+    Conjunction,
+    Gradient,
+    Indexed,
+    Key,
+    Literal,
+    Name,
+    Negative,
+    Power,
+    Sequence,
+    Span,
+    Transposed,
+    Tree,
+    Word,
 )
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|dL\s*/\s*d(?P<gradient>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<sign>\*\*|//|==|<=|>=|!=|[-+*/@()\[\],.:<>]))"
+    r"|(?P<word>\"[A-Za-z_-]*\"|'[A-Za-z_-]*')"
+    r"|(?P<sign>\*\*|//|==|<=|>=|!=|[-+*/@()\[\],.:<>=]))"
 )
-_BINARY = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2}
-_RELATIONS = ("==", "<", "<=", ">", ">=")
+_RELATIONS = ("==", "!=", "<", "<=", ">", ">=")
 #: Kinds of tokens that are values.
 _VALUES = ("name", "number", "gradient")
 _UNKNOWN = {
-    "**": "there is no power operator, write a product, as in 'X * X'",
     "//": "there is no whole division, write '/'",
-    "!=": "there is no '!=', state what does hold, with == < <= > >=",
+    "=": "two sides are compared with '=='",
 }
 #: Typographic signs that authors paste from documents.
 SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
@@ -192,7 +79,7 @@ def parse(text: str, letters: bool = False) -> Tree:
     """The tree of ``text``; :class:`~symattn.errors.Malformed` says what is wrong.
 
     With ``letters``, as derivations are written, indices are expressions
-    (``S[i, n - 1]``) and ``**`` is a power.
+    (``S[i, n - 1]``).
 
     >>> parse("Q @ K.T")
     Binary(op='@', left=Name(name='Q'), right=Transposed(operand=Name(name='K')))
@@ -325,7 +212,7 @@ class _Parser:
         if level > 2:
             return self.unary()
         left = self.binary(level + 1)
-        while _BINARY.get(self.sign) == level:
+        while BINARY.get(self.sign) == level:
             op = self.advance()
             left = Binary(op, left, self.binary(level + 1))
         return left
@@ -334,7 +221,7 @@ class _Parser:
         negative = False
         while self.sign in ("+", "-"):
             negative ^= self.advance() == "-"
-        tree = self.powers() if self.letters else self.postfix()
+        tree = self.powers()
         return Negative(tree) if negative else tree
 
     def powers(self) -> Tree:
@@ -361,9 +248,7 @@ class _Parser:
                 tree = self.cell(tree) if self.letters else Indexed(tree, self.keys())
             elif self.sign == "(" and isinstance(tree, Name):
                 self.advance()
-                arguments = () if self.sign == ")" else self.items()
-                self.expect(")")
-                tree = _called(tree.name, arguments)
+                tree = _called(tree.name, *self.arguments())
             else:
                 return tree
 
@@ -404,6 +289,37 @@ class _Parser:
             self.advance()
             items.append(self.statement())
         return tuple(items)
+
+    def arguments(self) -> tuple[tuple[Tree, ...], tuple[tuple[str, Tree], ...]]:
+        """What stands between the brackets of a call: arguments, then options by name."""
+        given: list[Tree] = []
+        options: dict[str, Tree] = {}
+        while self.sign != ")":
+            kind, name, place = self.tokens[self.position]
+            if kind == "name" and self.tokens[self.position + 1][1] == "=":
+                self.position += 2
+                if name in options:
+                    self._fail(f"the option {name} is given twice", place)
+                options[name] = self.option()
+            elif options:
+                self._fail("expected an option, as in axis=0, after an option", place)
+            else:
+                given.append(self.statement())
+            if self.sign != ",":
+                break
+            self.advance()
+        else:
+            if self.tokens[self.position - 1][1] == ",":
+                self.unexpected("a value")
+        self.expect(")")
+        return tuple(given), tuple(options.items())
+
+    def option(self) -> Tree:
+        kind, token, _ = self.tokens[self.position]
+        if kind != "word" and token not in WORDS:
+            return self.statement()
+        self.advance()
+        return Word(token.strip("\"'"))
 
     def cell(self, operand: Tree) -> Tree:
         places = [self.binary(1)]
@@ -449,21 +365,24 @@ class _Parser:
         return -int(token) if negative else int(token)
 
 
-def _called(function: str, arguments: tuple[Tree, ...]) -> Tree:
-    match function, arguments:
-        case "grad", (Name(name),):
+def _called(
+    function: str, arguments: tuple[Tree, ...], options: tuple[tuple[str, Tree], ...]
+) -> Tree:
+    match function, arguments, options:
+        case "grad", (Name(name),), ():
             return Gradient(name)
-    return Call(function, arguments)
+    return Call(function, arguments, options)
 
 
-def gradient_name(name: str) -> str:
-    """What the gradient with respect to a quantity is called, wherever it has
-    a name: in messages, tables, JSON and on sheets.
-
-    >>> gradient_name("W_Q")
-    'dL/dW_Q'
-    """
-    return f"dL/d{name}"
+def _bounded(token: str, text: str) -> str:
+    """``token`` itself if it is a number of a size that is read."""
+    mantissa, _, exponent = token.lower().partition("e")
+    shown = token if len(token) <= 40 else token[:37] + "..."
+    if len(mantissa) > DIGITS.most:
+        raise Malformed(f"{shown}: {DIGITS.said(len(mantissa))}")
+    if exponent and (len(exponent) > 6 or abs(int(exponent)) > EXPONENT.most):
+        raise Malformed(f"{shown}: {EXPONENT.said()}")
+    return token
 
 
 def gradient_of(text: str) -> str | None:
@@ -483,134 +402,3 @@ def gradient_of(text: str) -> str | None:
         case Name(name) if name[0] == "d" and len(name) > 1:
             return name[1:]
     return None
-
-
-def inside(tree: Tree) -> tuple[Tree, ...]:
-    """The trees that a tree is made of.
-
-    >>> inside(parse("x + 2")), inside(parse("x"))
-    ((Name(name='x'), Literal(text='2')), ())
-    """
-    match tree:
-        case Negative(operand) | Transposed(operand) | Indexed(operand, _):
-            return (operand,)
-        case Binary(_, left, right) | Power(left, right):
-            return left, right
-        case Cell(operand, places):
-            return operand, *places
-        case (
-            Call(_, parts)
-            | Array(parts)
-            | Comparison(parts, _)
-            | Conjunction(parts)
-            | Sequence(parts)
-        ):
-            return parts
-    return ()
-
-
-def names(tree: Tree) -> Iterator[str]:
-    """The quantities that a tree names, gradients as ``dL/dQ``.
-
-    >>> list(names(parse("max(A @ V.T) == grad(Q)[0, 1] + 2 * d_k")))
-    ['A', 'V', 'dL/dQ', 'd_k']
-    """
-    match tree:
-        case Name(name):
-            yield name
-        case Gradient(of):
-            yield gradient_name(of)
-    for part in inside(tree):
-        yield from names(part)
-
-
-#: How tightly trees bind: comparisons, sums, products, signs, what comes after a value, values.
-_SUM, _PRODUCT, _SIGN, _POSTFIX, _ATOM = range(1, 6)
-
-
-def text(tree: Tree) -> str:
-    """A tree written down, so that it reads back as the same tree.
-
-    >>> text(parse("(A - -2*x) @ V.T / sqrt(d_k)"))
-    '(A - -2 * x) @ V.T / sqrt(d_k)'
-    >>> text(parse("softmax([[1, 0.50], [2, -1]])[0, 1:] <= 1"))
-    'softmax([[1, 0.50], [2, -1]])[0, 1:] <= 1'
-    """
-    return _text(tree)[0]
-
-
-def _text(tree: Tree) -> tuple[str, int]:
-    match tree:
-        case Literal(digits):
-            return digits, _SIGN if digits.startswith("-") else _ATOM
-        case Name(name):
-            return name, _ATOM
-        case Gradient(of):
-            return f"grad({of})", _POSTFIX
-        case Negative(operand):
-            return f"-{_inside(operand, _POSTFIX)}", _SIGN
-        case Binary(op, left, right):
-            level = _BINARY[op]
-            return f"{_inside(left, level)} {op} {_inside(right, level + 1)}", level
-        case Power(base, exponent):
-            return f"{_inside(base, _POSTFIX)}**{_inside(exponent, _SIGN)}", _SIGN
-        case Call(function, arguments):
-            return f"{function}({_listed(arguments)})", _POSTFIX
-        case Transposed(operand):
-            return f"{_inside(operand, _POSTFIX)}.T", _POSTFIX
-        case Indexed(operand, keys):
-            return f"{_inside(operand, _POSTFIX)}[{', '.join(map(_key, keys))}]", _POSTFIX
-        case Cell(operand, places):
-            return f"{_inside(operand, _POSTFIX)}[{_listed(places)}]", _POSTFIX
-        case Array(items):
-            return f"[{_listed(items)}]", _ATOM
-        case Sequence(items):
-            return f"({_listed(items)})", _ATOM
-        case Comparison(operands, relations):
-            shown = [_inside(operand, _SUM) for operand in operands]
-            rest = (f" {sign} {one}" for sign, one in zip(relations, shown[1:], strict=True))
-            return shown[0] + "".join(rest), 0
-        case Conjunction(parts):
-            return " and ".join(_inside(part, 0) for part in parts), -1
-
-
-def _inside(tree: Tree, level: int) -> str:
-    shown, binding = _text(tree)
-    return shown if binding >= level else f"({shown})"
-
-
-def _listed(trees: Iterable[Tree]) -> str:
-    return ", ".join(map(text, trees))
-
-
-def _key(key: Key) -> str:
-    match key:
-        case int():
-            return str(key)
-        case Span(start, stop, step):
-            ends = f"{'' if start is None else start}:{'' if stop is None else stop}"
-            return ends if step is None else f"{ends}:{step}"
-
-
-def entry_text(text: str, tree: Tree, keys: Iterable[int]) -> str:
-    """An entry of an expression, as text: ``A[0, 2]``, ``(A @ V)[0, 2]``.
-
-    >>> entry_text("dL/dQ", parse("dL/dQ"), (0, 2)), entry_text("x + y", parse("x + y"), (1,))
-    ('dL/dQ[0, 2]', '(x + y)[1]')
-    """
-    keys = tuple(keys)
-    if not keys:
-        return text
-    plain = isinstance(tree, Name | Gradient | Indexed | Transposed | Call)
-    return f"{text if plain else f'({text})'}[{', '.join(map(str, keys))}]"
-
-
-def _bounded(token: str, text: str) -> str:
-    """``token`` itself if it is a number of a size that is read."""
-    mantissa, _, exponent = token.lower().partition("e")
-    shown = token if len(token) <= 40 else token[:37] + "..."
-    if len(mantissa) > DIGITS.most:
-        raise Malformed(f"{shown}: {DIGITS.said(len(mantissa))}")
-    if exponent and (len(exponent) > 6 or abs(int(exponent)) > EXPONENT.most):
-        raise Malformed(f"{shown}: {EXPONENT.said()}")
-    return token

@@ -1,0 +1,34 @@
+"""The functions of steps, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+
+from symattn.programs.functions import arranging, attention, entries, losses, rows
+from symattn.programs.functions.calls import Function
+from symattn.programs.functions.entries import COMPARISONS
+
+__all__ = ["ALIASES", "COMPARISONS", "FUNCTIONS", "Function"]
+
+
+def _of(module: ModuleType) -> dict[str, Function]:
+    """The functions that a module defines."""
+    found = (one for one in vars(module).values() if isinstance(one, Function))
+    return {one.name: one for one in found if one.name.isidentifier()}
+
+
+#: Every function, by name: of entries, of rows and columns, of shapes, of attention, losses.
+FUNCTIONS: Mapping[str, Function] = {
+    **_of(entries),
+    **_of(rows),
+    **_of(arranging),
+    **_of(attention),
+    **_of(losses),
+}
+#: Other names of functions.
+ALIASES: Mapping[str, str] = {
+    "clamp": "clip", "swish": "silu", "cat": "concat", "concatenate": "concat",
+    "amax": "max", "amin": "min", "layer_norm": "layernorm",
+    "rms_norm": "rmsnorm", "one_hot": "onehot", "identity": "eye",
+}  # fmt: skip

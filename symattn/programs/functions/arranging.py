@@ -1,0 +1,254 @@
+"""Functions that put entries together otherwise, and tables that are known by a formula."""
+
+from __future__ import annotations
+
+from flint import fmpq
+
+from symattn.errors import Malformed
+from symattn.numbers.values import ONE, ZERO, Value, rational
+from symattn.programs import nodes
+from symattn.programs.algebra import number, over, times
+from symattn.programs.functions.calls import Axis, Size, function
+from symattn.programs.functions.entries import COMPARISONS, Flows
+from symattn.programs.nodes import Node
+from symattn.shapes import show
+
+
+def _size(axis: int, x: Node) -> Node:
+    if not x.shape:
+        raise Malformed("a scalar has no rows and columns")
+    return number(x.shape[axis])
+
+
+@function(is_written=False)
+def rows(x: Node) -> Node:
+    """How many rows there are."""
+    return _size(0, x)
+
+
+@function(is_written=False)
+def cols(x: Node) -> Node:
+    """How many columns there are."""
+    return _size(-1, x)
+
+
+def below(parts: tuple[Node, ...]) -> Node:
+    """Matrices below each other; a vector is one row."""
+    turned = tuple(nodes.transpose(_as_row(part)) for part in parts)
+    widths = sorted({part.shape[0] for part in turned})
+    if len(widths) > 1:
+        found = ", ".join(show(part.shape) for part in parts)
+        raise Malformed(f"expected as many columns in every part, found {found}")
+    return nodes.transpose(nodes.concat(turned))
+
+
+def _as_row(x: Node) -> Node:
+    if not x.shape:
+        raise Malformed("expected a row or a matrix, found a scalar")
+    return x if len(x.shape) == 2 else Node("reshape", (x,), (1, *x.shape))
+
+
+def _below_back(node: Node, g: Node) -> Flows:
+    """To each part its rows."""
+    flows: Flows = []
+    start = 0
+    for part in nodes.arguments(node):
+        height, width = part.grid
+        rows = Node("pick", (g,), part.grid, (range(start, start + height), range(width)))
+        flows.append(rows if len(part.shape) == 2 else Node("reshape", (rows,), part.shape))
+        start += height
+    return flows
+
+
+@function(_below_back)
+def concat(*parts: Node, axis: Axis = Axis(-1)) -> Node:  # noqa: B008
+    """The parts side by side; with axis=0 below each other."""
+    if axis == 0:
+        return below(parts)
+    return nodes.concat(parts)
+
+
+@function(_below_back)
+def stack(*parts: Node) -> Node:
+    """Vectors as the rows of a matrix."""
+    if any(len(part.shape) != 1 for part in parts):
+        found = ", ".join(show(part.shape) for part in parts)
+        raise Malformed(f"expected vectors, found {found}: concat(..., axis=0) joins matrices")
+    return below(parts)
+
+
+def _reshape_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    if not x.shape:
+        return [Node("reshape", (g,), ())]
+    return [reshape(g, *x.shape)]
+
+
+@function(_reshape_back)
+def reshape(x: Node, rows: Size, columns: Size | None = None) -> Node:
+    """The entries row by row in another shape; without columns a vector."""
+    flat = _row_of(x)
+    count = flat.shape[0]
+    if columns is None:
+        if rows != count:
+            raise Malformed(f"{show(x.shape)} has {count} entries, not {rows}")
+        return flat
+    if rows * columns != count:
+        raise Malformed(f"{show(x.shape)} has {count} entries, not {rows} times {columns}")
+    cut = [
+        Node("pick", (flat,), (columns,), (range(1), range(i * columns, (i + 1) * columns)))
+        for i in range(rows)
+    ]
+    return below(tuple(cut))
+
+
+def _row_of(x: Node) -> Node:
+    """All entries as a vector, row by row."""
+    if len(x.shape) < 2:
+        return x if x.shape else Node("reshape", (x,), (1,))
+    return nodes.concat(tuple(nodes.index(x, (i,)) for i in range(x.shape[0])))
+
+
+def _column(x: Node) -> Node:
+    return Node("transpose", (x,), (x.shape[0], 1))
+
+
+@function()
+def outer(x: Node, y: Node) -> Node:
+    """Every entry of one vector times every entry of another."""
+    if len(x.shape) != 1 or len(y.shape) != 1:
+        raise Malformed(f"expected two vectors, found {show(x.shape)} and {show(y.shape)}")
+    return nodes.matmul(_column(x), _as_row(y))
+
+
+@function()
+def diag(x: Node) -> Node:
+    """The matrix with a vector on its diagonal, or the diagonal of a matrix."""
+    if not x.shape:
+        raise Malformed("diag takes a vector or a matrix, found a scalar")
+    if len(x.shape) == 1:
+        return times(_identity(x.shape[0]), x)
+    if x.shape[0] != x.shape[1]:
+        raise Malformed(f"expected as many rows as columns, found {show(x.shape)}")
+    product = times(_identity(x.shape[0]), x)
+    return Node("reshape", (Node("colsum", (product,), (1, x.shape[1])),), (x.shape[0],))
+
+
+@function()
+def repeat(x: Node, times: Size, axis: Axis = Axis(0)) -> Node:  # noqa: B008
+    """Each row so many times in turn, or with axis=1 each column."""
+    if axis != 0 or len(x.shape) == 1:
+        return nodes.transpose(_repeated(nodes.transpose(_as_row(x)), times))
+    return _repeated(x, times)
+
+
+def _repeated(x: Node, count: int) -> Node:
+    if len(x.shape) != 2:
+        raise Malformed("repeat takes a row or a matrix, found a scalar")
+    each = [nodes.index(x, (i,)) for i in range(x.shape[0])]
+    return below(tuple(row for row in each for _ in range(count)))
+
+
+# -- tables --------------------------------------------------------------------------------
+
+
+def constants(table: list[list[Value]]) -> Node:
+    """A matrix of known numbers."""
+    return nodes.table(tuple(map(tuple, table)), (len(table), len(table[0])))
+
+
+def _identity(n: int) -> Node:
+    return constants([[ONE if i == j else ZERO for j in range(n)] for i in range(n)])
+
+
+def _filled(value: Value, rows: int, columns: int | None) -> Node:
+    if columns is None:
+        return nodes.table(((value,) * rows,), (rows,))
+    return constants([[value] * columns for _ in range(rows)])
+
+
+@function()
+def eye(n: Size) -> Node:
+    """The identity matrix."""
+    return _identity(n)
+
+
+@function()
+def zeros(rows: Size, columns: Size | None = None) -> Node:
+    """A matrix of zeros; without columns a vector."""
+    return _filled(ZERO, rows, columns)
+
+
+@function()
+def ones(rows: Size, columns: Size | None = None) -> Node:
+    """A matrix of ones; without columns a vector."""
+    return _filled(ONE, rows, columns)
+
+
+def counted(n: int) -> Node:
+    """The whole numbers from 0 on as a vector."""
+    return nodes.table((tuple(rational(k) for k in range(n)),), (n,))
+
+
+@function(lambda node, g: [None])
+def onehot(ids: Node, n: Size) -> Node:
+    """For each whole number of a vector a row with 1 at that place, counted from 0."""
+    if len(ids.shape) != 1:
+        raise Malformed(f"expected a vector of whole numbers, found {show(ids.shape)}")
+    return COMPARISONS["=="](_column(ids), counted(n))
+
+
+@function()
+def embedding(ids: Node, table: Node) -> Node:
+    """The rows of a table that the whole numbers of a vector name, counted from 0."""
+    if len(table.shape) != 2:
+        raise Malformed(f"expected a matrix to take rows of, found {show(table.shape)}")
+    return nodes.matmul(onehot(ids, table.shape[0]), table)
+
+
+def frequencies(d: int, base: Node) -> list[Node]:
+    """``base ** (-2c / d)`` for every pair of columns c: a root where it is one."""
+    if d % 2:
+        raise Malformed(f"expected an even number of columns, as they go in pairs, found {d}")
+    return [_to_power(base, fmpq(-2 * c, d)) for c in range(d // 2)]
+
+
+def _to_power(base: Node, power: fmpq) -> Node:
+    whole, part = divmod(int(-power.p), int(power.q))
+    below = number(1)
+    for _ in range(whole):
+        below = times(below, base)
+    denominator = int(power.q)
+    if denominator & (denominator - 1):
+        # No root of roots: by the exponential.
+        inner = times(number(fmpq(part, denominator)), nodes.apply("log", base))
+        return over(1, times(below, nodes.apply("exp", inner)))
+    root = base
+    while denominator > 1:
+        denominator //= 2
+        root = nodes.apply("sqrt", root)
+        if part >= denominator:
+            below, part = times(below, root), part - denominator
+    return over(1, below)
+
+
+def angles(at: Node, d: int, base: Node) -> Node:
+    """Positions, a vector, times the frequencies of d columns: a column for each pair."""
+    turns = nodes.concat(tuple(Node("reshape", (x,), (1,)) for x in frequencies(d, base)))
+    return times(_column(at), turns)
+
+
+def _interleaved(even: Node, odd: Node) -> Node:
+    columns = [
+        Node("pick", (part,), (part.shape[0], 1), (range(part.shape[0]), range(c, c + 1)))
+        for c in range(even.shape[1])
+        for part in (even, odd)
+    ]
+    return nodes.concat(tuple(columns))
+
+
+@function()
+def positions(n: Size, d: Size, base: Node | None = None) -> Node:
+    """Sinusoidal positions: sin in even columns 2c, cos in odd ones, of p / base^(2c/d)."""
+    turned = angles(counted(n), d, number(10000) if base is None else base)
+    return _interleaved(nodes.apply("sin", turned), nodes.apply("cos", turned))

@@ -1,0 +1,252 @@
+"""Functions of steps: each a Python function from nodes to a node, whose signature is theirs.
+
+A function that the arithmetics don't know by themselves is written in operations that they
+know; its node remembers how it was written, for sheets and for the rule of its gradient.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import NoneType
+from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
+
+from symattn import syntax
+from symattn.errors import Malformed, expected, short
+from symattn.limits import ENTRIES
+from symattn.numbers.values import Value
+from symattn.programs import nodes
+from symattn.programs.nodes import Back, Node, Written
+from symattn.shapes import show
+
+#: A whole number above 0 that is known when the step is read: written, or rows(X), cols(X).
+Size = NewType("Size", int)
+#: A whole number from 0 on that is written in the step.
+Count = NewType("Count", int)
+#: An axis: -1 or 1 along each row, 0 down each column.
+Axis = NewType("Axis", int)
+
+#: What stands for one axis or another, and other names that NumPy and PyTorch have.
+_ALSO: Mapping[str, str] = {
+    "dim": "axis", "keepdim": "keepdims", "correction": "ddof", "epsilon": "eps",
+    "min": "low", "max": "high", "input": "x", "weight": "gamma", "bias": "beta",
+}  # fmt: skip
+_NO_DEFAULT = inspect.Parameter.empty
+_BY_NAME = inspect.Parameter.KEYWORD_ONLY
+#: Functions that give fewer entries keep the axis: what NumPy and PyTorch call keepdims.
+_KEEPS = "keepdims"
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function of steps: how it is built, and what is said of it.
+
+    ``back`` is that of :class:`~symattn.programs.nodes.Written`; a function that is not
+    ``is_written`` leaves no trace of its name. ``kink`` says what is taken for the gradient
+    where there is none.
+    """
+
+    name: str
+    build: Callable[..., Node]
+    back: Back | None = None
+    is_written: bool = True
+    kink: str = ""
+
+    @cached_property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The parameters by name, with what they may be."""
+        hints = get_type_hints(self.build)
+        found = inspect.signature(self.build).parameters
+        return {name: one.replace(annotation=hints[name]) for name, one in found.items()}
+
+    @property
+    def signature(self) -> str:
+        """How it is called.
+
+        >>> from symattn.programs.functions import FUNCTIONS
+        >>> FUNCTIONS["var"].signature
+        'var(x, axis=None, ddof=0)'
+        """
+        return f"{self.name}({', '.join(map(_shown, self.parameters.values()))})"
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return (inspect.getdoc(self.build) or "").split("\n\n")[0].replace("\n", " ")
+
+    def called(self, call: syntax.Call, lower: Callable[[syntax.Tree], Node]) -> Node:
+        """The node of a call; raises :class:`Malformed` for arguments that don't fit."""
+        given = self._given(call)
+        read = {name: self._read(name, tree, lower) for name, tree in given.items()}
+        if self._rest is None:
+            return self(**read)
+        return self(*map(lower, call.arguments), **read)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Node:
+        """The node, of nodes and options."""
+        made = self.build(*arguments, **options)
+        if made.op == self.name or not self.is_written:
+            return made
+        bound = inspect.signature(self.build).bind(*arguments, **options).arguments
+        operands: list[tuple[str, Node]] = []
+        shown: list[tuple[str, str]] = []
+        for name, value in bound.items():
+            parameter = self.parameters[name]
+            label = name if parameter.kind is _BY_NAME else ""
+            if isinstance(value, Node):
+                operands.append((label, value))
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                operands += (("", one) for one in value)
+            elif value is not None and value != parameter.default:
+                is_size = Size in (parameter.annotation, *get_args(parameter.annotation))
+                plain = is_size or parameter.default is _NO_DEFAULT
+                shown.append(("" if plain else name, str(value)))
+        if made.written is not None or any(made is one for _, one in operands):
+            made = nodes.copy(made)
+        labels, nodes_ = zip(*operands, strict=True) if operands else ((), ())
+        written = Written(self.name, nodes_, labels, tuple(shown), self.back)
+        return replace(made, written=written)
+
+    @property
+    def _rest(self) -> inspect.Parameter | None:
+        return next((x for x in self.parameters.values() if x.kind is x.VAR_POSITIONAL), None)
+
+    def _given(self, call: syntax.Call) -> dict[str, syntax.Tree]:
+        """The arguments by parameter, but for those of which there may be any number."""
+        parameters = self.parameters
+        names = [name for name, one in parameters.items() if one.kind is not one.VAR_POSITIONAL]
+        positional = [
+            name for name in names if parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY
+        ]
+        given: dict[str, syntax.Tree] = {}
+        if self._rest is None:
+            if len(call.arguments) > len(positional):
+                many = "no arguments" if not positional else f"at most {len(positional)}"
+                raise Malformed(f"{self.signature} takes {many}, found {len(call.arguments)}")
+            given = dict(zip(positional, call.arguments, strict=False))
+        for option, tree in call.options:
+            name = _ALSO.get(option, option) if option not in parameters else option
+            if name == _KEEPS and "axis" in parameters:
+                self._need_kept(tree)
+                continue
+            if name not in names:
+                raise Malformed(f"{self.name} has no option {short(option)!r}: {self._options()}")
+            if name in given:
+                raise Malformed(f"{self.name}: {name} is given twice")
+            given[name] = tree
+        if missing := [
+            name for name in names if parameters[name].default is _NO_DEFAULT and name not in given
+        ]:
+            count = f"{len(call.arguments)} argument" + "s" * (len(call.arguments) != 1)
+            listed = " and ".join(missing)
+            raise Malformed(f"{self.signature} needs {listed}, found {count}")
+        return given
+
+    def _need_kept(self, tree: syntax.Tree) -> None:
+        if tree != syntax.Word("True"):
+            raise Malformed(
+                f"{self.name} keeps the axis that it sums over, as keepdims=True does: "
+                "write X[:, 0] for a column as a vector"
+            )
+
+    def _options(self) -> str:
+        found = [n for n, p in self.parameters.items() if p.default is not _NO_DEFAULT]
+        return f"there is {' and '.join(found)}" if found else "it takes none"
+
+    def _read(self, name: str, tree: syntax.Tree, lower: Callable[[syntax.Tree], Node]) -> Any:
+        kinds = self.parameters[name].annotation
+        allowed = get_args(kinds) if get_origin(kinds) is not Literal else (kinds,)
+        allowed = allowed or (kinds,)
+        try:
+            return _value(tree, allowed, lower)
+        except Malformed as error:
+            if Node in allowed and not isinstance(tree, syntax.Word):
+                raise
+            raise Malformed(f"{self.name}: {name}: {error}") from None
+
+
+def _value(
+    tree: syntax.Tree, allowed: tuple[Any, ...], lower: Callable[[syntax.Tree], Node]
+) -> Any:
+    """What an argument is, by what it may be."""
+    word = tree.text if isinstance(tree, syntax.Word) else None
+    if word == "None" and NoneType in allowed:
+        return None
+    for kind in allowed:
+        if get_origin(kind) is Literal:
+            found = tree.name if isinstance(tree, syntax.Name) else word
+            if found in get_args(kind):
+                return found
+            raise Malformed(f"expected {_choices(get_args(kind))}, found {_text(tree)}")
+        if kind is bool:
+            if word in ("True", "False"):
+                return word == "True"
+            raise Malformed(f"expected True or False, found {_text(tree)}")
+    if word is not None:
+        raise Malformed(f"expected {_wanted(allowed)}, found {_text(tree)}")
+    for kind, least in ((Axis, -1), (Size, 1), (Count, 0)):
+        if kind in allowed:
+            return _whole(lower(tree), least, _wanted(allowed), 1 if kind is Axis else ENTRIES.most)
+    return lower(tree)
+
+
+def _whole(node: Node, least: int, wanted: str, most: int) -> int:
+    """The number of a constant node."""
+    value = node.extra if node.op == "constant" else None
+    if node.op == "negate" and node.operands[0].op == "constant":
+        value = -node.operands[0].extra
+    number = value.number if isinstance(value, Value) else None
+    if number is None or number.q != 1 or not least <= number.p <= most:
+        found = f"a quantity of {show(node.shape)}" if number is None else str(number)
+        raise Malformed(f"expected {wanted}, found {found}")
+    return int(number.p)
+
+
+def _wanted(allowed: tuple[Any, ...]) -> str:
+    if Axis in allowed:
+        return "-1 or 1, along rows, or 0, down columns"
+    if Size in allowed:
+        return "a whole number above 0, or rows(X) or cols(X)"
+    return "a whole number" if Count in allowed else "a quantity"
+
+
+def _choices(words: Sequence[str]) -> str:
+    return " or ".join(f'"{word}"' for word in words)
+
+
+def _text(tree: syntax.Tree) -> str:
+    return short(syntax.text(tree), 40)
+
+
+def _shown(parameter: inspect.Parameter) -> str:
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return f"{parameter.name}, ..."
+    if parameter.default is _NO_DEFAULT:
+        needed = parameter.kind is _BY_NAME
+        return f"{parameter.name}=..." if needed else parameter.name
+    default = parameter.default
+    shown = f'"{default}"' if isinstance(default, str) else default
+    return f"{parameter.name}={shown}"
+
+
+def table(*functions: Callable[..., Any]) -> Mapping[str, Function]:
+    """Functions by name, of those that :func:`function` made."""
+    return {one.name: one for one in functions if isinstance(one, Function)}
+
+
+def function(
+    back: Back | None = None, *, name: str = "", is_written: bool = True, kink: str = ""
+) -> Callable[[Callable[..., Node]], Function]:
+    """Makes a function of steps of a Python function from nodes to a node."""
+
+    def made(build: Callable[..., Node]) -> Function:
+        return Function(name or build.__name__.strip("_"), build, back, is_written, kink)
+
+    return made
+
+
+def unknown(name: str, known: Sequence[str], advice: str) -> str:
+    """What is said of a function that there isn't."""
+    return f"unknown function {short(name)!r}: {advice or expected(name, known)}"

@@ -1,0 +1,234 @@
+"""Functions of every entry by itself, and comparisons."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from flint import fmpq
+
+from symattn.errors import Malformed
+from symattn.limits import POWER
+from symattn.numbers.reading import Hidden
+from symattn.programs import nodes
+from symattn.programs.algebra import above, larger, minus, number, over, pi, plus, times
+from symattn.programs.functions.calls import Function, function
+from symattn.programs.nodes import Elementwise, Node
+
+Flows = list[Node | None]
+
+
+def _of_entries(name: Elementwise, says: str) -> Function:
+    def build(x: Node) -> Node:
+        return nodes.apply(name, x)
+
+    build.__doc__ = says
+    return Function(name, build)
+
+
+sqrt = _of_entries("sqrt", "The square root of every entry.")
+exp = _of_entries("exp", "e to the power of every entry; of a masked score 0.")
+log = _of_entries("log", "The natural logarithm of every entry.")
+tanh = _of_entries("tanh", "The hyperbolic tangent of every entry.")
+sin = _of_entries("sin", "The sine of every entry, an angle in radians.")
+cos = _of_entries("cos", "The cosine of every entry, an angle in radians.")
+erf = _of_entries("erf", "The error function, 2/sqrt(pi) times the integral of exp(-t^2) from 0.")
+
+
+# -- comparisons -------------------------------------------------------------------------
+
+
+def _no_flow(node: Node, g: Node) -> Flows:
+    return [None, None]
+
+
+def _comparison(sign: str) -> Function:
+    def build(x: Node, y: Node) -> Node:
+        match sign:
+            case ">":
+                return above(x, y)
+            case "<":
+                return above(y, x)
+            case ">=":
+                return minus(1, above(y, x))
+            case "<=":
+                return minus(1, above(x, y))
+        apart = plus(above(x, y), above(y, x))
+        return minus(1, apart) if sign == "==" else apart
+
+    return Function(sign, build, _no_flow)
+
+
+#: 1 where a comparison holds, else 0, by its sign.
+COMPARISONS = {sign: _comparison(sign) for sign in (">", ">=", "<", "<=", "==", "!=")}
+
+
+# -- kinks -------------------------------------------------------------------------------
+
+
+def _relu_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    return [times(g, COMPARISONS[">"](x, number(0)))]
+
+
+@function(_relu_back, kink="0 at 0")
+def relu(x: Node) -> Node:
+    """x where it is above 0, else 0."""
+    return larger(x, 0)
+
+
+def _abs_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    return [times(g, sign(x))]
+
+
+@function(_abs_back, name="abs", kink="0 at 0")
+def absolute(x: Node) -> Node:
+    """The magnitude of every entry."""
+    return larger(x, nodes.negate(x))
+
+
+@function(lambda node, g: [None], kink="0 everywhere")
+def sign(x: Node) -> Node:
+    """1, 0 or -1: the sign of every entry."""
+    return minus(above(x, 0), above(0, x))
+
+
+@function(kink="a half for each of two that are equal")
+def maximum(x: Node, y: Node) -> Node:
+    """The larger one, entry by entry."""
+    return larger(x, y)
+
+
+def _minimum_back(node: Node, g: Node) -> Flows:
+    x, y = nodes.arguments(node)
+    ahead = COMPARISONS["<"](x, y), COMPARISONS[">"](x, y)
+    first, second = (over(plus(1, minus(*pair)), 2) for pair in (ahead, ahead[::-1]))
+    return [nodes.gathered(times(g, first), x.shape), nodes.gathered(times(g, second), y.shape)]
+
+
+@function(_minimum_back, kink="a half for each of two that are equal")
+def minimum(x: Node, y: Node) -> Node:
+    """The smaller one, entry by entry."""
+    return nodes.negate(larger(nodes.negate(x), nodes.negate(y)))
+
+
+def _clip_back(node: Node, g: Node) -> Flows:
+    x, low, high = nodes.arguments(node)
+    inside = times(COMPARISONS["<="](low, x), COMPARISONS["<="](x, high))
+    return [times(g, inside), None, None]
+
+
+@function(_clip_back, kink="1 at the bounds")
+def clip(x: Node, low: Node, high: Node) -> Node:
+    """Every entry, or the bound that it lies beyond."""
+    if nodes.elementwise("add", nodes.elementwise("add", x, low), high).shape != x.shape:
+        raise Malformed("the bounds of clip have more entries than what is clipped")
+    return minimum(larger(x, low), high)
+
+
+@function(name="where")
+def where(M: Node, x: Node, y: Node) -> Node:
+    """x where M is 1, y where it is 0; ``where(M, S, -inf)`` hides scores."""
+    if y.op == "table" and all(isinstance(one, Hidden) for row in y.extra for one in row):
+        return nodes.mask(x, M)
+    return plus(times(M, x), times(minus(1, M), y))
+
+
+# -- powers ------------------------------------------------------------------------------
+
+
+def _power_back(node: Node, g: Node) -> Flows:
+    (x, exponent) = nodes.arguments(node)
+    k = int(exponent.extra.number)
+    return [times(g, times(exponent, x if k == 2 else power(x, number(k - 1)))), None]
+
+
+def _power(x: Node, exponent: Node) -> Node:
+    """Every entry to the power of a whole number; ``x**0.5`` is sqrt(x)."""
+    value = exponent.extra if exponent.op == "constant" else None
+    k = None if value is None else value.number
+    if k is not None and 2 * k == 1:
+        return nodes.apply("sqrt", x)
+    if k is None or k.q != 1:
+        raise Malformed("a power takes a whole number written out, or 1/2 for the square root")
+    if abs(k) > POWER.most:
+        raise Malformed(POWER.said(str(k)))
+    return over(1, _times(x, -int(k))) if k < 0 else _times(x, int(k))
+
+
+def _times(x: Node, k: int) -> Node:
+    """x multiplied with itself, by squares."""
+    if k == 0:
+        return plus(times(x, 0), 1)
+    if k == 1:
+        return x
+    half = _times(x, k // 2)
+    return times(times(half, half), x) if k % 2 else times(half, half)
+
+
+power = Function("**", _power, _power_back)
+
+
+# -- gates -------------------------------------------------------------------------------
+
+
+def _sigmoid_back(node: Node, g: Node) -> Flows:
+    return [times(g, times(node, minus(1, node)))]
+
+
+@function(_sigmoid_back)
+def sigmoid(x: Node) -> Node:
+    """1 / (1 + exp(-x)), the logistic function."""
+    return over(1, plus(1, nodes.apply("exp", nodes.negate(x))))
+
+
+def _silu_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    share = sigmoid(x)
+    return [times(g, times(share, plus(1, times(x, minus(1, share)))))]
+
+
+@function(_silu_back)
+def silu(x: Node) -> Node:
+    """x sigmoid(x), which is called swish too."""
+    return times(x, sigmoid(x))
+
+
+@function(lambda node, g: [times(g, sigmoid(*nodes.arguments(node)))])
+def softplus(x: Node) -> Node:
+    """log(1 + exp(x))."""
+    return nodes.apply("log", plus(1, nodes.apply("exp", x)))
+
+
+def _share(x: Node) -> Node:
+    """How much of a normal distribution is below x."""
+    return over(plus(1, nodes.apply("erf", over(x, nodes.apply("sqrt", number(2))))), 2)
+
+
+def _gelu_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    if node.written is not None and node.written.options:
+        inner = _inner(x)
+        level = nodes.apply("tanh", inner)
+        cubic = times(number(fmpq(134145, 1000000)), times(x, x))
+        slope = times(nodes.apply("sqrt", over(2, pi())), plus(1, cubic))
+        steep = times(times(x, minus(1, times(level, level))), slope)
+        return [times(g, over(plus(plus(1, level), steep), 2))]
+    density = over(
+        nodes.apply("exp", over(nodes.negate(times(x, x)), 2)),
+        nodes.apply("sqrt", times(2, pi())),
+    )
+    return [times(g, plus(_share(x), times(x, density)))]
+
+
+def _inner(x: Node) -> Node:
+    cubic = times(number(fmpq(44715, 1000000)), power(x, number(3)))
+    return times(nodes.apply("sqrt", over(2, pi())), plus(x, cubic))
+
+
+@function(_gelu_back)
+def gelu(x: Node, approximate: Literal["none", "tanh"] = "none") -> Node:
+    """x times the share of a normal distribution below x, by erf, or by its form in tanh."""
+    if approximate == "none":
+        return times(x, _share(x))
+    return over(times(x, plus(1, nodes.apply("tanh", _inner(x)))), 2)

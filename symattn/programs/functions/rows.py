@@ -1,0 +1,339 @@
+"""Functions of rows and columns: sums, means, extremes, softmax and norms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from symattn.errors import Malformed
+from symattn.programs import nodes
+from symattn.programs.algebra import above, minus, over, plus, times
+from symattn.programs.functions.calls import Axis, Count, function
+from symattn.programs.functions.entries import COMPARISONS, Flows
+from symattn.programs.nodes import Node
+from symattn.shapes import show
+
+#: Along each row, which for a vector is the vector.
+_ROWS = Axis(-1)
+
+
+@function()
+def rowsum(x: Node) -> Node:
+    """The sum of each row, as a column."""
+    return nodes.rowsum(x)
+
+
+@function()
+def colsum(x: Node) -> Node:
+    """The sum of each column, as a row."""
+    return nodes.colsum(x)
+
+
+@function()
+def total(x: Node) -> Node:
+    """The sum of all entries."""
+    return nodes.total(x)
+
+
+def _need_axis(x: Node, axis: int | None) -> None:
+    if axis is not None and (not x.shape or (len(x.shape) == 1 and axis == 1)):
+        raise Malformed(f"there is no axis {axis} of {show(x.shape)}")
+
+
+def summed(x: Node, axis: int | None = None) -> Node:
+    """The sum along an axis, which stays; None: of all entries."""
+    _need_axis(x, axis)
+    if axis is None or len(x.shape) == 1:
+        return nodes.total(x)
+    return nodes.rowsum(x) if axis else nodes.colsum(x)
+
+
+def _count(x: Node, axis: int | None) -> int:
+    """How many entries are one along an axis."""
+    rows, columns = x.grid
+    return rows * columns if axis is None else rows if axis == 0 and len(x.shape) == 2 else columns
+
+
+def along(x: Node, axis: int, of_rows: Callable[[Node], Node]) -> Node:
+    """What a function of rows gives along an axis."""
+    _need_axis(x, axis)
+    if axis == 0 and len(x.shape) == 2:
+        return nodes.transpose(of_rows(nodes.transpose(x)))
+    return of_rows(x)
+
+
+@function(name="sum")
+def sum_(x: Node, axis: Axis | None = None) -> Node:
+    """The sum of all entries, or along an axis."""
+    return summed(x, axis)
+
+
+@function()
+def mean(x: Node, axis: Axis | None = None) -> Node:
+    """The mean of all entries, or along an axis."""
+    return over(summed(x, axis), _count(x, axis))
+
+
+def _axis(node: Node, default: int | None = None) -> int | None:
+    """The axis that a call was written with."""
+    found = dict(node.written.options).get("axis") if node.written else None
+    return default if found is None else int(found)
+
+
+def _ddof(node: Node) -> int:
+    return int(dict(node.written.options).get("ddof", 0)) if node.written else 0
+
+
+def _variance_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    axis = _axis(node)
+    apart = minus(x, mean(x, axis))
+    return [times(g, over(times(2, apart), _count(x, axis) - _ddof(node)))]
+
+
+@function(_variance_back)
+def var(x: Node, axis: Axis | None = None, ddof: Count = Count(0)) -> Node:  # noqa: B008
+    """The mean square distance from the mean, of one number less for ddof=1."""
+    count = _count(x, axis) - ddof
+    if count < 1:
+        raise Malformed(f"expected more than {ddof} numbers to take the variance of, as ddof is")
+    apart = minus(x, mean(x, axis))
+    return over(summed(times(apart, apart), axis), count)
+
+
+def _deviation_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    axis = _axis(node)
+    apart = minus(x, mean(x, axis))
+    return [times(g, over(apart, times(_count(x, axis) - _ddof(node), node)))]
+
+
+@function(_deviation_back)
+def std(x: Node, axis: Axis | None = None, ddof: Count = Count(0)) -> Node:  # noqa: B008
+    """The root of the variance."""
+    return nodes.apply("sqrt", var(x, axis, ddof))
+
+
+# -- extremes ------------------------------------------------------------------------------
+
+#: What flows into a largest entry.
+_SHARED = "shared evenly by entries that are equal"
+
+
+def _largest(x: Node, axis: int | None) -> Node:
+    if axis is None:
+        # Of a matrix the largest of the largest of each row.
+        x = _as_matrix(x)
+        highest = nodes.rowmax(nodes.transpose(nodes.rowmax(x)))
+        return Node("reshape", (highest,), ())
+
+    def of_rows(row: Node) -> Node:
+        if len(row.shape) == 2:
+            return nodes.rowmax(row)
+        return Node("reshape", (nodes.rowmax(_as_matrix(row)),), ())
+
+    return along(x, axis, of_rows)
+
+
+def _as_matrix(x: Node) -> Node:
+    return x if len(x.shape) == 2 else Node("reshape", (x,), x.grid)
+
+
+def _extreme_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    peaks = COMPARISONS["=="](x, node)
+    return [times(g, over(peaks, summed(peaks, _axis(node))))]
+
+
+@function(kink=_SHARED)
+def rowmax(x: Node) -> Node:
+    """The largest entry of each row, as a column."""
+    return nodes.rowmax(x)
+
+
+def _rowmin_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    peaks = COMPARISONS["=="](x, node)
+    return [times(g, over(peaks, nodes.rowsum(peaks)))]
+
+
+@function(_rowmin_back, kink=_SHARED)
+def rowmin(x: Node) -> Node:
+    """The smallest entry of each row, as a column."""
+    return nodes.negate(nodes.rowmax(nodes.negate(x)))
+
+
+@function(_extreme_back, name="max", kink=_SHARED)
+def largest(x: Node, axis: Axis | None = None) -> Node:
+    """The largest of all entries, or along an axis."""
+    return _largest(x, axis)
+
+
+@function(_extreme_back, name="min", kink=_SHARED)
+def smallest(x: Node, axis: Axis | None = None) -> Node:
+    """The smallest of all entries, or along an axis."""
+    return nodes.negate(_largest(nodes.negate(x), axis))
+
+
+@function()
+def cumsum(x: Node, axis: Axis = _ROWS) -> Node:
+    """Sums up to each entry, along rows or down columns."""
+
+    def of_rows(row: Node) -> Node:
+        count = row.shape[-1]
+        return nodes.matmul(row, nodes.transpose(nodes.triangle(count, count)))
+
+    return along(x, axis, of_rows)
+
+
+# -- softmax -------------------------------------------------------------------------------
+
+
+def _with_sink(x: Node, sink: Node) -> Node:
+    rows, columns = x.grid
+    if sink.grid not in ((1, 1), (rows, 1)):
+        raise Malformed(f"a sink is a number, or a column of {rows}, found {show(sink.shape)}")
+    score = nodes.spread(sink, (rows, 1) if len(x.shape) == 2 else (1,))
+    weights = nodes.softmax(nodes.concat((x, score)))
+    return Node("pick", (weights,), x.shape, (range(rows), range(columns)))
+
+
+def _softmax_back(node: Node, g: Node) -> Flows:
+    """``A o (dA - sum(A o dA))``; a sink has the weight that is left."""
+    _, *sink = nodes.arguments(node)
+    axis = _axis(node, -1)
+    flow = summed(times(node, g), axis)
+    flows: Flows = [times(node, minus(g, flow))]
+    for score in sink:
+        left = minus(1, summed(node, axis))
+        flows.append(nodes.gathered(nodes.negate(times(left, flow)), score.shape))
+    return flows
+
+
+@function(_softmax_back)
+def softmax(x: Node, axis: Axis = _ROWS, *, sink: Node | None = None) -> Node:
+    """exp(x) over the sum of it along each row; a sink is a score that takes weight."""
+    if sink is not None:
+        return along(x, axis, lambda rows: _with_sink(rows, sink))
+    return along(x, axis, nodes.softmax)
+
+
+def _logsumexp_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    return [times(g, softmax(x, _axis(node, -1)))]
+
+
+@function(_logsumexp_back)
+def logsumexp(x: Node, axis: Axis = _ROWS) -> Node:
+    """The logarithm of the sum of the exponentials along each row."""
+    return nodes.apply("log", summed(nodes.apply("exp", x), axis))
+
+
+def _log_softmax_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    axis = _axis(node, -1)
+    return [minus(g, times(softmax(x, axis), summed(g, axis)))]
+
+
+@function(_log_softmax_back)
+def log_softmax(x: Node, axis: Axis = _ROWS) -> Node:
+    """The logarithms of softmax: x - logsumexp(x)."""
+    return minus(x, logsumexp(x, axis))
+
+
+@function()
+def entropy(x: Node, axis: Axis = _ROWS) -> Node:
+    """-sum of x log x along each row of weights; 0 log 0 is 0."""
+    # Where a weight is 0 its logarithm is taken to be that of 1.
+    filled = plus(x, minus(1, above(x, 0)))
+    return nodes.negate(summed(times(x, nodes.apply("log", filled)), axis))
+
+
+# -- norms ---------------------------------------------------------------------------------
+
+
+def _scaled(x: Node, gamma: Node | None, beta: Node | None) -> Node:
+    for one in (gamma, beta):
+        if one is not None and one.shape not in ((), x.shape[-1:], (1, x.shape[-1])):
+            raise Malformed(
+                f"expected {x.shape[-1]} numbers to scale or shift by, found {show(one.shape)}"
+            )
+    if gamma is not None:
+        x = times(x, gamma)
+    return x if beta is None else plus(x, beta)
+
+
+def _of_rows(x: Node) -> Axis:
+    """The axis of rows, as it is written of a matrix."""
+    if not x.shape:
+        raise Malformed("expected a row or a matrix, found a scalar")
+    return Axis(len(x.shape) * 2 - 3)
+
+
+def _through(flow: Node, gamma: Node | None, beta: Node | None, g: Node, unit: Node) -> Flows:
+    """What flows into gamma and beta, behind what flows into x; none into eps."""
+    flows: Flows = [flow]
+    if gamma is not None:
+        flows.append(nodes.gathered(times(g, unit), gamma.shape))
+    if beta is not None:
+        flows.append(nodes.gathered(g, beta.shape))
+    return [*flows, None]
+
+
+def _affine(node: Node) -> tuple[Node, Node | None, Node | None, Node]:
+    """x, gamma, beta and eps of a norm."""
+    x, *between, eps = nodes.arguments(node)
+    gamma, beta = (*between, None, None)[:2]
+    return x, gamma, beta, eps
+
+
+def _layernorm_back(node: Node, g: Node) -> Flows:
+    x, gamma, beta, eps = _affine(node)
+    axis = _of_rows(x)
+    unit = layernorm(x, eps=eps) if gamma or beta else node
+    inner = g if gamma is None else times(g, gamma)
+    rest = minus(minus(inner, mean(inner, axis)), times(unit, mean(times(inner, unit), axis)))
+    spread = nodes.apply("sqrt", plus(var(x, axis), eps))
+    return _through(over(rest, spread), gamma, beta, g, unit)
+
+
+@function(_layernorm_back)
+def layernorm(x: Node, gamma: Node | None = None, beta: Node | None = None, *, eps: Node) -> Node:
+    """(x - mean) / sqrt(variance + eps) * gamma + beta, row by row."""
+    axis = _of_rows(x)
+    unit = over(minus(x, mean(x, axis)), nodes.apply("sqrt", plus(var(x, axis), eps)))
+    return _scaled(unit, gamma, beta)
+
+
+def _root_mean_square(x: Node, eps: Node) -> Node:
+    return nodes.apply("sqrt", plus(mean(times(x, x), _of_rows(x)), eps))
+
+
+def _rmsnorm_back(node: Node, g: Node) -> Flows:
+    x, gamma, _, eps = _affine(node)
+    unit = rmsnorm(x, eps=eps) if gamma else node
+    inner = g if gamma is None else times(g, gamma)
+    rest = minus(inner, times(unit, mean(times(inner, unit), _of_rows(x))))
+    return _through(over(rest, _root_mean_square(x, eps)), gamma, None, g, unit)
+
+
+@function(_rmsnorm_back)
+def rmsnorm(x: Node, gamma: Node | None = None, *, eps: Node) -> Node:
+    """x / sqrt(mean of x^2 + eps) * gamma, row by row."""
+    return _scaled(over(x, _root_mean_square(x, eps)), gamma, None)
+
+
+def _norm_back(node: Node, g: Node) -> Flows:
+    (x,) = nodes.arguments(node)
+    return [times(g, over(x, node))]
+
+
+@function(_norm_back)
+def norm(x: Node, axis: Axis | None = None) -> Node:
+    """The length of all entries as a vector, or along an axis: the root of the sum of squares."""
+    return nodes.apply("sqrt", summed(times(x, x), axis))
+
+
+@function()
+def l2norm(x: Node) -> Node:
+    """Rows divided by their lengths."""
+    return over(x, norm(x, _of_rows(x)))

@@ -1,0 +1,202 @@
+"""Trees of text: what the one grammar makes of numbers, steps and statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+#: How tightly the operators bind.
+BINARY = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2}
+#: Words without quotes.
+WORDS = ("True", "False", "None")
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A number as written; its digits are kept."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Name:
+    """A quantity or a symbol."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """``dL/dQ`` or ``grad(Q)``: the gradient with respect to a quantity."""
+
+    of: str
+
+
+@dataclass(frozen=True)
+class Negative:
+    """``-operand``."""
+
+    operand: Tree
+
+
+@dataclass(frozen=True)
+class Binary:
+    """``left op right`` with op one of ``+ - * / @``."""
+
+    op: str
+    left: Tree
+    right: Tree
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word that is no name, the value of an option: ``"tanh"``, True, False, None."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """``function(arguments, option=value)``."""
+
+    function: str
+    arguments: tuple[Tree, ...]
+    options: tuple[tuple[str, Tree], ...] = ()
+
+
+@dataclass(frozen=True)
+class Transposed:
+    """``operand.T``."""
+
+    operand: Tree
+
+
+@dataclass(frozen=True)
+class Span:
+    """A slice ``start:stop:step`` inside an index."""
+
+    start: int | None
+    stop: int | None
+    step: int | None
+
+
+Key = int | Span
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """``operand[keys]``."""
+
+    operand: Tree
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """``operand[places]``, the places being expressions; only where letters are indices."""
+
+    operand: Tree
+    places: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Power:
+    """``base ** exponent``."""
+
+    base: Tree
+    exponent: Tree
+
+
+@dataclass(frozen=True)
+class Array:
+    """``[1, 2]`` or ``[[1, 2], [3, 4]]``: numbers, or rows of them."""
+
+    items: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``a < b <= c``: operands with the relations between them."""
+
+    operands: tuple[Tree, ...]
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """``a and b and ...``."""
+
+    parts: tuple[Tree, ...]
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """``(a, b, ...)``, only on one side of a comparison."""
+
+    items: tuple[Tree, ...]
+
+
+Tree = (
+    Literal
+    | Name
+    | Gradient
+    | Negative
+    | Binary
+    | Word
+    | Call
+    | Transposed
+    | Indexed
+    | Cell
+    | Power
+    | Array
+    | Comparison
+    | Conjunction
+    | Sequence
+)
+
+
+def inside(tree: Tree) -> tuple[Tree, ...]:
+    """The trees that a tree is made of.
+
+    >>> from symattn.syntax import parse
+    >>> inside(parse("x + 2")), inside(parse("x"))
+    ((Name(name='x'), Literal(text='2')), ())
+    """
+    match tree:
+        case Negative(operand) | Transposed(operand) | Indexed(operand, _):
+            return (operand,)
+        case Binary(_, left, right) | Power(left, right):
+            return left, right
+        case Cell(operand, places):
+            return operand, *places
+        case Call(_, arguments, options):
+            return *arguments, *(value for _, value in options)
+        case Array(parts) | Comparison(parts, _) | Conjunction(parts) | Sequence(parts):
+            return parts
+    return ()
+
+
+def names(tree: Tree) -> Iterator[str]:
+    """The quantities that a tree names, gradients as ``dL/dQ``.
+
+    >>> from symattn.syntax import parse
+    >>> list(names(parse("max(A @ V.T) == grad(Q)[0, 1] + 2 * d_k")))
+    ['A', 'V', 'dL/dQ', 'd_k']
+    """
+    match tree:
+        case Name(name):
+            yield name
+        case Gradient(of):
+            yield gradient_name(of)
+    for part in inside(tree):
+        yield from names(part)
+
+
+def gradient_name(name: str) -> str:
+    """What the gradient with respect to a quantity is called, wherever it has
+    a name: in messages, tables, JSON and on sheets.
+
+    >>> gradient_name("W_Q")
+    'dL/dW_Q'
+    """
+    return f"dL/d{name}"
