@@ -13,8 +13,7 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value, rational
 from symattn.programs import nodes
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution
 

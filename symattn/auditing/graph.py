@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symattn.programs.nodes import ELEMENTWISE, Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import ELEMENTWISE, Node, ancestors
 
 Place = tuple[Node, int, int]
 """An entry of a node."""

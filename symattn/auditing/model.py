@@ -19,8 +19,7 @@ from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
 from symattn.programs import display
 from symattn.programs.floats import Floats, Matrix
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.programs.running import Run
 from symattn.solution.solution import Solution
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from symattn.auditing.model import Recipe
 from symattn.programs.gradient import differentiate
-from symattn.programs.nodes import Node
-from symattn.programs.program import Program, ancestors
+from symattn.programs.nodes import Node, ancestors
+from symattn.programs.program import Program
 from symattn.syntax import gradient_name
 
 

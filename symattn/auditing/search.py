@@ -29,8 +29,7 @@ from symattn.auditing.weights import Weights
 from symattn.errors import SymattnError
 from symattn.numbers.values import rational
 from symattn.programs.floats import Floats, Matrix
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.programs.running import Run
 
 #: A cause is named if it gives such a part of the wrong figures that it changes, and breaks no

@@ -9,8 +9,7 @@ from symattn.errors import Malformed, Undecided
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict

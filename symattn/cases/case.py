@@ -146,7 +146,7 @@ def make(
     faults = Faults()
     if not steps and (loss or not (claims or reading)):
         faults.append(Fault("steps", "expected at least one step"))
-    forward, rows = _forward(given, steps, faults)
+    forward, rows = _forward(given, steps, (loss or {}).get("output"), faults)
     # What names a faulty quantity can't be judged, and is no fault of its own.
     unsound = (given.keys() | steps.keys()) - forward.quantities.keys()
     stated = dict(loss or {})
@@ -263,9 +263,10 @@ def with_numbers(case: Case, given: Mapping[str, object], upstream: object = Non
 
 
 def _forward(
-    given: Mapping[str, object], steps: Mapping[str, str], faults: Faults
+    given: Mapping[str, object], steps: Mapping[str, str], loss: object, faults: Faults
 ) -> tuple[Program, dict[str, Rows]]:
-    """The program of the steps that have no fault, and the given numbers."""
+    """The program of the steps that have no fault, and the given numbers; ``grad(W)`` in a
+    step is that of ``loss``."""
     shapes: dict[str, Shape] = {}
     rows: dict[str, Rows] = {}
     for key, data in given.items():
@@ -280,7 +281,8 @@ def _forward(
         if key not in texts
     ]
     unreadable = (given.keys() - shapes.keys()) | (steps.keys() - texts.keys())
-    forward, found = sound_part(shapes, texts, unreadable)
+    of = loss if isinstance(loss, str) else ""
+    forward, found = sound_part(shapes, texts, unreadable, of)
     faults += found
     return forward, rows
 

@@ -18,8 +18,8 @@ from symattn.drawing.lettering import Run, Runs
 from symattn.drawing.svg import Panel, element, framed, number, words
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
-from symattn.programs.nodes import Node
-from symattn.programs.program import Program, ancestors
+from symattn.programs.nodes import Node, ancestors
+from symattn.programs.program import Program
 from symattn.shapes import Shape
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_name

@@ -18,8 +18,7 @@ from symattn.drawing.svg import Panel, element, group, number, words
 from symattn.languages.language import Language
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.solution.solution import Solution
 
 _MEASURE = Measure(figures=13.0, cell=(46.0, 34.0), most=(420.0, 420.0))

@@ -10,8 +10,7 @@ from itertools import islice
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.slips import Slip, catalogue, mistake
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 
 #: So many usual slips of a part are known at most.
 _SLIPS = 5

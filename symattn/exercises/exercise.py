@@ -12,8 +12,8 @@ from symattn.cases.asked import LEVELS, Asked
 from symattn.cases.case import Case
 from symattn.errors import Fault, Faults, Malformed, expected, short
 from symattn.exercises.masks import has_mask, masked
-from symattn.programs.nodes import Node
-from symattn.programs.program import Program, ancestors
+from symattn.programs.nodes import Node, ancestors
+from symattn.programs.program import Program
 from symattn.shapes import Shape
 from symattn.solution.solution import Solution, solve
 from symattn.syntax import gradient_name

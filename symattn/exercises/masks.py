@@ -8,7 +8,7 @@ from itertools import chain, count
 from symattn import syntax
 from symattn.cases.case import Case, make
 from symattn.errors import Malformed
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import ancestors
 
 
 def has_mask(case: Case) -> bool:

@@ -16,8 +16,7 @@ from symattn.errors import Malformed
 from symattn.formulas import text
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
-from symattn.programs.nodes import FLOW, Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import FLOW, Node, ancestors
 
 
 def _entrywise(name: str, entry: str, more: str = "") -> str:

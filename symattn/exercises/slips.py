@@ -22,8 +22,7 @@ from symattn.exercises.exercise import Exercise, Part
 from symattn.numbers import rounding
 from symattn.printers.blocks import Math
 from symattn.programs.display import formula
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.shapes import Nested, nested
 from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution

@@ -24,8 +24,7 @@ from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import read_entry
 from symattn.printers import blocks as b
 from symattn.printers import mathjax
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 
 #: What is taken off for each wrong try, where a quiz allows several.
 _PENALTY = 0.1

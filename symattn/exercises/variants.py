@@ -23,8 +23,7 @@ from symattn.exercises.exercise import Exercise, Part, exercise
 from symattn.exercises.slips import VISIBLE, Slip, catalogue, mask_names
 from symattn.numbers.balls import FIRST
 from symattn.programs.floats import Floats, Matrix
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.programs.running import Run
 from symattn.shapes import nested, show
 from symattn.solution.solution import Solution

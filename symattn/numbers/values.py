@@ -116,10 +116,6 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
     def __abs__(self) -> Value:
         return -self if self.sign() < 0 else self
 
-    def maximum(self, other: Value) -> Value:
-        """The larger of two, decided."""
-        return self if (self - other).sign() >= 0 else other
-
     def inverse(self) -> Value:
         """``1 / self``; :class:`Malformed` for zero."""
         verdict = self.is_zero()

@@ -7,8 +7,8 @@ that are the same as the rows of the output, and no others.
 
 from __future__ import annotations
 
-from symattn.programs.nodes import Node
-from symattn.programs.program import Program, ancestors
+from symattn.programs.nodes import Node, ancestors
+from symattn.programs.program import Program
 
 Axis = tuple[int, int]
 

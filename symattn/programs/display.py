@@ -9,8 +9,8 @@ from symattn import formulas as f
 from symattn import syntax
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
-from symattn.programs.nodes import Node, Written, arguments
-from symattn.programs.program import Program, ancestors
+from symattn.programs.nodes import Node, Written, ancestors, arguments
+from symattn.programs.program import Program
 from symattn.shapes import keys_text
 
 T = TypeVar("T")

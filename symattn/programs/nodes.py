@@ -10,7 +10,7 @@ node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from math import prod
@@ -99,6 +99,24 @@ class Node:
 def arguments(node: Node) -> tuple[Node, ...]:
     """What a node was written with: the operands of a call, or its own."""
     return node.operands if node.written is None else node.written.operands
+
+
+def ancestors(
+    targets: Iterable[Node],
+    stop: Callable[[Node], bool] = lambda node: False,
+    through: Callable[[Node], tuple[Node, ...]] = lambda node: node.operands,
+) -> list[Node]:
+    """All nodes that the targets need, themselves included, in order; not
+    those that ``stop``, nor what only they need. A node needs what it is reached
+    ``through``, its operands."""
+    found: dict[int, Node] = {}
+    waiting = list(targets)
+    while waiting:
+        node = waiting.pop()
+        if node.serial not in found and not stop(node):
+            found[node.serial] = node
+            waiting.extend(through(node))
+    return [found[serial] for serial in sorted(found)]
 
 
 #: How a gradient flows through a call: (node, what flows into it) to what flows into each

@@ -120,8 +120,10 @@ def _unknown(node: Node, x: Doubles) -> Doubles:
 
 
 def _rowmax(node: Node, x: Doubles) -> Doubles:
-    columns = (x.map(lambda part, k=k: part[..., k : k + 1]) for k in range(x.shape[-1]))
-    return reduce(doubles.maximum, columns)
+    def column(k: int) -> Doubles:
+        return x.map(lambda part: part[..., k : k + 1])
+
+    return reduce(doubles.maximum, map(column, range(x.shape[-1])))
 
 
 def _hide(node: Node, x: Doubles, keep: Doubles) -> Doubles:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 
 from symattn import syntax
@@ -14,10 +14,11 @@ from symattn.limits import STEPS
 from symattn.numbers.reading import HIDDEN, Hidden, evaluate, read_tree
 from symattn.numbers.values import Value
 from symattn.programs import nodes
-from symattn.programs.algebra import pi, times
+from symattn.programs.algebra import number, pi, times
+from symattn.programs.backward import flows
 from symattn.programs.functions import ALIASES, COMPARISONS, FUNCTIONS, Function
 from symattn.programs.functions.entries import power
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import Node, Written
 from symattn.shapes import Shape, show
 from symattn.syntax.trees import WORDS
 
@@ -46,7 +47,8 @@ RESERVED: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Program:
-    """Named quantities, each a node; ``given`` ones come from outside.
+    """Named quantities, each a node; ``given`` ones come from outside. ``loss`` is the step
+    whose gradient ``grad(W)`` is in other steps.
 
     >>> p = program({"Q": (2, 3), "K": (4, 3)}, {"S": "Q @ K.T", "A": "softmax(S)"})
     >>> p.shapes()
@@ -58,6 +60,7 @@ class Program:
     steps: tuple[str, ...]
     gradients: Mapping[str, Node] = field(default_factory=dict)
     upstream: Node | None = None
+    loss: str = ""
 
     def __repr__(self) -> str:
         return f"<Program: {short(', '.join(self.quantities), 100)}>"
@@ -132,6 +135,8 @@ class Program:
                 return nodes.index(lower(operand), keys)
             case syntax.Gradient(name):
                 return self._gradient(name)
+            case syntax.Call("grad", (syntax.Name(of), syntax.Name(by)), ()):
+                return self._slope(of, by)
             case syntax.Call(name):
                 return self._function(name).called(tree, lower)
         raise Malformed("a list in brackets and statements joined by 'and' are no quantities")
@@ -160,7 +165,7 @@ class Program:
             of = f"{name} is a quantity, no function"
             raise Malformed(f"{of}: write '{name} @ (...)' or '{name} * (...)'")
         if name == "grad":
-            raise Malformed("grad takes the name of one quantity, as in grad(Q)")
+            raise Malformed("grad takes names of quantities, as in grad(Q) or grad(L, Q)")
         instead = of_word(name) or expected(name, sorted([*FUNCTIONS, "grad"]))
         raise UnknownName(f"unknown function {short(name)!r}: {instead}")
 
@@ -170,15 +175,46 @@ class Program:
         pairs = zip(operands, relations, operands[1:], strict=False)
         return reduce(times, (COMPARISONS[sign](x, y) for x, sign, y in pairs))
 
+    def _slope(self, of: str, by: str) -> Node:
+        """The gradient of a number with respect to a quantity, in a step."""
+        loss, variable = self._quantity(of), self._quantity(by)
+        if loss.shape:
+            raise Malformed(
+                f"expected a number to take the gradient of, {of} is {show(loss.shape)}"
+            )
+        if loss.serial not in self._slopes:
+            self._slopes[loss.serial] = flows(loss, number(1))
+        found = self._slopes[loss.serial].get(variable.serial)
+        if found is None:
+            raise UnknownName(f"grad({of}, {by}): {of} does not depend on {by}")
+        return replace(nodes.copy(found), written=Written("grad", (loss, variable), ("", "")))
+
+    @cached_property
+    def _slopes(self) -> dict[int, dict[int, Node]]:
+        """The gradients that steps have asked for, by what they are of."""
+        return {}
+
     def _gradient(self, name: str) -> Node:
         self._quantity(name)
+        if self.loss and not self.upstream:
+            if self.loss not in self.quantities:
+                said = f"expected the step {self.loss} before"
+                raise Malformed(f"{syntax.gradient_name(name)}: {said}, the output of the loss")
+            return self._slope(self.loss, name)
+        if not self.upstream:
+            raise UnknownName(
+                f"{syntax.gradient_name(name)}: say of which number, as in grad(L, {name}), "
+                "or name it as output under [loss]"
+            )
         if name not in self.gradients:
             raise UnknownName(f"{syntax.gradient_name(name)}: the loss does not depend on {name}")
         return self.gradients[name]
 
     def _bindings(self, tree: syntax.Binary) -> str:
         """``(Q is 3x4, K is 3x4)``: what the names in a tree are bound to."""
-        bound = {name: self.named.get(name) or self._quantity(name) for name in syntax.names(tree)}
+        bound = {
+            name: self.quantities.get(name) or self._quantity(name) for name in syntax.names(tree)
+        }
         known = [f"{name} is {show(node.shape)}" for name, node in bound.items()]
         return f" ({', '.join(known)})" if known else ""
 
@@ -267,9 +303,13 @@ left to meet as many rows on the right, found 3; the right side transposed (.T) 
 
 
 def sound_part(
-    given: Mapping[str, Shape], steps: Mapping[str, str], unreadable: Iterable[str] = ()
+    given: Mapping[str, Shape],
+    steps: Mapping[str, str],
+    unreadable: Iterable[str] = (),
+    loss: str = "",
 ) -> tuple[Program, list[Fault]]:
-    """Like :func:`program`: the program of what has no fault, and the faults.
+    """Like :func:`program`: the program of what has no fault, and the faults. ``loss`` is the
+    step that ``grad(W)`` is of.
 
     >>> made, faults = sound_part({"Q": (3, 4)}, {"S": "Q + R", "T": "Q @ Q.T"})
     >>> list(made.quantities), [fault.where for fault in faults]
@@ -283,13 +323,13 @@ def sound_part(
         faults.append(Fault("steps", STEPS.said(len(steps))))
         steps = {}
     broken: set[str] = {name for name in given if name not in quantities} | set(unreadable)
+    made = Program(quantities, tuple(given), (), loss=loss)
     for name, text in steps.items():
-        made = Program(quantities, tuple(given), ())
         _collect(faults, f"steps.{name}", partial(_add_step, made, name, text, broken))
         if name not in quantities:
             broken.add(name)
     sound = tuple(name for name in steps if name not in broken)
-    return Program(quantities, tuple(given), sound), faults
+    return Program(quantities, tuple(given), sound, loss=loss), faults
 
 
 def _collect(faults: list[Fault], where: str, act: Callable[[], None]) -> None:
@@ -322,21 +362,3 @@ def _add_step(so_far: Program, name: str, text: str, broken: set[str]) -> None:
         raise Malformed(_EULER)
     assert isinstance(so_far.quantities, dict)
     so_far.quantities[name] = node
-
-
-def ancestors(
-    targets: Iterable[Node],
-    stop: Callable[[Node], bool] = lambda node: False,
-    through: Callable[[Node], tuple[Node, ...]] = lambda node: node.operands,
-) -> list[Node]:
-    """All nodes that the targets need, themselves included, in order; not
-    those that ``stop``, nor what only they need. A node needs what it is reached
-    ``through``, its operands."""
-    found: dict[int, Node] = {}
-    waiting = list(targets)
-    while waiting:
-        node = waiting.pop()
-        if node.serial not in found and not stop(node):
-            found[node.serial] = node
-            waiting.extend(through(node))
-    return [found[serial] for serial in sorted(found)]

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from symattn.programs.nodes import Node, weights_of_mean
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors, weights_of_mean
 
 M = TypeVar("M")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from symattn.programs.nodes import Node
-from symattn.programs.program import Program, ancestors
+from symattn.programs.nodes import Node, ancestors
+from symattn.programs.program import Program
 
 
 def uses(program: Program) -> int:

@@ -9,8 +9,7 @@ from symattn import formulas as f
 from symattn.numbers.values import Value, compare
 from symattn.printers import blocks as b
 from symattn.programs.display import gradient_symbol
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.sheets import definitions
 from symattn.sheets.jacobian import jacobians, use
 from symattn.sheets.presentation import indexed

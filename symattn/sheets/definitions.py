@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from symattn import formulas as f
 from symattn.crosscheck.definitions import formula as definition_formula
-from symattn.programs.nodes import Node
-from symattn.programs.program import Program, ancestors
+from symattn.programs.nodes import Node, ancestors
+from symattn.programs.program import Program
 from symattn.sheets.presentation import grouped
 
 Named = Mapping[int, f.Formula]

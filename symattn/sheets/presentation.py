@@ -29,8 +29,7 @@ from symattn.printers.layout import width
 from symattn.programs.display import formula as step_formula
 from symattn.programs.display import names as display_names
 from symattn.programs.entrywise import Entrywise, Grid
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.programs.running import Run
 from symattn.shapes import keys
 from symattn.sheets.worked import FormulaScalars

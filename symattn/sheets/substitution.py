@@ -9,7 +9,7 @@ from symattn import formulas as f
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import symbol
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import ancestors
 from symattn.sheets.steps import Steps
 from symattn.solution.solution import Solution
 from symattn.syntax import gradient_name

@@ -9,8 +9,7 @@ from symattn import formulas as f
 from symattn.numbers.values import compare
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, matrix_width, width
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.sheets.presentation import RowNormaliser
 from symattn.sheets.steps import FIGURES, SHADES, Steps, chained, elided
 from symattn.verdicts import Verdict

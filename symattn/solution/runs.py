@@ -16,9 +16,8 @@ from symattn.numbers.values import Value
 from symattn.programs import enclosures, entrywise, pairs, pointwise, polynomials
 from symattn.programs.enclosures import Enclosure
 from symattn.programs.entrywise import Grid
-from symattn.programs.nodes import LINEAR, Node, Op
+from symattn.programs.nodes import LINEAR, Node, Op, ancestors
 from symattn.programs.polynomials import Held
-from symattn.programs.program import ancestors
 from symattn.programs.running import Run
 
 

@@ -15,8 +15,7 @@ from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed, SymattnError, short
 from symattn.numbers.reading import Hidden
 from symattn.programs.axes import Axes
-from symattn.programs.nodes import Node
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, ancestors
 from symattn.shapes import show
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import Runs

@@ -25,8 +25,8 @@ from symattn.numbers.sympy_bridge import to_sympy
 from symattn.numbers.values import Value
 from symattn.programs import entrywise, nodes
 from symattn.programs.entrywise import Entrywise, Grid, Keeps
-from symattn.programs.nodes import ELEMENTWISE, Elementwise, Node
-from symattn.programs.program import Program, ancestors
+from symattn.programs.nodes import ELEMENTWISE, Elementwise, Node, ancestors
+from symattn.programs.program import Program
 from symattn.shapes import Shape, keys
 from symattn.syntax import gradient_name
 

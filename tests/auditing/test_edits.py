@@ -15,7 +15,7 @@ from symattn.cases.case import make
 from symattn.errors import Malformed
 from symattn.languages.language import fields
 from symattn.numbers.balls import FIRST, precision
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import ancestors
 from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution
 

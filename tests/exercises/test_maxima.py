@@ -14,8 +14,7 @@ from symattn.exercises.maxima import function, helpers, matrix, number
 from symattn.numbers.reading import read
 from symattn.numbers.rows import read_rows
 from symattn.numbers.values import ONE
-from symattn.programs.nodes import Node, Op
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import Node, Op, ancestors
 from symattn.solution.solution import solve
 
 from ..programs.test_arithmetics import FORMS, SCORES

@@ -17,11 +17,11 @@ from symattn.crosscheck.calls import FUNCTIONS as CROSSCHECKED
 from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.reading import Hidden
 from symattn.programs import nodes
+from symattn.programs.backward import RULES
 from symattn.programs.display import formula, names
 from symattn.programs.floats import Floats
 from symattn.programs.functions import FUNCTIONS
-from symattn.programs.gradient import RULES
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import ancestors
 from symattn.programs.running import Run
 from symattn.sheets.presentation import Presentation
 from symattn.sheets.walkthrough import sheet

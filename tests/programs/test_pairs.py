@@ -9,7 +9,7 @@ from flint import arb
 from symattn.cases import library
 from symattn.numbers.balls import precision
 from symattn.numbers.reading import HIDDEN
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import ancestors
 from symattn.solution.solution import Solution, solve
 
 from .test_operations import STEPS, solved

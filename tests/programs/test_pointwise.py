@@ -6,7 +6,7 @@ import pytest
 
 from symattn.cases import library
 from symattn.numbers.balls import precision
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import ancestors
 from symattn.solution.solution import solve
 
 from .test_operations import STEPS, solved

@@ -9,8 +9,9 @@ import pytest
 
 from symattn.calculus.library import THEORY, derive
 from symattn.programs import entrywise
+from symattn.programs.backward import RULES
 from symattn.programs.floats import Floats
-from symattn.programs.gradient import RULES, differentiate
+from symattn.programs.gradient import differentiate
 from symattn.programs.program import program
 from symattn.programs.running import Run
 from symattn.verdicts import Verdict

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from symattn.errors import Malformed
 from symattn.numbers.values import compare
 from symattn.programs import entrywise
-from symattn.programs.gradient import RULES, differentiate
-from symattn.programs.program import ancestors, program
+from symattn.programs.backward import RULES
+from symattn.programs.gradient import differentiate
+from symattn.programs.nodes import ancestors
+from symattn.programs.program import program
 from symattn.shapes import Shape
 from symattn.verdicts import Verdict
 

@@ -13,7 +13,7 @@ from symattn.numbers.reading import Hidden
 from symattn.numbers.recipes import Recipe
 from symattn.programs.enclosures import Balls
 from symattn.programs.entrywise import Entrywise
-from symattn.programs.program import ancestors
+from symattn.programs.nodes import ancestors
 from symattn.solution.solution import Solution
 
 GIVEN = {"Q": [["1/2", 1], [0, "-1/3"]], "K": [[1, 2], ["1/5", 0]], "V": [[1, 0], [3, "1/7"]]}
