@@ -12,6 +12,7 @@ from flint import fmpq
 
 from symattn.cases.asked import Asked, read_asked
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
+from symattn.cases.heads import Recipe, by_head
 from symattn.cases.settings import settings
 from symattn.documents.reading import Reading
 from symattn.errors import Fault, Faults, Malformed, alike, expected, short
@@ -39,7 +40,8 @@ class Case:
     ``raw`` holds the given numbers and the upstream gradient as they were
     written: the independent cross-check reads those itself. ``tolerance`` is
     the largest distance that a printed figure may have, where the document
-    declares one; ``asked`` is what it says of an exercise, ``sheet`` what its
+    declares one; ``origins`` are the steps as which those of single heads were written;
+    ``asked`` is what it says of an exercise, ``sheet`` what its
     sheets have on them (:mod:`symattn.cases.settings`). ``lines`` are those of
     the steps in the file of the case, ``path``, and ``base`` is the file of the
     case it extends. ``reading`` is what an article was understood to say, where
@@ -67,6 +69,7 @@ class Case:
     tolerance: fmpq | None = None
     asked: Asked = field(default_factory=Asked)
     sheet: Mapping[str, object] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     lines: Mapping[str, int] = field(default_factory=dict, compare=False)
     path: Path | None = field(default=None, compare=False)
     base: Path | None = field(default=None, compare=False)
@@ -146,9 +149,11 @@ def make(
     faults = Faults()
     if not steps and (loss or not (claims or reading)):
         faults.append(Fault("steps", "expected at least one step"))
-    forward, rows = _forward(given, steps, (loss or {}).get("output"), faults)
+    recipe = by_head(steps, given, faults)
+    forward, rows = _forward(given, recipe, (loss or {}).get("output"), faults)
+    steps = {name: str(step) for name, step in recipe.steps.items()}
     # What names a faulty quantity can't be judged, and is no fault of its own.
-    unsound = (given.keys() | steps.keys()) - forward.quantities.keys()
+    unsound = (given.keys() | steps.keys() | recipe.unsound) - forward.quantities.keys()
     stated = dict(loss or {})
     if steps:
         stated.setdefault("output", [*steps][-1])
@@ -174,7 +179,7 @@ def make(
     return Case(
         name=name,
         given=rows,
-        steps=dict(steps),
+        steps=steps,
         program=full,
         output=str(stated.get("output", "")),
         upstream=upstream,
@@ -182,6 +187,7 @@ def make(
         raw=dict(given),
         raw_upstream=stated.get("upstream"),
         states_loss=loss is not None,
+        origins=recipe.origins,
         title=title or name,
         source=source,
         note=note,
@@ -263,7 +269,7 @@ def with_numbers(case: Case, given: Mapping[str, object], upstream: object = Non
 
 
 def _forward(
-    given: Mapping[str, object], steps: Mapping[str, str], loss: object, faults: Faults
+    given: Mapping[str, object], recipe: Recipe, loss: object, faults: Faults
 ) -> tuple[Program, dict[str, Rows]]:
     """The program of the steps that have no fault, and the given numbers; ``grad(W)`` in a
     step is that of ``loss``."""
@@ -274,16 +280,17 @@ def _forward(
             shapes[key], rows[key] = read_rows(data)
         if key not in rows and (bad := name_fault(key)):
             faults.append(Fault(f"given.{key}", bad))
+    steps = recipe.steps
     texts = {key: step for key, step in steps.items() if isinstance(step, str)}
     faults += [
         Fault(f"steps.{key}", f"expected an expression as text, found {kind(step)}")
         for key, step in steps.items()
         if key not in texts
     ]
-    unreadable = (given.keys() - shapes.keys()) | (steps.keys() - texts.keys())
+    unreadable = (given.keys() - shapes.keys()) | (steps.keys() - texts.keys()) | recipe.unsound
     of = loss if isinstance(loss, str) else ""
     forward, found = sound_part(shapes, texts, unreadable, of)
-    faults += found
+    faults += map(recipe.placed, found)
     return forward, rows
 
 

@@ -68,7 +68,7 @@ def read_case(path: Path, find: Find) -> Case:
         claims=tuple(
             replace(claim, line=file.line(f"claims[{claim.number}]")) for claim in case.claims
         ),
-        lines={name: file.line(f"steps.{name}") for name in case.steps},
+        lines={name: file.line(f"steps.{case.origins.get(name, name)}") for name in case.steps},
         extends=document.get("extends", ""),
         path=path,
         base=base,

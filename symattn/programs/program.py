@@ -166,7 +166,7 @@ class Program:
             raise Malformed(f"{of}: write '{name} @ (...)' or '{name} * (...)'")
         if name == "grad":
             raise Malformed("grad takes names of quantities, as in grad(Q) or grad(L, Q)")
-        instead = of_word(name) or expected(name, sorted([*FUNCTIONS, "grad"]))
+        instead = of_word(name) or expected(name, sorted([*FUNCTIONS, "grad", "heads", "merge"]))
         raise UnknownName(f"unknown function {short(name)!r}: {instead}")
 
     @staticmethod
@@ -215,8 +215,8 @@ class Program:
         bound = {
             name: self.quantities.get(name) or self._quantity(name) for name in syntax.names(tree)
         }
-        known = [f"{name} is {show(node.shape)}" for name, node in bound.items()]
-        return f" ({', '.join(known)})" if known else ""
+        told = [f"{name} is {show(node.shape)}" for name, node in bound.items()]
+        return f" ({', '.join(told)})" if told else ""
 
 
 def _exponent(tree: syntax.Tree) -> Node:

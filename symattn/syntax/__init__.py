@@ -22,6 +22,7 @@ from symattn.syntax.trees import (
     Word,
     gradient_name,
     inside,
+    mapped,
     names,
 )
 from symattn.syntax.writing import entry_text, text
@@ -50,6 +51,7 @@ __all__ = [
     "gradient_name",
     "gradient_of",
     "inside",
+    "mapped",
     "names",
     "parse",
     "text",

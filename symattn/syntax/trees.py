@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 #: How tightly the operators bind.
 BINARY = {"+": 1, "-": 1, "*": 2, "/": 2, "@": 2}
@@ -174,6 +174,34 @@ def inside(tree: Tree) -> tuple[Tree, ...]:
         case Array(parts) | Comparison(parts, _) | Conjunction(parts) | Sequence(parts):
             return parts
     return ()
+
+
+def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
+    """A tree with the trees that it is made of changed.
+
+    >>> from symattn.syntax import parse, text
+    >>> text(mapped(parse("x + y.T"), lambda part: Negative(part)))
+    '-x + -(y.T)'
+    """
+    match tree:
+        case Negative(operand) | Transposed(operand) | Indexed(operand, _):
+            return replace(tree, operand=change(operand))
+        case Binary(_, left, right):
+            return replace(tree, left=change(left), right=change(right))
+        case Power(base, exponent):
+            return Power(change(base), change(exponent))
+        case Cell(operand, places):
+            return Cell(change(operand), tuple(map(change, places)))
+        case Call(_, arguments, options):
+            changed = tuple((name, change(value)) for name, value in options)
+            return replace(tree, arguments=tuple(map(change, arguments)), options=changed)
+        case Array(parts) | Sequence(parts):
+            return replace(tree, items=tuple(map(change, parts)))
+        case Comparison(operands, _):
+            return replace(tree, operands=tuple(map(change, operands)))
+        case Conjunction(parts):
+            return Conjunction(tuple(map(change, parts)))
+    return tree
 
 
 def names(tree: Tree) -> Iterator[str]:

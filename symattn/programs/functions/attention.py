@@ -9,7 +9,7 @@ from symattn.numbers.values import ONE, ZERO, rational
 from symattn.programs import nodes
 from symattn.programs.algebra import minus, number, over, plus, times
 from symattn.programs.functions.arranging import angles, below, constants, counted
-from symattn.programs.functions.calls import Count, function
+from symattn.programs.functions.calls import Count, Size, function
 from symattn.programs.functions.entries import COMPARISONS
 from symattn.programs.nodes import Node
 from symattn.shapes import show
@@ -25,6 +25,20 @@ def _seen(x: Node, left: int, right: int) -> Node:
     rows, columns = x.shape
     keeps = [[-left <= j - i <= right for j in range(columns)] for i in range(rows)]
     return constants([[ONE if keep else ZERO for keep in row] for row in keeps])
+
+
+@function(is_written=False)
+def head(x: Node, k: Count, heads: Size) -> Node:
+    """The columns of head k of so many, counted from 0."""
+    if len(x.shape) != 2 or x.shape[1] % heads:
+        raise Malformed(
+            f"expected a matrix of a multiple of {heads} columns, found {show(x.shape)}"
+        )
+    if k >= heads:
+        raise Malformed(f"there is no head {k} of {heads}: they are counted from 0")
+    width = x.shape[1] // heads
+    places = range(x.shape[0]), range(k * width, (k + 1) * width)
+    return Node("pick", (x,), (x.shape[0], width), places)
 
 
 @function(is_written=False)

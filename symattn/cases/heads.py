@@ -1,0 +1,122 @@
+"""Steps of several heads: one recipe, as many steps.
+
+``heads(Q, 2)`` cuts columns into equal parts. A step that is made of it is one step for each
+head, ``S_0``, ``S_1``, ..., until ``merge(Y)`` puts the columns side by side again. Where one
+quantity has fewer heads than another, several of these share one (J. Ainslie and others,
+*GQA*, 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from symattn import syntax
+from symattn.errors import Fault, Faults, Malformed
+from symattn.limits import STEPS
+
+#: The functions that only whole recipes know.
+_HEADS, _MERGE = "heads", "merge"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Steps with every head's own: which step each was written as, and which steps have a
+    fault and are left out."""
+
+    steps: Mapping[str, object]
+    origins: Mapping[str, str] = field(default_factory=dict)
+    unsound: frozenset[str] = frozenset()
+
+    def placed(self, fault: Fault) -> Fault:
+        """A fault of a head's step as one of the step that was written."""
+        table, _, name = fault.where.partition(".")
+        origin = self.origins.get(name, name)
+        if table != "steps" or origin == name:
+            return fault
+        return replace(fault, where=f"steps.{origin}", message=f"{name}: {fault.message}")
+
+
+def by_head(steps: Mapping[str, object], given: Mapping[str, object], faults: Faults) -> Recipe:
+    """The steps, those of several heads one for each; faults go to ``faults``.
+
+    >>> given = dict.fromkeys("QKV")
+    >>> steps = {"S": "heads(Q, 4) @ heads(K, 2).T", "Y": "merge(softmax(S))"}
+    >>> dict(by_head(steps, given, Faults()).steps)["S_2"]
+    'head(Q, 2, 4) @ head(K, 1, 2).T'
+    >>> dict(by_head(steps, given, Faults()).steps)["Y"]
+    'concat(softmax(S_0), softmax(S_1), softmax(S_2), softmax(S_3))'
+    """
+    texts = [step for step in steps.values() if isinstance(step, str)]
+    if not any(f"{_HEADS}(" in text.replace(" ", "") for text in texts):
+        return Recipe(steps)
+    heads = _Heads()
+    made: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    unsound: set[str] = set()
+    for name, step in steps.items():
+        try:
+            parts = heads.parts(name, step) if isinstance(step, str) else {name: step}
+            if taken := [one for one in parts if one in made or (one in given and one != name)]:
+                raise Malformed(f"the head {taken[0]} has the name of another quantity")
+        except Malformed as error:
+            faults += [fault.inside(f"steps.{name}") for fault in error.faults]
+            unsound.add(name)
+            continue
+        made |= parts
+        origins |= dict.fromkeys(parts, name)
+    return Recipe(made, origins, frozenset(unsound))
+
+
+class _Heads:
+    """How many heads the quantities have that are several."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    def parts(self, name: str, text: str) -> dict[str, object]:
+        """The steps that a step is."""
+        tree = self._merged(syntax.parse(text))
+        counts = set(self._counted(tree))
+        if not counts:
+            return {name: syntax.text(tree) if tree != syntax.parse(text) else text}
+        count = max(counts)
+        if odd := sorted(one for one in counts if count % one):
+            raise Malformed(f"{count} heads can't share {odd[0]}: expected a divisor")
+        self.counts[name] = count
+        return {f"{name}_{k}": syntax.text(self._of(tree, k, count)) for k in range(count)}
+
+    def _merged(self, tree: syntax.Tree) -> syntax.Tree:
+        """A tree with heads side by side where they are merged."""
+        match tree:
+            case syntax.Call(function, (inner,), ()) if function == _MERGE:
+                inner = self._merged(inner)
+                counts = set(self._counted(inner))
+                if not counts:
+                    raise Malformed("merge takes what has several heads, as heads(Q, 2) gives them")
+                count = max(counts)
+                return syntax.Call("concat", tuple(self._of(inner, k, count) for k in range(count)))
+        return syntax.mapped(tree, self._merged)
+
+    def _counted(self, tree: syntax.Tree) -> Iterator[int]:
+        match tree:
+            case syntax.Name(name) if name in self.counts:
+                yield self.counts[name]
+            case syntax.Call(function, (_, syntax.Literal(count)), ()) if function == _HEADS:
+                if not count.isdigit() or not 0 < int(count) <= STEPS.most:
+                    raise Malformed(f"expected how many heads there are, found {count}")
+                yield int(count)
+            case syntax.Call(function) if function == _HEADS:
+                raise Malformed("heads takes a quantity and how many heads it has, as heads(Q, 2)")
+        for part in syntax.inside(tree):
+            yield from self._counted(part)
+
+    def _of(self, tree: syntax.Tree, k: int, count: int) -> syntax.Tree:
+        """A tree of one head of so many."""
+        match tree:
+            case syntax.Name(name) if name in self.counts:
+                return syntax.Name(f"{name}_{k * self.counts[name] // count}")
+            case syntax.Call(function, (x, syntax.Literal(of) as many), ()) if function == _HEADS:
+                own = syntax.Literal(str(k * int(of) // count))
+                return replace(tree, function="head", arguments=(self._of(x, k, count), own, many))
+        return syntax.mapped(tree, lambda part: self._of(part, k, count))
