@@ -69,6 +69,8 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
         case "constant":
             number: Value = node.extra
             return number.formula()
+        case "triangle":
+            return f.Function("tril", (f.Number("1"),))
         case "table":
             if not node.shape:
                 return _entry(node.extra[0][0])
@@ -120,6 +122,10 @@ def _call(written: Written, x: list[f.Formula]) -> f.Formula:
     match written.function:
         case "**":
             return f.Power(x[0], x[1])
+        case "grad":
+            (of, by) = (f.latex(one) for one in x)
+            partial = rf"\frac{{\partial {of}}}{{\partial {by}}}"
+            return f.Symbol(f"grad({f.text(x[0])}, {f.text(x[1])})", partial)
         case ">" | ">=" | "<" | "<=" | "==" | "!=":
             return f.Indicator(x[0], written.function, x[1])
     options = ((name, f.Symbol(value, rf"\text{{{value}}}")) for name, value in written.options)

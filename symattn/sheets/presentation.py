@@ -32,7 +32,7 @@ from symattn.programs.entrywise import Entrywise, Grid
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.running import Run
 from symattn.shapes import keys
-from symattn.sheets.worked import FormulaScalars
+from symattn.sheets.worked import FormulaScalars, TerseScalars
 from symattn.solution.entries import Entry
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
@@ -100,6 +100,7 @@ class Presentation:
         grids = [node.grid for node in solution.program.quantities.values()]
         self.large = any(rows * columns > LARGE for rows, columns in grids)
         self._worked = Entrywise(FormulaScalars(self._constant), solution.keeps)
+        self._terse = Entrywise(TerseScalars(self._constant), solution.keeps)
         self._marks: dict[int, str] = {}
         self._letter = self._free_letter()
         self.normalisers = self._find_normalisers()
@@ -337,7 +338,8 @@ class Presentation:
         if node.op == "given":
             # A gradient that is the upstream gradient itself.
             return self._short(node, i, j)
-        found = Run(self._worked, self._leaf).work(node).at(i, j)
+        arithmetic = self._terse if node.written else self._worked
+        found = Run(arithmetic, self._leaf).work(node).at(i, j)
         return f.MINUS_INFINITY if isinstance(found, Hidden) else found
 
     def _leaf(self, node: Node) -> Grid[f.Formula] | None:
@@ -345,7 +347,17 @@ class Presentation:
         unnamed softmax, whose row sums have names."""
         if self._is_named(node) or node.op == "softmax":
             return Grid(*node.grid, partial(self._short, node))
+        if node.written:
+            return Grid(*node.grid, partial(self._called, node))
         return None
+
+    def _called(self, node: Node, i: int, j: int) -> f.Formula:
+        """An entry of a call inside a step: its number where that is short, else worked."""
+        shown = self._short(node, i, j)
+        is_gradient = node.written is not None and node.written.function == "grad"
+        if is_gradient or shown != self.entry_name(node, i, j):
+            return shown
+        return self.substituted(node, i, j)
 
     def _short(self, node: Node, i: int, j: int) -> f.Formula:
         """An entry's closed form where it is a number or hardly more, else its name."""
@@ -356,7 +368,7 @@ class Presentation:
             return self.entry_name(node, i, j)
         plain = shown.operand if isinstance(shown, f.Negated) else shown
         short = isinstance(plain, f.Number) or width(f.latex(shown)) <= LETTER
-        if not self._is_named(node) or short:
+        if not (self._is_named(node) or node.written) or short:
             return shown
         return self.entry_name(node, i, j)
 

@@ -186,7 +186,7 @@ def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator
     copies: list[str] = []
     for name in steps.program.steps:
         node = steps.program.quantities[name]
-        if node.op == "copy":
+        if node.op == "copy" and not node.written:
             copies.append(name)
             continue
         yield from renamed(steps, copies)
@@ -222,6 +222,8 @@ def renamed(steps: Steps, names: Sequence[str]) -> Iterator[b.Block]:
 
 def role(node: Node, say: Language) -> str:
     """What a step is called in the field, where its form tells."""
+    if node.written:
+        return ""
     match node.op, node.operands:
         case "softmax", _:
             return say.text("attention weights")

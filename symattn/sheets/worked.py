@@ -54,3 +54,33 @@ class FormulaScalars:
     def is_positive(self, x: f.Formula) -> bool:
         """The exact run has seen to that."""
         return True
+
+
+_ZERO, _ONE = f.Number("0"), f.Number("1")
+
+
+class TerseScalars(FormulaScalars):
+    """Formulas without what changes nothing: how a function is worked out inside, where the
+    zeros and ones are its own and not those of the case."""
+
+    def total(self, items: Iterable[f.Formula]) -> f.Formula:
+        """A sum without zeros."""
+        kept = [item for item in items if item != _ZERO]
+        return super().total(kept) if kept else _ZERO
+
+    def sum_of_products(self, pairs: Iterable[tuple[f.Formula, f.Formula]]) -> f.Formula:
+        """A sum of products without zeros and factors 1."""
+        return self.total(
+            _ZERO if _ZERO in pair else pair[pair[0] == _ONE] if _ONE in pair else f.Product(pair)
+            for pair in pairs
+        )
+
+    def negative(self, x: f.Formula) -> f.Formula:
+        """``-x``; not of zero."""
+        if isinstance(x, f.Negated):
+            return x.operand
+        return x if x == _ZERO else f.Negated(x)
+
+    def quotient(self, x: f.Formula, divisor: f.Formula) -> f.Formula:
+        """A fraction, but by 1."""
+        return x if divisor == _ONE or x == _ZERO else f.Quotient(x, divisor)

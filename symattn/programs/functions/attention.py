@@ -10,7 +10,7 @@ from symattn.programs import nodes
 from symattn.programs.algebra import minus, number, over, plus, times
 from symattn.programs.functions.arranging import angles, below, constants, counted
 from symattn.programs.functions.calls import Count, Size, function
-from symattn.programs.functions.entries import COMPARISONS
+from symattn.programs.functions.entries import COMPARISONS, Flows
 from symattn.programs.nodes import Node
 from symattn.shapes import show
 
@@ -105,12 +105,20 @@ def additive(q: Node, k: Node, v: Node) -> Node:
     return below(tuple(nodes.matmul(level, v) for level in each))
 
 
-@function()
+def _rope_back(node: Node, g: Node) -> Flows:
+    """Turned back by the same angles."""
+    x, *others = nodes.arguments(node)
+    labels = node.written.labels[1:] if node.written else ()
+    named = dict(zip(labels, others, strict=True))
+    at = named.get("", counted(x.shape[0]))
+    interleaved = not (node.written and node.written.options)
+    flow = rope(g, nodes.negate(at), base=named.get("base"), interleaved=interleaved)
+    return [flow, *(None for _ in others)]
+
+
+@function(_rope_back)
 def rope(
-    x: Node,
-    positions: Node | None = None,
-    base: Node | None = None,
-    interleaved: bool = True,
+    x: Node, positions: Node | None = None, *, base: Node | None = None, interleaved: bool = True
 ) -> Node:
     """Rotary positions: pairs of columns turned by the position times base^(-2c/d).
 
