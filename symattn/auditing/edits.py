@@ -35,6 +35,8 @@ KINDS: Mapping[str, Kind] = {
     "scale-not-rooted": Kind(4.5, "{a} with {b} itself in place of its square root"),
     "scaled-twice": Kind(5.5, "{a} with the {b} {c} twice"),
     "other-scale": Kind(5.5, "{a} with {b} in place of {c}"),
+    "function-dropped": Kind(4.5, "{a} without the {b}"),
+    "other-function": Kind(5.0, "{a} with {b} in place of {c}"),
     "softmax-columns": Kind(4.5, "{a} with the softmax down the columns"),
     "softmax-all": Kind(6.5, "{a} with the softmax over all entries at once"),
     "not-normalised": Kind(4.5, "{a} without the division by the sums of the exponentials"),

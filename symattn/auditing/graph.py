@@ -26,7 +26,8 @@ class Graph:
         self._made: dict[Any, Node] = {}
         self._of: dict[int, Node] = {}
         self.origin: dict[int, Node] = {}
-        """What a node was first found as: the part of a program that it is."""
+        """What a node was found as, the first time or as a call: the part of a program that
+        it is."""
 
     def __getitem__(self, node: Node) -> Node:
         """A program's node in its form."""
@@ -34,7 +35,8 @@ class Graph:
         for part in ancestors([node], stop=lambda x: x.serial in self._of):
             found = self.apply(part, [self._of[x.serial] for x in part.operands])
             self._of[part.serial] = found
-            self.origin.setdefault(found.serial, part)
+            if part.written or found.serial not in self.origin:
+                self.origin[found.serial] = part
         return self._of[node.serial]
 
     def place(self, node: Node, i: int, j: int) -> Place:
@@ -97,7 +99,7 @@ class Graph:
             (inner,) = operands[0].operands
             summed = self.node("rowsum", [inner], (inner.grid[0], 1))
             return self.pick(summed, operands[0].extra[0], _FIRST)
-        if op in ("add", "multiply"):
+        if op in ("add", "multiply", "maximum"):
             operands = sorted(operands, key=lambda x: x.serial)
         return self._once(op, operands, grid, extra)
 
@@ -176,7 +178,7 @@ class Graph:
         return self.pick(self.node(op, inner, whole, extra), rows, columns)
 
 
-_ENTRYWISE = ("negate", "add", "subtract", "multiply", "divide")
+_ENTRYWISE = ("negate", "add", "subtract", "multiply", "divide", "maximum", "above")
 
 
 _FIRST = range(1)

@@ -77,18 +77,23 @@ class Recipe:
     def text(self, node: Node) -> str:
         """A node as text: its name, or its expression down to names."""
         if node.serial not in self._texts:
-            shown = self.names.get(node.serial) or display.formula(node, self.names)
+            shown = self.names.get(node.serial) or self._formula(node)
             self._texts[node.serial] = f.text(shown)
         return self._texts[node.serial]
+
+    def _formula(self, node: Node) -> f.Formula:
+        """What a node computes: as a call where it was written as one."""
+        origin = self.graph.origin.get(node.serial)
+        if origin is not None and origin.written:
+            return display.formula(origin, display.names(self.solution.program))
+        return display.formula(node, self.names)
 
     def entry(self, node: Node, i: int, j: int) -> str:
         """An entry as text: ``A[0, 2]``, ``exp(S)[1, 0]``, ``(S - m)[2]``."""
         text = self.text(node)
         if node.grid == (1, 1):
             return text
-        plain = node.serial in self.names or isinstance(
-            display.formula(node, self.names), f.Function
-        )
+        plain = node.serial in self.names or isinstance(self._formula(node), f.Function)
         found = self.graph.origin.get(node.serial)
         is_row = found is not None and len(found.shape) == 1
         return f"{text if plain else f'({text})'}[{f'{j}' if is_row else f'{i}, {j}'}]"

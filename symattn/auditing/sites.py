@@ -11,6 +11,7 @@ from flint import fmpq
 
 from symattn.auditing.edits import Base, Edit
 from symattn.auditing.exactly import table, with_entries
+from symattn.auditing.functions import slips
 from symattn.auditing.model import Flags, Model, Recipe
 from symattn.errors import Undecided
 from symattn.languages.sentence import Sentence
@@ -107,6 +108,9 @@ class Site:
                         order[a], order[b] = x[b], x[a]
                         made = graph.node("concat", order, node.grid)
                         yield from self._instead("heads-exchanged", made, str(a), str(b))
+        if (origin := graph.origin.get(node.serial)) is not None:
+            for kind, made, words in slips(origin):
+                yield from self._instead(kind, graph[made], *words)
         if node.op in ("matmul", "multiply"):
             for one in x:
                 yield from self._instead("operand-ignored", one, self._text(one))

@@ -10,7 +10,7 @@ node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from math import prod
@@ -59,14 +59,16 @@ class Written:
     operations that all arithmetics know.
 
     ``labels`` are the names of options that are operands, '' for others, ``options`` the rest
-    by name, '' for those that are no options. ``back`` is the rule of its gradient, None
-    where that is left to the operations below.
+    by name, '' for those that are no options. ``given`` is all that it was called with, by
+    parameter. ``back`` is the rule of its gradient, None where that is left to the operations
+    below.
     """
 
     function: str
     operands: tuple[Node, ...]
     labels: tuple[str, ...]
     options: tuple[tuple[str, str], ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
     back: Back | None = None
 
 

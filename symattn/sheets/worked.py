@@ -70,10 +70,17 @@ class TerseScalars(FormulaScalars):
 
     def sum_of_products(self, pairs: Iterable[tuple[f.Formula, f.Formula]]) -> f.Formula:
         """A sum of products without zeros and factors 1."""
-        return self.total(
-            _ZERO if _ZERO in pair else pair[pair[0] == _ONE] if _ONE in pair else f.Product(pair)
-            for pair in pairs
-        )
+        return self.total(self._product(*pair) for pair in pairs)
+
+    def _product(self, x: f.Formula, y: f.Formula) -> f.Formula:
+        if _ZERO in (x, y):
+            return _ZERO
+        for one, other in ((x, y), (y, x)):
+            if one == _ONE:
+                return other
+            if one == f.Negated(_ONE):
+                return self.negative(other)
+        return f.Product((x, y))
 
     def negative(self, x: f.Formula) -> f.Formula:
         """``-x``; not of zero."""

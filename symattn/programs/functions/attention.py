@@ -107,13 +107,10 @@ def additive(q: Node, k: Node, v: Node) -> Node:
 
 def _rope_back(node: Node, g: Node) -> Flows:
     """Turned back by the same angles."""
-    x, *others = nodes.arguments(node)
-    labels = node.written.labels[1:] if node.written else ()
-    named = dict(zip(labels, others, strict=True))
-    at = named.get("", counted(x.shape[0]))
-    interleaved = not (node.written and node.written.options)
-    flow = rope(g, nodes.negate(at), base=named.get("base"), interleaved=interleaved)
-    return [flow, *(None for _ in others)]
+    assert node.written is not None
+    at = node.written.given.get("positions") or counted(node.shape[0])
+    flow = rope.again(node, x=g, positions=nodes.negate(at))
+    return [flow, *(None for _ in node.written.operands[1:])]
 
 
 @function(_rope_back)

@@ -106,8 +106,13 @@ class Function:
         if made.written is not None or any(made is one for _, one in operands):
             made = nodes.copy(made)
         labels, nodes_ = zip(*operands, strict=True) if operands else ((), ())
-        written = Written(self.name, nodes_, labels, tuple(shown), self.back)
+        written = Written(self.name, nodes_, labels, tuple(shown), bound, self.back)
         return replace(made, written=written)
+
+    def again(self, node: Node, **changes: Any) -> Node:
+        """The node of a call with other arguments in some places."""
+        assert node.written is not None
+        return self(**{**node.written.given, **changes})
 
     @property
     def _rest(self) -> inspect.Parameter | None:

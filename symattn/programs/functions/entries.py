@@ -207,7 +207,7 @@ def _share(x: Node) -> Node:
 
 def _gelu_back(node: Node, g: Node) -> Flows:
     (x,) = nodes.arguments(node)
-    if node.written is not None and node.written.options:
+    if node.written is not None and node.written.given.get("approximate") == "tanh":
         inner = _inner(x)
         level = nodes.apply("tanh", inner)
         cubic = times(number(fmpq(134145, 1000000)), times(x, x))

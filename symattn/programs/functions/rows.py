@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from symattn.errors import Malformed
 from symattn.programs import nodes
@@ -73,21 +74,17 @@ def mean(x: Node, axis: Axis | None = None) -> Node:
     return over(summed(x, axis), _count(x, axis))
 
 
-def _axis(node: Node, default: int | None = None) -> int | None:
-    """The axis that a call was written with."""
-    found = dict(node.written.options).get("axis") if node.written else None
-    return default if found is None else int(found)
-
-
-def _ddof(node: Node) -> int:
-    return int(dict(node.written.options).get("ddof", 0)) if node.written else 0
+def _given(node: Node, name: str, default: Any = None) -> Any:
+    """What a call was given for an option."""
+    assert node.written is not None
+    return node.written.given.get(name, default)
 
 
 def _variance_back(node: Node, g: Node) -> Flows:
     (x,) = nodes.arguments(node)
-    axis = _axis(node)
+    axis = _given(node, "axis")
     apart = minus(x, mean(x, axis))
-    return [times(g, over(times(2, apart), _count(x, axis) - _ddof(node)))]
+    return [times(g, over(times(2, apart), _count(x, axis) - _given(node, "ddof", 0)))]
 
 
 @function(_variance_back)
@@ -102,9 +99,9 @@ def var(x: Node, axis: Axis | None = None, ddof: Count = Count(0)) -> Node:  # n
 
 def _deviation_back(node: Node, g: Node) -> Flows:
     (x,) = nodes.arguments(node)
-    axis = _axis(node)
+    axis = _given(node, "axis")
     apart = minus(x, mean(x, axis))
-    return [times(g, over(apart, times(_count(x, axis) - _ddof(node), node)))]
+    return [times(g, over(apart, times(_count(x, axis) - _given(node, "ddof", 0), node)))]
 
 
 @function(_deviation_back)
@@ -141,7 +138,7 @@ def _as_matrix(x: Node) -> Node:
 def _extreme_back(node: Node, g: Node) -> Flows:
     (x,) = nodes.arguments(node)
     peaks = COMPARISONS["=="](x, node)
-    return [times(g, over(peaks, summed(peaks, _axis(node))))]
+    return [times(g, over(peaks, summed(peaks, _given(node, "axis"))))]
 
 
 @function(kink=_SHARED)
@@ -199,13 +196,13 @@ def _with_sink(x: Node, sink: Node) -> Node:
 
 def _softmax_back(node: Node, g: Node) -> Flows:
     """``A o (dA - sum(A o dA))``; a sink has the weight that is left."""
-    _, *sink = nodes.arguments(node)
-    axis = _axis(node, -1)
+    sink = _given(node, "sink")
+    axis = _given(node, "axis", -1)
     flow = summed(times(node, g), axis)
     flows: Flows = [times(node, minus(g, flow))]
-    for score in sink:
+    if sink is not None:
         left = minus(1, summed(node, axis))
-        flows.append(nodes.gathered(nodes.negate(times(left, flow)), score.shape))
+        flows.append(nodes.gathered(nodes.negate(times(left, flow)), sink.shape))
     return flows
 
 
@@ -219,7 +216,7 @@ def softmax(x: Node, axis: Axis = _ROWS, *, sink: Node | None = None) -> Node:
 
 def _logsumexp_back(node: Node, g: Node) -> Flows:
     (x,) = nodes.arguments(node)
-    return [times(g, softmax(x, _axis(node, -1)))]
+    return [times(g, softmax(x, _given(node, "axis", -1)))]
 
 
 @function(_logsumexp_back)
@@ -230,7 +227,7 @@ def logsumexp(x: Node, axis: Axis = _ROWS) -> Node:
 
 def _log_softmax_back(node: Node, g: Node) -> Flows:
     (x,) = nodes.arguments(node)
-    axis = _axis(node, -1)
+    axis = _given(node, "axis", -1)
     return [minus(g, times(softmax(x, axis), summed(g, axis)))]
 
 
@@ -281,8 +278,7 @@ def _through(flow: Node, gamma: Node | None, beta: Node | None, g: Node, unit: N
 
 def _affine(node: Node) -> tuple[Node, Node | None, Node | None, Node]:
     """x, gamma, beta and eps of a norm."""
-    x, *between, eps = nodes.arguments(node)
-    gamma, beta = (*between, None, None)[:2]
+    x, gamma, beta, eps = (_given(node, name) for name in ("x", "gamma", "beta", "eps"))
     return x, gamma, beta, eps
 
 

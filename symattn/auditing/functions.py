@@ -1,0 +1,232 @@
+"""What people compute in place of a function of steps: the slips of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from symattn.languages.sentence import Sentence
+from symattn.programs import nodes
+from symattn.programs.algebra import minus, number, over, plus, times
+from symattn.programs.functions import FUNCTIONS
+from symattn.programs.nodes import Node
+
+#: A kind of edit, what is computed, and the words of its phrase behind the step.
+Slip = tuple[str, Node, tuple[str | Sentence, ...]]
+
+
+def slips(node: Node) -> Iterator[Slip]:
+    """The slips of a call, as nodes of the program.
+
+    >>> from symattn.programs.program import program
+    >>> p = program({"X": (2, 3)}, {"H": "gelu(X)"})
+    >>> [kind for kind, _, _ in slips(p.quantities["H"])]
+    ['function-dropped', 'other-function']
+    """
+    written = node.written
+    if written is None:
+        return
+    first = written.operands[0] if written.operands else None
+    if first is not None and first.shape == node.shape and written.function in _LEFT_OUT:
+        yield "function-dropped", first, (written.function,)
+    for name in ("gamma", "beta", "sink", "label_smoothing"):
+        if written.given.get(name) is not None:
+            made = FUNCTIONS[written.function].again(node, **{name: None})
+            yield "term-dropped", made, (name,)
+    others = _INSTEAD.get(written.function)
+    for instead, said, own in others(node) if others else ():
+        yield "other-function", instead, (Sentence(said), Sentence(own))
+
+
+#: Functions that are forgotten whole.
+_LEFT_OUT = frozenset(
+    (
+        "relu", "gelu", "silu", "sigmoid", "softplus", "abs", "clip", "softmax", "log_softmax",
+        "layernorm", "rmsnorm", "l2norm", "rope", "alibi", "softcap", "window", "padding", "cumsum",
+    )
+)  # fmt: skip
+#: What is computed instead, what that is called, and what it stands for.
+_Other = tuple[Node, str, str]
+
+
+def _given(node: Node) -> Mapping[str, object]:
+    return node.written.given if node.written else {}
+
+
+def _call(name: str, *operands: Node, **options: object) -> Node:
+    return FUNCTIONS[name](*operands, **options)
+
+
+def _again(node: Node, **changes: object) -> Node:
+    assert node.written is not None
+    return FUNCTIONS[node.written.function].again(node, **changes)
+
+
+def _gelu(node: Node) -> Iterator[_Other]:
+    exact, near = "its form by erf", "its form by tanh"
+    if _given(node).get("approximate") == "tanh":
+        yield _again(node, approximate="none"), exact, near
+    else:
+        yield _again(node, approximate="tanh"), near, exact
+
+
+def _silu(node: Node) -> Iterator[_Other]:
+    yield _call("sigmoid", *nodes.arguments(node)), "sigmoid", "silu"
+
+
+def _sigmoid(node: Node) -> Iterator[_Other]:
+    (x,) = nodes.arguments(node)
+    yield nodes.apply("tanh", x), "tanh", "sigmoid"
+    yield _call("sigmoid", nodes.negate(x)), "exp(x)", "exp(-x)"
+
+
+def _log_softmax(node: Node) -> Iterator[_Other]:
+    yield _call("softmax", **_given(node)), "softmax", "log_softmax"
+
+
+def _logsumexp(node: Node) -> Iterator[_Other]:
+    yield nodes.apply("exp", node), "the sum of the exponentials", "its logarithm"
+
+
+def _axis(node: Node) -> Iterator[_Other]:
+    """The other axis, where the shape stays."""
+    (x, *_) = nodes.arguments(node)
+    if len(x.shape) == 2 and x.shape[0] == x.shape[1]:
+        axis = _given(node).get("axis", -1)
+        other = 0 if axis else 1
+        yield _again(node, axis=other), f"axis {other}", f"axis {1 - other}"
+
+
+def _variance(node: Node) -> Iterator[_Other]:
+    ddof = _given(node).get("ddof", 0)
+    by = ("the count", "one less than the count")
+    if ddof or _count(node) > 1:
+        yield _again(node, ddof=0 if ddof else 1), by[not ddof], by[bool(ddof)]
+    name = "std" if node.written and node.written.function == "var" else "var"
+    yield _call(name, **_given(node)), name, "std" if name == "var" else "var"
+
+
+def _count(node: Node) -> int:
+    """How many entries one of a reduced quantity is of."""
+    (x, *_) = nodes.arguments(node)
+    return x.grid[0] * x.grid[1] // (node.grid[0] * node.grid[1])
+
+
+def _layernorm(node: Node) -> Iterator[_Other]:
+    given = _given(node)
+    x, eps = given["x"], given["eps"]
+    assert isinstance(x, Node)
+    assert isinstance(eps, Node)
+    axis = len(x.shape) * 2 - 3
+    apart = minus(x, _call("mean", x, axis=axis))
+    rest = {name: given[name] for name in ("gamma", "beta") if given.get(name) is not None}
+    if x.shape[-1] > 1:
+        spread = nodes.apply("sqrt", plus(_call("var", x, axis=axis, ddof=1), eps))
+        said = "the variance by one less than the count", "the variance"
+        yield _affine(over(apart, spread), rest), *said
+    plain = _affine(over(apart, plus(_call("var", x, axis=axis), eps)), rest)
+    yield plain, "the variance", "its square root"
+    yield _affine(apart, rest), "the distance from the mean", "that over the deviation"
+    yield _affine(_call("rmsnorm", x, eps=eps), rest), "rmsnorm", "layernorm"
+
+
+def _affine(x: Node, rest: Mapping[str, object]) -> Node:
+    gamma, beta = rest.get("gamma"), rest.get("beta")
+    made = times(x, gamma) if isinstance(gamma, Node) else x
+    return plus(made, beta) if isinstance(beta, Node) else made
+
+
+def _rmsnorm(node: Node) -> Iterator[_Other]:
+    given = _given(node)
+    x = given["x"]
+    assert isinstance(x, Node)
+    yield _affine(_call("l2norm", x), given), "the sum of squares", "their mean"
+    yield _call("layernorm", **given), "layernorm", "rmsnorm"
+
+
+def _norm(node: Node) -> Iterator[_Other]:
+    yield times(node, node), "the sum of squares", "its square root"
+
+
+def _mean(node: Node) -> Iterator[_Other]:
+    yield _call("sum", **_given(node)), "the sum", "the mean"
+
+
+def _loss(node: Node) -> Iterator[_Other]:
+    """Sums in place of means."""
+    x = nodes.arguments(node)[0]
+    function = node.written.function if node.written else ""
+    rows = x.grid[0]
+    count = rows * x.grid[1] if function in ("mse", "binary_cross_entropy") else rows
+    if count > 1:
+        yield times(node, number(count)), "the sum", "the mean"
+    if function == "mse":
+        yield over(node, number(2)), "half of the mean", "the mean"
+    yield nodes.negate(node), "the other sign", "its own"
+
+
+def _extreme(node: Node) -> Iterator[_Other]:
+    own = node.written.function if node.written else ""
+    other = {"max": "min", "min": "max", "rowmin": "rowmax"}[own]
+    yield _call(other, **_given(node)), other, own
+
+
+def _rope(node: Node) -> Iterator[_Other]:
+    given = _given(node)
+    pairs = "neighbouring columns", "columns half apart"
+    other = not given.get("interleaved", True)
+    if node.shape[1] > 2:
+        yield _again(node, interleaved=other), pairs[not other], pairs[other]
+    at = given.get("positions") or nodes.table(
+        (tuple(number(k).extra for k in range(node.shape[0])),), node.shape[:1]
+    )
+    assert isinstance(at, Node)
+    yield _again(node, positions=nodes.negate(at)), "the angles turned round", "their own sign"
+    yield _again(node, positions=plus(at, 1)), "positions from 1", "positions from 0"
+
+
+def _alibi(node: Node) -> Iterator[_Other]:
+    slope = _given(node)["slope"]
+    assert isinstance(slope, Node)
+    yield _again(node, slope=nodes.negate(slope)), "the distance added", "it subtracted"
+
+
+def _window(node: Node) -> Iterator[_Other]:
+    left = _given(node)["left"]
+    assert isinstance(left, int)
+    yield _again(node, left=left + 1), "a key more", "those of the window"
+    if left:
+        yield _again(node, left=left - 1), "a key less", "those of the window"
+
+
+def _padding(node: Node) -> Iterator[_Other]:
+    lengths = _given(node)["lengths"]
+    assert isinstance(lengths, Node)
+    yield _again(node, lengths=plus(lengths, 1)), "a key more", "those of the length"
+
+
+_INSTEAD: Mapping[str, Callable[[Node], Iterator[_Other]]] = {
+    "gelu": _gelu,
+    "silu": _silu,
+    "sigmoid": _sigmoid,
+    "softmax": _axis,
+    "cumsum": _axis,
+    "log_softmax": _log_softmax,
+    "logsumexp": _logsumexp,
+    "var": _variance,
+    "std": _variance,
+    "mean": _mean,
+    "layernorm": _layernorm,
+    "rmsnorm": _rmsnorm,
+    "norm": _norm,
+    "max": _extreme,
+    "min": _extreme,
+    "rowmin": _extreme,
+    "rope": _rope,
+    "alibi": _alibi,
+    "window": _window,
+    "padding": _padding,
+    "cross_entropy": _loss,
+    "nll": _loss,
+    "binary_cross_entropy": _loss,
+    "mse": _loss,
+}
