@@ -18,7 +18,8 @@ from flint import arb
 
 from symattn.auditing.figures import Figure
 from symattn.auditing.recipes import Recipes
-from symattn.auditing.terms import MASKED, ONE, ZERO, Term
+from symattn.auditing.terms import LEAVES, MASKED, ONE, ZERO, Term
+from symattn.numbers.balls import FIRST
 from symattn.programs.enclosures import above
 from symattn.verdicts import Verdict
 
@@ -155,7 +156,7 @@ class Recomputation:
         if term.op == "entry":
             if not self._is_known(term, order) and self.recipes.definitions(*term.parts):
                 yield term
-        elif term.op != "number":
+        elif term.op not in LEAVES:
             for part in term.parts:
                 yield from self._unknown(part, order, True)
 
@@ -165,6 +166,9 @@ class Recomputation:
         match term.op, term.parts:
             case "number", (known,):
                 return arb(known)
+            case "constant", (value,):
+                ball: arb = value.ball(FIRST)
+                return ball
             case "entry", (name, i, j):
                 found = self._entries.get(term)
                 if found is None or not self.recipes.definitions(name, i, j):

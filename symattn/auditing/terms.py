@@ -12,9 +12,14 @@ from functools import cached_property
 from math import inf
 from typing import Any
 
+from flint import fmpq
+
 from symattn.numbers.balls import FIRST
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Elementwise
+
+#: Terms without terms in them.
+LEAVES = ("entry", "number", "constant")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +27,8 @@ class Term:
     """A scalar expression: an operation on terms, or a leaf.
 
     Operations are ``+ * / neg`` and the functions taken of entries; leaves are
-    ``entry`` (quantity, i, j) and ``number`` (a float). Sums and products are flat; terms that are
+    ``entry`` (quantity, i, j), ``number`` (a float) and ``constant`` (a number that no float
+    is, exactly). Sums and products are flat; terms that are
     equal up to their order have equal keys. Leaves are made once each, zero
     and one too, and compared by identity.
     """
@@ -33,7 +39,7 @@ class Term:
     @cached_property
     def key(self) -> str:
         """The normal form as text."""
-        if self.op in ("entry", "number"):
+        if self.op in LEAVES:
             return f"{self.op}{self.parts}"
         keys = [part.key for part in self.parts]
         if self.op in "+*":
@@ -43,7 +49,7 @@ class Term:
     def inside(self) -> Iterator[Term]:
         """This term and all its parts."""
         yield self
-        if self.op not in ("entry", "number"):
+        if self.op not in LEAVES:
             for part in self.parts:
                 yield from part.inside()
 
@@ -95,7 +101,9 @@ class TermScalars:
 
     def constant(self, value: Value) -> Term:
         """A number of the program."""
-        return number(float(value.ball(FIRST)))
+        near = float(value.ball(FIRST))
+        is_exact = value.number is not None and value.number == fmpq(*near.as_integer_ratio())
+        return number(near) if is_exact else Term("constant", (value,))
 
     def total(self, items: Iterable[Term]) -> Term:
         """A sum; of a term and its own negative 0."""

@@ -12,7 +12,7 @@ from symattn.cases.asked import LEVELS, Asked
 from symattn.cases.case import Case
 from symattn.errors import Fault, Faults, Malformed, expected, short
 from symattn.exercises.masks import has_mask, masked
-from symattn.programs.nodes import Node, ancestors
+from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.programs.program import Program
 from symattn.shapes import Shape
 from symattn.solution.solution import Solution, solve
@@ -30,6 +30,8 @@ _POINTS = {
     **dict.fromkeys(("given", "constant", "table", "triangle"), 0),
     **dict.fromkeys(("copy", "reshape", "transpose", "pick", "concat", "scatter", "spread"), 0),
 }
+#: Points of a function that is put together from operations.
+_FUNCTION = 3
 
 
 @dataclass(frozen=True)
@@ -181,8 +183,13 @@ def _backward(case: Case) -> Iterator[str]:
 
 def _points(node: Node, named: set[int]) -> int:
     """One for each operation on a matrix between a quantity and those that it is made of."""
-    made = ancestors([node], stop=lambda x: x is not node and x.serial in named)
-    return sum(_POINTS.get(x.op, 1) for x in made if x is node or x.grid != (1, 1))
+    made = ancestors([node], stop=lambda x: x is not node and x.serial in named, through=arguments)
+    return sum(_worth(x) for x in made if x is node or x.grid != (1, 1))
+
+
+def _worth(node: Node) -> int:
+    """The points of an operation, or of a function that is several."""
+    return _FUNCTION if node.written else _POINTS.get(node.op, 1)
 
 
 def _proofs(case: Case, asked: Asked) -> Iterator[Part]:

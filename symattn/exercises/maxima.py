@@ -35,6 +35,20 @@ HELPERS: Mapping[str, str] = {
     "sa_exp": _entrywise("sa_exp", "if freeof(inf, s) then float(exp(s)) else 0"),
     "sa_log": _entrywise("sa_log", "float(log(s))"),
     "sa_tanh": _entrywise("sa_tanh", "float(tanh(s))"),
+    "sa_sin": _entrywise("sa_sin", "float(sin(s))"),
+    "sa_cos": _entrywise("sa_cos", "float(cos(s))"),
+    "sa_erf": _entrywise("sa_erf", "float(erf(s))"),
+    # A masked score is less than every number.
+    "sa_less": "sa_less(s, t) := if freeof(inf, t) then "
+    "(if freeof(inf, s) then is(float(s) < float(t)) else true) else false",
+    "sa_larger": "sa_larger(s, t) := if sa_less(s, t) then t else s",
+    "sa_maximum": "sa_maximum(x, y, n, m) := block([a, b], a: sa_matrix(x), b: sa_matrix(y), "
+    "sa_plain(genmatrix(lambda([u, w], sa_larger(sa_at(a, u, w), sa_at(b, u, w))), n, m)))",
+    "sa_above": "sa_above(x, y, n, m) := block([a, b], a: sa_matrix(x), b: sa_matrix(y), "
+    "sa_plain(genmatrix(lambda([u, w], "
+    "if sa_less(sa_at(b, u, w), sa_at(a, u, w)) then 1 else 0), n, m)))",
+    "sa_rowmax": "sa_rowmax(x) := sa_plain(apply(matrix, "
+    "map(lambda([r], [lreduce(sa_larger, r)]), args(sa_matrix(x)))))",
     "sa_open": _entrywise("sa_open", "if freeof(inf, s) then s else 0"),
     "sa_hide": "sa_hide(x, k, n, m) := block([y, z], y: sa_matrix(x), z: sa_matrix(k), "
     "sa_plain(genmatrix(lambda([u, w], "
@@ -108,7 +122,7 @@ def number(value: Value | Hidden) -> str:
 def _number(value: Value) -> str:
     if value.has_symbols:
         raise Malformed(f"{value} has symbols: expected numbers")
-    return re.sub(r"\be\b", "%e", text(value.formula()))
+    return re.sub(r"\b(e|pi)\b", r"%\1", text(value.formula()))
 
 
 def matrix(rows: Sequence[Sequence[Value | Hidden]]) -> str:
@@ -273,6 +287,12 @@ _OPERATIONS: Mapping[str, Callable[[Node, list[str]], str]] = {
     "exp": _call("sa_exp"),
     "log": _call("sa_log"),
     "tanh": _call("sa_tanh"),
+    "sin": _call("sa_sin"),
+    "cos": _call("sa_cos"),
+    "erf": _call("sa_erf"),
+    "maximum": _sized("sa_maximum"),
+    "above": _sized("sa_above"),
+    "rowmax": _call("sa_rowmax"),
     "softmax": _call("sa_softmax"),
     "hide": _sized("sa_hide"),
     "concat": _concat,

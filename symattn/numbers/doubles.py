@@ -282,6 +282,22 @@ def sign(x: Doubles) -> Doubles:
     return settled(np.sign(x.high), np.zeros_like(x.high), np.where(known, 0.0, np.inf))
 
 
+def above(x: Doubles, y: Doubles) -> Doubles:
+    """1 where ``x > y``, else 0, with broadcasting; not known where they may be equal.
+
+    A masked score is less than any number.
+
+    >>> above(exact(np.array([-np.inf, 0.5])), exact(np.array([0.0, -np.inf]))).high
+    array([0., 1.])
+    """
+    ends = (z.map(lambda part: np.where(np.isneginf(part), 0.0, part)) for z in (x, y))
+    first, second = ends
+    found = sign(add(first, negative(second)))
+    hidden = x.hidden | y.hidden
+    held = np.where(hidden, ~x.hidden, np.maximum(found.high, 0.0))
+    return Doubles(held, np.zeros_like(held), np.where(hidden, 0.0, found.error))
+
+
 def is_apart(x: Doubles) -> npt.NDArray[np.bool_]:
     """Where numbers are known not to be 0: the pair is larger than its error."""
     found: npt.NDArray[np.bool_] = np.abs(x.high) * (1 - 2.0**-50) > x.error
@@ -310,39 +326,3 @@ def total(x: Doubles, axis: int) -> Doubles:
     error = np.moveaxis(x.error, axis, 0).sum(axis=0) + steps * 2 * PAIR * size
     made = settled(high[0], low[0], error * UP)
     return made.map(lambda z: np.expand_dims(z, axis))
-
-
-def _apart(x: Doubles, y: Doubles) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Where x is certainly above y, and where it certainly isn't."""
-    apart = add(x, negative(y.map(lambda part: np.where(y.hidden, 0.0, part))))
-    above = apart.high > apart.error
-    under = (apart.high < -apart.error) | apart.is_zero
-    return (above | y.hidden) & ~x.hidden, under | x.hidden
-
-
-def above(x: Doubles, y: Doubles) -> Doubles:
-    """1 where ``x > y``, else 0, with broadcasting; not known where they may be equal.
-
-    A masked score is less than every number.
-    """
-    over, under = _apart(x, y)
-    made = over.astype(np.float64)
-    return Doubles(made, np.zeros_like(made), np.where(over | under, 0.0, np.inf))
-
-
-def maximum(x: Doubles, y: Doubles) -> Doubles:
-    """The larger one, with broadcasting; where they may be equal, a pair near both.
-
-    Of two that overlap the larger number is within the errors of both and the distance of
-    the middles from either.
-    """
-    over, under = _apart(x, y)
-    shape = over.shape
-    wide = [z.map(lambda part: np.broadcast_to(part, shape)) for z in (x, y)]
-    first = over | ((wide[0].high >= wide[1].high) & ~under)
-    high, low, error = (
-        np.where(first, *(getattr(z, name) for z in wide)) for name in ("high", "low", "error")
-    )
-    far = np.abs(wide[0].high - wide[1].high) + (np.abs(wide[0].low) + np.abs(wide[1].low))
-    both = (wide[0].error + wide[1].error + far) * UP + TINY
-    return Doubles(high, low, np.where(over | under, error, both))

@@ -14,7 +14,7 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from symattn.numbers import doubles, exponentials, slices, words
+from symattn.numbers import doubles, exponentials, series, slices, words
 from symattn.numbers.balls import FIRST
 from symattn.numbers.doubles import Doubles
 from symattn.numbers.reading import Hidden
@@ -114,11 +114,6 @@ def _softmax(node: Node, x: Doubles) -> Doubles:
     return doubles.divide(powers, doubles.total(powers, -1))
 
 
-def _unknown(node: Node, x: Doubles) -> Doubles:
-    """Left to balls."""
-    return Doubles(np.zeros(x.shape), np.zeros(x.shape), np.full(x.shape, np.inf))
-
-
 def _rowmax(node: Node, x: Doubles) -> Doubles:
     def column(k: int) -> Doubles:
         return x.map(lambda part: part[..., k : k + 1])
@@ -180,9 +175,9 @@ _OPERATIONS: Mapping[str, Callable[..., Doubles]] = {
     "tanh": _tanh,
     "maximum": lambda node, x, y: doubles.maximum(x, y),
     "above": lambda node, x, y: doubles.above(x, y),
-    "sin": _unknown,
-    "cos": _unknown,
-    "erf": _unknown,
+    "sin": lambda node, x: series.sin(_open(x)),
+    "cos": lambda node, x: series.cos(_open(x)),
+    "erf": lambda node, x: series.erf(_open(x)),
     "softmax": _softmax,
     "hide": _hide,
     "concat": _concat,

@@ -13,6 +13,7 @@ from symattn.errors import Malformed
 from symattn.numbers.values import compare
 from symattn.programs import entrywise
 from symattn.programs.backward import RULES
+from symattn.programs.functions import COMPARISONS, FUNCTIONS
 from symattn.programs.gradient import differentiate
 from symattn.programs.nodes import ancestors
 from symattn.programs.program import program
@@ -94,8 +95,91 @@ CASES: dict[str, list[tuple[dict[str, Shape], str]]] = {
         ({"X": (2, 3)}, "X[-1] * X[0, 1]"),
         ({"X": (3, 2)}, "X[::2, 0:1] @ X[1:2]"),
     ],
+    "sin": [({"X": (2, 3)}, "sin(X)"), ({"X": (3,)}, "sin(X * X)")],
+    "cos": [({"X": (2, 3)}, "cos(X)"), ({"X": (3,)}, "cos(X / 2)")],
+    "erf": [({"X": (2, 3)}, "erf(X)"), ({"X": (3,)}, "erf(1 - X)")],
+    "maximum": [
+        ({"X": (2, 3), "Y": (2, 3)}, "maximum(X, Y)"),
+        ({"X": (2, 3), "Y": (3,)}, "maximum(X * X, Y)"),
+        ({"X": (2, 3), "Y": ()}, "maximum(Y, X)"),
+    ],
+    "above": [({"X": (2, 3), "Y": (3,)}, "(X > Y) * X")],
+    "rowmax": [({"X": (2, 3)}, "rowmax(X)"), ({"X": (3, 1)}, "X * rowmax(X)")],
+    # Gradients of gradients.
+    "scatter": [({"X": (2, 3)}, "grad(f, X) * X")],
+    "spread": [({"X": (2, 3)}, "grad(f, X) * 2")],
 }
+#: Of every function that has a rule of its own: shapes of the inputs, and steps that use it.
+FUNCTION_CASES: dict[str, list[tuple[dict[str, Shape], str]]] = {
+    **{
+        name: [({"X": (2, 3)}, f"{name}(X - 1)"), ({"X": (3,)}, f"{name}(X)")]
+        for name in ("relu", "abs", "sign", "sigmoid", "silu", "softplus", "gelu")
+    },
+    "minimum": [
+        ({"X": (2, 3), "Y": (3,)}, "minimum(X, Y)"),
+        ({"X": (), "Y": (3,)}, "minimum(X, Y)"),
+    ],
+    "clip": [({"X": (2, 3)}, "clip(X, 1, 3/2)")],
+    "var": [
+        ({"X": (2, 3)}, "var(X, axis=1, ddof=1)"),
+        ({"X": (2, 3)}, "var(X, axis=0) * var(X)"),
+        ({"X": (3,)}, "var(X)"),
+    ],
+    "std": [({"X": (2, 3)}, "std(X, axis=1)"), ({"X": (2, 3)}, "std(X, ddof=1) * std(X, axis=0)")],
+    "max": [({"X": (2, 3)}, "max(X, axis=0) * max(X)"), ({"X": (3,)}, "max(X)")],
+    "min": [({"X": (2, 3)}, "min(X, axis=1) * min(X)"), ({"X": (3,)}, "min(X)")],
+    "rowmin": [({"X": (2, 3)}, "rowmin(X)")],
+    "softmax": [
+        ({"X": (2, 3)}, "softmax(X, axis=0)"),
+        ({"X": (2, 3), "Y": ()}, "softmax(X, sink=Y)"),
+        ({"X": (2, 2), "Y": (2, 1)}, "softmax(X, sink=Y)"),
+        ({"X": (3,), "Y": ()}, "softmax(X, sink=Y)"),
+    ],
+    "logsumexp": [
+        ({"X": (2, 3)}, "logsumexp(X) * logsumexp(X, axis=0)"),
+        ({"X": (3,)}, "logsumexp(X)"),
+    ],
+    "log_softmax": [({"X": (2, 3)}, "log_softmax(X) * log_softmax(X, axis=0)")],
+    "layernorm": [
+        ({"X": (2, 3), "Y": (3,), "Z": (3,)}, "layernorm(X, Y, Z, eps=1/10)"),
+        ({"X": (3,)}, "layernorm(X, eps=0)"),
+    ],
+    "rmsnorm": [
+        ({"X": (2, 3), "Y": (3,)}, "rmsnorm(X, Y, eps=1/10)"),
+        ({"X": (3,)}, "rmsnorm(X, eps=0)"),
+    ],
+    "norm": [({"X": (2, 3)}, "norm(X, axis=0) * norm(X)")],
+    "concat": [({"X": (2, 3), "Y": (3,)}, "concat(X, Y, X, axis=0)")],
+    "stack": [({"X": (3,), "Y": (3,)}, "stack(X, Y, X)")],
+    "reshape": [({"X": (2, 3)}, "reshape(X, 3, 2)"), ({"X": (6,)}, "reshape(X, 2, 3)")],
+    "rope": [
+        ({"X": (2, 4)}, "rope(X, positions=[1, 3], base=2)"),
+        ({"X": (2, 4)}, "rope(X, interleaved=False)"),
+    ],
+    "cross_entropy": [
+        ({"X": (2, 3)}, "cross_entropy(X, [2, 0], label_smoothing=1/5)"),
+        ({"X": (2, 3)}, "cross_entropy(X, [[1, 0, 2], [0, 1/2, 1/2]])"),
+        ({"X": (3,)}, "cross_entropy(X, 1)"),
+    ],
+}
+OTHER_CASES = [
+    *[({"X": (2, 3)}, f"X**{k}") for k in (0, 1, 2, 3, -1, -2, 0.5)],
+    *[({"X": (2, 3), "Y": (3,)}, f"(X {sign} Y) * X") for sign in COMPARISONS],
+    ({"X": (2, 4)}, 'gelu(X, approximate="tanh")'),
+]
+#: Functions that nothing flows into.
+FLAT_FUNCTIONS = {"onehot"}
 FLAT = [(op, *case) for op, cases in CASES.items() for case in cases]
+WRITTEN = [case for cases in FUNCTION_CASES.values() for case in cases] + OTHER_CASES
+#: A step before: what gradients in the next one are of.
+BEFORE = "total(X[0:1] * X[1:2] * total(X))"
+
+
+def made_of(shapes, text):
+    """The program of a step, and of the one before where it takes a gradient of that."""
+    before = {"f": BEFORE} if "grad" in text else {}
+    return program(shapes, {**before, "R": text})
+
 
 # The mask of the cases that have one: no variable, some of it hidden.
 MASKS = {(2, 3): [[1, 0, 1], [0, 1, 1]], (3,): [[1, 0, 1]]}
@@ -114,15 +198,28 @@ def test_every_rule_has_cases():
     """The table below covers the rules, all of them, and each case uses its rule."""
     assert CASES.keys() == RULES.keys()
     for op, shapes, text in FLAT:
-        made = program(shapes, {"R": text})
+        made = made_of(shapes, text)
         assert op in {node.op for node in ancestors([made.quantities["R"]])}, text
 
 
-@pytest.mark.parametrize(("op", "shapes", "text"), FLAT, ids=[text for _, _, text in FLAT])
-def test_rules_are_sympys_derivatives(op, shapes, text):
+def test_every_rule_of_a_function_has_cases():
+    """As the operations' rules have."""
+    own = {name for name, function in FUNCTIONS.items() if function.back}
+    assert own == FUNCTION_CASES.keys() | FLAT_FUNCTIONS
+    for name, cases in FUNCTION_CASES.items():
+        for shapes, text in cases:
+            needed = ancestors([program(shapes, {"R": text}).quantities["R"]])
+            assert name in {node.written.function for node in needed if node.written}, text
+
+
+TEXTS = [case[1:] for case in FLAT] + WRITTEN
+
+
+@pytest.mark.parametrize(("shapes", "text"), TEXTS, ids=[text for _, text in TEXTS])
+def test_rules_are_sympys_derivatives(shapes, text):
     """dL/dX for L = sum(upstream * R) is SymPy's derivative by each entry of X, for
     every entry, upstream and point."""
-    made = differentiate(program(shapes, {"R": text}), "R")
+    made = differentiate(made_of(shapes, text), "R")
     inputs = inputs_of(shapes)
     inputs["upstream"] = symbols("G", made.quantities["R"].shape)
     rows, columns = made.quantities["R"].grid
@@ -133,11 +230,15 @@ def test_rules_are_sympys_derivatives(op, shapes, text):
     letters = sorted(loss.free_symbols, key=str)
     point = [mpmath.mpf(37 + 11 * k % 29) / (20 + k) for k in range(len(letters))]
     for name in shapes.keys() - {"M"}:
-        gradient = made.gradients[name]
-        assert gradient.shape == made.quantities[name].shape
-        found = symbolic(inputs, gradient)
-        for i, j in np.ndindex(gradient.grid):
-            difference = sympy.diff(loss, inputs[name].at(i, j)) - found[i][j]
+        variable = made.quantities[name]
+        # Nothing at all flows into what only decides a comparison.
+        found = np.zeros(variable.grid, int).tolist()
+        if (gradient := made.gradients.get(name)) is not None:
+            assert gradient.shape == variable.shape
+            found = symbolic(inputs, gradient)
+        for i, j in np.ndindex(variable.grid):
+            slope = sympy.diff(loss, inputs[name].at(i, j)).replace(sympy.DiracDelta, lambda *_: 0)
+            difference = slope - found[i][j]
             with mpmath.workdps(DIGITS):
                 at_point = sympy.lambdify(letters, difference, "mpmath")(*point)
                 assert abs(at_point) < mpmath.mpf(10) ** -50

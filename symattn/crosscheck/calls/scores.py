@@ -48,6 +48,14 @@ def _rope(
     return w.add("rope_halves", (X, theta), w.shape(X), sizes={"a": columns // 2})
 
 
+def _head(w: Lines, X: Place, k: Whole, heads: Whole) -> Place:
+    _, columns = w.matrix(X, "head")
+    if heads < 1 or columns % heads or not 0 <= k < heads:
+        raise Malformed(f"head expects one of {heads} equal parts of {columns} columns, found {k}")
+    width = columns // heads
+    return w.selection(X, (slice(None), slice(k * width, (k + 1) * width)))
+
+
 def _causal(w: Lines, S: Place, align: Word = "top-left") -> Place:
     shape = w.matrix(S, "causal")
     operations = {"top-left": "causal", "bottom-right": "causal_last"}
@@ -63,7 +71,7 @@ def _mask(w: Lines, S: Place, M: Place) -> Place:
     return w.add("mask", (S, w.spread(M, scores)), scores)
 
 
-def _window(w: Lines, S: Place, left: Whole, right: Whole) -> Place:
+def _window(w: Lines, S: Place, left: Whole, right: Whole = 0) -> Place:
     return w.add("window", (S,), w.matrix(S, "window"), sizes={"a": left, "b": right})
 
 
@@ -85,6 +93,7 @@ def _additive(w: Lines, Q: Place, K: Place, v: Place) -> Place:
 
 #: The functions of steps that this module writes, by name.
 FUNCTIONS: Mapping[str, Callable[..., Place]] = {
-    "positions": _positions, "rope": _rope, "causal": _causal, "mask": _mask,
-    "window": _window, "padding": _padding, "alibi": _alibi, "additive": _additive,
+    "positions": _positions, "rope": _rope, "head": _head, "causal": _causal,
+    "mask": _mask, "window": _window, "padding": _padding, "alibi": _alibi,
+    "additive": _additive,
 }  # fmt: skip

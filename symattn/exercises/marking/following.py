@@ -17,7 +17,7 @@ from symattn.solution.solution import Solution
 #: Operations that only move or copy entries: nothing is rounded in them.
 _MOVING: tuple[Op, ...] = (
     "constant", "table", "triangle", "copy", "reshape", "transpose", "hide", "concat", "pick",
-    "scatter", "spread",
+    "scatter", "spread", "maximum", "above", "rowmax",
 )  # fmt: skip
 
 #: A ball so small around a whole number is taken for it.

@@ -27,8 +27,4 @@ FUNCTIONS: Mapping[str, Function] = {
     **_of(losses),
 }
 #: Other names of functions.
-ALIASES: Mapping[str, str] = {
-    "clamp": "clip", "swish": "silu", "cat": "concat", "concatenate": "concat",
-    "amax": "max", "amin": "min", "layer_norm": "layernorm",
-    "rms_norm": "rmsnorm", "one_hot": "onehot", "identity": "eye",
-}  # fmt: skip
+ALIASES: Mapping[str, str] = {"clamp": "clip"}

@@ -137,16 +137,23 @@ def diag(x: Node) -> Node:
 @function()
 def repeat(x: Node, times: Size, axis: Axis = Axis(0)) -> Node:  # noqa: B008
     """Each row so many times in turn, or with axis=1 each column."""
-    if axis != 0 or len(x.shape) == 1:
-        return nodes.transpose(_repeated(nodes.transpose(_as_row(x)), times))
+    if axis == 0 and len(x.shape) == 2:
+        return nodes.transpose(_repeated(nodes.transpose(x), times))
     return _repeated(x, times)
 
 
 def _repeated(x: Node, count: int) -> Node:
-    if len(x.shape) != 2:
-        raise Malformed("repeat takes a row or a matrix, found a scalar")
-    each = [nodes.index(x, (i,)) for i in range(x.shape[0])]
-    return below(tuple(row for row in each for _ in range(count)))
+    """Each column so many times."""
+    if not x.shape:
+        raise Malformed("repeat takes a vector or a matrix, found a scalar")
+    places = [c for c in range(x.shape[-1]) for _ in range(count)]
+    return nodes.concat(tuple(column_of(x, c) for c in places))
+
+
+def column_of(x: Node, c: int) -> Node:
+    """A column of a matrix, an entry of a vector as one."""
+    shape = (x.shape[0], 1) if len(x.shape) == 2 else (1,)
+    return Node("pick", (x,), shape, (range(x.grid[0]), range(c, c + 1)))
 
 
 # -- tables --------------------------------------------------------------------------------
@@ -239,12 +246,8 @@ def angles(at: Node, d: int, base: Node) -> Node:
 
 
 def _interleaved(even: Node, odd: Node) -> Node:
-    columns = [
-        Node("pick", (part,), (part.shape[0], 1), (range(part.shape[0]), range(c, c + 1)))
-        for c in range(even.shape[1])
-        for part in (even, odd)
-    ]
-    return nodes.concat(tuple(columns))
+    parts = ((part, c) for c in range(even.shape[1]) for part in (even, odd))
+    return nodes.concat(tuple(column_of(*each) for each in parts))
 
 
 @function()

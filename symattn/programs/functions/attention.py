@@ -8,7 +8,7 @@ from symattn.errors import Malformed
 from symattn.numbers.values import ONE, ZERO, rational
 from symattn.programs import nodes
 from symattn.programs.algebra import minus, number, over, plus, times
-from symattn.programs.functions.arranging import angles, below, constants, counted
+from symattn.programs.functions.arranging import angles, below, column_of, constants, counted
 from symattn.programs.functions.calls import Count, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows
 from symattn.programs.nodes import Node
@@ -66,14 +66,12 @@ def window(x: Node, left: Count, right: Count = Count(0)) -> Node:  # noqa: B008
 
 @function()
 def padding(x: Node, lengths: Node) -> Node:
-    """Scores of keys from a length on hidden: of one for all queries, or one for each."""
+    """Scores of keys from a length on hidden, a whole number for all queries."""
     _need_scores(x, "padding")
-    if lengths.shape not in ((), x.shape[:1]):
-        raise Malformed(f"expected a length, or one for each query, found {show(lengths.shape)}")
     if lengths.shape:
-        lengths = Node("transpose", (lengths,), (x.shape[0], 1))
+        raise Malformed(f"expected one length for all queries, found {show(lengths.shape)}")
     keep = COMPARISONS["<"](counted(x.shape[1]), lengths)
-    return nodes.mask(x, nodes.spread(keep, x.shape) if keep.shape != x.shape else keep)
+    return nodes.mask(x, nodes.spread(keep, x.shape))
 
 
 @function()
@@ -131,15 +129,10 @@ def rope(
     turned = angles(at, columns, number(10000) if base is None else base)
     places = [c // 2 if interleaved else c % (columns // 2) for c in range(columns)]
     cos, sin = (
-        nodes.concat(tuple(_columns(nodes.apply(name, turned), place) for place in places))
+        nodes.concat(tuple(column_of(nodes.apply(name, turned), place) for place in places))
         for name in ("cos", "sin")
     )
     return plus(times(x, cos), times(nodes.matmul(x, _quarter(columns, interleaved)), sin))
-
-
-def _columns(x: Node, place: int) -> Node:
-    rows = x.shape[0]
-    return Node("pick", (x,), (rows, 1), (range(rows), range(place, place + 1)))
 
 
 def _quarter(d: int, interleaved: bool) -> Node:

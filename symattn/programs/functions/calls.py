@@ -29,10 +29,7 @@ Count = NewType("Count", int)
 Axis = NewType("Axis", int)
 
 #: What stands for one axis or another, and other names that NumPy and PyTorch have.
-_ALSO: Mapping[str, str] = {
-    "dim": "axis", "keepdim": "keepdims", "correction": "ddof", "epsilon": "eps",
-    "min": "low", "max": "high", "input": "x", "weight": "gamma", "bias": "beta",
-}  # fmt: skip
+_ALSO: Mapping[str, str] = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof"}
 _NO_DEFAULT = inspect.Parameter.empty
 _BY_NAME = inspect.Parameter.KEYWORD_ONLY
 #: Functions that give fewer entries keep the axis: what NumPy and PyTorch call keepdims.

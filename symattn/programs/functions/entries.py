@@ -138,8 +138,11 @@ def where(M: Node, x: Node, y: Node) -> Node:
 
 
 def _power_back(node: Node, g: Node) -> Flows:
-    (x, exponent) = nodes.arguments(node)
-    k = int(exponent.extra.number)
+    x, exponent = nodes.arguments(node)
+    k = exponent.extra.number
+    if k.q != 1:
+        return [over(g, times(2, node)), None]
+    k = int(k)
     return [times(g, times(exponent, x if k == 2 else power(x, number(k - 1)))), None]
 
 

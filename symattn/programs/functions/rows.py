@@ -211,7 +211,7 @@ def softmax(x: Node, axis: Axis = _ROWS, *, sink: Node | None = None) -> Node:
     """exp(x) over the sum of it along each row; a sink is a score that takes weight."""
     if sink is not None:
         return along(x, axis, lambda rows: _with_sink(rows, sink))
-    return along(x, axis, nodes.softmax)
+    return along(x, axis, nodes.softmax) if x.shape else nodes.softmax(x)
 
 
 def _logsumexp_back(node: Node, g: Node) -> Flows:
