@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 from flint import fmpq
@@ -102,7 +102,8 @@ class TermScalars:
     def constant(self, value: Value) -> Term:
         """A number of the program."""
         near = float(value.ball(FIRST))
-        is_exact = value.number is not None and value.number == fmpq(*near.as_integer_ratio())
+        known = value.number is not None and isfinite(near)
+        is_exact = known and value.number == fmpq(*near.as_integer_ratio())
         return number(near) if is_exact else Term("constant", (value,))
 
     def total(self, items: Iterable[Term]) -> Term:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from symattn import formulas as f
 from symattn import syntax
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
-from symattn.programs.nodes import Node, Written, ancestors, arguments
+from symattn.programs.nodes import Arithmetic, Node, Written, ancestors, arguments
 from symattn.programs.program import Program
 from symattn.shapes import keys_text
 
 T = TypeVar("T")
+
+#: Operations between two operands.
+ENTRYWISE = get_args(Arithmetic)
 
 
 def names(program: Program) -> dict[int, f.Formula]:
@@ -63,6 +66,9 @@ def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
 def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
     if node.written is not None:
         return _call(node.written, x)
+    if node.op in ENTRYWISE:
+        # Entry by entry, what is repeated needs no word, as in the sum of a row and a matrix.
+        x = [_once(one) for one in x]
     match node.op:
         case "given":
             return f.Symbol(node.extra)
@@ -90,7 +96,7 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
         case "multiply":
             if node.operands[1].op == "triangle":
                 return f.Function("tril", (x[0],))
-            scalar = any(o.grid == (1, 1) for o in node.operands)
+            scalar = any(_is_number(o) for o in node.operands)
             return f.Product((x[0], x[1]), "*" if scalar else "o")
         case "divide":
             return f.Quotient(x[0], x[1])
@@ -117,6 +123,20 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
             return f.Function(node.op, tuple(x))
 
 
+def _once(shown: f.Formula) -> f.Formula:
+    match shown:
+        case f.Function("spread", (inner,)):
+            return inner
+    return shown
+
+
+def _is_number(node: Node) -> bool:
+    """Whether a factor is one number for all entries."""
+    while node.op in ("spread", "reshape", "copy") and node.grid != (1, 1):
+        (node,) = node.operands
+    return node.grid == (1, 1)
+
+
 def _call(written: Written, x: list[f.Formula]) -> f.Formula:
     """A call as it was written, but for powers, comparisons and absolute values."""
     match written.function:
@@ -128,10 +148,18 @@ def _call(written: Written, x: list[f.Formula]) -> f.Formula:
             return f.Symbol(f"grad({f.text(x[0])}, {f.text(x[1])})", partial)
         case ">" | ">=" | "<" | "<=" | "==" | "!=":
             return f.Indicator(x[0], written.function, x[1])
-    options = ((name, f.Symbol(value, rf"\text{{{value}}}")) for name, value in written.options)
+    options = ((name, _option(value)) for name, value in written.options)
     shown = (*zip(written.labels, x, strict=True), *options)
     named = (f.Option(name, value) if name else value for name, value in shown)
     return f.Function(written.function, tuple(named))
+
+
+def _option(value: str) -> f.Formula:
+    """A number, or a word."""
+    digits = value.removeprefix("-")
+    if not digits.isdigit():
+        return f.Symbol(value, rf"\mathrm{{{value}}}")
+    return f.Negated(f.Number(digits)) if value != digits else f.Number(digits)
 
 
 #: So many rows and columns of an array are shown in a formula, and what stands for more.

@@ -34,15 +34,22 @@ def backward(
         is_document = bool(steps.case.source or steps.case.claims)
         if is_document and not steps.case.states_loss:
             intro += [*say("The document has no loss."), " "]
-        intro += say(
-            "Differentiate the sum of all outputs, {loss}: the gradient that comes from above "
-            "is all ones.",
-            loss=b.Math(_sum_of_outputs(steps.program.quantities[output], shown_output)),
-        )
+        if steps.program.quantities[output].shape:
+            whole = b.Math(_sum_of_outputs(steps.program.quantities[output], shown_output))
+            intro += say(
+                "Differentiate the sum of all outputs, {loss}: the gradient that comes from "
+                "above is all ones.",
+                loss=whole,
+            )
+        else:
+            intro += say(
+                "The loss is {loss} itself: what comes from above is 1.", loss=b.Math(shown_output)
+            )
     else:
         intro += say("The gradient that comes from above is given:")
     yield b.Paragraph(tuple(intro))
-    yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{shown_output}", exact=True)))
+    if upstream.shape or steps.case.raw_upstream is not None:
+        yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{shown_output}", exact=True)))
     if steps.settings.commands:
         rules = "symattn derive attention-gradients softmax-backward masking"
         yield b.Paragraph(

@@ -24,6 +24,7 @@ from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.sheets import definitions
 from symattn.sheets.backward import backward
+from symattn.sheets.calls import of_call
 from symattn.sheets.checks import checks
 from symattn.sheets.commands import commands
 from symattn.sheets.comparison import comparison
@@ -197,7 +198,10 @@ def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator
         if formula == f.name_latex(name):
             yield b.Paragraph(say("Computed as {step}.", step=b.Code(steps.case.steps[name])))
         row_sum = f.latex(steps.shown.row_label(node, "i")) if node.op == "softmax" else ""
-        yield from steps.definitions(definitions.of_step(node, steps.named, row_sum))
+        equations = definitions.of_step(node, steps.named, row_sum)
+        if node.written:
+            equations = of_call(name, steps.case.steps[name], steps.program.shapes())
+        yield from steps.definitions(equations)
         yield from inside(steps, node)
         yield from weights(steps, node) if node.op == "softmax" else steps.work(node)
         yield from remarks.get(name, ())
@@ -229,7 +233,7 @@ def role(node: Node, say: Language) -> str:
             return say.text("attention weights")
         case "hide", _:
             return say.text("masked scores")
-        case "matmul", (_, y) if y.op == "transpose":
+        case "matmul", (_, y) if y.op == "transpose" and not y.written:
             return say.text("scores")
         case "matmul", (x, _) if x.op == "softmax":
             return say.text("output")

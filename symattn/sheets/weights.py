@@ -119,9 +119,15 @@ def _same_terms(steps: Steps, node: Node, i: int, k: int) -> bool:
 def inside(steps: Steps, node: Node) -> Iterator[b.Block]:
     """The row sums of every softmax inside of a step."""
     others = steps.named.keys() - {node.serial}
-    for inner in ancestors([node], stop=lambda x: x.serial in others):
+    for inner in ancestors([node], stop=lambda x: x.serial in others, through=_seen):
         if inner.op == "softmax" and inner is not node:
             yield from row_sums(steps, inner)
+
+
+def _seen(node: Node) -> tuple[Node, ...]:
+    """What a node is worked out of on the sheet: a gradient stands for itself."""
+    is_gradient = node.written is not None and node.written.function == "grad"
+    return () if is_gradient else node.operands
 
 
 def weights(steps: Steps, node: Node) -> Iterator[b.Block]:

@@ -113,7 +113,12 @@ def definition(name: str) -> Callable[..., Scalar]:
     return found
 
 
-def _letter(name: str) -> str:
+def letter(name: str) -> str:
+    r"""A parameter in LaTeX.
+
+    >>> letter("mu"), letter("v")
+    ('\\mu', 'v')
+    """
     return f"\\{name}" if name in _GREEK else name
 
 
@@ -121,10 +126,10 @@ def _defined(name: str) -> str:
     """What a definition defines, in LaTeX."""
     if name == _JACOBIAN:
         return r"\frac{\partial A_{i, j}}{\partial S_{i, k}}"
-    letter = RULES[name][0] if name in RULES else _letter(_gradients()[name][1])
+    result = RULES[name][0] if name in RULES else letter(_gradients()[name][1])
     kinds = _parameters(name).items()
     indices = ", ".join(key for key, kind in kinds if kind == "int" and key in INDICES)
-    entry = f"{letter}_{{{indices}}}" if indices else letter
+    entry = f"{result}_{{{indices}}}" if indices else result
     return entry if name in RULES else rf"\frac{{\partial L}}{{\partial {entry}}}"
 
 

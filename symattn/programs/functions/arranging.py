@@ -7,7 +7,7 @@ from flint import fmpq
 from symattn.errors import Malformed
 from symattn.numbers.values import ONE, ZERO, Value, rational
 from symattn.programs import nodes
-from symattn.programs.algebra import number, over, times
+from symattn.programs.algebra import number, times
 from symattn.programs.functions.calls import Axis, Size, function
 from symattn.programs.functions.entries import COMPARISONS, Flows
 from symattn.programs.nodes import Node
@@ -221,22 +221,25 @@ def frequencies(d: int, base: Node) -> list[Node]:
 
 
 def _to_power(base: Node, power: fmpq) -> Node:
-    whole, part = divmod(int(-power.p), int(power.q))
-    below = number(1)
-    for _ in range(whole):
-        below = times(below, base)
-    denominator = int(power.q)
-    if denominator & (denominator - 1):
-        # No root of roots: by the exponential.
-        inner = times(number(fmpq(part, denominator)), nodes.apply("log", base))
-        return over(1, times(below, nodes.apply("exp", inner)))
-    root = base
-    while denominator > 1:
-        denominator //= 2
-        root = nodes.apply("sqrt", root)
-        if part >= denominator:
-            below, part = times(below, root), part - denominator
-    return over(1, below)
+    if base.op == "constant":
+        value: Value = base.extra
+        return nodes.constant(_root_of(value, -power).inverse())
+    inner = times(number(power), nodes.apply("log", base))
+    return nodes.apply("exp", inner)
+
+
+def _root_of(value: Value, power: fmpq) -> Value:
+    """``value ** power`` for a power below 1, by square roots where they give it."""
+    above, below = int(power.p), int(power.q)
+    if below & (below - 1):
+        return (rational(power) * value.log()).exp()
+    root, found = value, ONE
+    while below > 1:
+        below //= 2
+        root = root.sqrt()
+        if above >= below:
+            found, above = found * root, above - below
+    return found
 
 
 def angles(at: Node, d: int, base: Node) -> Node:
