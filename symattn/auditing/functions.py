@@ -34,7 +34,7 @@ def slips(node: Node) -> Iterator[Slip]:
             yield "term-dropped", made, (name,)
     others = _INSTEAD.get(written.function)
     for instead, said, own in others(node) if others else ():
-        yield "other-function", instead, (Sentence(said), Sentence(own))
+        yield "other-function", instead, (said, own)
 
 
 #: Functions that are forgotten whole.
@@ -45,7 +45,7 @@ _LEFT_OUT = frozenset(
     )
 )  # fmt: skip
 #: What is computed instead, what that is called, and what it stands for.
-_Other = tuple[Node, str, str]
+_Other = tuple[Node, str | Sentence, str | Sentence]
 
 
 def _given(node: Node) -> Mapping[str, object]:
@@ -62,7 +62,7 @@ def _again(node: Node, **changes: object) -> Node:
 
 
 def _gelu(node: Node) -> Iterator[_Other]:
-    exact, near = "its form by erf", "its form by tanh"
+    exact, near = Sentence("its form by erf"), Sentence("its form by tanh")
     if _given(node).get("approximate") == "tanh":
         yield _again(node, approximate="none"), exact, near
     else:
@@ -84,7 +84,11 @@ def _log_softmax(node: Node) -> Iterator[_Other]:
 
 
 def _logsumexp(node: Node) -> Iterator[_Other]:
-    yield nodes.apply("exp", node), "the sum of the exponentials", "its logarithm"
+    yield (
+        nodes.apply("exp", node),
+        Sentence("the sum of the exponentials"),
+        Sentence("its logarithm"),
+    )
 
 
 def _axis(node: Node) -> Iterator[_Other]:
@@ -93,12 +97,16 @@ def _axis(node: Node) -> Iterator[_Other]:
     if len(x.shape) == 2 and x.shape[0] == x.shape[1]:
         axis = _given(node).get("axis", -1)
         other = 0 if axis else 1
-        yield _again(node, axis=other), f"axis {other}", f"axis {1 - other}"
+        yield (
+            _again(node, axis=other),
+            Sentence("axis {axis}", axis=other),
+            Sentence("axis {axis}", axis=1 - other),
+        )
 
 
 def _variance(node: Node) -> Iterator[_Other]:
     ddof = _given(node).get("ddof", 0)
-    by = ("the count", "one less than the count")
+    by = (Sentence("the count"), Sentence("one less than the count"))
     if ddof or _count(node) > 1:
         yield _again(node, ddof=0 if ddof else 1), by[not ddof], by[bool(ddof)]
     name = "std" if node.written and node.written.function == "var" else "var"
@@ -121,11 +129,15 @@ def _layernorm(node: Node) -> Iterator[_Other]:
     rest = {name: given[name] for name in ("gamma", "beta") if given.get(name) is not None}
     if x.shape[-1] > 1:
         spread = nodes.apply("sqrt", plus(_call("var", x, axis=axis, ddof=1), eps))
-        said = "the variance by one less than the count", "the variance"
+        said = Sentence("the variance by one less than the count"), Sentence("the variance")
         yield _affine(over(apart, spread), rest), *said
     plain = _affine(over(apart, plus(_call("var", x, axis=axis), eps)), rest)
-    yield plain, "the variance", "its square root"
-    yield _affine(apart, rest), "the distance from the mean", "that over the deviation"
+    yield plain, Sentence("the variance"), Sentence("its square root")
+    yield (
+        _affine(apart, rest),
+        Sentence("the distance from the mean"),
+        Sentence("that over the deviation"),
+    )
     yield _affine(_call("rmsnorm", x, eps=eps), rest), "rmsnorm", "layernorm"
 
 
@@ -139,16 +151,16 @@ def _rmsnorm(node: Node) -> Iterator[_Other]:
     given = _given(node)
     x = given["x"]
     assert isinstance(x, Node)
-    yield _affine(_call("l2norm", x), given), "the sum of squares", "their mean"
+    yield _affine(_call("l2norm", x), given), Sentence("the sum of squares"), Sentence("their mean")
     yield _call("layernorm", **given), "layernorm", "rmsnorm"
 
 
 def _norm(node: Node) -> Iterator[_Other]:
-    yield times(node, node), "the sum of squares", "its square root"
+    yield times(node, node), Sentence("the sum of squares"), Sentence("its square root")
 
 
 def _mean(node: Node) -> Iterator[_Other]:
-    yield _call("sum", **_given(node)), "the sum", "the mean"
+    yield _call("sum", **_given(node)), Sentence("the sum"), Sentence("the mean")
 
 
 def _loss(node: Node) -> Iterator[_Other]:
@@ -158,10 +170,10 @@ def _loss(node: Node) -> Iterator[_Other]:
     rows = x.grid[0]
     count = rows * x.grid[1] if function in ("mse", "binary_cross_entropy") else rows
     if count > 1:
-        yield times(node, number(count)), "the sum", "the mean"
+        yield times(node, number(count)), Sentence("the sum"), Sentence("the mean")
     if function == "mse":
-        yield over(node, number(2)), "half of the mean", "the mean"
-    yield nodes.negate(node), "the other sign", "its own"
+        yield over(node, number(2)), Sentence("half of the mean"), Sentence("the mean")
+    yield nodes.negate(node), Sentence("the other sign"), Sentence("its own")
 
 
 def _extreme(node: Node) -> Iterator[_Other]:
@@ -172,7 +184,7 @@ def _extreme(node: Node) -> Iterator[_Other]:
 
 def _rope(node: Node) -> Iterator[_Other]:
     given = _given(node)
-    pairs = "neighbouring columns", "columns half apart"
+    pairs = Sentence("neighbouring columns"), Sentence("columns half apart")
     other = not given.get("interleaved", True)
     if node.shape[1] > 2:
         yield _again(node, interleaved=other), pairs[not other], pairs[other]
@@ -180,28 +192,44 @@ def _rope(node: Node) -> Iterator[_Other]:
         (tuple(number(k).extra for k in range(node.shape[0])),), node.shape[:1]
     )
     assert isinstance(at, Node)
-    yield _again(node, positions=nodes.negate(at)), "the angles turned round", "their own sign"
-    yield _again(node, positions=plus(at, 1)), "positions from 1", "positions from 0"
+    yield (
+        _again(node, positions=nodes.negate(at)),
+        Sentence("the angles turned round"),
+        Sentence("their own sign"),
+    )
+    yield (
+        _again(node, positions=plus(at, 1)),
+        Sentence("positions from 1"),
+        Sentence("positions from 0"),
+    )
 
 
 def _alibi(node: Node) -> Iterator[_Other]:
     slope = _given(node)["slope"]
     assert isinstance(slope, Node)
-    yield _again(node, slope=nodes.negate(slope)), "the distance added", "it subtracted"
+    yield (
+        _again(node, slope=nodes.negate(slope)),
+        Sentence("the distance added"),
+        Sentence("it subtracted"),
+    )
 
 
 def _window(node: Node) -> Iterator[_Other]:
     left = _given(node)["left"]
     assert isinstance(left, int)
-    yield _again(node, left=left + 1), "a key more", "those of the window"
+    yield _again(node, left=left + 1), Sentence("a key more"), Sentence("those of the window")
     if left:
-        yield _again(node, left=left - 1), "a key less", "those of the window"
+        yield _again(node, left=left - 1), Sentence("a key less"), Sentence("those of the window")
 
 
 def _padding(node: Node) -> Iterator[_Other]:
     lengths = _given(node)["lengths"]
     assert isinstance(lengths, Node)
-    yield _again(node, lengths=plus(lengths, 1)), "a key more", "those of the length"
+    yield (
+        _again(node, lengths=plus(lengths, 1)),
+        Sentence("a key more"),
+        Sentence("those of the length"),
+    )
 
 
 _INSTEAD: Mapping[str, Callable[[Node], Iterator[_Other]]] = {

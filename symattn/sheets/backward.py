@@ -9,7 +9,8 @@ from symattn import formulas as f
 from symattn.numbers.values import Value, compare
 from symattn.printers import blocks as b
 from symattn.programs.display import gradient_symbol
-from symattn.programs.nodes import Node, ancestors
+from symattn.programs.functions import FUNCTIONS
+from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.sheets import definitions
 from symattn.sheets.jacobian import jacobians, use
 from symattn.sheets.presentation import indexed
@@ -48,6 +49,7 @@ def backward(
     else:
         intro += say("The gradient that comes from above is given:")
     yield b.Paragraph(tuple(intro))
+    yield from _kinks(steps)
     if upstream.shape or steps.case.raw_upstream is not None:
         yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{shown_output}", exact=True)))
     if steps.settings.commands:
@@ -81,6 +83,24 @@ def backward(
             zero |= {node.serial}
             yield from _likewise(steps, node, zero)
         yield from remarks.get(gradient_name(name), ())
+
+
+def _kinks(steps: Steps) -> Iterator[b.Block]:
+    """What is taken for the gradient of functions where they have none."""
+    output = steps.program.quantities[steps.case.output]
+    used: dict[str, str] = {}
+    for node in ancestors([output], through=arguments):
+        name = node.written.function if node.written else node.op
+        if name in FUNCTIONS and FUNCTIONS[name].kink:
+            used[name] = FUNCTIONS[name].kink
+    for name, kink in used.items():
+        yield b.Paragraph(
+            steps.say(
+                "Where {function} has no derivative, its gradient is taken to be {kink}.",
+                function=b.Code(name),
+                kink=steps.say.again(kink),
+            )
+        )
 
 
 def _sum_of_outputs(node: Node, name: str) -> str:

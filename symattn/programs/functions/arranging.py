@@ -255,6 +255,6 @@ def _interleaved(even: Node, odd: Node) -> Node:
 
 @function()
 def positions(n: Size, d: Size, *, base: Node | None = None) -> Node:
-    """Sinusoidal positions: sin in even columns 2c, cos in odd ones, of p / base^(2c/d)."""
+    """Sinusoids: sin in even columns 2c, cos in odd ones, of p / base^(2c/d), base 10000."""
     turned = angles(counted(n), d, number(10000) if base is None else base)
     return _interleaved(nodes.apply("sin", turned), nodes.apply("cos", turned))

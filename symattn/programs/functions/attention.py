@@ -115,7 +115,7 @@ def _rope_back(node: Node, g: Node) -> Flows:
 def rope(
     x: Node, positions: Node | None = None, *, base: Node | None = None, interleaved: bool = True
 ) -> Node:
-    """Rotary positions: pairs of columns turned by the position times base^(-2c/d).
+    """Rotary positions: pairs of columns turned by the position times 10000^(-2c/d).
 
     Pairs are neighbours (Su and others, 2021), or halves apart where not interleaved.
     """

@@ -7,6 +7,7 @@ from typing import Literal
 from flint import fmpq
 
 from symattn.errors import Malformed
+from symattn.languages.sentence import Sentence
 from symattn.limits import POWER
 from symattn.numbers.reading import Hidden
 from symattn.programs import nodes
@@ -70,7 +71,7 @@ def _relu_back(node: Node, g: Node) -> Flows:
     return [times(g, COMPARISONS[">"](x, number(0)))]
 
 
-@function(_relu_back, kink="0 at 0")
+@function(_relu_back, kink=Sentence("0 at 0"))
 def relu(x: Node) -> Node:
     """x where it is above 0, else 0."""
     return larger(x, 0)
@@ -81,19 +82,19 @@ def _abs_back(node: Node, g: Node) -> Flows:
     return [times(g, sign(x))]
 
 
-@function(_abs_back, name="abs", kink="0 at 0")
+@function(_abs_back, name="abs", kink=Sentence("0 at 0"))
 def absolute(x: Node) -> Node:
     """The magnitude of every entry."""
     return larger(x, nodes.negate(x))
 
 
-@function(lambda node, g: [None], kink="0 everywhere")
+@function(lambda node, g: [None], kink=Sentence("0 everywhere"))
 def sign(x: Node) -> Node:
     """1, 0 or -1: the sign of every entry."""
     return minus(above(x, 0), above(0, x))
 
 
-@function(kink="a half for each of two that are equal")
+@function(kink=Sentence("a half for each of two that are equal"))
 def maximum(x: Node, y: Node) -> Node:
     """The larger one, entry by entry."""
     return larger(x, y)
@@ -106,7 +107,7 @@ def _minimum_back(node: Node, g: Node) -> Flows:
     return [nodes.gathered(times(g, first), x.shape), nodes.gathered(times(g, second), y.shape)]
 
 
-@function(_minimum_back, kink="a half for each of two that are equal")
+@function(_minimum_back, kink=Sentence("a half for each of two that are equal"))
 def minimum(x: Node, y: Node) -> Node:
     """The smaller one, entry by entry."""
     return nodes.negate(larger(nodes.negate(x), nodes.negate(y)))
@@ -118,7 +119,7 @@ def _clip_back(node: Node, g: Node) -> Flows:
     return [times(g, inside), None, None]
 
 
-@function(_clip_back, kink="1 at the bounds")
+@function(_clip_back, kink=Sentence("1 at the bounds"))
 def clip(x: Node, low: Node, high: Node) -> Node:
     """Every entry, or the bound that it lies beyond."""
     if nodes.elementwise("add", nodes.elementwise("add", x, low), high).shape != x.shape:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symattn.errors import Malformed
+from symattn.languages.sentence import Sentence
 from symattn.programs import nodes
 from symattn.programs.algebra import above, minus, over, plus, times
 from symattn.programs.functions.calls import Axis, Count, function
@@ -113,7 +114,7 @@ def std(x: Node, axis: Axis | None = None, ddof: Count = Count(0)) -> Node:  # n
 # -- extremes ------------------------------------------------------------------------------
 
 #: What flows into a largest entry.
-_SHARED = "shared evenly by entries that are equal"
+_SHARED = Sentence("shared evenly by entries that are equal")
 
 
 def _largest(x: Node, axis: int | None) -> Node:
