@@ -196,6 +196,8 @@ class _Reader:
 
     def _node(self, text: str) -> Node | None:
         if text not in self._nodes and self._sound(text):
+            if isinstance(self._trees[text], syntax.Comparison):
+                raise Malformed("a comparison states something: write it under 'holds'")
             self._nodes[text] = self.program.lower_tree(self._trees[text])
         return self._nodes.get(text)
 

@@ -119,6 +119,8 @@ class _Lowering:
 
 def _only(call: syntax.Call) -> syntax.Tree:
     """The argument of a function of one."""
+    if call.options:
+        raise Malformed(f"{call.function} has no option {call.options[0][0]!r} in a statement")
     if len(call.arguments) != 1:
         raise Malformed(f"{call.function} takes one argument, found {len(call.arguments)}")
     return call.arguments[0]

@@ -89,7 +89,7 @@ def evaluate(tree: syntax.Tree, text: str, symbols: bool = False) -> Value:
         case syntax.Binary(op, left, right) if op != "@":
             a, b = evaluate(left, text, symbols), evaluate(right, text, symbols)
             return a + b if op == "+" else a - b if op == "-" else a * b if op == "*" else a / b
-        case syntax.Call(name, (operand,)) if name in FUNCTIONS:
+        case syntax.Call(name, (operand,), ()) if name in FUNCTIONS:
             made: Value = getattr(evaluate(operand, text, symbols), name)()
             return made
         case syntax.Name("pi"):

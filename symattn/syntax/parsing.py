@@ -67,6 +67,7 @@ _TOKEN = re.compile(
 _RELATIONS = ("==", "!=", "<", "<=", ">", ">=")
 #: Kinds of tokens that are values.
 _VALUES = ("name", "number", "gradient")
+_NO_AXIS = ": there is no axis: softmax(S) goes row by row, sums are rowsum(X) and colsum(X)"
 _UNKNOWN = {
     "//": "there is no whole division, write '/'",
     "=": "two sides are compared with '=='",
@@ -297,6 +298,8 @@ class _Parser:
         while self.sign != ")":
             kind, name, place = self.tokens[self.position]
             if kind == "name" and self.tokens[self.position + 1][1] == "=":
+                if self.letters:
+                    self._fail("there is no option", place, _NO_AXIS)
                 self.position += 2
                 if name in options:
                     self._fail(f"the option {name} is given twice", place)

@@ -210,7 +210,7 @@ def test_every_fault_of_every_claim_is_told():
         "[7]: expected both 'of' and 'printed'",
         "[7].printed[1]: expected 2 numbers as in the other rows, found 1",
         "[8]: expected either 'holds' or both 'of' and 'printed'",
-        "[8].holds: states nothing: expected a comparison with == < <= > >=",
+        "[8].holds: states nothing: expected a comparison with == != < <= > >=",
         "[9].printed: expected a printed number, found None",
     ]
 
@@ -239,15 +239,15 @@ def test_faults_of_numbers_as_printed():
         "[6]: expected both 'as_printed' and 'printed'",
         "[7]: expected either 'holds' or both 'of' and 'printed'",
         "[8].as_printd: unknown key 'as_printd': did you mean as_printed?",
-        "[9].as_printed: a comparison or a list in brackets is no quantity: it has no value here",
+        "[9].as_printed: a comparison states something: write it under 'holds'",
     ]
 
 
 @pytest.mark.parametrize(
     ("holds", "said"),
     [
-        ("A", "states nothing: expected a comparison with == < <= > >="),
-        ("x == 1 and A", "states nothing: expected a comparison with == < <= > >="),
+        ("A", "states nothing: expected a comparison with == != < <= > >="),
+        ("x == 1 and A", "states nothing: expected a comparison with == != < <= > >="),
         ("argmax(A) == 1", "argmax takes a vector, found 2x3"),
         ("argmax(x) == 1", "argmax takes a vector, found a scalar"),
         ("max(x, v) == 1", "max takes one argument, found 2"),

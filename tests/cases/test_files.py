@@ -291,7 +291,7 @@ def test_faults_of_a_loss(loss: str, said: str, faults: Faults) -> None:
         ("of = 'A[0, 0]'\nprinted = 'x'", "11 claims[1].printed: expected a printed number"),
         ("of = 'A[0]'\nprinted = [1, [2]]", "11 claims[1].printed[0]: expected a row"),
         ("of = 'dX @ A[0:1]'\nprinted = 1", "10 claims[1].of: shapes don't fit: 2x2 @ 1x2"),
-        ("of = 'A == A'\nprinted = 1", "10 claims[1].of: a comparison or a list in brackets"),
+        ("of = 'A == A'\nprinted = 1", "10 claims[1].of: a comparison states something"),
         ("holds = 'A'", "10 claims[1].holds: states nothing: expected a comparison"),
         ("holds = 'A[0, 0] == Q'", "10 claims[1].holds: unknown name 'Q'"),
         ("holds = 'A == A and A + 1'", "10 claims[1].holds: states nothing"),
