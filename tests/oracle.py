@@ -7,8 +7,10 @@ Matrices are object arrays, so NumPy does the shapes and mpmath the numbers.
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 from fractions import Fraction
+from functools import partial
 
 import gmpy2
 import mpmath
@@ -32,10 +34,31 @@ def each(function):
     return np.vectorize(function, otypes=[object])
 
 
-def _softmax(x):
+def _softmax(x, sink=None):
     x = np.asarray(x, dtype=object)
     powers = each(mpmath.exp)(x)
-    return powers / powers.sum(axis=-1, keepdims=True)
+    taken = 0 if sink is None else each(mpmath.exp)(sink)
+    return powers / (powers.sum(axis=-1, keepdims=True) + taken)
+
+
+def _layernorm(x, gamma, beta, eps):
+    apart = x - x.mean(axis=1, keepdims=True)
+    return gamma * apart / each(mpmath.sqrt)((apart**2).mean(axis=1, keepdims=True) + eps) + beta
+
+
+def _cross_entropy(logits, ids):
+    chosen = [row[int(k)] for row, k in zip(_softmax(logits), ids, strict=True)]
+    return -each(mpmath.log)(chosen).mean()
+
+
+def _rope(x, base):
+    """Pairs of neighbours as complex numbers, turned."""
+    turned = np.empty_like(x)
+    for p, c in np.ndindex(x.shape[0], x.shape[1] // 2):
+        angle = p * base ** (mpmath.mpf(-2 * c) / x.shape[1])
+        end = mpmath.mpc(*x[p, 2 * c : 2 * c + 2]) * mpmath.expj(angle)
+        turned[p, 2 * c : 2 * c + 2] = end.real, end.imag
+    return turned
 
 
 def _hide(x, keep):
@@ -56,14 +79,28 @@ FUNCTIONS = {
     "cos": each(mpmath.cos),
     "sin": each(mpmath.sin),
     "erf": each(mpmath.erf),
+    "silu": each(lambda x: x / (1 + mpmath.exp(-x))),
+    "gelu": each(lambda x: x * mpmath.ncdf(x)),
     "softmax": _softmax,
+    "layernorm": _layernorm,
+    "mse": lambda x, y: ((x - y) ** 2).mean(),
+    "cross_entropy": _cross_entropy,
     "causal": lambda x: _hide(x, np.tri(*x.shape, dtype=int)),
     "mask": _hide,
+    "window": lambda x, left, right: _hide(
+        x, np.tril(np.triu(np.ones(x.shape), -int(left)), int(right))
+    ),
+    "alibi": lambda x, m: x - m * each(abs)(np.subtract(*np.indices(x.shape))),
+    "rope": _rope,
+    "head": lambda x, k, heads: np.split(x, int(heads), axis=1)[int(k)],
+    "embedding": lambda ids, table: table[[int(k) for k in ids]],
     "tril": np.tril,
-    "concat": lambda *parts: np.concatenate(parts, axis=-1),
+    "concat": lambda *parts, axis=-1: np.concatenate(parts, axis=int(axis)),
     "rowsum": lambda x: x.sum(axis=1, keepdims=True),
     "colsum": lambda x: x.sum(axis=0, keepdims=True),
     "total": lambda x: x.sum(),
+    "rowmax": lambda x: x.max(axis=1, keepdims=True),
+    "maximum": np.maximum,
     "rows": lambda x: mpmath.mpf(x.shape[0]),
     "cols": lambda x: mpmath.mpf(x.shape[-1]),
 }
@@ -99,8 +136,11 @@ def evaluate(text, names=None):
                 return value(operand).T
             case ast.Subscript(operand, key):
                 return value(operand)[_key(key)]
-            case ast.Call(ast.Name(name), arguments):
-                return FUNCTIONS[name](*map(value, arguments))
+            case ast.Call(ast.Name("grad"), [ast.Name(name)]):
+                return names["grad"](name)
+            case ast.Call(ast.Name(name), arguments, options):
+                said = {str(option.arg): value(option.value) for option in options}
+                return FUNCTIONS[name](*map(value, arguments), **said)
         raise AssertionError(ast.dump(node))
 
     found = value(ast.parse(source, mode="eval"))
@@ -134,12 +174,32 @@ def matrix(raw):
     return each(entry)(np.array(raw, dtype=object)) if isinstance(raw, list) else entry(raw)
 
 
-def run(given, steps):
-    """All quantities of a program, by name."""
+def run(given, steps, loss=None):
+    """All quantities of a program, by name; steps may take gradients of a step that is a
+    number, ``loss``."""
     found = {name: matrix(raw) for name, raw in given.items()}
     for name, text in steps.items():
-        found[name] = np.array(evaluate(text, found), dtype=object)
+        slopes = {"grad": partial(_slopes, given, steps, loss, found)}
+        found[name] = np.array(evaluate(text, found | slopes), dtype=object)
     return found
+
+
+def _slopes(given, steps, loss, found, name):
+    """Central differences by every entry of what is given, at twice the digits."""
+    before = dict(itertools.takewhile(lambda step: step[0] != loss, steps.items()))
+    slopes = np.empty_like(found[name])
+    with mpmath.workdps(2 * mpmath.mp.dps):
+        step = mpmath.mpf(10) ** (-mpmath.mp.dps // 3)
+        for place in np.ndindex(slopes.shape):
+            ends = []
+            for moved in (step, -step):
+                values = {key: matrix(raw) for key, raw in given.items()}
+                values[name][place] += moved
+                for key, text in [*before.items(), (loss, steps[loss])]:
+                    values[key] = np.array(evaluate(text, values), dtype=object)
+                ends.append(values[loss].item())
+            slopes[place] = (ends[0] - ends[1]) / (2 * step)
+    return slopes
 
 
 def close(ball, expected, digits=50):

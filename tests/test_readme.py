@@ -188,6 +188,19 @@ def test_a_derivation_by_hand() -> None:
     assert "dA = [[1]], S = [[0]]: 0 is not 2; it would hold with '-' for '+'" in told
 
 
+def test_walkthroughs_of_blocks(tmp_path: Path) -> None:
+    """All that the steps of several heads and of training state holds; the table names
+    bundled walkthroughs whose statements hold."""
+    path = tmp_path / "two-heads.toml"
+    path.write_text(block("toml", 'title = "Two heads learn"'), "utf-8")
+    named = [name for row in table("walkthrough | in it holds, exactly") for name in code(row[0])]
+    assert len(named) == 12
+    walkthroughs: list[str | Path] = [path, *named]
+    for name in walkthroughs:
+        found = symattn.audit(name).summary
+        assert found["holds"] == found["statements"] > 0, name
+
+
 def test_derivation_file() -> None:
     """The derivation that the README shows fares as it says."""
     text = blocks("toml")[-1]

@@ -39,6 +39,7 @@ def command(form: str) -> None:
             shown(case.name, style="cyan"),
             shown(case.title),
             shown(" ".join(case.tokens)),
-            shown(", ".join(case.steps)),
+            # Steps of several heads once, as they are written.
+            shown(", ".join(dict.fromkeys(case.origins.get(name, name) for name in case.steps))),
         )
     echo(printed(lambda out: out.print(table)))

@@ -358,7 +358,7 @@ def test_bundled_cases_and_paths(tmp_path):
     """A name of the library means the bundled walkthrough, wherever one is; a
     path ending in .toml a file."""
     names = library.names()
-    assert len(names) == 12
+    assert len(names) == 24
     assert list(names) == sorted(names)
     assert all(library.load(name).path == library.find(name) for name in names)
     text = library.find("the-cat-sleeps").read_text("utf-8")

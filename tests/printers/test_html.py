@@ -212,7 +212,7 @@ FUNCTIONS = {"exp", "log"}
 UNSEEN = re.compile(
     r"\\vphantom\{\\Bigg\|\}|\\begin\{\w+\}(?:\[t\]|\{ll\})?|\\end\{\w+\}|\\(?:left|right)\.|"
     r"\\(?:display|text)style|\\(?:left|right|[Bb]ig[lr]|frac|sqrt|(?:math|operator)[a-z]+|text|"
-    r"struck|correct|cause)(?![a-z])\*?|\\[\\,;! {}]|\\q?quad|[\s{}_^&]"
+    r"struck|correct|cause)(?![a-z])\*?|\\[\\,;! {}]|\\q?quad|[\s{}^&]|(?<!\\)_"
 )
 
 
@@ -226,6 +226,7 @@ def latex(element: ElementTree.Element) -> str:
     """MathML back in LaTeX, for the reader of LaTeX that the tests have."""
     parts = [latex(child) for child in element]
     text = element.text or ""
+    escaped = text.replace("_", r"\_")
     match element.tag:
         case "math" | "mstyle":
             return " ".join(parts)
@@ -249,11 +250,11 @@ def latex(element: ElementTree.Element) -> str:
         case "mtext":
             return rf"\text{{{text}}}"
         case "mi" if element.get("class") == "word":
-            return rf"\mathit{{{text}}}"
+            return rf"\mathit{{{escaped}}}"
         case "mi" if text in FUNCTIONS:
             return rf"\{text}"
         case "mi" if element.get("mathvariant") or len(text) > 1:
-            return rf"\mathrm{{{text}}}"
+            return rf"\mathrm{{{escaped}}}"
     return SIGNS.get(text, text)
 
 
@@ -275,7 +276,7 @@ def test_every_sign_is_there(kind: str, name: str) -> None:
         # MathML names what stands below first.
         seen = re.sub(r"(\^\{\\?\w+\})(_\{\w+\})", r"\2\1", formula)
         seen = UNSEEN.sub(" ", seen).replace("--", "–")
-        wanted = re.sub(r"\\[a-z]+|-", lambda m: commands.get(m[0], m[0].lstrip("\\")), seen)
+        wanted = re.sub(r"\\[a-z]+|\\_|-", lambda m: commands.get(m[0], m[0].lstrip("\\")), seen)
         found = "".join(ElementTree.fromstring(mathml(formula)).itertext())
         assert re.sub(r"[\s{}]", "", found) == re.sub(r"\s", "", wanted), formula
 
