@@ -179,7 +179,9 @@ def test_right_answers_are_rounded_correctly(name: str, level: str, places: int)
     """Every right answer is within half a unit of its last place, decided in exact numbers,
     and stands where its quantity has it."""
     case = library.load(name)
-    if case.symbols and level == "backward":
+    # Symbols are no answers, and where nothing is a softmax there is nothing to mask.
+    without_softmax = "softmax" not in " ".join(case.steps.values())
+    if (case.symbols and level == "backward") or (without_softmax and level == "masked"):
         level = "forward"
     made = exercise(case, level, places)
     for part in made.parts:

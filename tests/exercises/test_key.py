@@ -47,7 +47,11 @@ def said(case: Case) -> tuple[object, ...]:
 def test_what_is_written_is_read_back(read: Read, name: str, level: str) -> None:
     """A key holds all of an exercise, and writing it again gives the same file."""
     case = library.load(name)
-    made = exercise(case, level if not (case.symbols and level == "backward") else "forward")
+    # Symbols are no answers, and where nothing is a softmax there is nothing to mask.
+    without_softmax = "softmax" not in " ".join(case.steps.values())
+    if (case.symbols and level == "backward") or (without_softmax and level == "masked"):
+        level = "forward"
+    made = exercise(case, level)
     text = key([made])
     (found,) = read(text)
     assert said(found.case) == said(made.case)
