@@ -23,6 +23,7 @@ from symattn.exercises.exercise import exercise
 from symattn.exercises.key import key as key_of
 from symattn.exercises.marking.judging import OUTCOMES
 from symattn.exercises.marking.points import DEFAULT
+from symattn.programs.functions import FUNCTIONS
 
 from .auditing import articles
 
@@ -300,3 +301,13 @@ def test_the_keys_of_the_json() -> None:
 def test_every_cause_is_explained() -> None:
     """The table has all causes, in the order in which they are tried."""
     assert [code(row[0])[0] for row in table("cause | means")] == list(get_args(CauseKind))
+
+
+def test_functions_of_steps() -> None:
+    """The table has every function, as it is called and what it is."""
+    rows = {row[0]: row[-1] for row in table("function | what it is")}
+    for function in FUNCTIONS.values():
+        said = rows.pop(f"`{function.signature}`")
+        assert said.startswith(function.summary)
+        assert str(function.kink) in said
+    assert all(name.startswith("**") for name in rows)

@@ -129,7 +129,7 @@ def clip(x: Node, low: Node, high: Node) -> Node:
 
 @function(name="where")
 def where(M: Node, x: Node, y: Node) -> Node:
-    """x where M is 1, y where it is 0; ``where(M, S, -inf)`` hides scores."""
+    """x where M is 1, y where it is 0; -inf for y hides scores."""
     if y.op == "table" and all(isinstance(one, Hidden) for row in y.extra for one in row):
         return nodes.mask(x, M)
     return plus(times(M, x), times(minus(1, M), y))
