@@ -77,7 +77,7 @@ def of_sign(text: str, place: int, powers: bool = False) -> str:
     ``powers`` tells whether there is an operator for them.
 
     >>> of_sign("X^T", 1), of_sign("X^2", 1)
-    ('the transpose is written X.T', "a power is written X**2")
+    ('the transpose is written X.T', 'a power is written X**2')
     """
     sign = text[place]
     after = text[place + 1 :].lstrip(" {(\\")

@@ -181,7 +181,7 @@ def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
 
     >>> from symattn.syntax import parse, text
     >>> text(mapped(parse("x + y.T"), lambda part: Negative(part)))
-    '-x + -(y.T)'
+    '-x + -y.T'
     """
     match tree:
         case Negative(operand) | Transposed(operand) | Indexed(operand, _):
