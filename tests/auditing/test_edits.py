@@ -29,6 +29,21 @@ PROGRAMS = {
         {"S": "X @ W_Q + B", "H": "concat(S, X @ W_K)", "R": "rowsum(S) / 4", "Y": "log(exp(S))"},
         None,
     ),
+    "functions": (
+        {
+            "N": "layernorm(B, eps=1/10)",
+            "G": "gelu(N)",
+            "D": "relu(B)",
+            "O": "rope(B)",
+            "F": "window(alibi(B, 1/2), 1)",
+            "C": "softmax(B, axis=0)",
+            "E": "log_softmax(B) * logsumexp(B) * var(B, axis=1) * mean(B, axis=1)",
+            "I": "rmsnorm(silu(B), eps=1) + sigmoid(B) * norm(B, axis=1)",
+            "J": "max(B, axis=1) * min(B, axis=0) + softplus(l2norm(B))",
+            "L": "mse(B, B.T) + cross_entropy(B, [0, 1, 2, 0])",
+        },
+        None,
+    ),
     "difference": ({"S": "X - B", "T": "2 * S", "A": "softmax(mask(T, P))"}, None),
 }
 PADDING = [["1", "0", "1", "1"], ["1", "1", "0", "1"], ["0", "1", "1", "1"], ["1", "1", "1", "0"]]

@@ -35,6 +35,7 @@ STEPS = {
     "Y": "A @ X",
     "Z": "Y + b",
     "L": "log(exp(Z))",
+    "N": "gelu(Z)",
 }
 GIVEN = {"X": SQUARE, "W": SQUARE[::-1], "U": [row[::-1] for row in SQUARE], "d": 5, "b": "0.5"}
 
@@ -99,6 +100,8 @@ SAID = {
     "off-by-one": "H divided by 4 in place of d",
     "other-base": "exp(M) to base 2",
     "held-in": "X held in float16",
+    "function-dropped": "N without the gelu",
+    "other-function": "N with its form by tanh in place of its form by erf",
 }
 
 
