@@ -137,7 +137,10 @@ def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise
     fits = (asked.level == "proof") == (level == "proof")
     own = asked if fits else replace(asked, ask=(), points={})
     if level == "proof":
-        return Exercise(case, level, tuple(_proofs(case, own)))
+        proofs = tuple(_proofs(case, own))
+        if not proofs:
+            raise Malformed(f"{case.name} rests on no bundled derivation: ask for one by name")
+        return Exercise(case, level, proofs)
     digits = places if places is not None else PLACES if asked.places is None else asked.places
     parts = tuple(_parts(case.program, case, level, own, digits))
     if not parts:
@@ -211,10 +214,24 @@ def _proofs(case: Case, asked: Asked) -> Iterator[Part]:
 
 def _rests_on(program: Program) -> Iterator[str]:
     """The bundled derivations about what a program does."""
-    ops = {node.op for node in ancestors(program.quantities.values())}
+    needed = ancestors(program.quantities.values())
+    ops = {node.op for node in needed} | {x.written.function for x in needed if x.written}
     if "softmax" in ops:
         yield from ("softmax-jacobian", "softmax-backward")
     if "hide" in ops:
         yield "masking"
     if any(x.op == "matmul" and x.operands[1].op == "given" for x in program.quantities.values()):
         yield "projection-gradients"
+    yield from dict.fromkeys(_ABOUT[name] for name in _ABOUT if name in ops)
+
+
+#: What derivations are about, by operations and functions.
+_ABOUT = {
+    "rowmax": "online-softmax",
+    "logsumexp": "log-sum-exp",
+    "cross_entropy": "cross-entropy",
+    "layernorm": "layer-norm-backward",
+    "rmsnorm": "rms-norm-backward",
+    "rope": "rotary-positions",
+    **dict.fromkeys(("gelu", "silu", "sigmoid", "softplus", "tanh"), "activation-derivatives"),
+}

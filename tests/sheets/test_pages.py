@@ -25,11 +25,11 @@ from symattn.verification import verify
 
 from . import walkthroughs
 from .pages import Page, agree, listing, of, paragraphs, places_of, plain
-from .truth import BUNDLED, DIGITS, Truth, exactly, latex_name
+from .truth import BUNDLED, DIGITS, PUBLISHED, Truth, exactly, latex_name
 
 Reads = Callable[..., Page]
 
-NAMES = sorted(path.stem for path in BUNDLED.glob("*.toml"))
+NAMES = PUBLISHED
 OWN = sorted(walkthroughs.ALL)
 DETAILS = ("brief", "full")
 

@@ -29,6 +29,12 @@ _NOISE = 200
 _STEP = mpmath.mpf(10) ** -300
 
 BUNDLED = Path(__file__).parents[2] / "derivations"
+#: Published walkthroughs and their variants, whose steps are worked out here once more.
+PUBLISHED = sorted(
+    path.stem
+    for path in BUNDLED.glob("*.toml")
+    if tomllib.loads(path.read_text("utf-8")).keys() & {"source", "extends"}
+)
 
 
 def document(path: Path) -> dict[str, Any]:
