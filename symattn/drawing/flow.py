@@ -18,7 +18,7 @@ from symattn.drawing.lettering import Run, Runs
 from symattn.drawing.svg import Panel, element, framed, number, words
 from symattn.programs.axes import Axes
 from symattn.programs.display import formula, names
-from symattn.programs.nodes import Node, ancestors
+from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.programs.program import Program
 from symattn.shapes import Shape
 from symattn.solution.solution import Solution
@@ -47,8 +47,8 @@ def edges(program: Program) -> list[tuple[str, str]]:
     found = []
     for name in program.steps:
         step = program.quantities[name]
-        inside = ancestors(step.operands, stop=lambda x: x.serial in called)
-        direct = (x for node in (step, *inside) for x in node.operands)
+        inside = ancestors(arguments(step), stop=lambda x: x.serial in called, through=arguments)
+        direct = (x for node in (step, *inside) for x in arguments(node))
         used = {called[x.serial] for x in direct if x.serial in called}
         found += [(source, name) for source in program.quantities if source in used]
     return found

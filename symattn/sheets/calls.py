@@ -14,6 +14,7 @@ from symattn.crosscheck import definitions
 from symattn.crosscheck.lines import Line
 from symattn.crosscheck.tape import Tape, tape
 from symattn.errors import Malformed
+from symattn.printers import notation
 from symattn.shapes import Shape
 from symattn.sheets.presentation import grouped
 
@@ -54,7 +55,18 @@ def of_call(name: str, text: str, shapes: Mapping[str, Shape]) -> list[str]:
     for place in own[:-1]:
         known[place] = _letter(laid, place, own)
     found = [equation for place in own for equation in _equations(laid, place, known)]
-    return found if all(found) and len(set(known.values())) == len(known) else []
+    if not all(found) or len(set(known.values())) < len(known):
+        return []
+    return found if all(map(_is_readable, found)) else []
+
+
+def _is_readable(equation: str) -> bool:
+    """Whether every printer of sheets knows the signs of an equation."""
+    try:
+        notation.read(equation)
+    except notation.Unknown:
+        return False
+    return True
 
 
 def _letter(laid: Tape, place: int, own: Sequence[int]) -> str:
