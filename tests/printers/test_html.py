@@ -207,7 +207,8 @@ def test_a_long_page_has_contents() -> None:
 SIGNS = {"−": "-", "⋅": r"\cdot", "⊙": r"\odot", "∘": r"\circ", "≈": r"\approx", "∑": r"\sum",
     "∞": r"\infty", "⊤": r"\top", "∂": r"\partial", "×": r"\times", "→": r"\to", "≤": r"\le",
     "≠": r"\ne", "π": r"\pi", "δ": r"\delta", "λ": r"\lambda", "μ": r"\mu", "ε": r"\varepsilon",
-    "θ": r"\theta", "γ": r"\gamma", "β": r"\beta", "ρ": r"\rho", "ϕ": r"\phi", "Σ": r"\Sigma"}  # fmt: skip
+    "θ": r"\theta", "γ": r"\gamma", "β": r"\beta", "ρ": r"\rho", "ϕ": r"\phi",
+    "Σ": r"\Sigma"}  # fmt: skip
 FUNCTIONS = {"exp", "log"}
 #: What has no letter of its own: air, groups, looks.
 UNSEEN = re.compile(

@@ -104,7 +104,8 @@ def test_mathematics_is_the_same() -> None:
     for kind, name in (page for page in PAGES if page[0] in ("sheet", "file")):
         for formula in formulas(blocks(kind, name).blocks):
             try:
-                tree = read(formula)
+                # Where Markdown is read first, an underscore that is a letter is left out.
+                tree = read(formula.replace(r"\_", ""))
             except Unreadable:
                 continue
             (shown,) = mathematics(
