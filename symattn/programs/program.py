@@ -223,7 +223,11 @@ def _exponent(tree: syntax.Tree) -> Node:
     """The number that an exponent is, which is no quantity."""
     if any(syntax.names(tree)):
         raise Malformed("a power takes a whole number written out, found a quantity")
-    return nodes.constant(evaluate(tree, syntax.text(tree)))
+    try:
+        return nodes.constant(evaluate(tree, syntax.text(tree)))
+    except Malformed:
+        found = short(syntax.text(tree), 40)
+        raise Malformed(f"a power takes a whole number written out, found {found}") from None
 
 
 def _elementwise(op: str, x: Node, y: Node) -> Node:
