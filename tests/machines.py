@@ -101,8 +101,8 @@ class Symbolic:
     def function(self, name, x):
         return getattr(sympy, name)(x)
 
-    def maximum(self, x, y):
-        return sympy.Max(x, y)
+    def largest(self, items, *, to_first):
+        return sympy.Max(*items)
 
     def above(self, x, y):
         return sympy.Heaviside(x - y, 0)

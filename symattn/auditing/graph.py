@@ -99,7 +99,7 @@ class Graph:
             (inner,) = operands[0].operands
             summed = self.node("rowsum", [inner], (inner.grid[0], 1))
             return self.pick(summed, operands[0].extra[0], _FIRST)
-        if op in ("add", "multiply", "maximum"):
+        if op in ("add", "multiply") or (op == "maximum" and extra is None):
             operands = sorted(operands, key=lambda x: x.serial)
         return self._once(op, operands, grid, extra)
 

@@ -6,9 +6,9 @@ by which equal ones are recognised.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from math import inf, isfinite
 from typing import Any
 
@@ -134,9 +134,10 @@ class TermScalars:
         """``exp(x)`` and the like."""
         return Term(name, (x,))
 
-    def maximum(self, x: Term, y: Term) -> Term:
-        """The larger one."""
-        return Term("maximum", (x, y))
+    def largest(self, items: Sequence[Term], *, to_first: bool) -> Term:
+        """The largest."""
+        first, *rest = items
+        return reduce(lambda x, y: Term("maximum", (x, y)), rest, first)
 
     def above(self, x: Term, y: Term) -> Term:
         """1 where x is the larger, else 0."""

@@ -44,9 +44,9 @@ def over(x: Node | int, y: Node | int) -> Node:
     return nodes.elementwise("divide", _node(x), _node(y))
 
 
-def larger(x: Node | int, y: Node | int) -> Node:
-    """The larger one, entry by entry."""
-    return nodes.elementwise("maximum", _node(x), _node(y))
+def larger(x: Node | int, y: Node | int, *, to_first: bool = False) -> Node:
+    """The larger one, entry by entry; the gradient of equal ones is the first one's, or shared."""
+    return nodes.elementwise("maximum", _node(x), _node(y), nodes.FIRST if to_first else None)
 
 
 def above(x: Node | int, y: Node | int) -> Node:

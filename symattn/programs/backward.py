@@ -8,7 +8,8 @@ every arithmetic and prints like any other step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import reduce
 
 from symattn.programs import nodes
@@ -114,11 +115,15 @@ def _erf(node: Node, g: Node) -> Flow:
 
 
 def _maximum(node: Node, g: Node) -> Flow:
-    """To the larger one; of two that are equal a half to each."""
+    """To the larger one; of two that are equal a half to each, or all to the first."""
     x, y = node.operands
     greater, less = above(x, y), above(y, x)
-    first = over(plus(1, minus(greater, less)), 2)
-    second = over(plus(1, minus(less, greater)), 2)
+    if node.extra == nodes.FIRST:
+        first, second = minus(1, less), less
+    else:
+        first, second = (
+            over(plus(1, minus(*two)), 2) for two in ((greater, less), (less, greater))
+        )
     return [nodes.gathered(times(g, first), x.shape), nodes.gathered(times(g, second), y.shape)]
 
 
@@ -217,20 +222,40 @@ def _taken(node: Node) -> tuple[Node, ...]:
     return node.operands if written is None or written.back is None else arguments(node)
 
 
-def flows(target: Node, start: Node) -> dict[int, Node]:
+def flows(target: Node, start: Node, ends: Iterable[Node] = ()) -> dict[int, Node]:
     """The gradients of all nodes that a target depends on, by their serial numbers, where
-    ``start`` flows into it.
+    ``start`` flows into it; nothing flows on from the ``ends``.
     """
+    held = {end.serial for end in ends}
+
+    def through(node: Node) -> tuple[Node, ...]:
+        return () if node.serial in held or node.op not in RULES else _taken(node)
+
     arrived: dict[int, list[Node]] = {target.serial: [start]}
     gradients: dict[int, Node] = {}
-    for node in reversed(ancestors([target], through=_taken)):
+    for node in reversed(ancestors([target], through=through)):
         if node.serial not in arrived:
             continue
         gradient = reduce(plus, arrived[node.serial])
         gradients[node.serial] = gradient
-        if node.op in RULES:
-            rule = _rule(node)
-            for operand, flow in zip(_taken(node), rule(node, gradient), strict=True):
-                if flow is not None:
-                    arrived.setdefault(operand.serial, []).append(flow)
+        if not through(node):
+            continue
+        for operand, arriving in _flowing(node, gradient):
+            arrived.setdefault(operand.serial, []).append(arriving)
     return gradients
+
+
+def _flowing(node: Node, gradient: Node) -> Iterator[tuple[Node, Node]]:
+    """Operands of a node, or of the call that it was written as, and what flows into them.
+
+    What the rule of a call has no gradient for is left to the operations below the call.
+    """
+    taken = _taken(node)
+    found = [*zip(taken, _rule(node)(node, gradient), strict=True)]
+    left = {x.serial: x for x, flow in found if flow is None and (x.operands or x.op == "given")}
+    if left and taken is not node.operands:
+        below = flows(replace(node, written=None), gradient, ends=taken)
+        found = [(x, below.get(x.serial)) for x in left.values()] + [
+            (x, flow) for x, flow in found if x.serial not in left
+        ]
+    return ((x, flow) for x, flow in found if flow is not None)

@@ -16,6 +16,7 @@ from symattn.errors import Malformed
 from symattn.numbers import values
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value
+from symattn.programs import nodes
 from symattn.programs.nodes import ELEMENTWISE, FLOW, Elementwise, Node
 from symattn.verdicts import Verdict
 
@@ -60,8 +61,8 @@ class Scalars(Protocol[S]):
         """``sqrt``, ``exp``, ... of x."""
         ...
 
-    def maximum(self, x: S, y: S) -> S:
-        """The larger one."""
+    def largest(self, items: Sequence[S], *, to_first: bool) -> S:
+        """The largest; of equal ones the gradient is the first one's, or shared."""
         ...
 
     def above(self, x: S, y: S) -> S:
@@ -220,13 +221,13 @@ class Entrywise(Generic[S]):
 
     def _maximum(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)
-        return lambda i, j: self._larger(x.at(i, j), y.at(i, j))
+        to_first = node.extra == nodes.FIRST
+        return lambda i, j: self._largest((x.at(i, j), y.at(i, j)), to_first)
 
-    def _larger(self, a: S | Hidden, b: S | Hidden) -> S | Hidden:
-        """The larger one; a masked score is less than every number."""
-        if isinstance(a, Hidden):
-            return b
-        return a if isinstance(b, Hidden) else self.scalars.maximum(a, b)
+    def _largest(self, items: Iterable[S | Hidden], to_first: bool = False) -> S | Hidden:
+        """The largest one; a masked score is less than every number."""
+        found = [x for x in items if not isinstance(x, Hidden)]
+        return self.scalars.largest(found, to_first=to_first) if found else HIDDEN
 
     def _above(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)
@@ -297,7 +298,7 @@ class Entrywise(Generic[S]):
         return lambda i, j: self.scalars.total(x.number(k, j) for k in range(x.rows))
 
     def _rowmax(self, node: Node, x: Grid[S]) -> Compute[S]:
-        return lambda i, j: reduce(self._larger, (x.at(i, k) for k in range(x.columns)))
+        return lambda i, j: self._largest(x.at(i, k) for k in range(x.columns))
 
     def _total(self, node: Node, x: Grid[S]) -> Compute[S]:
         return lambda i, j: self.scalars.total(
@@ -343,8 +344,8 @@ class _Exact:
         result: Value = getattr(x, name)()
         return result
 
-    def maximum(self, x: Value, y: Value) -> Value:
-        return x.maximum(y)
+    def largest(self, items: Sequence[Value], *, to_first: bool) -> Value:
+        return reduce(Value.maximum, items)
 
     def above(self, x: Value, y: Value) -> Value:
         return values.ONE if (x - y).sign() > 0 else values.ZERO

@@ -160,6 +160,9 @@ def negate(x: Node) -> Node:
     return Node("negate", (x,), x.shape)
 
 
+#: Marks a maximum whose first operand takes the gradient where both are equal.
+FIRST = "first"
+
 #: Marks the product of a gradient with a factor: nothing flows through a masked
 #: score, so the entry is 0 where the factor is one.
 FLOW = "flow"

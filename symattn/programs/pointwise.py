@@ -8,6 +8,7 @@ here one entry in doubt is followed up. The precision is that of the surrounding
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 from flint import arb, ctx
@@ -47,8 +48,8 @@ class _Balls:
         result: arb = getattr(x, name)()
         return result
 
-    def maximum(self, x: arb, y: arb) -> arb:
-        return x.max(y)
+    def largest(self, items: Sequence[arb], *, to_first: bool) -> arb:
+        return reduce(arb.max, items)
 
     def above(self, x: arb, y: arb) -> arb:
         return above(x, y)

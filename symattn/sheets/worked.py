@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from symattn import formulas as f
 from symattn.numbers.values import Value
@@ -43,9 +43,9 @@ class FormulaScalars:
         """A root, or a function by its name."""
         return f.Root(x) if name == "sqrt" else f.Function(name, (x,))
 
-    def maximum(self, x: f.Formula, y: f.Formula) -> f.Formula:
-        """The larger one, written out."""
-        return f.Function("max", (x, y))
+    def largest(self, items: Sequence[f.Formula], *, to_first: bool) -> f.Formula:
+        """The largest, written out."""
+        return items[0] if len(items) == 1 else f.Function("max", tuple(items))
 
     def above(self, x: f.Formula, y: f.Formula) -> f.Formula:
         """Iverson's bracket."""

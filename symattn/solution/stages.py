@@ -11,13 +11,14 @@ out is compared with those.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import chain, count
 from typing import TypeAlias
 
 import sympy
+from sympy.printing.latex import LatexPrinter
 
 from symattn.cases.case import Rows
 from symattn.numbers.reading import HIDDEN, Hidden
@@ -222,15 +223,54 @@ class _Letters:
     def function(self, name: Elementwise, x: Expr) -> Expr:
         return getattr(sympy, name)(x)
 
-    def maximum(self, x: Expr, y: Expr) -> Expr:
-        return sympy.Max(x, y)
+    def largest(self, items: Sequence[Expr], *, to_first: bool) -> Expr:
+        return (FirstLargest if to_first else Largest)(*items)
 
     def above(self, x: Expr, y: Expr) -> Expr:
-        return sympy.Heaviside(x - y, 0)
+        return _above(x, y)
 
     def is_positive(self, x: Expr) -> bool:
         # What scales a masked score: of the case's numbers that was found out before.
         return True
+
+
+class Largest(sympy.Function):  # type: ignore[misc]
+    """The largest of its arguments; what flows back is shared by those that are equal.
+
+    SymPy's own ``Max`` differentiates to a half for each of two, whatever the function's
+    convention, and to a half for each of three as well.
+    """
+
+    @classmethod
+    def eval(cls, *items: Expr) -> Expr | None:
+        """Of numbers it is one of them."""
+        return sympy.Max(*items) if all(x.is_number for x in items) else None
+
+    def _eval_rewrite_as_Max(self, *items: Expr, **kwargs: object) -> Expr:
+        return sympy.Max(*items)
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        latex: str = printer.doprint(self.rewrite(sympy.Max))
+        return latex
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """The share of one argument."""
+        shares = [1 - _above(sympy.Max(*self.args), x) for x in self.args]
+        return sympy.Mul(shares[argindex - 1], sympy.Pow(sympy.Add(*shares), -1))
+
+
+class FirstLargest(Largest):
+    """The larger one of two, the first where they are equal."""
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """1 for the one that is taken."""
+        second = _above(*reversed(self.args))
+        return second if argindex == 2 else 1 - second
+
+
+def _above(x: Expr, y: Expr) -> Expr:
+    """1 where x is the larger, else 0."""
+    return sympy.Heaviside(x - y, 0)
 
 
 # What a letter is: an entry of a matrix or a vector, or a number by its name.

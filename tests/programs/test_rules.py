@@ -119,7 +119,12 @@ FUNCTION_CASES: dict[str, list[tuple[dict[str, Shape], str]]] = {
         ({"X": (2, 3), "Y": (3,)}, "minimum(X, Y)"),
         ({"X": (), "Y": (3,)}, "minimum(X, Y)"),
     ],
-    "clip": [({"X": (2, 3)}, "clip(X, 1, 3/2)")],
+    "clip": [
+        ({"X": (2, 3)}, "clip(X, 1, 3/2)"),
+        ({"X": (2, 3), "Y": (3,), "Z": ()}, "clip(X, Y, Z)"),
+        ({"X": (3,)}, "clip(X, X[0] / 2, X[1])"),
+        ({"X": (3,)}, "clip(X, X, X * X)"),
+    ],
     "var": [
         ({"X": (2, 3)}, "var(X, axis=1, ddof=1)"),
         ({"X": (2, 3)}, "var(X, axis=0) * var(X)"),
@@ -143,10 +148,12 @@ FUNCTION_CASES: dict[str, list[tuple[dict[str, Shape], str]]] = {
     "layernorm": [
         ({"X": (2, 3), "Y": (3,), "Z": (3,)}, "layernorm(X, Y, Z, eps=1/10)"),
         ({"X": (3,)}, "layernorm(X, eps=0)"),
+        ({"X": (2, 3), "Y": ()}, "layernorm(X, eps=Y)"),
     ],
     "rmsnorm": [
         ({"X": (2, 3), "Y": (3,)}, "rmsnorm(X, Y, eps=1/10)"),
         ({"X": (3,)}, "rmsnorm(X, eps=0)"),
+        ({"X": (2, 3), "Y": (3,), "Z": ()}, "rmsnorm(X, Y, eps=Z)"),
     ],
     "norm": [({"X": (2, 3)}, "norm(X, axis=0) * norm(X)")],
     "concat": [({"X": (2, 3), "Y": (3,)}, "concat(X, Y, X, axis=0)")],
@@ -155,17 +162,21 @@ FUNCTION_CASES: dict[str, list[tuple[dict[str, Shape], str]]] = {
     "rope": [
         ({"X": (2, 4)}, "rope(X, positions=[1, 3], base=2)"),
         ({"X": (2, 4)}, "rope(X, interleaved=False)"),
+        ({"X": (2, 2), "Y": (2,)}, "rope(X, Y)"),
+        ({"X": (2, 4), "Y": ()}, "rope(X, positions=Y, base=4)"),
     ],
     "cross_entropy": [
         ({"X": (2, 3)}, "cross_entropy(X, [2, 0], label_smoothing=1/5)"),
         ({"X": (2, 3)}, "cross_entropy(X, [[1, 0, 2], [0, 1/2, 1/2]])"),
         ({"X": (3,)}, "cross_entropy(X, 1)"),
+        ({"X": (2, 3), "Y": (2, 3), "Z": ()}, "cross_entropy(X, Y, label_smoothing=Z)"),
     ],
 }
 OTHER_CASES = [
     *[({"X": (2, 3)}, f"X**{k}") for k in (0, 1, 2, 3, -1, -2, 0.5)],
     *[({"X": (2, 3), "Y": (3,)}, f"(X {sign} Y) * X") for sign in COMPARISONS],
     ({"X": (2, 4)}, 'gelu(X, approximate="tanh")'),
+    ({"X": (2, 3), "Y": (2, 3), "Z": (3,)}, "where(X, Y, Z) * where(X > Z, 2, Y)"),
 ]
 #: Functions that nothing flows into.
 FLAT_FUNCTIONS = {"onehot"}

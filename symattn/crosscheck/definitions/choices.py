@@ -201,12 +201,12 @@ def unequal(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
 
 
 def where(M: Mask, X: Matrix, Y: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = where(M, X, Y)``: that of X where M is 1, else that of Y.
+    """Entry of ``C = where(M, X, Y)``: that of Y where M is 0, else that of X.
 
     >>> where([[1]], [[7.0]], [[8.0]], 0, 0)
     7.0
     """
-    return X[i][j] if M[i][j] == 1 else Y[i][j]
+    return X[i][j] if M[i][j] != 0 else Y[i][j]
 
 
 def where_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:
@@ -215,7 +215,7 @@ def where_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:
     >>> where_gradient([[5.0]], [[1]], 0, 0)
     5.0
     """
-    return G[i][j] if M[i][j] == 1 else 0
+    return G[i][j] if M[i][j] != 0 else 0
 
 
 def where_else_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:

@@ -114,6 +114,8 @@ class Names:
                 return syntax.Transposed(self._over(operand))
             case syntax.Binary("+", left, syntax.Name(name)) if self._hides(name):
                 return self._masked(self._over(left), name)
+            case syntax.Binary("+" | "-" as op, left, right):
+                return self._sum(op, self._over(left), self._over(right))
             case syntax.Binary(op, left, right):
                 return syntax.Binary(op, self._over(left), self._over(right))
             case syntax.Call(function, arguments):
@@ -127,6 +129,25 @@ class Names:
             case syntax.Literal() | syntax.Array():
                 return renamed(tree, self.name)
         raise Unknown(type(tree).__name__)
+
+    def _sum(self, op: str, left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
+        """A sum; beside a matrix ``x.T @ y`` of two vectors is a matrix too, of rows."""
+        shapes = [self.recipe.shape(one) or () for one in (left, right)]
+        if len(shapes[0]) == 2 and not shapes[1]:
+            right = self._outer(right)
+        if len(shapes[1]) == 2 and not shapes[0]:
+            left = self._outer(left)
+        return syntax.Binary(op, left, right)
+
+    def _outer(self, tree: syntax.Tree) -> syntax.Tree:
+        """Every entry of one vector times every one of another, where that can be meant."""
+        match tree:
+            case syntax.Binary("@", syntax.Transposed(x), y) | syntax.Binary(
+                "@", x, syntax.Transposed(y)
+            ):
+                if all(len(self.recipe.shape(one) or ()) == 1 for one in (x, y)):
+                    return syntax.Call("outer", (x, y))
+        return tree
 
     def _hides(self, name: str) -> bool:
         """Whether a name is that of a mask of which no numbers are printed."""

@@ -87,22 +87,22 @@ def _reshape_back(node: Node, g: Node) -> Flows:
 @function(_reshape_back)
 def reshape(x: Node, rows: Size, columns: Size | None = None) -> Node:
     """The entries row by row in another shape; without columns a vector."""
-    flat = _row_of(x)
-    count = flat.shape[0]
+    row = flat(x)
+    count = row.shape[0]
     if columns is None:
         if rows != count:
             raise Malformed(f"{show(x.shape)} has {count} entries, not {rows}")
-        return flat
+        return row
     if rows * columns != count:
         raise Malformed(f"{show(x.shape)} has {count} entries, not {rows} times {columns}")
     cut = [
-        Node("pick", (flat,), (columns,), (range(1), range(i * columns, (i + 1) * columns)))
+        Node("pick", (row,), (columns,), (range(1), range(i * columns, (i + 1) * columns)))
         for i in range(rows)
     ]
     return below(tuple(cut))
 
 
-def _row_of(x: Node) -> Node:
+def flat(x: Node) -> Node:
     """All entries as a vector, row by row."""
     if len(x.shape) < 2:
         return x if x.shape else Node("reshape", (x,), (1,))

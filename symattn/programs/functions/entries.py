@@ -74,7 +74,7 @@ def _relu_back(node: Node, g: Node) -> Flows:
 @function(_relu_back, kink=Sentence("0 at 0"))
 def relu(x: Node) -> Node:
     """x where it is above 0, else 0."""
-    return larger(x, 0)
+    return larger(0, x, to_first=True)
 
 
 def _abs_back(node: Node, g: Node) -> Flows:
@@ -124,15 +124,19 @@ def clip(x: Node, low: Node, high: Node) -> Node:
     """Every entry, or the bound that it lies beyond."""
     if nodes.elementwise("add", nodes.elementwise("add", x, low), high).shape != x.shape:
         raise Malformed("the bounds of clip have more entries than what is clipped")
-    return minimum(larger(x, low), high)
+    above_low = larger(x, low, to_first=True)
+    return nodes.negate(larger(nodes.negate(above_low), nodes.negate(high), to_first=True))
 
 
 @function(name="where")
 def where(M: Node, x: Node, y: Node) -> Node:
-    """x where M is 1, y where it is 0; -inf for y hides scores."""
+    """x where M is not 0, y where it is; -inf for y hides scores."""
     if y.op == "table" and all(isinstance(one, Hidden) for row in y.extra for one in row):
         return nodes.mask(x, M)
-    return plus(times(M, x), times(minus(1, M), y))
+    # Nothing flows into what chooses.
+    is_comparison = M.written is not None and M.written.function in COMPARISONS
+    kept = M if is_comparison else COMPARISONS["!="](M, number(0))
+    return plus(times(kept, x), times(minus(1, kept), y))
 
 
 # -- powers ------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from symattn.errors import Malformed
 from symattn.languages.sentence import Sentence
 from symattn.programs import nodes
 from symattn.programs.algebra import above, minus, over, plus, times
+from symattn.programs.functions.arranging import flat
 from symattn.programs.functions.calls import Axis, Count, function
 from symattn.programs.functions.entries import COMPARISONS, Flows
 from symattn.programs.nodes import Node
@@ -119,21 +120,20 @@ _SHARED = Sentence("shared evenly by entries that are equal")
 
 def _largest(x: Node, axis: int | None) -> Node:
     if axis is None:
-        # Of a matrix the largest of the largest of each row.
-        x = _as_matrix(x)
-        highest = nodes.rowmax(nodes.transpose(nodes.rowmax(x)))
-        return Node("reshape", (highest,), ())
+        return Node("reshape", (nodes.rowmax(_as_row(x)),), ())
 
     def of_rows(row: Node) -> Node:
         if len(row.shape) == 2:
             return nodes.rowmax(row)
-        return Node("reshape", (nodes.rowmax(_as_matrix(row)),), ())
+        return Node("reshape", (nodes.rowmax(_as_row(row)),), ())
 
     return along(x, axis, of_rows)
 
 
-def _as_matrix(x: Node) -> Node:
-    return x if len(x.shape) == 2 else Node("reshape", (x,), x.grid)
+def _as_row(x: Node) -> Node:
+    """All entries as the one row of a matrix."""
+    row = flat(x)
+    return Node("reshape", (row,), (1, *row.shape))
 
 
 def _extreme_back(node: Node, g: Node) -> Flows:
