@@ -391,6 +391,9 @@ def _softmax(node: Node, x: Polynomials) -> Polynomials:
 
 
 def _hide(node: Node, x: Polynomials, keep: Polynomials) -> Polynomials:
+    if x.lattice is not None:
+        # What is read of quotients of exponentials knows of no masked ones.
+        raise NotHeld
     keep = _spread(node, keep)
     flat = _open(keep).matrix.entries()
     if keep.lattice is not None or not all(entry in (0, keep.below) for entry in flat):

@@ -238,6 +238,8 @@ class Presentation:
         quantity = self.quantity(node)
         if quantity.is_hidden(i, j):
             return True
+        if quantity.letters:
+            return next(Entry(quantity, i, j).coefficients(), None) is None
         near = quantity.near(i, j)
         if near is None or not near.is_finite():
             return self.decimal(node, i, j) == f.Number("0")

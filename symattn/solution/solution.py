@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,6 +133,8 @@ class Solution:
         if not degree:
             return self._of(self._runs, node, name)
 
+        # One of each, as it holds all its entries' balls.
+        @cache
         def coefficient(symbol: str | None) -> Quantity:
             return self._of(self._part(symbol), node, f"{name} [{symbol or 1}]")
 

@@ -229,6 +229,7 @@ STEPS: Mapping[str, Oracle] = {
     "positions(3, 4)": lambda g: positions(3, 4),
     "positions(rows(B), 5, base=s * 100)": lambda g: positions(3, 5, g.s * 100),
     # Attention
+    "head(A.T, 1, 2)": lambda g: g.A.T[:, 1:],
     "causal(A)": lambda g: hidden(g.A, np.tri(2, 3)),
     'causal(A, align="bottom-right")': lambda g: hidden(g.A, np.tri(2, 3, 1)),
     "causal(B, align='bottom-right')[1:]": lambda g: hidden(g.B, np.tri(3, 2, -1))[1:],

@@ -69,7 +69,7 @@ FLOORS = {
     "grad-of-attention.ipynb": (0.93, 3, 4, 0, 0),
     "great-question.md": (0.62, 3, 12, 0, 0),
     "nanohead-readme.md": (0.96, 4, 1, 0, 0),
-    "notes-week-six.html": (0.61, 4, 16, 0, 0),
+    "notes-week-six.html": (0.76, 5, 16, 0, 0),
     "search-ranking.md": (0.97, 5, 2, 0, 0),
     "the-cat-and-the-mat.md": (0.86, 3, 0, 0, 0),
     "translate-one-word.ipynb": (0.91, 5, 11, 0, 0),

@@ -130,7 +130,6 @@ FAULTY = {
     "tokens =": "a text for each token",
     "X = [[1, 2], [3]]": "X[1]: expected 2 numbers as in the other rows, found 1",
     "count from 2": "counts from 0 or from 1, found '2'",
-    "softmax = S": "reserved",
     '"..." = Y': "expected words in quotes",
     "0.5": "'0.5' names nothing",
     "A == B": "is no quantity",

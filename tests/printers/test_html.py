@@ -208,7 +208,7 @@ SIGNS = {"−": "-", "⋅": r"\cdot", "⊙": r"\odot", "∘": r"\circ", "≈": r
     "∞": r"\infty", "⊤": r"\top", "∂": r"\partial", "×": r"\times", "→": r"\to", "≤": r"\le",
     "≠": r"\ne", "π": r"\pi", "δ": r"\delta", "λ": r"\lambda", "μ": r"\mu", "ε": r"\varepsilon",
     "θ": r"\theta", "γ": r"\gamma", "β": r"\beta", "ρ": r"\rho", "ϕ": r"\phi",
-    "Σ": r"\Sigma"}  # fmt: skip
+    "σ": r"\sigma", "τ": r"\tau", "Σ": r"\Sigma"}  # fmt: skip
 FUNCTIONS = {"exp", "log"}
 #: What has no letter of its own: air, groups, looks.
 UNSEEN = re.compile(

@@ -178,8 +178,8 @@ def latex(content: dict[str, Any]) -> str:
             return " "
         case "styled":
             return rf"\mathit{{{content['child']['text']}}}"
-        case "text" if content["text"].isalpha():
-            name = content["text"]
+        case "text" if content["text"].isalpha() or "_" in content["text"]:
+            name = content["text"].replace("_", r"\_")
             return rf"\{name}" if name in ("exp", "log") else rf"\mathrm{{{name}}}"
     return SIGNS.get(content["text"], str(content["text"]))
 

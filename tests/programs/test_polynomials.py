@@ -144,6 +144,8 @@ def test_normalisers_count_in_the_bound():
         ("weights of two softmaxes", "softmax(S) * softmax(2 * S)", {}),
         ("weights turned", "softmax(S) + softmax(S).T", {}),
         ("weights mixed", "softmax(S).T @ S + S", {}),
+        ("masked weights", "causal(softmax(S))", {}),
+        ("weights turned and masked", "causal(softmax(S).T)", {}),
         ("a long lattice", "softmax(1000 * S)", {}),
         ("long coefficients", f"softmax(S) * {10**19}", {}),
         ("no rational number", "softmax(S)", {"Q": [["sqrt(2)", 0, 0, 0]] * 3}),
