@@ -182,16 +182,9 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
     def maximum(self, other: Operand) -> Value:
         """The larger of two numbers; :class:`Undecided` where that can't be told.
 
-        >>> rational(3).maximum(ONE.exp()), rational(3).minimum(ONE.exp())
+        >>> rational(3).maximum(ONE.exp()), rational(2).maximum(ONE.exp())
         (3, e)
         """
-        return self._ordered(other)[1]
-
-    def minimum(self, other: Operand) -> Value:
-        """The smaller of two numbers; :class:`Undecided` where that can't be told."""
-        return self._ordered(other)[0]
-
-    def _ordered(self, other: Operand) -> tuple[Value, Value]:
         right = _operand(other)
         if right is None:
             raise Malformed(f"expected a number to compare with, found {type(other).__name__}")
@@ -199,7 +192,7 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
             if value.has_symbols:
                 raise Malformed(f"{value!r} has symbols in it and is not one number")
         try:
-            return (self, right) if (self - right).sign() < 0 else (right, self)
+            return right if (self - right).sign() < 0 else self
         except Undecided as error:
             message = f"can't decide which is larger, {self!r} or {right!r}: {error}"
             raise Undecided(message) from None
@@ -394,15 +387,6 @@ def rational(value: fmpq | int) -> Value:
 
 ZERO, ONE, MINUS_ONE = rational(0), rational(1), rational(-1)
 PI = of_parts(functions.PI)
-
-
-def sign_of(value: Value) -> Value:
-    """-1, 0 or 1 as a value; :class:`Undecided` where that can't be told.
-
-    >>> sign_of(3 - PI), sign_of(PI.sin())
-    (-1, 0)
-    """
-    return rational(value.sign())
 
 
 def symbol(name: str) -> Value:

@@ -16,6 +16,7 @@ from symattn.crosscheck.tape import Tape, tape
 from symattn.errors import Malformed
 from symattn.printers import notation
 from symattn.shapes import Shape
+from symattn.sheets.definitions import in_sizes
 from symattn.sheets.presentation import grouped
 
 #: Operations that move entries, or repeat them: a letter stands for what they are of.
@@ -25,10 +26,6 @@ _MOST = 4
 #: A letter of a definition: of an array with its indices, or of a number.
 _WORD = re.compile(r"(\\?[A-Za-z]+)(_\{(?:[^{}]|\{[^{}]*\})*\})?")
 _NUMBER = re.compile(r"-?[\d.]+(?: \\cdot 10\^\{-?\d+\})?|10\^\{-?\d+\}")
-_SIZE = re.compile(r"\^\{([a-z]) - 1\}")
-_SUMMAND = re.compile(
-    r"\\mathopen\{\}\\left\(\{((?:[^+\-]|\{[^{}]*\})*?)\}\\mathclose\{\}\\right\)"
-)
 
 
 def of_call(name: str, text: str, shapes: Mapping[str, Shape]) -> list[str]:
@@ -107,9 +104,7 @@ def _equations(laid: Tape, place: int, known: Mapping[int, str]) -> Iterator[str
 def _replaced(operation: str, letters: Mapping[str, str], laid: Tape, line: Line) -> str:
     first = laid.lines[line.operands[0]].grid if line.operands else line.grid
     sizes = {"n": first[0], "d": first[1], "m": line.grid[1], **line.sizes}
-    shown = definitions.formula(operation)
-    shown = _SIZE.sub(lambda m: f"^{{{sizes[m[1]] - 1}}}" if m[1] in sizes else m[0], shown)
-    shown = _SUMMAND.sub(r"\1", shown)
+    shown = in_sizes(definitions.formula(operation), sizes)
 
     def replaced(match: re.Match[str]) -> str:
         word, indices = match[1].removeprefix("\\"), match[2] or ""

@@ -19,11 +19,21 @@ from symattn.sheets.presentation import grouped
 Named = Mapping[int, f.Formula]
 
 _LETTER = re.compile(r"(?<![A-Za-z\\])([A-Z])_\{")
-_SIZE = re.compile(r"\^\{([nmd]) - 1\}")
+_SIZE = re.compile(r"\^\{([a-z]) - 1\}")
 _DERIVATIVE = re.compile(r"\\frac\{\\partial L\}\{\\partial ([A-Z])_\{([^}]*)\}\}")
 _SUMMAND = re.compile(
     r"\\mathopen\{\}\\left\(\{((?:[^+\-]|\{[^{}]*\})*?)\}\\mathclose\{\}\\right\)"
 )
+
+
+def in_sizes(formula: str, sizes: Mapping[str, int]) -> str:
+    r"""A definition with the ends of its sums as numbers, and these without needless brackets.
+
+    >>> in_sizes(r"\sum_{k = 0}^{m - 1} A_{k}", {"m": 3})
+    '\\sum_{k = 0}^{2} A_{k}'
+    """
+    shown = _SIZE.sub(lambda m: f"^{{{sizes[m[1]] - 1}}}" if m[1] in sizes else m[0], formula)
+    return _SUMMAND.sub(r"\1", shown)
 
 
 def in_letters(name: str, letters: Mapping[str, str], sizes: Mapping[str, int]) -> str:
@@ -32,10 +42,8 @@ def in_letters(name: str, letters: Mapping[str, str], sizes: Mapping[str, int]) 
     >>> in_letters("score", {"S": "S", "Q": "X", "K": "X"}, {"d": 4})
     'S_{i, j} = \\sum_{c = 0}^{3} X_{i, c} X_{j, c}'
     """
-    shown = definition_formula(name)
+    shown = in_sizes(definition_formula(name), sizes)
     shown = _DERIVATIVE.sub(lambda m: f"D_{m[1]}_{{{m[2]}}}", shown)
-    shown = _SIZE.sub(lambda m: f"^{{{sizes[m[1]] - 1}}}" if m[1] in sizes else m[0], shown)
-    shown = _SUMMAND.sub(r"\1", shown)
     # Two passes, so that a new name is not taken for a letter.
     shown = re.sub(r"D_([A-Z])_\{", lambda m: f"\x00d{m[1]}\x01_{{", shown)
     shown = _LETTER.sub(lambda m: f"\x00{m[1]}\x01_{{", shown)

@@ -14,7 +14,7 @@ from symattn.verification import verify
 
 #: Of every function with a kink: a step that is at it with P = [[0, 2], [1, 3]], and dL/dP
 #: where 1 flows into every entry.
-AT_KINKS = {
+AT_KINKS: dict[str, list[tuple[str, list[list[object]]]]] = {
     "relu": [("relu(P)", [[0, 1], [1, 1]]), ("relu(P - 2)", [[0, 0], [0, 1]])],
     "abs": [("abs(P - 1)", [[-1, 1], [0, 1]])],
     "sign": [("sign(P - 1) + 0 * P", [[0, 0], [0, 0]])],

@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
 from symattn import syntax
-from symattn.errors import Malformed, expected, short
+from symattn.errors import Malformed, short
 from symattn.limits import ENTRIES
 from symattn.numbers.values import Value
 from symattn.programs import nodes
@@ -119,9 +119,7 @@ class Function:
         """The arguments by parameter, but for those of which there may be any number."""
         parameters = self.parameters
         names = [name for name, one in parameters.items() if one.kind is not one.VAR_POSITIONAL]
-        positional = [
-            name for name in names if parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY
-        ]
+        positional = [name for name in names if parameters[name].kind is not _BY_NAME]
         given: dict[str, syntax.Tree] = {}
         if self._rest is None:
             if len(call.arguments) > len(positional):
@@ -233,11 +231,6 @@ def _shown(parameter: inspect.Parameter) -> str:
     return f"{parameter.name}={shown}"
 
 
-def table(*functions: Callable[..., Any]) -> Mapping[str, Function]:
-    """Functions by name, of those that :func:`function` made."""
-    return {one.name: one for one in functions if isinstance(one, Function)}
-
-
 def function(
     back: Back | None = None, *, name: str = "", is_written: bool = True, kink: str = ""
 ) -> Callable[[Callable[..., Node]], Function]:
@@ -247,8 +240,3 @@ def function(
         return Function(name or build.__name__.strip("_"), build, back, is_written, kink)
 
     return made
-
-
-def unknown(name: str, known: Sequence[str], advice: str) -> str:
-    """What is said of a function that there isn't."""
-    return f"unknown function {short(name)!r}: {advice or expected(name, known)}"
