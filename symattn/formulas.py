@@ -266,7 +266,7 @@ def _latex(formula: Formula) -> tuple[str, int]:
         case Entry(operand, keys):
             shown = _brace(_latex(operand), _ATOM)
             # TeX refuses a second subscript on W_{Q}.
-            shown = f"{{{shown}}}" if "_{" in shown else shown
+            shown = f"({shown})" if "_{" in shown else shown
             return f"{shown}_{{{','.join(keys)}}}", _POSTFIX
         case Matrix(rows):
             return latex_matrix([list(map(latex, row)) for row in rows]), _ATOM

@@ -87,17 +87,20 @@ def rows_at(shape: Shape, places: Sequence[range]) -> list[int]:
 
 
 def keys_text(shape: Shape, places: Sequence[range]) -> tuple[str, ...]:
-    """Chosen places along the axes as indices: a number, or ``start:stop:step``.
+    """Chosen places along the axes as indices: a number, or ``start:stop:step``, ``:`` for all.
 
-    >>> keys_text((2, 3), (range(1, 2), range(2, -1, -1)))
-    ('1', '2::-1')
+    >>> keys_text((2, 3), (range(1, 2), range(2, -1, -1))), keys_text((2, 3), (range(1), range(3)))
+    (('1', '2::-1'), ('0', ':'))
     """
-    return tuple(map(_span, places))[len(places) - len(shape) :]
+    axes = places[len(places) - len(shape) :]
+    return tuple(_span(axis, length) for axis, length in zip(axes, shape, strict=True))
 
 
-def _span(places: range) -> str:
+def _span(places: range, length: int) -> str:
     if len(places) == 1:
         return str(places.start)
+    if places == range(length):
+        return ":"
     step = f":{places.step}" if places.step != 1 else ""
     # Down to the first entry there is no number to stop at: -1 is the last one.
     stop = "" if places.stop < 0 else places.stop

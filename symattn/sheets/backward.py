@@ -32,7 +32,7 @@ def backward(
     short, whole = b.Math(r"\mathrm{d}X"), b.Math(r"\partial L/\partial X")
     intro = [*say("Write {short} for {whole}.", short=short, whole=whole), " "]
     if steps.case.raw_upstream is None:
-        is_document = bool(steps.case.source or steps.case.claims)
+        is_document = bool(steps.case.source) or any(not x.holds for x in steps.case.claims)
         if is_document and not steps.case.states_loss:
             intro += [*say("The document has no loss."), " "]
         if steps.program.quantities[output].shape:
@@ -50,6 +50,7 @@ def backward(
         intro += say("The gradient that comes from above is given:")
     yield b.Paragraph(tuple(intro))
     yield from _kinks(steps)
+    yield from _places(steps)
     if upstream.shape or steps.case.raw_upstream is not None:
         yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{shown_output}", exact=True)))
     if steps.settings.commands:
@@ -99,6 +100,19 @@ def _kinks(steps: Steps) -> Iterator[b.Block]:
                 "Where {function} has no derivative, its gradient is taken to be {kink}.",
                 function=b.Code(name),
                 kink=steps.say.again(kink),
+            )
+        )
+
+
+def _places(steps: Steps) -> Iterator[b.Block]:
+    """What is meant by the gradient of an index, where one is shown."""
+    shown = [steps.program.gradients[name] for name in _stages(steps)]
+    if any(node.op == "scatter" for node in ancestors(shown)):
+        yield b.Paragraph(
+            steps.say(
+                "{scatter} is {matrix} at the place that it was taken from, with 0 around it.",
+                scatter=b.Math(f.latex(f.Function("scatter", (f.Symbol("X"),)))),
+                matrix=b.Math("X"),
             )
         )
 

@@ -21,7 +21,7 @@ from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.printers.layout import cut
 from symattn.programs.display import formula as step_formula
-from symattn.programs.nodes import Node
+from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.sheets import definitions
 from symattn.sheets.backward import backward
 from symattn.sheets.calls import of_call
@@ -29,6 +29,7 @@ from symattn.sheets.checks import checks
 from symattn.sheets.commands import commands
 from symattn.sheets.comparison import comparison
 from symattn.sheets.redpen import differences
+from symattn.sheets.statements import statements
 from symattn.sheets.steps import Steps
 from symattn.sheets.weights import inside, weights
 from symattn.solution.solution import Solution, solve
@@ -59,6 +60,7 @@ def sheet(case: str | Path | Case | Solution, **changes: Unpack[Changes]) -> b.S
     blocks += [*given(steps), *_forward(steps, {}), *comparison(steps)]
     if wanted.backward and case.output:
         blocks += backward(steps)
+    blocks += statements(steps)
     if wanted.audit and case.claims:
         blocks += differences(audit(solution), steps.say)
     if wanted.crosscheck and steps.program.quantities:
@@ -202,10 +204,27 @@ def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator
         if node.written:
             equations = of_call(name, steps.case.steps[name], steps.program.shapes())
         yield from steps.definitions(equations)
+        yield from _later(steps, node)
         yield from inside(steps, node)
         yield from weights(steps, node) if node.op == "softmax" else steps.work(node)
         yield from remarks.get(name, ())
     yield from renamed(steps, copies)
+
+
+def _later(steps: Steps, node: Node) -> Iterator[b.Block]:
+    """Where the gradients are worked that a step takes of the sheet's loss."""
+    output = steps.program.quantities.get(steps.case.output)
+    if output is None or not steps.settings.backward:
+        return
+    parts = ancestors(
+        [node], stop=lambda x: x.serial in steps.named and x is not node, through=arguments
+    )
+    taken = [x.written.operands for x in parts if x.written and x.written.function == "grad"]
+    names = {of.serial: steps.named[of.serial] for loss, of in taken if loss is output}
+    if names:
+        shown = ", ".join(rf"\mathrm{{d}}{f.latex(name)}" for name in names.values())
+        said = steps.say("Worked out in the backward pass: {gradient}.", gradient=b.Math(shown))
+        yield b.Paragraph(said)
 
 
 def renamed(steps: Steps, names: Sequence[str]) -> Iterator[b.Block]:

@@ -162,11 +162,21 @@ class Solution:
 
     def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
         """The tokens, if that axis of a node (0 rows, 1 columns) runs over them as the
-        output's rows do; else none."""
-        tokens, output = self.case.tokens, self.program.quantities.get(self.case.output)
-        if output is None or node.grid[axis] != len(tokens):
+        output's rows do, or where that is no row for each those of weights; else none."""
+        tokens, rows = self.case.tokens, self._rows_of_tokens
+        if rows is None or node.grid[axis] != len(tokens):
             return ()
-        return tokens if self._axes.same(node, axis, output, 0) else ()
+        return tokens if self._axes.same(node, axis, rows, 0) else ()
+
+    @cached_property
+    def _rows_of_tokens(self) -> Node | None:
+        """What has a row for each token."""
+        output = self.program.quantities.get(self.case.output)
+        if output is None or output.shape:
+            return output
+        # A loss has no rows: there is a query for each token.
+        weights = (node for node in ancestors([output]) if node.op == "softmax")
+        return next((one for one in weights if one.grid[0] == len(self.case.tokens)), output)
 
     @cached_property
     def _axes(self) -> Axes:

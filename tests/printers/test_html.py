@@ -277,6 +277,7 @@ def test_every_sign_is_there(kind: str, name: str) -> None:
     for formula in set(formulas(blocks(kind, name).blocks)):
         # MathML names what stands below first.
         seen = re.sub(r"(\^\{\\?\w+\})(_\{\w+\})", r"\2\1", formula)
+        seen = re.sub(r"\\(begin|end)\{bmatrix\}", lambda m: "[]"[m[1] == "end"], seen)
         seen = UNSEEN.sub(" ", seen).replace("--", "–")
         wanted = re.sub(r"\\[a-z]+|\\_|-", lambda m: commands.get(m[0], m[0].lstrip("\\")), seen)
         found = "".join(ElementTree.fromstring(mathml(formula)).itertext())

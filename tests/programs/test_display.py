@@ -80,7 +80,7 @@ def test_the_formula_of_a_step_computes_the_step(text):
         ("causal(S)", "causal(S)", r"\operatorname{causal}\left(S\right)"),
         ("A * A", "A * A", r"A \odot A"),
         ("2 * A", "2*A", r"2\,A"),
-        ("W_Q[0, 1]", "W_Q[0, 1]", "{W_{Q}}_{0,1}"),
+        ("W_Q[0, 1]", "W_Q[0, 1]", "(W_{Q})_{0,1}"),
         ("A", "A", "A"),
         ("mask(S, A)", "mask(S, A)", r"\operatorname{mask}\left(S, A\right)"),
     ],

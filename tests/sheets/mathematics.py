@@ -203,9 +203,12 @@ class _Reader:
             case r"\mathit" | r"\mathcal":
                 return ("name", f"{token}{{{self.word()}}}")
             case r"\mathrm":
-                if self.word() != "d":
+                word = self.word()
+                if word == "d":
+                    return ("gradient", self.indexed())
+                if self.peek() != r"\left(":
                     self.fail()
-                return ("gradient", self.indexed())
+                return ("call", word, self.arguments())
             case r"\delta":
                 self.take("_")
                 return ("delta", *self.keys())

@@ -132,7 +132,9 @@ def equations(body: str) -> list[list[tuple[str, str, str, bool]]]:
         assert all(len(row) == int(columns or 1) for row in rows[:-1])
         lines = []
         for line in (line for row in rows for line in row):
-            shown = re.fullmatch(r"(.*?) ?&(=|\\approx|\{\})\s*(\\quad )?\s*(.*)", line)
+            shown = re.fullmatch(
+                r"(.*?) ?&(=|<|>|\\(?:approx|le|ge|ne)|\{\})\s*(\\quad )?\s*(.*)", line
+            )
             assert shown is not None, line
             left, relation, quad, right = shown.groups()
             lines.append((left, relation.strip("{}"), fitted(right), bool(quad)))

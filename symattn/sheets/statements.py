@@ -1,0 +1,66 @@
+"""What a walkthrough of one's own is about: its statements that hold, on its sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symattn import formulas as f
+from symattn.auditing.statements import Decider
+from symattn.cases.claims import Claim
+from symattn.cases.statements import Comparison
+from symattn.printers import blocks as b
+from symattn.printers.layout import TEXT, unbreakable
+from symattn.programs.display import formula
+from symattn.programs.nodes import Node
+from symattn.sheets.steps import Steps
+from symattn.verdicts import Verdict
+
+_RELATIONS = {"==": "=", "!=": r"\ne", "<=": r"\le", ">=": r"\ge"}
+
+
+def statements(steps: Steps) -> Iterator[b.Block]:
+    """The statements that hold, each in words and as a formula.
+
+    Those of a document, which has a source, are for its audit to tell; what is said of
+    shapes alone stands on the sheet anyway.
+    """
+    if steps.case.source:
+        return
+    decider = Decider(steps.solution)
+    found = [
+        claim
+        for claim in steps.case.claims
+        if _tells(claim) and decider.decide(claim) is Verdict.HOLDS
+    ]
+    if not found:
+        return
+    yield b.Heading(steps.say("What holds"))
+    yield b.Paragraph(steps.say("Each of these is decided exactly, by no rounded figure."))
+    for claim in found:
+        said = steps.prose(claim.where)
+        lines = [line for one in claim.comparisons for line in _lines(steps, one)]
+        if any(unbreakable(side) > TEXT for left, _, right in lines for side in (left, right)):
+            yield b.Paragraph((*said, ": ", b.Code(claim.holds)))
+            continue
+        yield b.Paragraph((*said, ":"))
+        yield b.Equations(tuple(lines))
+
+
+def _tells(claim: Claim) -> bool:
+    """Whether a claim compares quantities, and not their sizes only."""
+    return bool(claim.holds) and all(
+        isinstance(operand, Node) for one in claim.comparisons for operand in one.operands
+    )
+
+
+def _lines(steps: Steps, comparison: Comparison) -> Iterator[tuple[str, str, str]]:
+    """``a <= b < c`` as two lines, the second without its left side."""
+    named = dict(steps.named)
+    for decided in comparison.decided:
+        operand = formula(decided.operand, named)
+        named[decided.node.serial] = f.Function(decided.function, (operand,))
+    operands = [one for one in comparison.operands if isinstance(one, Node)]
+    sides = [f.slashed(named.get(one.serial) or formula(one, named)) for one in operands]
+    for k, relation in enumerate(comparison.relations):
+        left = sides[0] if k == 0 else ""
+        yield left, _RELATIONS.get(relation, relation), sides[k + 1]
