@@ -254,7 +254,7 @@ def test_rationals_are_known(text, rational):
         (f.Negated(f.Sum((f.E, f.Number("1")))), r"-\left(e + 1\right)"),
         (f.Transpose(f.Symbol("K")), r"K^{\top}"),
         (f.Power(f.E, f.Quotient(f.Number("1"), f.Number("2"))), "e^{1/2}"),
-        (f.Entry(f.Symbol("W_Q"), ("0", "1")), "{W_{Q}}_{0,1}"),
+        (f.Entry(f.Symbol("W_Q"), ("0", "1")), "(W_{Q})_{0,1}"),
     ],
 )
 def test_latex_of_formulas(tree, shown):

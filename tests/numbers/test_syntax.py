@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from symattn.errors import Malformed
 from symattn.syntax import (
+    Array,
     Binary,
     Call,
     Comparison,
@@ -20,16 +21,18 @@ from symattn.syntax import (
     Literal,
     Name,
     Negative,
+    Power,
     Sequence,
     Span,
     Transposed,
+    Word,
     parse,
 )
 
 from ..strategies import many
 
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
-_RELATIONS = {ast.Eq: "==", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_RELATIONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
 def pythons(text):
@@ -45,6 +48,8 @@ def pythons(text):
 
     def tree(node):
         match node:
+            case ast.Constant(str(word)):
+                return Word(word)
             case ast.Constant():
                 return Literal(ast.get_source_segment(text, node) or "")
             case ast.Name(name):
@@ -53,6 +58,8 @@ def pythons(text):
                 return tree(operand)
             case ast.UnaryOp(ast.USub(), operand):
                 return Negative(tree(operand))
+            case ast.BinOp(left, ast.Pow(), right):
+                return Power(tree(left), tree(right))
             case ast.BinOp(left, op, right):
                 return Binary(_OPERATORS[type(op)], tree(left), tree(right))
             case ast.Attribute(operand, "T"):
@@ -68,6 +75,8 @@ def pythons(text):
                 return Comparison(tuple(map(tree, (first, *rest))), signs)
             case ast.BoolOp(ast.And(), parts):
                 return Conjunction(tuple(map(tree, parts)))
+            case ast.List(items):
+                return Array(tuple(map(tree, items)))
             case ast.Tuple(items):
                 return Sequence(tuple(map(tree, items)))
         raise AssertionError(ast.dump(node))
@@ -99,9 +108,14 @@ _keys = st.lists(
 ).map(", ".join)
 
 
+_signs = st.sampled_from([" + ", "-", " * ", "/", " @ ", "**"])
+
+
 def _grow(inner):
     return st.one_of(
-        st.builds("{}{}{}".format, inner, st.sampled_from([" + ", "-", " * ", "/", " @ "]), inner),
+        st.builds(
+            "{}{}{}".format, inner, st.sampled_from([" + ", "-", " * ", "/", " @ ", "**"]), inner
+        ),
         st.builds("{}{}".format, st.sampled_from(["-", "+", "- "]), inner),
         inner.map("({})".format),
         inner.map("({}).T".format),
@@ -117,7 +131,7 @@ _leaves = st.one_of(
 )
 _sums = st.recursive(_leaves, _grow, max_leaves=12)
 _comparisons = st.builds(
-    "{}{}{}".format, _sums, st.sampled_from([" == ", "<", " <= ", ">", ">="]), _sums
+    "{}{}{}".format, _sums, st.sampled_from([" == ", " != ", "<", " <= ", ">", ">="]), _sums
 )
 
 
@@ -148,6 +162,9 @@ def test_statements_are_pythons(text):
         "+a",
         "a @ b * c / d",
         "-a * b",
+        "-a ** 2",
+        "a ** -b ** c",
+        "-a.T ** 2 @ b",
         "a * -b",
         "shape(X) == (3, 4)",
         "a == b and c == d and e1 > f",
