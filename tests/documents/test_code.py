@@ -185,7 +185,7 @@ def test_hostile_programs_are_read_in_no_time():
     ):
         began = process_time()
         code.passages(_block(program))
-        assert process_time() - began < 5
+        assert process_time() - began < 20
 
 
 def _block(program: str) -> Block:
