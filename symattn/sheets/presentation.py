@@ -337,6 +337,10 @@ class Presentation:
             if power is None:
                 return f.Quotient(f.Number("0"), row.label)
             return f.Quotient(self.power(node, i, j), row.label)
+        called = node.written.function if node.written else "grad"
+        if node.op == "copy" and called != "grad" and node.operands[0].written:
+            # A function that is another one of something else, as mse is a mean.
+            return self.substituted(node.operands[0], i, j)
         if node.op == "given":
             # A gradient that is the upstream gradient itself.
             return self._short(node, i, j)
