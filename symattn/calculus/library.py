@@ -16,7 +16,7 @@ from symattn.errors import Faults, Malformed, UnknownName, alike, short
 from symattn.tables.bundled import folder
 from symattn.tables.file import File, content, decoded, parsed
 
-_KIND = ("derivation file", "the README shows one")
+_KIND = ("derivation file", "docs/derivations.md shows one")
 
 ORDER = (
     *("softmax-jacobian", "softmax-backward", "attention-gradients", "projection-gradients"),

@@ -51,9 +51,9 @@ def unscaled(q, k, v):
     return attention(q * np.asarray(q.shape[-1], q.dtype) ** 0.5, k, v)
 """
 
-README = (ROOT / "README.md").read_text("utf-8")
-#: The test file that the README shows.
-(FIVE_LINES,) = re.findall(r"^```py\n(import pytest.*?)^```$", README, re.M | re.S)
+PAGE = (ROOT / "docs" / "kernels.md").read_text("utf-8")
+#: The test file that the documentation shows.
+(FIVE_LINES,) = re.findall(r"^```py\n(import pytest.*?)^```$", PAGE, re.M | re.S)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_it_costs_nothing_unused():
 
 
 def test_five_lines(run):
-    """The README's test file is five lines; a right kernel passes every kind, in two formats
+    """The test file in the documentation is five lines; a right kernel passes every kind, in two formats
     and for two seeds."""
     assert len([line for line in FIVE_LINES.splitlines() if line]) == 5
     done = run(FIVE_LINES, "-v")
