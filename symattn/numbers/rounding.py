@@ -50,6 +50,9 @@ MODES: Mapping[RoundingMode, Callable[[fmpq], int]] = {
 # Decimal.scaleb must not round: room for every digit there can be.
 _WIDE = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
+# Within this distance of whole and half numbers there is no other.
+_BESIDE = fmpq(1, 8)
+
 # Below this size every mode rounds as it does at this size.
 _TINY = fmpq(1, 1 << 64)
 
@@ -114,12 +117,12 @@ def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
             if low == high:
                 return low
             if high - low <= 2 and bits > FIRST:
-                boundary = _boundary(first, rounded)
-                side = _side(real, boundary / scale)
-                if side == 0:
-                    return rounded(boundary)
-                if side is not None and high - low == 1:
-                    return low if side < 0 else high
+                jump = _jump(first, rounded)
+                side = _side(real, jump / scale)
+                if side is not None and side <= 0:
+                    return rounded(jump) if side == 0 else low
+                if side == 1 and rounded(jump + _BESIDE) == high:
+                    return high
         bits *= 4
     if (whole := real.value.rational()) is not None:
         return rounded(whole * scale)
@@ -143,13 +146,16 @@ def _rational(end: arb) -> fmpq:
     return _TINY if end > 0 else -_TINY if end < 0 else fmpq(0)
 
 
-def _boundary(low: fmpq, rounded: Callable[[fmpq], int]) -> fmpq:
-    """The first whole or half number from ``low`` on where the rounding jumps."""
+def _jump(low: fmpq, rounded: Callable[[fmpq], int]) -> fmpq:
+    """Where the rounding first jumps above what ``low`` rounds to: a whole or half number.
+
+    ``low`` itself may lie on a jump; it is that one only where what is just above it rounds
+    to more.
+    """
     first = -_floor(-2 * low)
-    beside = fmpq(1, 8)
     # Two units hold a jump of every mode: rounding down makes none at 0.
     halves = (fmpq(first + k, 2) for k in range(4))
-    return next(x for x in halves if rounded(x - beside) != rounded(x + beside))
+    return next(x for x in halves if rounded(x + _BESIDE) > rounded(low))
 
 
 def decimal(real: Real, places: int, mode: RoundingMode = "half-even") -> Decimal:
