@@ -63,21 +63,13 @@ def total(many: Iterable[Leading]) -> Leading:
     for x in many:
         sums.accumulate(terms, x.term)
         rest += x.rest
-    if len(terms) == 1 and not _is_long(terms):
+    short = [key for key, q in terms.items() if q.height_bits() <= _HEIGHT]
+    if len(short) == len(terms) <= 1:
         return Leading(terms, rest)
     balls = {key: quotients.ball({(): {key: q}}) for key, q in terms.items()}
-    largest: Monomial | None = None
-    for key, ball in balls.items():
-        if not _is_long({key: terms[key]}) and (
-            largest is None or abs(ball) > abs(balls[largest])
-        ):
-            largest = key
+    largest = max(short, key=lambda key: abs(balls[key]), default=None)
     rest += sum((ball for key, ball in balls.items() if key != largest), arb(0))
     return Leading({} if largest is None else {largest: terms[largest]}, rest)
-
-
-def _is_long(terms: Sum) -> bool:
-    return any(q.height_bits() > _HEIGHT for q in terms.values())
 
 
 def products(pairs: Iterable[tuple[Leading, Leading]]) -> Leading:

@@ -31,9 +31,9 @@ def _half(x: fmpq, tie_up: Callable[[int], bool]) -> int:
     """The nearest integer; on a tie the upper one where ``tie_up(lower)``."""
     lower = _floor(x)
     rest = x - lower
-    if rest == fmpq(1, 2):
+    if rest == _HALF:
         return lower + 1 if tie_up(lower) else lower
-    return lower + 1 if rest > fmpq(1, 2) else lower
+    return lower + 1 if rest > _HALF else lower
 
 
 #: Rounding modes by name: rational number to integer, all monotone.
@@ -50,11 +50,12 @@ MODES: Mapping[RoundingMode, Callable[[fmpq], int]] = {
 # Decimal.scaleb must not round: room for every digit there can be.
 _WIDE = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
-# Within this distance of whole and half numbers there is no other.
-_BESIDE = fmpq(1, 8)
-
 # Below this size every mode rounds as it does at this size.
 _TINY = fmpq(1, 1 << 64)
+
+# All modes jump at whole and half numbers only. A narrow ball holds one of them at most,
+# and hardly one by chance: closer balls cost less than the exact value's side of it.
+_HALF, _NARROW = fmpq(1, 2), fmpq(1, 1 << 16)
 
 
 def rounding_mode(name: str) -> RoundingMode:
@@ -116,13 +117,12 @@ def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
             low, high = rounded(first), rounded(last)
             if low == high:
                 return low
-            if high - low <= 2 and bits > FIRST:
-                jump = _jump(first, rounded)
+            if bits > FIRST and last - first < _NARROW:
+                # The only whole or half number between the ends: there the rounding jumps.
+                jump = _HALF * -_floor(-2 * first)
                 side = _side(real, jump / scale)
-                if side is not None and side <= 0:
-                    return rounded(jump) if side == 0 else low
-                if side == 1 and rounded(jump + _BESIDE) == high:
-                    return high
+                if side is not None:
+                    return (low, rounded(jump), high)[side + 1]
         bits *= 4
     if (whole := real.value.rational()) is not None:
         return rounded(whole * scale)
@@ -144,18 +144,6 @@ def _rational(end: arb) -> fmpq:
     if abs(end) >= arb(_TINY):
         return end.fmpq()
     return _TINY if end > 0 else -_TINY if end < 0 else fmpq(0)
-
-
-def _jump(low: fmpq, rounded: Callable[[fmpq], int]) -> fmpq:
-    """Where the rounding first jumps above what ``low`` rounds to: a whole or half number.
-
-    ``low`` itself may lie on a jump; it is that one only where what is just above it rounds
-    to more.
-    """
-    first = -_floor(-2 * low)
-    # Two units hold a jump of every mode: rounding down makes none at 0.
-    halves = (fmpq(first + k, 2) for k in range(4))
-    return next(x for x in halves if rounded(x + _BESIDE) > rounded(low))
 
 
 def decimal(real: Real, places: int, mode: RoundingMode = "half-even") -> Decimal:

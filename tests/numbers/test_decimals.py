@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import decimal
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
 
 import gmpy2
 import pytest
+from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn import solve
 from symattn.errors import Malformed, Undecided
 from symattn.numbers import rounding
+from symattn.numbers.balls import precision
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import MODES, RoundingMode, significant
+from symattn.numbers.values import Value
 
 from ..strategies import few, field, many, some, wide_fractions
 
@@ -122,6 +127,60 @@ def test_the_rounded_value_is_within_its_unit(value, places, mode):
     assert (bound + error).sign() >= 0
     sides = {"floor": 1, "ceiling": -1, "down": value.sign(), "up": -value.sign()}
     assert error.sign() in (0, sides.get(mode, error.sign()))
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """A number with a ball that stays as it is up to 512 bits."""
+
+    value: Value
+    low: Fraction
+    high: Fraction
+
+    def ball(self, bits):
+        if bits > 512:
+            return self.value.ball(bits)
+        with precision(2048):
+            return arb(fmpq(*self.low.as_integer_ratio())).union(
+                arb(fmpq(*self.high.as_integer_ratio()))
+            )
+
+
+@many
+@given(
+    st.integers(-5, 5).map(lambda k: Fraction(k, 2)),
+    st.sampled_from([Fraction(1, 2**k) for k in (0, 1, 2, 40, 90)]),
+    st.integers(1, 4),
+    st.booleans(),
+    st.sampled_from([0, Fraction(1, 2**70), Fraction(1, 2), 1 - Fraction(1, 2**70), 1]),
+    modes,
+)
+def test_an_end_of_a_ball_may_be_where_the_rounding_jumps(jump, width, times, is_low, at, mode):
+    """Wherever in a ball the number is, and however wide that is, its ends on whole and half
+    numbers included."""
+    width *= times
+    low = jump if is_low else jump - width
+    q = low + at * width
+    real = Enclosed(read(q), low, low + width)
+    assert Fraction(rounding.decimal(real, 0, mode)) == rounded(q, 0, mode)
+
+
+@pytest.mark.parametrize("name", ["please-study-man", "cat-sat-mat"])
+def test_as_many_digits_as_a_ball_has(name):
+    """Where a number times ten to the places is about 2^512 or 2^2048, balls of as many bits
+    have whole numbers as ends; 60 places more tell what is right."""
+    Y = solve(name)["Y"]
+    for places in (*range(152, 156), *range(614, 618)):
+        unit = Decimal(1).scaleb(-places)
+        longer = Y.decimal(places + 60, "down")
+        for mode, python in PYTHONS.items():
+            for row, exact in zip(Y.decimal(places, mode), longer, strict=True):
+                assert row == tuple(x.quantize(unit, rounding=python, context=HUGE) for x in exact)
+
+
+def test_a_digit_that_was_wrong():
+    """Entry (1, 1) goes on with 4703."""
+    assert str(solve("please-study-man")["Y"].decimal(153)[1][1]).endswith("082870")
 
 
 @pytest.mark.parametrize("mode", sorted(MODES))
