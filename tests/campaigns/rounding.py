@@ -282,6 +282,8 @@ def functions(seed: int, chance: random.Random) -> Iterator[Known]:
             for _ in range(3):
                 q = Fraction(chance.randint(1, 60), chance.randint(1, 12))
                 name = chance.choice([*_FUNCTIONS, "sqrt", "sqrt"])
+                # Beyond, what the error function lacks of 1 is less than the bracket.
+                q = q / 4 if name == "erf" else q
                 made = getattr(number(q), name)()
                 terms.append((f"{name}({q})", made, _FUNCTIONS[name](gmpy2.mpfr(gmpy2.mpq(q)))))
             (a, x, u), (b, y, v), (c, z, w) = terms
@@ -386,14 +388,15 @@ class Loose:
 def ends(seed: int, chance: random.Random) -> Iterator[Known]:
     """Balls whose ends are whole and half numbers, where no power of ten makes them others."""
     for _ in range(80):
-        low = Fraction(chance.randint(-6, 5), 2)
+        # Of numbers as long as a ball the ends are whole and half numbers.
+        low = Fraction(chance.randint(-6, 5), 2) + chance.choice([0, 0, -1, 1]) * 2**510
         high = low + Fraction(chance.randint(1, 2), 2 ** chance.choice([1, 2, 40, 80]))
         if chance.randrange(2):
             low, high = 2 * low - high, low
         tiny = (high - low) / 2 ** chance.choice([2, 60, 70, 900])
         q = chance.choice([low, high, low + tiny, high - tiny, (low + high) / 2])
         real = Loose(number(q), _fmpq(low), _fmpq(high), chance.choice([128, 512]))
-        yield Known(f"{q} in [{low}, {high}]", real, exactly(q), (0,))
+        yield Known(f"{float(q)} in [{float(low)}, {float(high)}]", real, exactly(q), (0,))
 
 
 #: Sources of numbers, and those whose numbers may be rounded to any number of places.
@@ -451,7 +454,7 @@ def floats(seed: int) -> Iterator[Wrong | None]:
     """Floats of a seed, None for each that is right: whole arrays, and one by one."""
     chance = random.Random(seed)
     for source in (functions, ends, midway):
-        for known in source(seed, chance):
+        for known in islice(source(seed, chance), 16):
             for form in FORMATS:
                 found = formats.nearest(known.real, formats.float_format(form))
                 expected = known.bracket.settled(_NEAREST[form])
@@ -515,17 +518,17 @@ def _elementwise(seed: int) -> Iterator[Wrong | None]:
     """Functions of an array of numbers of all sizes."""
     rng = np.random.default_rng(seed)
     text = [*_ENTRIES][seed % len(_ENTRIES)]
-    table = np.ldexp(rng.normal(size=(6, 6)), rng.integers(-30, 9, size=(6, 6)))
+    table = np.ldexp(rng.normal(size=(12, 12)), rng.integers(-30, 9, size=(12, 12)))
     quantity = solve(case("t", {"X": from_floats(table)}, {"Y": text}))["Y"]
-    with gmpy2.context(precision=2_000, emax=10**9, emin=-(10**9)):
+    with gmpy2.context(precision=400, emax=10**9, emin=-(10**9)):
         exact = [_ENTRIES[text](gmpy2.mpfr(x)) for x in table.ravel().tolist()]
     yield from _nearest(f"{text}, seed {seed}", quantity, [_relative(x) for x in exact])
 
 
 def _relative(x: Any) -> Bracket:
-    """A number of MPFR's with a thousand bits that are right, from its first one on."""
+    """A number of MPFR's with 300 bits that are right, from its first one on."""
     mantissa, exponent = map(int, x.as_mantissa_exp())
-    room = abs(mantissa) >> 1_000
+    room = abs(mantissa) >> 300
     below = 1 << max(-exponent, 0)
     low, high = ((mantissa + off) << max(exponent, 0) for off in (-room, room))
     return Bracket(low, high, below)
