@@ -121,6 +121,8 @@ def test_signs(text, sign):
     value = read(text.replace("10^20", "1e20"))
     assert (value.sign(), (-value).sign()) == (sign, -sign)
     assert (value * read("exp(50000)")).sign() == sign
+    with precision(4 * FIRST):
+        assert leading.of_parts(value.parts).ball * sign > 0
 
 
 def test_what_is_zero_stays_undecided():
@@ -174,6 +176,23 @@ def test_next_to_a_whole_number(step, number, whole):
     assert Fraction(Y.decimal(5)[0][0]) == whole
     assert Fraction(Y.decimal(5, "floor")[0][0]) == whole - (0 if above else unit)
     assert Fraction(Y.decimal(5, "ceiling")[0][0]) == whole + (unit if above else 0)
+
+
+def test_weights_next_to_one():
+    """So are weights of a softmax, whose closed forms wait until they are used."""
+    Y = solved("log(softmax(X))", 100_000, 0)
+    assert [str(x) for x in Y.decimal(3, "floor")[0]] == ["-0.001", "-100000.001"]
+    assert [str(x) for x in Y.decimal(3, "ceiling")[0]] == ["0.000", "-100000.000"]
+
+
+@pytest.mark.parametrize("q", [2, (2**89 - 1) * (2**107 - 1)])
+def test_roots_that_are_no_terms(q):
+    """A root of a root, and that of a number too long to be factored, are balls."""
+    term = {((), 2, ()): fmpq(1)} if q == 2 else {((), 1, ()): fmpq(q)}
+    with precision(256):
+        found = leading.sqrt(leading.of_sum(term))
+        expected = arb(q).sqrt().sqrt() if q == 2 else arb(q).sqrt()
+        assert (found.term, found.rest.overlaps(expected)) == ({}, True)
 
 
 def test_digits_of_what_is_next_to_nothing():
