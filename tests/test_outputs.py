@@ -348,8 +348,9 @@ def assert_untouched(path: Path) -> None:
     assert sorted(one.name for one in path.parent.iterdir()) == ["other.md", "post.md"]
 
 
-def test_a_file_that_may_not_grow(linked: Path) -> None:
+def test_a_file_that_may_not_grow(linked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit of the system is met before a byte is changed."""
+    monkeypatch.setattr(outputs, "_pour", lambda *_: pytest.fail("it is begun"))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:

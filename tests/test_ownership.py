@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from symattn import outputs
@@ -19,6 +19,7 @@ CONTENTS = st.sampled_from([b"", b"one", b"two"])
 WHOSE = st.sampled_from(["user", "sheet", "exercise caf\u00e9\tau\nlait"])
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(WHOSE, CONTENTS, st.booleans()), max_size=12))
 @example([("sheet", b"one", False), ("user", b"two", False), ("sheet", b"one", False)])
 def test_whose_a_file_is(steps) -> None:
@@ -121,13 +122,13 @@ def test_the_same_again_is_noted_once(tmp_path: Path) -> None:
     assert len(lines) == 1
 
 
-@pytest.mark.parametrize("kind", ["somebody's", "binary", "link", "folder", "pipe"])
+@pytest.mark.parametrize("kind", ["somebody's", "binary", "link", "lost", "folder", "pipe"])
 def test_a_record_that_is_none(kind: str, tmp_path: Path) -> None:
     """It stays as it is, and what is written without one is replaced by force."""
     record, theirs = tmp_path / RECORD, tmp_path / "theirs"
     theirs.write_bytes(b"theirs")
-    if kind == "link":
-        record.symlink_to("theirs")
+    if kind in ("link", "lost"):
+        record.symlink_to("theirs" if kind == "link" else "nothing")
     elif kind == "folder":
         record.mkdir()
     elif kind == "pipe":
@@ -140,6 +141,7 @@ def test_a_record_that_is_none(kind: str, tmp_path: Path) -> None:
         Outputs("sheet").write(tmp_path / "a", b"ours again")
     Outputs("sheet", force=True).write(tmp_path / "a", b"ours again")
     assert (record.lstat().st_size, theirs.read_bytes()) == (before, b"theirs")
+    assert not (tmp_path / "nothing").exists()
 
 
 def test_lines_that_say_nothing(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class Made:
 
 @click.command("exercise")
 @click.argument("case", metavar="CASE")
-@writes("DIR", "Where the exercises go, each into a folder of its own.", default="exercises")
+@writes("DIR", "Where the exercise goes; another one needs another folder.", default="exercises")
 @click.option(
     "--level",
     type=click.Choice(LEVELS),
