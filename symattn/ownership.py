@@ -126,7 +126,8 @@ class Outputs:
         if not os.path.lexists(path) or (target := outputs.ordinary(path)) is None:
             return
         if not self._inputs.isdisjoint(_identities(path)):
-            raise Malformed(f"{path} would replace what is read: choose another -o")
+            why = "would replace what is read"
+            raise Malformed(f"{path} {why}: choose another -o, or leave it out")
         if target.exists():
             self._permit(path, target, by)
 

@@ -262,10 +262,10 @@ def saved_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
     def saving(path: Path) -> None:
         from symattn.cli import cases
 
-        work = cases.of_each
+        work: Callable[..., object] = cases.of_each
 
         def and_save(*arguments: object, **named: object) -> object:
-            result = work(*arguments, **named)  # type: ignore[arg-type]
+            result = work(*arguments, **named)
             path.write_bytes(path.read_bytes() + b"A paragraph.\n")
             return result
 
@@ -308,5 +308,8 @@ def test_standard_input_is_read_too(symattn, folder: Path, monkeypatch) -> None:
     os.dup2(terminal, 0)
     os.close(terminal)
     assert (done.code, done.out) == (2, "")
-    assert done.err == "symattn: text.txt would replace what is read: choose another -o\n"
+    assert (
+        done.err
+        == "symattn: text.txt would replace what is read: choose another -o, or leave it out\n"
+    )
     assert path.read_bytes() == before
