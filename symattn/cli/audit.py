@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from symattn import __version__, outputs
+from symattn import __version__
 from symattn.cli import cases as case_arguments
-from symattn.cli import fix, options
+from symattn.cli import fix
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace, one_document, paced, paper_and_language
+from symattn.cli.options import Pace, one_document, paced, paper_and_language, writes
 from symattn.cli.pages import FORMS, made_of, page, papers, typeset
 from symattn.errors import EngineFailure, Malformed
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.verdicts import Verdict
 from symattn.workers import Asker
 
@@ -32,14 +33,10 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", *FORMS)
 @click.command("audit")
 @case_arguments.argument
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    callback=options.output,
-    metavar="FILE",
-    help="Write to FILE instead, - is standard output; for html, tex and pdf a folder where there "
-    "are several cases.",
+@writes(
+    "FILE",
+    "Write to FILE instead, - is standard output; for html, tex and pdf a folder where there are "
+    "several cases.",
 )
 @click.option(
     "--strict",
@@ -71,6 +68,7 @@ def command(
     cases: tuple[str, ...],
     form: str,
     output: Path | None,
+    outputs: Outputs,
     strict: bool,
     unfolded: bool,
     correct: bool,
@@ -96,13 +94,14 @@ def command(
       symattn audit post.md --format html             the article with the red pen in it
       symattn audit post.md --diff                    what --fix would correct
       symattn audit post.md --fix                     correct the article itself
+      symattn audit post.md -o audit.txt --force      whatever audit.txt was
     """
     if correct or compare:
         if form != "text":
             raise Malformed("--fix and --diff write no report: leave --format out")
         if not cases:
             raise Malformed("--fix and --diff take articles: name them")
-        settled = (fix.diff if compare else fix.fix)(cases, output, strict, pace)
+        settled = (fix.diff if compare else fix.fix)(cases, output, outputs, strict, pace)
         sys.exit(0 if settled else CHECK_FAILED)
     pages, folder = form in FORMS, output or Path("audits")
     single = pages and len(cases) == 1 and output is not None and _is_file(output, form)
@@ -112,9 +111,9 @@ def command(
     elif output == STANDARD_OUTPUT:
         output = None
     if pages and not single:
-        outputs.check_folder(folder)
+        outputs.claim_in(folder)
     elif output is not None:
-        outputs.check(output)
+        outputs.claim(output)
     asked = {"paper": paper, "language": language}
     settings: dict[str, object] = {
         name: value for name, value in asked.items() if value is not None
@@ -123,18 +122,20 @@ def command(
         cases, pace, _audited, form, output is None, strict, unfolded, settings
     )
     if pages:
-        paths = [
-            output if single and output else folder / f"{item.name}-audit.{form}"
-            for item in audits.done
-        ]
+        names = [f"{item.name}-audit.{form}" for item in audits.done]
         if not single:
-            outputs.prepare_folder(folder)
-        _red_pen(paths, [item.content for item in audits.done], form, pace.jobs)
+            outputs.claim_in(folder, names)
+        paths = [output if single and output else folder / name for name in names]
+        _red_pen(outputs, paths, [item.content for item in audits.done], form, pace.jobs)
     elif form == "text" and output is None:
         for item in audits.done:
             case_arguments.echo(item.content)
     else:
-        _emit(_text([item.content for item in audits.whole()], form), output)
+        text = _text([item.content for item in audits.whole()], form)
+        if output is not None:
+            outputs.write(output, (text.rstrip("\n") + "\n").encode())
+        elif text:
+            click.echo(text)
     audits.tell()
     refuted = any(item.refuted for item in audits.done)
     if refuted or (strict and any(item.open for item in audits.done)):
@@ -230,19 +231,12 @@ def _text(contents: list[Any], form: str) -> str:
     return "\n".join(content for content in contents if content)
 
 
-def _emit(text: str, output: Path | None) -> None:
-    if output is not None:
-        outputs.write(output, (text.rstrip("\n") + "\n").encode())
-    elif text:
-        click.echo(text)
-
-
 def _is_file(output: Path, form: str) -> bool:
     """Whether a single page goes into that very file, and not into a folder."""
     return output.suffix == f".{form}" or (output.exists() and not output.is_dir())
 
 
-def _red_pen(paths: list[Path], printed: list[Any], form: str, jobs: int) -> None:
+def _red_pen(outputs: Outputs, paths: list[Path], printed: list[Any], form: str, jobs: int) -> None:
     """Write the pages; without all of their PDFs none."""
     documents = [made_of(one) if form == "pdf" else one for one in printed]
     contents = [text.encode() for text in documents]

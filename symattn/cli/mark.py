@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from symattn import outputs
 from symattn.cli import cases as case_arguments
-from symattn.cli import options
-from symattn.cli.options import Pace, at_once, bounded
+from symattn.cli.options import Pace, at_once, bounded, writes
 from symattn.cli.pages import page
 from symattn.errors import Fault, Faults, Malformed
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Asker, Job, Limits
 
 if TYPE_CHECKING:
@@ -43,14 +42,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Make ANSWERS, a table with a column for each blank, to be filled.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    callback=options.output,
-    metavar="DIR",
-    help="Write each student's feedback as a page and as text, and marks.csv, to DIR.",
-)
+@writes("DIR", "Write each student's feedback as a page and as text, and marks.csv, to DIR.")
 @click.option(
     "--format",
     "form",
@@ -73,6 +65,7 @@ def command(
     key: Path | None,
     begin: bool,
     output: Path | None,
+    outputs: Outputs,
     form: str,
     language: str,
     limits: Limits,
@@ -115,14 +108,14 @@ def command(
     if output == STANDARD_OUTPUT:
         raise Malformed("-o is a folder here; the table goes to standard output without it")
     if output is not None:
-        outputs.check_folder(output)
+        outputs.claim_in(output, [tables.FILE])
     of_name(language)
     key = answers.parent / FILE if key is None else key
     exercises = read_key(key)
     if exercises[0].is_proof:
         raise Malformed("its parts are proofs, which have no figures to mark", str(key))
     if begin:
-        _begin(answers, exercises[0])
+        _begin(answers, exercises[0], outputs)
         return
     found = read_answers(answers, exercises)
     if not found.scripts:
@@ -134,7 +127,7 @@ def command(
     names = tables.file_names([one.student for one in rows])
     files = [f"{name}.html" if output else "" for name in names]
     if output is not None:
-        _write(output, marked, names, tables.csv_text(rows, files))
+        _write(output, outputs, marked, names, tables.csv_text(rows, files))
     not_marked = [*found.refused, *failed]
     if form == "json":
         click.echo(json_text(tables.as_dict(rows, not_marked)))
@@ -151,15 +144,13 @@ def command(
     faults.raise_all(str(answers))
 
 
-def _begin(answers: Path, exercise: Exercise) -> None:
+def _begin(answers: Path, exercise: Exercise, outputs: Outputs) -> None:
     """Write the table that is to be filled, where nothing is yet."""
     from symattn.exercises.marking.columns import empty_table
 
     if answers.suffix.lower() != ".csv":
         raise Malformed(f"{answers}: --begin makes a table, expected a name that ends in .csv")
-    if answers.exists() or answers.is_symlink():
-        raise Malformed(f"{answers} is there already: nothing is overwritten")
-    outputs.write(answers, empty_table(exercise).encode())
+    outputs.create(answers, empty_table(exercise).encode())
     click.echo(visible(f"{answers}: fill in a row for each student, then symattn mark {answers}"))
 
 
@@ -216,10 +207,12 @@ def _examiner(key: Path, version: int) -> Examiner:
     return Examiner(_exercises(key)[version])
 
 
-def _write(folder: Path, marked: Sequence[_Marked], names: Sequence[str], table: str) -> None:
+def _write(
+    folder: Path, outputs: Outputs, marked: Sequence[_Marked], names: Sequence[str], table: str
+) -> None:
     from symattn.exercises.marking.tables import FILE
 
-    outputs.prepare_folder(folder)
+    outputs.claim_in(folder, (f"{name}.{form}" for name in names for form in ("html", "txt")))
     for one, name in zip(marked, names, strict=True):
         outputs.write(folder / f"{name}.html", one.html.encode())
         outputs.write(folder / f"{name}.txt", one.text.encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -13,12 +13,58 @@ import click
 from symattn.cases.settings import CHOICES, NAMES, PARTS
 from symattn.errors import Malformed
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Limits
 
 
-def output(context: click.Context, parameter: click.Parameter, value: str | None) -> Path | None:
+def writes(
+    metavar: str, what: str, default: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command -o, as ``output``, and --force; and ``outputs``, which it writes
+    through: that knows what the command was told to read."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @click.option(
+            "-o",
+            "--output",
+            type=click.Path(),
+            callback=_output,
+            default=default,
+            show_default=default is not None,
+            metavar=metavar,
+            help=what,
+        )
+        @click.option(
+            "--force",
+            is_flag=True,
+            help="Replace files that symattn did not write, or that were changed since; what is "
+            "read is never replaced.",
+        )
+        @wraps(command)
+        def with_outputs(*, output: Path | None, force: bool, **rest: Any) -> None:
+            context = click.get_current_context()
+            outputs = Outputs(str(context.info_name), _read(context), force)
+            command(output=output, outputs=outputs, **rest)
+
+        return with_outputs
+
+    return decorated
+
+
+def _output(context: click.Context, parameter: click.Parameter, value: str | None) -> Path | None:
     """A file or folder to be written; ``-`` is standard output."""
     return STANDARD_OUTPUT if value == "-" else None if value is None else Path(value)
+
+
+def _read(context: click.Context) -> Iterator[str | Path | int]:
+    """What may name a file that a command reads: each of its arguments, and of its options
+    all that are no choice. ``-`` is standard input."""
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        if parameter.name != "output" and not isinstance(parameter.type, click.Choice):
+            for one in value if isinstance(value, tuple) else (value,):
+                if isinstance(one, str | Path):
+                    yield 0 if one == "-" else one
 
 
 def one_document(target: Path | None, count: int, form: str | None) -> None:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symattn import outputs
 from symattn.cli import cases as case_arguments
-from symattn.cli import options
 from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, limited
+from symattn.cli.options import Pace, limited, writes
 from symattn.errors import Malformed
 from symattn.escaping import json_text
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
@@ -32,16 +31,9 @@ if TYPE_CHECKING:
     default="text",
     show_default=True,
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    callback=options.output,
-    metavar="FILE",
-    help="Write to FILE instead, - is standard output.",
-)
+@writes("FILE", "Write to FILE instead, - is standard output.")
 @limited
-def command(article: str, form: str, output: Path | None, pace: Pace) -> None:
+def command(article: str, form: str, output: Path | None, outputs: Outputs, pace: Pace) -> None:
     """Show how an ARTICLE is understood: what it gives, computes and prints, by line.
 
     An ARTICLE is Markdown, a notebook, LaTeX, HTML or text. Nothing is judged
@@ -85,7 +77,7 @@ def command(article: str, form: str, output: Path | None, pace: Pace) -> None:
     if output == STANDARD_OUTPUT:
         output = None
     if output is not None:
-        outputs.check(output)
+        outputs.claim(output)
     read = case_arguments.of_each([article], pace, _read, form, output is None)
     (text,) = read.whole()
     if output is not None:

@@ -9,6 +9,7 @@ import pytest
 
 from symattn.exercises.key import read_key
 from symattn.exercises.maxima import matrix
+from tests.folders import written
 
 GIVEN = "[given]\nX = [[1, 2], [3, 4]]\n"
 STEPS = "[steps]\nS = 'X @ X.T'\nA = 'softmax(S)'\n"
@@ -16,7 +17,7 @@ STEPS = "[steps]\nS = 'X @ X.T'\nA = 'softmax(S)'\n"
 
 def files(folder):
     """The names of the exercises and their key in a folder, sorted."""
-    return sorted(path.name for path in folder.iterdir() if path.name != "index.html")
+    return [path.name for path in written(folder) if path.name != "index.html"]
 
 
 def test_a_question(tmp_path, symattn) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.folders import written
+
 from .processes import Run, heeds_signals
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
@@ -67,7 +69,7 @@ WHOLE = {
 
 def assert_whole(folder: Path) -> None:
     """Every file is a sheet from its beginning to its end."""
-    for path in folder.iterdir() if folder.exists() else ():
+    for path in written(folder):
         content = path.read_bytes()
         head, end = WHOLE[path.suffix]
         assert path.stem in CASES or path.name == "index.html"
@@ -86,7 +88,7 @@ def test_ended_at_any_moment(number: int, run: Run) -> None:
     out.mkdir()
     (out / f"{CASES[0]}.tex").write_bytes(b"% !TeX old \\end{document}")
     (out / f"{CASES[0]}.pdf").write_bytes(b"%PDF-old %%EOF")
-    with run.start("sheet", *CASES, "-o", "out", "--jobs", "2") as process:
+    with run.start("sheet", *CASES, "-o", "out", "--jobs", "2", "--force") as process:
         heeds_signals(process)
         time.sleep(drawn.uniform(0, LONG))
         children = sorted(set(run.processes()) - {process.pid})
@@ -203,9 +205,11 @@ def test_a_signal_while_a_file_is_written(run: Run) -> None:
         "os.fchmod = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\n",
         "utf-8",
     )
-    code, out, err = run.ended("audit", "cat-sat-mat", "--format", "json", "-o", "out.json")
+    code, out, err = run.ended(
+        "audit", "cat-sat-mat", "--format", "json", "-o", "out.json", "--force"
+    )
     assert (code, out, err) == (128 + signal.SIGTERM, "", "")
-    assert [path.name for path in run.work.iterdir()] == ["out.json"]
+    assert [path.name for path in written(run.work)] == ["out.json"]
     assert (run.work / "out.json").read_text("utf-8") == "mine"
 
 

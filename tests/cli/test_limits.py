@@ -90,7 +90,7 @@ def test_the_others_go_on(command: str, run: Run) -> None:
     assert out == alone != ""
 
 
-@pytest.mark.parametrize("output", [[], ["-o", "all.json"]])
+@pytest.mark.parametrize("output", [[], ["-o", "all.json", "--force"]])
 def test_one_document_of_all_is_whole(output: list[str], run: Run) -> None:
     """Where one document tells of all cases, a case that is stopped leaves the old one."""
     (run.work / "all.json").write_text("mine", "utf-8")

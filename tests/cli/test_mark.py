@@ -12,6 +12,7 @@ import pytest
 from symattn.cases import library
 from symattn.exercises.exercise import exercise
 from symattn.exercises.key import key
+from tests.folders import written
 
 CASE = exercise(library.load("cat-sat-mat"))
 #: The weights that come of scores without the scale, and the output that comes of these.
@@ -74,7 +75,7 @@ def test_output(symattn, files) -> None:
         assert ended.code == 0
         assert f"feedback and marks.csv in out{flag}" in ended.out
         folder = files / f"out{flag}"
-        assert sorted(path.name for path in folder.iterdir()) == [
+        assert [path.name for path in written(folder)] == [
             "Ada_Lovelace.html", "Ada_Lovelace.txt", "Bob.html", "Bob.txt", "marks.csv"
         ]  # fmt: skip
         assert "well done" in (folder / "Ada_Lovelace.txt").read_text()

@@ -7,10 +7,12 @@ import re
 
 import pytest
 
+from tests.folders import written
+
 
 def files(folder):
     """The names of all files in a folder and below, sorted."""
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.*"))
+    return [str(path.relative_to(folder)) for path in written(folder, "**/*.*")]
 
 
 def test_vectors(tmp_path, symattn) -> None:

@@ -20,8 +20,8 @@ from symattn.exercises.marking.points import most, shown
 FILE = "marks.csv"
 #: Bytes of a file's name, without its ending.
 _LONGEST = 80
-#: Names that no file has on Windows.
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")
+#: Names that no file has on Windows, and that folders have for files of their own.
+_TAKEN = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|index|readme)\Z")
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ def common(rows: Sequence[Row]) -> list[tuple[str, int]]:
 def file_names(students: Sequence[str]) -> list[str]:
     """What the files of students are called: safe anywhere, and each another.
 
-    >>> file_names(["Ada Lovelace", "ada/lovelace", "../..", "con", "Ada_Lovelace"])
-    ['Ada_Lovelace', 'ada_lovelace-2', 'student', 'con_', 'Ada_Lovelace-3']
+    >>> file_names(["Ada Lovelace", "ada/lovelace", "../..", "con", "Ada_Lovelace", "README"])
+    ['Ada_Lovelace', 'ada_lovelace-2', 'student', 'con_', 'Ada_Lovelace-3', 'README_']
     """
     taken: set[str] = set()
     names = []
@@ -139,4 +139,4 @@ def _safe(student: str) -> str:
     """A name of letters, digits and lines."""
     name = re.sub(r"[^\w-]+", "_", student).strip("_-")
     name = name.encode()[:_LONGEST].decode(errors="ignore") or "student"
-    return f"{name}_" if _DEVICES.match(name.casefold()) else name
+    return f"{name}_" if _TAKEN.match(name.casefold()) else name
