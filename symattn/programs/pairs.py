@@ -14,7 +14,8 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from symattn.numbers import doubles, exponentials, series, slices, words
+from symattn.ieee import need_ieee
+from symattn.numbers import doubles, exponentials, series, slices
 from symattn.numbers.balls import FIRST
 from symattn.numbers.doubles import Doubles
 from symattn.numbers.reading import Hidden
@@ -27,16 +28,15 @@ from symattn.programs.nodes import FLOW, Node
 class Pairs:
     """The operations on pairs of floats; a masked score is ``-inf``.
 
-    Raises :class:`~symattn.errors.Unsound` in a process whose floats aren't those of IEEE 754.
+    Raises :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754, which may
+    change between two operations.
     """
 
     centres = True
 
-    def __init__(self) -> None:
-        words.need_ieee()
-
     def apply(self, node: Node, operands: list[Doubles]) -> Doubles:
         """See :class:`~symattn.programs.running.Arithmetic`."""
+        need_ieee()
         with np.errstate(all="ignore"):
             return _OPERATIONS[node.op](node, *operands)
 

@@ -13,6 +13,7 @@ import numpy as np
 from symattn.cases import library
 from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed, SymattnError, short
+from symattn.ieee import need_ieee
 from symattn.numbers.reading import Hidden
 from symattn.programs.axes import Axes
 from symattn.programs.nodes import Node, ancestors
@@ -201,6 +202,8 @@ class Solution:
     def _validate(self) -> None:
         """Raise for every step that is not defined at these numbers: a row
         masked whole, a division by zero, the root of a negative number."""
+        # Asked here too: what is wrong with all floats is no fault of one step.
+        need_ieee()
         faults: list[Fault] = []
         broken: set[int] = set()
         for name in self.program.steps:
