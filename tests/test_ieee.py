@@ -8,6 +8,7 @@ import mmap
 import platform
 import sys
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def floats(register):
 
 
 #: A weight of e^-740 is a subnormal number of 64 bits.
-SMALL = {"q": [[1]], "k": [[0], [-740]], "v": [[0], [1]]}
+SMALL: dict[str, Any] = {"q": [[1]], "k": [[0], [-740]], "v": [[0], [1]]}
 
 
 def small():

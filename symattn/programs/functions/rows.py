@@ -202,8 +202,9 @@ def _softmax_back(node: Node, g: Node) -> Flows:
     flow = summed(times(node, g), axis)
     flows: Flows = [times(node, minus(g, flow))]
     if sink is not None:
-        left = minus(1, summed(node, axis))
-        flows.append(nodes.gathered(nodes.negate(times(left, flow)), sink.shape))
+        taken = nodes.negate(times(minus(1, summed(node, axis)), flow))
+        # A sink of each column stands in a column, as that of each row.
+        flows.append(nodes.gathered(nodes.transpose(taken) if axis == 0 else taken, sink.shape))
     return flows
 
 
@@ -238,7 +239,7 @@ def log_softmax(x: Node, axis: Axis = _ROWS) -> Node:
     return minus(x, logsumexp(x, axis))
 
 
-@function()
+@function(kink=Sentence("0 at 0"))
 def entropy(x: Node, axis: Axis = _ROWS) -> Node:
     """-sum of x log x along each row of weights; 0 log 0 is 0."""
     # Where a weight is 0 its logarithm is taken to be that of 1.
@@ -255,6 +256,11 @@ def _scaled(x: Node, gamma: Node | None, beta: Node | None) -> Node:
             raise Malformed(
                 f"expected {x.shape[-1]} numbers to scale or shift by, found {show(one.shape)}"
             )
+    # A vector is scaled by one row as by a vector: it stays one.
+    gamma, beta = (
+        Node("reshape", (one,), x.shape) if one and len(one.shape) > len(x.shape) else one
+        for one in (gamma, beta)
+    )
     if gamma is not None:
         x = times(x, gamma)
     return x if beta is None else plus(x, beta)
