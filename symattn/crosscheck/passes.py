@@ -62,6 +62,8 @@ _RANGES = {
     "layer_norm": (5, 0.0, math.inf),
     "rms_norm": (3, 0.0, math.inf),
 }
+#: Which operand is above 0, likewise.
+_POSITIVE = {"angle": 1}
 _INFINITE_LOSS = "the logit is masked (-inf) and its target is not 0: the loss is infinite"
 _MASKED_PRODUCT = "-inf in a matrix product has no meaning"
 
@@ -129,6 +131,10 @@ def _faults(line: Line, operands: Sequence[Tracks]) -> Iterator[tuple[int | None
                 if entry.value + reach < least or entry.value - reach > most:
                     wanted = f"at least {least:g}" if most == math.inf else f"{least:g} to {most:g}"
                     yield None, None, f"entry [{i}, {j}]: expected {wanted}, found {entry.value!r}"
+    if line.operation in _POSITIVE:
+        entry = operands[_POSITIVE[line.operation]][0][0]
+        if entry.value + UNIT * entry.error <= 0:
+            yield None, None, f"expected a number above 0, found {entry.value!r}"
     if line.operation in MASKS:
         for i, row in enumerate(operands[MASKS[line.operation]]):
             for j, entry in enumerate(row):
@@ -138,7 +144,8 @@ def _faults(line: Line, operands: Sequence[Tracks]) -> Iterator[tuple[int | None
     elif line.operation in _CLASSES:
         (ids,), most = operands[_CLASSES[line.operation]], line.sizes["m"]
         for entry in ids:
-            if not entry.error and not is_class(entry, most):
+            known = not entry.is_unknown
+            if known and not entry.near(float(min(max(round(entry.value), 0), most - 1))):
                 yield None, None, f"expected whole numbers below {most}, found {entry.value!r}"
         if line.operation == "nll" and all(is_class(entry, most) for entry in ids):
             for row, entry in zip(operands[0], ids, strict=True):

@@ -258,4 +258,4 @@ def _flowing(node: Node, gradient: Node) -> Iterator[tuple[Node, Node]]:
         found = [(x, below.get(x.serial)) for x in left.values()] + [
             (x, flow) for x, flow in found if x.serial not in left
         ]
-    return ((x, flow) for x, flow in found if flow is not None and flow is not nodes.NOTHING)
+    return ((x, flow) for x, flow in found if flow is not None)

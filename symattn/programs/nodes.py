@@ -121,11 +121,8 @@ def ancestors(
     return [found[serial] for serial in sorted(found)]
 
 
-#: Marks an operand of a call that nothing flows into.
-NOTHING = Node("constant", (), ())
-
 #: How a gradient flows through a call: (node, what flows into it) to what flows into each
-#: operand; None is left to the operations below the call.
+#: operand.
 Back = Callable[[Node, Node], "list[Node | None]"]
 
 

@@ -172,10 +172,6 @@ FUNCTION_CASES: dict[str, list[tuple[dict[str, Shape], str]]] = {
         ({"X": (2, 3), "Y": (2, 3), "Z": ()}, "cross_entropy(X, Y, label_smoothing=Z)"),
         ({"X": (3,), "Z": ()}, "cross_entropy(X, 1, label_smoothing=Z)"),
     ],
-    "where": [
-        ({"X": (2, 3), "Y": (2, 3), "Z": (3,)}, "where(X, Y, Z) * where(X > Z, 2, Y)"),
-        ({"X": (2, 3), "Y": (3,)}, "where(X > Y, X, X)"),
-    ],
     "nll": [
         ({"X": (2, 3)}, "nll(X, [2, 0])"),
         ({"X": (3,)}, "nll(X, 1)"),
@@ -186,6 +182,7 @@ OTHER_CASES = [
     *[({"X": (2, 3)}, f"X**{k}") for k in (0, 1, 2, 3, -1, -2, 0.5)],
     *[({"X": (2, 3), "Y": (3,)}, f"(X {sign} Y) * X") for sign in COMPARISONS],
     ({"X": (2, 4)}, 'gelu(X, approximate="tanh")'),
+    ({"X": (2, 3), "Y": (2, 3), "Z": (3,)}, "where(X, Y, Z) * where(X > Z, 2, Y)"),
 ]
 #: Functions that nothing flows into.
 FLAT_FUNCTIONS = {"onehot"}

@@ -83,8 +83,6 @@ class Function:
 
     def __call__(self, *arguments: Any, **options: Any) -> Node:
         """The node, of nodes and options."""
-        if self.back is not None:
-            arguments, options = _apart(arguments, options)
         made = self.build(*arguments, **options)
         if made.op == self.name or not self.is_written:
             return made
@@ -167,23 +165,6 @@ class Function:
             if Node in allowed and not isinstance(tree, syntax.Word):
                 raise
             raise Malformed(f"{self.name}: {name}: {error}") from None
-
-
-def _apart(
-    arguments: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Each argument a node of its own: of a node that is two of them, as in ``clip(x, x, y)``,
-    it could not be told what flows into which."""
-    taken: set[int] = set()
-
-    def own(argument: Any) -> Any:
-        if isinstance(argument, Node):
-            if argument.serial in taken:
-                return nodes.copy(argument)
-            taken.add(argument.serial)
-        return argument
-
-    return tuple(map(own, arguments)), {name: own(value) for name, value in options.items()}
 
 
 def _value(

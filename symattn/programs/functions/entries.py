@@ -128,18 +128,15 @@ def clip(x: Node, low: Node, high: Node) -> Node:
     return nodes.negate(larger(nodes.negate(above_low), nodes.negate(high), to_first=True))
 
 
-def _where_back(node: Node, g: Node) -> Flows:
-    """Nothing flows into what chooses."""
-    return [nodes.NOTHING, None, None]
-
-
-@function(_where_back, name="where")
+@function(name="where")
 def where(M: Node, x: Node, y: Node) -> Node:
     """x where M is 1, y where it is 0; -inf for y hides scores."""
     if y.op == "table" and all(isinstance(one, Hidden) for row in y.extra for one in row):
         return nodes.mask(x, M)
-    is_comparison = M.written is not None and M.written.function in COMPARISONS
-    kept = M if is_comparison else COMPARISONS["!="](M, number(0))
+    # Nothing flows into what chooses, a comparison that is a step neither: it is made again.
+    compared = M.written if M.written and M.written.function in COMPARISONS else None
+    sign, operands = (compared.function, compared.operands) if compared else ("!=", (M, number(0)))
+    kept = COMPARISONS[sign](*operands)
     return plus(times(kept, x), times(minus(1, kept), y))
 
 
