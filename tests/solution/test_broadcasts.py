@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn import case, solve
+from symattn.crosscheck.recomputation import recompute
 from symattn.errors import Malformed
 from symattn.numbers.balls import FIRST, precision
 from symattn.programs.nodes import weights_of_mean
@@ -83,8 +84,10 @@ def test_the_cross_check_finds_the_same(text, numbers):
         flat = upstream if len(shape) == 1 else upstream[-1]
         flat[0] = "-1/3"
     steps = {"Y": text, "Z": weights}
-    held = solve(case("t", {**numbers, "W": upstream}, steps, loss={"output": "Z"}))
+    loss = {"output": "Z", "wrt": [*numbers]}
+    held = solve(case("t", {**numbers, "W": upstream}, steps, loss=loss))
     assert verify(held).verdict is Verdict.HOLDS
+    assert recompute(numbers, {"Y": text}).quantities["Y"].value.shape == shape
 
 
 def test_what_chooses_takes_no_gradient():
