@@ -39,7 +39,8 @@ def log(x: Any) -> Any:
 
 
 def ln(x: Any) -> Any:
-    """The natural logarithm of a weight, by which it is multiplied: 0 ln 0 is 0.
+    """The natural logarithm of a weight, by which it is multiplied: 0 ln 0 is 0, and has no
+    slope there.
 
     >>> 0.0 * ln(0.0), (Tracked(0.0) * ln(Tracked(0.0))).error
     (0.0, 0.0)
@@ -47,7 +48,7 @@ def ln(x: Any) -> Any:
     if x.__class__ is Tracked:
         return x.log_of_weight()
     if isinstance(x, np.ndarray):
-        return np.log(np.where(x == 0, 1, x))
+        return np.log(np.where(x == 0, 1, np.where(x.real == 0, math.nan, x)))
     return math.log(x) if x else 0.0
 
 

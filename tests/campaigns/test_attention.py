@@ -7,6 +7,7 @@ import os
 import random
 import time
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from flint import arb, ctx
@@ -86,7 +87,7 @@ class Attentions(Campaign):
             "K": table(heads, m, d),
             "V": table(heads, m, v),
         }
-        options = {}
+        options: dict[str, Any] = {}
         if chance.random() < 0.5:
             options["scale"] = Fraction(chance.randint(1, 6), 4)
         if chance.random() < 0.3:

@@ -68,6 +68,7 @@ HOLDS: list[tuple[str, dict[str, Any]]] = [
     ("clip(x, a, a)", {"x": [-50, 3, 7], "a": 3}),
     ("clip(x, a, b)", {"x": [-50, 3, 7], "a": 3, "b": 2}),
     ("exp(mask(X, [[1, 0]])**1)", {"X": [[1, 2], [3, 4]]}),
+    ("relu(entropy(v))", {"v": [0]}),
     ("nll(X, P)", {"X": [[1, 2], [3, 4]], "P": [["1/2", "1/2"], [1, 0]]}),
     ("cross_entropy(X, P, label_smoothing=s)", {"X": [[1, 2]], "P": [["1/2", "1/2"]], "s": 0}),
 ]

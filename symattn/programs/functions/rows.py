@@ -256,14 +256,14 @@ def _scaled(x: Node, gamma: Node | None, beta: Node | None) -> Node:
             raise Malformed(
                 f"expected {x.shape[-1]} numbers to scale or shift by, found {show(one.shape)}"
             )
-    # A vector is scaled by one row as by a vector: it stays one.
-    gamma, beta = (
-        Node("reshape", (one,), x.shape) if one and len(one.shape) > len(x.shape) else one
-        for one in (gamma, beta)
-    )
     if gamma is not None:
-        x = times(x, gamma)
-    return x if beta is None else plus(x, beta)
+        x = times(x, _fitted(gamma, x))
+    return x if beta is None else plus(x, _fitted(beta, x))
+
+
+def _fitted(one: Node, x: Node) -> Node:
+    """A vector is scaled by one row as by a vector: it stays one."""
+    return Node("reshape", (one,), x.shape) if len(one.shape) > len(x.shape) else one
 
 
 def _of_rows(x: Node) -> Axis:
@@ -293,7 +293,7 @@ def _layernorm_back(node: Node, g: Node) -> Flows:
     x, gamma, beta, eps = _affine(node)
     axis = _of_rows(x)
     unit = layernorm(x, eps=eps) if gamma or beta else node
-    inner = g if gamma is None else times(g, gamma)
+    inner = g if gamma is None else times(g, _fitted(gamma, g))
     rest = minus(minus(inner, mean(inner, axis)), times(unit, mean(times(inner, unit), axis)))
     spread = nodes.apply("sqrt", plus(var(x, axis), eps))
     return _through(over(rest, spread), gamma, beta, g, unit)
@@ -314,7 +314,7 @@ def _root_mean_square(x: Node, eps: Node) -> Node:
 def _rmsnorm_back(node: Node, g: Node) -> Flows:
     x, gamma, _, eps = _affine(node)
     unit = rmsnorm(x, eps=eps) if gamma else node
-    inner = g if gamma is None else times(g, gamma)
+    inner = g if gamma is None else times(g, _fitted(gamma, g))
     rest = minus(inner, times(unit, mean(times(inner, unit), _of_rows(x))))
     return _through(over(rest, _root_mean_square(x, eps)), gamma, None, g, unit)
 
