@@ -99,6 +99,15 @@ def test_what_chooses_takes_no_gradient():
     assert held.gradient("M").nearest().tolist() == [2, 0]
 
 
+def test_a_root_that_moves_from_0_says_nothing_of_others():
+    """Its complex step has a real part: it isn't taken for the number that a kink is asked of."""
+    steps = {"R": "sqrt(v)", "Y": "relu(R)"}
+    held = solve(case("t", {"v": [0]}, steps, loss={"output": "Y", "wrt": ["v", "R"]}))
+    checks = {check.quantity: check.verdict for check in verify(held).checks}
+    assert checks["dL/dR"] is Verdict.HOLDS
+    assert checks["dL/dv"] is Verdict.UNDECIDED
+
+
 REFUSED = {
     "H - H": "steps.Y",
     "where(M, causal(X), causal(X))": "steps.Y",
