@@ -24,6 +24,7 @@ from symattn.crosscheck.scalars import SLACK, UNIT, Tracked
 from symattn.crosscheck.tape import Tape
 from symattn.crosscheck.tape import tape as laid_out
 from symattn.errors import Fault, Malformed
+from symattn.ieee import need_ieee
 
 Floats = npt.NDArray[np.float64]
 
@@ -103,7 +104,8 @@ def recompute(
 
     ``given`` holds numbers, vectors (lists) and matrices (lists of rows) of
     exact numbers, ``steps`` the text of each step, in order. Raises
-    :class:`~symattn.errors.Malformed`, listing all faults that can be found.
+    :class:`~symattn.errors.Malformed`, listing all faults that can be found, and
+    :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754.
 
     >>> found = recompute({"x": ["1/2", 0]}, {"A": "softmax(x)"}, Loss("A", [1, "g1"]))
     >>> found.quantities["A"].value.round(4)
@@ -111,6 +113,7 @@ def recompute(
     >>> found.gradients["x"]["g1"].value.round(4)
     array([-0.235,  0.235])
     """
+    need_ieee()
     tape = laid_out(given, steps, loss.output, loss.upstream) if loss else laid_out(given, steps)
     wanted, parts = _read_loss(tape, loss) if loss else ((), {})
     lines = passes.forward(tape)
