@@ -19,6 +19,7 @@ from symattn.numbers.formats import FORMATS
 from symattn.numbers.leading import Leading
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import MODES
+from symattn.numbers.sums import Sum
 
 from ..strategies import some
 
@@ -188,7 +189,7 @@ def test_weights_next_to_one():
 @pytest.mark.parametrize("q", [2, (2**89 - 1) * (2**107 - 1)])
 def test_roots_that_are_no_terms(q):
     """A root of a root, and that of a number too long to be factored, are balls."""
-    term = {((), 2, ()): fmpq(1)} if q == 2 else {((), 1, ()): fmpq(q)}
+    term: Sum = {((), 2, ()): fmpq(1)} if q == 2 else {((), 1, ()): fmpq(q)}
     with precision(256):
         found = leading.sqrt(leading.of_sum(term))
         expected = arb(q).sqrt().sqrt() if q == 2 else arb(q).sqrt()
