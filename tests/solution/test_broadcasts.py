@@ -100,6 +100,14 @@ def test_what_chooses_takes_no_gradient():
     assert held.gradient("M").nearest().tolist() == [2, 0]
 
 
+def test_what_underflows_within_a_step_refutes_nothing():
+    """The square of 1e-70, moved along the imaginary axis, is divided by 1e-70 again."""
+    steps = {"Y": "norm(sigmoid(X), axis=1)"}
+    held = solve(case("t", {"X": [[-10], [-160]]}, steps, loss={"output": "Y"}))
+    found = verify(held, symbolic=False)
+    assert {check.verdict for check in found.checks} == {Verdict.HOLDS}
+
+
 def test_a_root_that_moves_from_0_says_nothing_of_others():
     """Its complex step has a real part: it isn't taken for the number that a kink is asked of."""
     steps = {"R": "sqrt(v)", "Y": "relu(R)"}
