@@ -262,11 +262,12 @@ def smallest_derivative(lines: Sequence[Tracks], flows: Mapping[int, Tracks]) ->
     """What underflow may take from a derivative by complex steps.
 
     One operation on entries that move by :data:`STEP` loses up to the smallest
-    subnormal times its result; ``flows``, from :func:`reverse`, say what that makes
-    in the end. There are 2**10 operations in an entry at most, say.
+    subnormal times its result, or over it, where it is divided by; ``flows``, from
+    :func:`reverse`, say what that makes in the end. There are 2**10 operations in an entry
+    at most, say.
     """
     lost = sum(
-        abs(flow.value) * max(1.0, abs(entry.value))
+        abs(flow.value) * max(1.0, abs(entry.value), 1 / (abs(entry.value) or 1.0))
         for place, gradient in flows.items()
         for rows in zip(lines[place], gradient, strict=True)
         for entry, flow in zip(*rows, strict=True)

@@ -71,8 +71,9 @@ class Gradient(Figures):
     """A gradient by its definitions, and again by complex steps.
 
     ``step`` is NaN where the entry was not perturbed, and where it differs from
-    ``value`` by no more than what underflow may have taken from it; its own rounding error
-    is of the size of ``bound``, but ``bound`` is not proved for it.
+    ``value`` by no more than what underflow may have taken from it, or rounding where the value
+    is exact; its own rounding error is else of the size of ``bound``, but ``bound`` is not
+    proved for it.
     """
 
     step: Floats
@@ -92,6 +93,10 @@ class Recomputation:
     gradients: Mapping[str, Mapping[str, Gradient]] = field(default_factory=dict)
     probed: int = 0
     probes: int = 0
+
+
+#: How far the sum of a step's terms may be off by rounding, relative to their magnitudes.
+_ROUNDED = 2.0**-44
 
 
 def recompute(
@@ -136,6 +141,7 @@ def recompute(
         least = passes.smallest_derivative(lines, flows)
         with np.errstate(all="ignore"):
             derivatives = np.tensordot(slopes, weights, 2)
+            terms = np.tensordot(abs(slopes), abs(weights), 2)
         for name, place in zip(wanted, places, strict=True):
             line = tape.lines[place]
             rows, columns = line.grid
@@ -148,7 +154,10 @@ def recompute(
             value, bound = _figures(flow, line)
             with np.errstate(all="ignore"):
                 off = abs(step - value)
-            step[(off > 0) & (off <= least)] = math.nan
+                # A gradient may be exact where the terms of its step, which cancel, are rounded.
+                size = _steps(tape, output, place, probes, terms)
+                lost = least + np.where(bound == 0, _ROUNDED * size, 0.0)
+            step[(off > 0) & (off <= lost)] = math.nan
             doubt = doubts.of_gradient(output, flow, slopeless)
             gradients[name][part] = Gradient(value, bound, step, doubt=doubt)
     probed = int(np.isfinite(slopes).all(axis=(1, 2)).sum())

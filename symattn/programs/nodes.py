@@ -336,6 +336,9 @@ def weights_of_mean(node: Node) -> Node | None:
     product = mean.operands[0] if mean.op == "rowsum" else None
     if product is None or product.op != "multiply" or x.grid != product.grid:
         return None
+    if product.extra == FLOW:
+        # Of masked scores that is 0, and there is no mean of them.
+        return None
     for weights, of in (product.operands, product.operands[::-1]):
         if of is x and weights.op == "softmax" and weights.grid == product.grid:
             return weights

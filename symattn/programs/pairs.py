@@ -70,9 +70,8 @@ def _add(node: Node, x: Doubles, y: Doubles) -> Doubles:
 
 def _subtract(node: Node, x: Doubles, y: Doubles, *weights: Doubles) -> Doubles:
     if not weights:
-        # Of two masked scores there is no difference: nothing is known.
-        masked = np.broadcast_to(y.hidden, np.broadcast_shapes(x.shape, y.shape))
-        return _unknown(doubles.add(x, doubles.negative(_open(y))), masked)
+        # Of two masked scores there is no difference.
+        return _add(node, x, doubles.negative(_open(y)))
     # Seen from the heaviest entry of the row, the mean of what is subtracted is of the
     # others alone: where one has nearly all the weight, nothing cancels.
     heaviest = np.argmax(weights[0].high, axis=-1)[..., None]
@@ -81,7 +80,9 @@ def _subtract(node: Node, x: Doubles, y: Doubles, *weights: Doubles) -> Doubles:
     zero = np.zeros_like(chosen.high)
     apart = apart.map(lambda part: _put(part, heaviest, zero))
     mean = doubles.total(doubles.multiply(*weights, apart), -1)
-    return doubles.add(apart, doubles.negative(mean))
+    found = doubles.add(apart, doubles.negative(mean))
+    # There is no mean of masked scores.
+    return _unknown(found, np.broadcast_to(x.hidden.any(axis=-1, keepdims=True), found.shape))
 
 
 def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) -> Array:

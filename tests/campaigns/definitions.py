@@ -699,7 +699,7 @@ def _calls() -> Iterator[Call]:
         "sign": lambda x: arb(sign_of(x)), "sigmoid": _sigmoid, "silu": lambda x: x * _sigmoid(x),
         "softplus": lambda x: (1 + x.exp()).log(), "gelu": _gelu,
     }.items():  # fmt: skip
-        hidden = {"relu": arb(0), "sign": arb(-1)}.get(name)
+        hidden = {"relu": arb(0), "softplus": arb(0), "sign": arb(-1)}.get(name)
         kind = {"sqrt": "weights", "log": "above"}.get(name, "x")
         yield Call(f"{name}({{0}})", each(f, hidden), (kind,))
     yield Call("exp({0})", each(arb.exp, hidden=arb(0)))

@@ -263,8 +263,9 @@ class Campaign:
             raise Wrong(f"the cross-check refutes: {found.checks}")
 
     def _has_no_slope(self, error):
-        """Whether a gradient is asked for where its rule divides by 0: a root at 0, say."""
-        if "division by zero" in str(error):
+        """Whether a gradient is asked for where its rule divides by 0, a root at 0, say, or
+        by the weight of a logarithm that is minus infinity."""
+        if "division by zero" in str(error) or "is a masked score" in str(error):
             self.counts["no slope by rule"] += 1
             return True
         return False

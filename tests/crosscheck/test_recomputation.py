@@ -423,6 +423,7 @@ def test_loads_neither_sympy_nor_flint():
     assert {name for name in modules if not name.startswith("symattn.crosscheck")} <= {
         "symattn.errors",
         "symattn.escaping",
+        "symattn.ieee",
         "symattn.languages",
         "symattn.languages.sentence",
         "symattn.limits",

@@ -239,9 +239,9 @@ def log_softmax(x: Node, axis: Axis = _ROWS) -> Node:
     return minus(x, logsumexp(x, axis))
 
 
-@function(kink=Sentence("0 at 0"))
+@function()
 def entropy(x: Node, axis: Axis = _ROWS) -> Node:
-    """-sum of x log x along each row of weights; 0 log 0 is 0."""
+    """-sum of x log x along each row of weights; 0 log 0 is 0, and flat there."""
     # Where a weight is 0 its logarithm is taken to be that of 1.
     filled = plus(x, minus(1, above(x, 0)))
     return nodes.negate(summed(times(x, nodes.apply("log", filled)), axis))
