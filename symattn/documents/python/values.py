@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -131,8 +132,10 @@ class Scope:
 
     def make(self, rows: int, columns: int | None, entry: Callable[[int, int], str]) -> Labelled:
         """An array of numbers that are printed nowhere; a vector without ``columns``."""
+        if rows < 1 or (columns is not None and columns < 1):
+            raise Unread
         self.spent.made += rows * (columns or 1)
-        if not rows or columns == 0 or self.spent.made > MADE.most:
+        if self.spent.made > MADE.most:
             raise Unread
         if columns is None:
             return Labelled(tuple(number(entry(0, j)) for j in range(rows)))
@@ -177,7 +180,7 @@ class Scope:
     def whole(self, value: Value) -> int:
         """The whole number that a value is known to be."""
         match value:
-            case syntax.Literal(text) if text.lstrip("-").isdigit() and len(text) < 10:
+            case syntax.Literal(text) if re.fullmatch("-?[0-9]{1,9}", text):
                 return int(text)
             case syntax.Name(name) if name in self.known:
                 return self.whole(self.known[name])
