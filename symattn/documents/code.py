@@ -90,7 +90,7 @@ class Codes:
         """What a piece of Python says."""
 
         def unread(why: str) -> Event:
-            return Event(parsed, parsed.body[-1], (alone(opaque(piece, why)),))
+            return Event(parsed, parsed.body[-1], (alone(opaque(why, piece)),))
 
         return contained(lambda: self.program.follow(parsed), unread)
 

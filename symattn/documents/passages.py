@@ -37,11 +37,10 @@ def passages(article: Article) -> tuple[Passage, ...]:
 
 
 def _unread(block: Block, why: str) -> Passage:
-    """A block that isn't understood, each of its parts by itself."""
+    """A block that isn't understood."""
     cells = [part for row in block.rows for cell in row for part in cell.parts]
-    first, *rest = [part.text for part in (*block.parts, *cells)]
-    pieces = (alone(opaque(first, why)), *(alone(opaque(text)) for text in rest))
-    return Passage(block.kind, pieces, block.level, block.tags)
+    member = opaque(why, *(part.text for part in (*block.parts, *cells)))
+    return Passage(block.kind, (alone(member),), block.level, block.tags)
 
 
 def _of_block(block: Block, is_text: bool, codes: Codes) -> Iterator[Passage]:

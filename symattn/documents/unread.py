@@ -37,15 +37,16 @@ def contained(read: Callable[[], Iterable[T]], otherwise: Callable[[str], T]) ->
         return (otherwise(unforeseen(error)),)
 
 
-def opaque(text: Text, why: str = "") -> Opaque:
-    """A text that is not understood, with the numbers in it, and why.
+def opaque(why: str, *texts: Text) -> Opaque:
+    """Texts that are not understood, with the numbers in them, and why.
 
-    >>> opaque(Text.whole("A = 0.5")).figures
+    >>> opaque("", Text.whole("A = 0.5")).figures
     (Figure(text='0.5', span=Span(start=4, end=7)),)
     """
-    found = NUMBER.finditer(text.string)
-    figures = tuple(Figure(one[0], text.span(*one.span())) for one in found)
-    return Opaque(text.string, text.span(), figures, why)
+    found = [(text, one) for text in texts for one in NUMBER.finditer(text.string)]
+    figures = tuple(Figure(one[0], text.span(*one.span())) for text, one in found)
+    said = " ".join(text.string for text in texts)
+    return Opaque(said, texts[0].span().to(texts[-1].span()), figures, why)
 
 
 def alone(member: Opaque) -> Chain:

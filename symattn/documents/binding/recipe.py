@@ -192,7 +192,7 @@ class Recipe:
             for i, row in enumerate(rows)
             for j, text in enumerate(row)
         ]
-        return sum(held) / len(held)
+        return sum(held) / len(held) if held else 0.0
 
     def with_role(self, role: Role) -> list[str]:
         """The names of quantities that play a role, in the order of the recipe."""

@@ -64,7 +64,7 @@ def _drafts_of(kind: str, text: Text) -> Iterator[Words | Draft]:
 
 
 def _unread(text: Text, why: str) -> Draft:
-    return Draft([opaque(text, why)], [text.span()])
+    return Draft([opaque(why, text)], [text.span()])
 
 
 class _Prose:

@@ -85,6 +85,8 @@ def is_expressible(tree: syntax.Tree) -> bool:
     return True
 
 
+#: So deep are lists nested at most, batches of one around matrices among them.
+_DEEPEST = 8
 #: What masked scores are filled with.
 HIDDEN = Figure("-inf")
 INFINITE = Figure("inf")
@@ -193,19 +195,24 @@ class Scope:
                 return x + y if op == "+" else x - y if op == "-" else x * y
         raise Unread
 
-    def tree(self, value: Value) -> syntax.Tree:
-        """A value as a tree: lists are arrays, truth values 1 and 0."""
+    def tree(self, value: Value, depth: int = 0) -> syntax.Tree:
+        """A value as a tree: lists are arrays, truth values 1 and 0.
+
+        The ``depth`` is how many lists it is in: ``x = [x]`` would never end.
+        """
         match value:
             case bool():
                 return number("1" if value else "0")
             case Items():
-                return self._array(value)
+                return self._array(value, depth + 1)
             case None | str() | Applied() | Unknown():
                 raise Unread
         return value
 
-    def _array(self, items: Items) -> Labelled:
-        entries = [self._entry(item) for item in items.items]
+    def _array(self, items: Items, depth: int) -> Labelled:
+        if depth > _DEEPEST:
+            raise Unread
+        entries = [self._entry(item, depth) for item in items.items]
         if not entries or len({_length(entry) for entry in entries}) > 1:
             raise Unread
         if any(
@@ -230,13 +237,13 @@ class Scope:
             span=items.span,
         )
 
-    def _entry(self, value: Value) -> syntax.Tree:
+    def _entry(self, value: Value, depth: int) -> syntax.Tree:
         """An entry, or a row, of an array: numbers, those of known names included."""
         if isinstance(value, syntax.Name):
             if value.name not in self.known:
                 raise Unread
-            return unplaced(self.tree(self.known[value.name]))
-        tree = self.tree(value)
+            return unplaced(self.tree(self.known[value.name], depth))
+        tree = self.tree(value, depth)
         if any(True for _ in syntax.names(tree)):
             raise Unread
         return tree
