@@ -62,6 +62,9 @@ EXPONENT = Limit(400, "power of ten beyond {most}")
 #: Pages of an article in PDF, and signs and brackets or rules on one of them.
 PAGES = Limit(100, "{found} pages; at most {most} are read")
 SIGNS = Limit(20_000, "{found} characters on a page; at most {most} are read")
+#: Bytes of drawing, forms as often as they are drawn, and characters of a whole file in PDF.
+DRAWN = Limit(4_000_000, "{found} bytes or more of drawing on its pages; at most {most} are read")
+SET = Limit(400_000, "{found} characters or more; at most {most} are read")
 BRACKETS = Limit(1000, "{found} brackets or rules on a page; at most {most} are read")
 #: Characters that the macros of an article write.
 MACROS = Limit(

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from symattn.endings import undone
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, unforeseen
 
 #: What is to be done: a function of a module, which is given an
 #: :class:`Asker` and these arguments. Both must be plain data to Python's pickle.
@@ -78,7 +78,18 @@ class Ended(SymattnError):
 
 
 class Crashed(Exception):
-    """The work failed in a way that nobody has foreseen; the traceback from the worker."""
+    """The work failed in a way that nobody has foreseen: what is told of it, and the
+    traceback from where it happened."""
+
+    def __init__(self, why: str, trace: str) -> None:
+        self.why = why
+        self.trace = trace
+        super().__init__(why, trace)
+
+    @classmethod
+    def by(cls, error: Exception) -> Crashed:
+        """The end of work by that exception, which is being handled."""
+        return cls(unforeseen(error), traceback.format_exc())
 
 
 # -- the side that asks ------------------------------------------------------------------
@@ -300,8 +311,8 @@ def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) 
         return error.with_traceback(None)
     except OSError as error:
         return OSError(error.errno, error.strerror or str(error))
-    except Exception:
-        return Crashed(traceback.format_exc())
+    except Exception as error:
+        return Crashed.by(error)
 
 
 def _limit_memory(most: int) -> None:

@@ -18,7 +18,7 @@ from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, one_document, paced, paper_and_language, writes
 from symattn.cli.pages import FORMS, made_of, page, papers, typeset
 from symattn.errors import EngineFailure, Malformed
-from symattn.escaping import json_text, visible
+from symattn.escaping import json_text, log_message, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.verdicts import Verdict
@@ -121,6 +121,8 @@ def command(
     audits = case_arguments.of_each(
         cases, pace, _audited, form, output is None, strict, unfolded, settings
     )
+    if not audits.done:
+        audits.tell()
     if pages:
         names = [f"{item.name}-audit.{form}" for item in audits.done]
         if not single:
@@ -131,7 +133,7 @@ def command(
         for item in audits.done:
             case_arguments.echo(item.content)
     else:
-        text = _text([item.content for item in audits.whole()], form)
+        text = _text([item.content for item in audits.done], audits.stopped, form)
         if output is not None:
             outputs.write(output, (text.rstrip("\n") + "\n").encode())
         elif text:
@@ -215,16 +217,24 @@ def _plain(audit: Audit, strict: bool, unfolded: bool) -> str:
     return buffer.getvalue()
 
 
-def _text(contents: list[Any], form: str) -> str:
-    """One document of what the cases gave."""
+def _text(contents: list[Any], stopped: list[Malformed], form: str) -> str:
+    """One document of what the cases gave; where its form has a place for it, it also says
+    which of them were stopped."""
     if form == "json":
-        data = contents[0] if len(contents) == 1 else contents
-        return json_text(data)
+        data = [*contents, *({"case": one.source, "stopped": str(one)} for one in stopped)]
+        return json_text(data[0] if len(data) == 1 else data)
     if form == "sarif":
         log = contents[0]
-        log["runs"][0]["results"] = [
+        run = log["runs"][0]
+        run["results"] = [
             result for content in contents for result in content["runs"][0]["results"]
         ]
+        if stopped:
+            texts = [{"text": log_message(str(one))} for one in stopped]
+            told = [{"level": "error", "message": text} for text in texts]
+            run["invocations"] = [
+                {"executionSuccessful": False, "toolExecutionNotifications": told}
+            ]
         return json_text(log)
     if form == "text":
         return "".join(contents)

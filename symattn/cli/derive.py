@@ -93,7 +93,9 @@ def command(
     pace = Pace(limits)
     held = _typed() if STANDARD_INPUT in names else b""
     asked = "list" if listing else form
-    found = case_arguments.of_each(names, pace, _judged, asked, held).whole()
+    judged = case_arguments.of_each(names, pace, _judged, asked, held)
+    if not (found := judged.done):
+        judged.tell()
     if listing:
         _list(found)
     elif form == "json":
@@ -105,7 +107,9 @@ def command(
     else:
         documents = [one.content for one in found]
         if code := write(documents, output or Path("derivations-out"), outputs, form, strict):
+            judged.tell()
             sys.exit(code)
+    judged.tell()
     if not all(one.proved for one in found):
         sys.exit(CHECK_FAILED)
 

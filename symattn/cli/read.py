@@ -11,7 +11,7 @@ import click
 from symattn.cli import cases as case_arguments
 from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace, limited, writes
-from symattn.errors import Malformed
+from symattn.errors import Fault, Faulty, Malformed
 from symattn.escaping import json_text
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
@@ -101,7 +101,7 @@ def _read(asker: Asker, article: Wanted, form: str, terminal: bool) -> str:
     if form == "toml":
         from symattn.documents.walkthrough import walkthrough
 
-        return walkthrough(case.reading)
+        return _readable(article.name, walkthrough(case.reading))
     from symattn.cli.understood import report
 
     shown = partial(report, case, case.reading)
@@ -114,6 +114,21 @@ def _read(asker: Asker, article: Wanted, form: str, terminal: bool) -> str:
     buffer = io.StringIO()
     shown(Console(file=buffer, width=160, color_system=None))
     return buffer.getvalue()
+
+
+def _readable(name: str, text: str) -> str:
+    """A walkthrough file that can be read and worked out; :class:`Malformed` if it can't,
+    as one without steps."""
+    from symattn.cases import library
+    from symattn.solution.solution import solve
+
+    try:
+        solve(library.load("walkthrough.toml", held=text.encode()))
+    except Faulty as error:
+        so = "no walkthrough file that can be read again is made of that"
+        faults = [Fault(fault.where, f"{fault.message}; {so}") for fault in error.faults]
+        raise Malformed(faults, name, error.more) from None
+    return text
 
 
 def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:

@@ -131,7 +131,7 @@ def _made(asker: Asker, wanted: Wanted, forms: Sequence[Form]) -> Made:
 def _why(answer: Any, limits: Limits) -> str:
     """Why a sample could not be worked out, in words."""
     if isinstance(answer, Crashed):
-        return str(answer).strip().splitlines()[-1]
+        return answer.trace.strip().splitlines()[-1]
     return str(case_arguments.failure(answer, "", limits))
 
 

@@ -20,6 +20,8 @@ from symattn.sheets.presentation import NARROW, Presentation
 from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution
 
+#: Shades are as near as that to what they stand for.
+_APART = 1e-3
 #: Quantities with more entries are shown by their first rows only.
 MAX_ENTRIES = 256
 _FIRST_ROWS = 4
@@ -267,7 +269,7 @@ class Steps:
         rows, columns = node.grid
         quantity = shown.quantity(node)
         shades = tuple(
-            tuple(float(Entry(quantity, i, j).ball(FIRST).mid()) for j in range(columns))
+            tuple(_shade(Entry(quantity, i, j)) for j in range(columns))
             for i in range(min(rows, SHADES))
         )
         figures = tuple(
@@ -284,6 +286,12 @@ class Steps:
         ]
         told = hints(shown, node, len(shades))
         return b.HeatMap(title, shades, figures, sides[0][:SHADES], sides[1], told)
+
+
+def _shade(entry: Entry) -> float:
+    """About what a weight is; 0 where no enclosure tells, as with scores beyond all measure."""
+    balls = (entry.ball(bits) for bits in (FIRST, 8 * FIRST, 64 * FIRST))
+    return next((float(near.mid()) for near in balls if near.rad() < _APART), 0.0)
 
 
 def _is_telling(name: str) -> bool:

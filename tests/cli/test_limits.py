@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -92,13 +93,22 @@ def test_the_others_go_on(command: str, run: Run) -> None:
 
 @pytest.mark.parametrize("output", [[], ["-o", "all.json", "--force"]])
 def test_one_document_of_all_is_whole(output: list[str], run: Run) -> None:
-    """Where one document tells of all cases, a case that is stopped leaves the old one."""
-    (run.work / "all.json").write_text("mine", "utf-8")
+    """Where one document tells of all cases, it also tells of a case that was stopped."""
     code, out, err = run.ended(
         "audit", "cat-sat-mat", "slow.toml", "--format", "json", "--max-seconds", "6", *output
     )
-    assert (code, out) == (2, "")
+    assert code == 2
     assert err == "symattn: slow.toml: stopped after 6 seconds (--max-seconds)\n"
+    found, stopped = json.loads((run.work / "all.json").read_text("utf-8") if output else out)
+    assert found["case"] == "cat-sat-mat"
+    assert stopped == {"case": "slow.toml", "stopped": err.removeprefix("symattn: ").strip()}
+
+
+def test_a_document_of_nothing_is_not_written(run: Run) -> None:
+    """Where all cases were stopped, the old one stays."""
+    (run.work / "all.json").write_text("mine", "utf-8")
+    words = ("--format", "json", "--max-seconds", "1.5", "-o", "all.json")
+    assert run.ended("audit", "slow.toml", *words)[:2] == (2, "")
     assert (run.work / "all.json").read_text("utf-8") == "mine"
 
 
