@@ -34,7 +34,7 @@ def document(sheet: b.Sheet) -> str:
     <BLANKLINE>
     """
     parts = [f"# {_line(sheet.heading)}"]
-    if subtitle := _line(sheet.subtitle):
+    if subtitle := _line(sheet.subtitle, start=True):
         parts.append(subtitle)
     parts += filter(None, map(_block, sheet.blocks))
     return "\n\n".join(parts) + "\n"
