@@ -121,6 +121,13 @@ SHOWN = Budget(size=200, products=5_000, bits=2_048)
 QUICK = Budget(size=100, products=1_000, bits=1 << 18)
 DECIDING = Budget(size=20_000, products=400_000, bits=1 << 18)
 
+#: Products that all questions of one statement may cost, and more for each of its entries.
+STATEMENT = Limit(
+    400_000,
+    "deciding it takes more than {most} products of terms: compare fewer entries, lower powers",
+)
+STATEMENT_ENTRY = 100
+
 #: Bits up to which a quick question is pursued.
 QUICK_BITS = 512
 #: Entries of an array that stay undecided at the largest precision; after so many the
