@@ -26,6 +26,36 @@ class Limit:
         return self.beyond.format(found=found, most=self.most)
 
 
+@dataclass(frozen=True)
+class Within:
+    """The least and the most that something asked for may be, and what is said of the rest.
+
+    >>> MEGABYTES.said(10)
+    '10: expected 0, which is no limit, or 100 to 1048576 megabytes'
+    """
+
+    least: int | float
+    most: int
+    beyond: str
+
+    def said(self, found: object) -> str:
+        """The message for ``found``, which is not within."""
+        return self.beyond.format(found=found, least=self.least, most=self.most)
+
+
+# -- the work on one case -----------------------------------------------------------
+
+#: Beyond a year a clock that ends the work can't be set everywhere.
+SECONDS = Within(
+    1e-6,
+    31_536_000,
+    "{found}: expected 0, which is no limit, or {least:f} to {most} seconds",
+)
+#: With less not even the libraries can be loaded.
+MEGABYTES = Within(
+    100, 1 << 20, "{found}: expected 0, which is no limit, or {least} to {most} megabytes"
+)
+
 # -- files and expressions ----------------------------------------------------------
 
 #: Size of a file, in bytes.
@@ -82,6 +112,11 @@ FAULTS_PRINTED = Limit(50, "and {found} more")
 #: How often an article is corrected and read again: what is computed from a corrected
 #: figure may have to be corrected in its turn.
 ROUNDS = Limit(16, "after {most} rounds figures would still change")
+
+#: Samples of test vectors that are made at once.
+SAMPLES = Limit(
+    100_000, "{found} samples; at most {most} are made at once: ask for fewer seeds or formats"
+)
 
 # -- numbers --------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,7 @@ from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, one_document, paced, paper_and_language
 from symattn.cli.pages import FORMS, made_of, page, papers, typeset
 from symattn.errors import EngineFailure, Malformed
-from symattn.escaping import json_text, visible
+from symattn.escaping import annotation, json_text, log_message, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.verdicts import Verdict
 from symattn.workers import Asker
@@ -122,6 +123,8 @@ def command(
     audits = case_arguments.of_each(
         cases, pace, _audited, form, output is None, strict, unfolded, settings
     )
+    # Of these a reader is told what is done, and in them what is not.
+    in_parts = form in ("github", "sarif")
     if pages:
         paths = [
             output if single and output else folder / f"{item.name}-audit.{form}"
@@ -134,7 +137,8 @@ def command(
         for item in audits.done:
             case_arguments.echo(item.content)
     else:
-        _emit(_text([item.content for item in audits.whole()], form), output)
+        items = audits.done if in_parts else audits.whole()
+        _emit(_text([item.content for item in items], form, audits.stopped), output)
     audits.tell()
     refuted = any(item.refuted for item in audits.done)
     if refuted or (strict and any(item.open for item in audits.done)):
@@ -214,20 +218,32 @@ def _plain(audit: Audit, strict: bool, unfolded: bool) -> str:
     return buffer.getvalue()
 
 
-def _text(contents: list[Any], form: str) -> str:
-    """One document of what the cases gave."""
+def _text(contents: list[Any], form: str, stopped: Sequence[Malformed]) -> str:
+    """One document of what the cases gave, and of those that gave nothing."""
     if form == "json":
         data = contents[0] if len(contents) == 1 else contents
         return json_text(data)
     if form == "sarif":
-        log = contents[0]
+        log = contents[0] if contents else _empty_log()
         log["runs"][0]["results"] = [
             result for content in contents for result in content["runs"][0]["results"]
         ]
+        if stopped:
+            notes = [{"level": "error", "message": {"text": log_message(str(x))}} for x in stopped]
+            log["runs"][0]["invocations"] = [
+                {"executionSuccessful": False, "toolExecutionNotifications": notes}
+            ]
         return json_text(log)
     if form == "text":
         return "".join(contents)
+    contents += [f"::error title=stopped::{annotation(str(one))}" for one in stopped]
     return "\n".join(content for content in contents if content)
+
+
+def _empty_log() -> Any:
+    from symattn.auditing import findings
+
+    return json.loads(findings.sarif([], __version__))
 
 
 def _emit(text: str, output: Path | None) -> None:

@@ -47,11 +47,7 @@ if TYPE_CHECKING:
     help="Decimal places of the figures; without it as many as show two digits of the largest "
     "of each matrix.",
 )
-@click.option(
-    "--language",
-    metavar="CODE",
-    help="What its words are in: en, de, or a language file (.toml); that of its sheets if unsaid.",
-)
+@options.language("What its words are in, that of its sheets if unsaid")
 @paced
 def command(
     cases: tuple[str, ...],
