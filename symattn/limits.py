@@ -128,6 +128,17 @@ POWER = Limit(1000, "the power {found} is beyond {most}")
 #: Operations times bits that one enclosure may cost: some seconds.
 ENCLOSURE = Limit(1 << 24, "{found}: beyond what is computed")
 
+#: Products of two numbers that the steps of a case are recomputed with, all together.
+RECOMPUTED = Limit(
+    12_000_000, "the steps up to it form {found} products; at most {most} are recomputed in floats"
+)
+#: Columns of a quantity on a sheet.
+COLUMNS = Limit(
+    1_000,
+    "rows of {found} entries; a sheet shows at most {most}: 'symattn show' prints any, and a "
+    "step may take some of them, as in X[:, 0:8]",
+)
+
 # -- closed forms: beyond these there is none -----------------------------------------
 
 #: What is said of a number that has digits, but no form that anybody would read.

@@ -21,7 +21,7 @@ from symattn.cases.case import make
 from symattn.cases.claims import read_claims, read_unchecked
 from symattn.errors import Malformed
 from symattn.limits import STATEMENT
-from symattn.numbers import sums
+from symattn.numbers import spending, sums
 from symattn.numbers.printed import read_printed
 from symattn.programs.program import Program, program
 from symattn.sheets.redpen import sheet
@@ -387,7 +387,7 @@ def test_a_symbolic_figure_is_told_with_its_line(tmp_path):
 def spent(monkeypatch):
     """The products of terms that were formed, one number for each time."""
     counted: list[int] = []
-    spend = sums.spend
+    spend = spending.spend
 
     def counting(products: int) -> None:
         counted.append(products)

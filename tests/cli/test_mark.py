@@ -150,6 +150,7 @@ def test_a_signal_leaves_a_table_of_all_that_is_marked(class_of_many) -> None:
             time.sleep(0.002)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) in (0, 130)
+        assert process.stderr is not None
         assert process.stderr.read() == b""
     rows = [*csv.DictReader(io.StringIO((folder / "marks.csv").read_text()))]
     assert len([*folder.glob("*.txt")]) - len(rows) in (0, 1)
