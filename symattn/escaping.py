@@ -110,7 +110,7 @@ def log_message(text: str) -> str:
 _LIVE = re.compile(r"[^\s|`]*(?:[@#]|://|www\.|gh-[0-9])[^\s|`]*", re.IGNORECASE)
 #: What is mark-up: neither a low line between letters, as in d_k, nor a star
 #: between blanks, nor brackets that no address or name follows, and that name no address.
-_MARKS = re.compile(r"[\\`<|~$&]|\](?=[(\[:]|\Z)|(?<![^\W_])_|_(?![^\W_])|(?<!\s)\*|\*(?!\s)")
+_MARKS = re.compile(r"[\\`<|~$&]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])|(?<!\s)\*|\*(?!\s)")
 #: What would make the beginning of a line a heading, a list or a quotation.
 _BEGINNING = re.compile(r"\A([0-9]+(?=[.)](\s|\Z))|(?=[-+=*>\[]))")
 

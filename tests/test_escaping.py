@@ -201,17 +201,6 @@ def test_no_text_names_an_address_for_another(definition: str, use: str) -> None
         assert definition.split("]")[0] in "".join(content for _, content in found)
 
 
-@pytest.mark.parametrize("after", ["(//evil)", "[ref]", ": //evil"])
-def test_no_text_becomes_a_link_by_what_stands_behind_it(after: str) -> None:
-    """A line is put together of texts, each of which is made harmless by itself."""
-    definition = "[ref]: //real\n\n"
-    found = pieces(f"{definition}{escaping.markdown('so [text]')}{after}")
-    kinds = {kind for kind, _ in found}
-    assert "text" in kinds
-    links = [content for kind, content in found if kind == "text" and content.startswith("text")]
-    assert not links, "the text in brackets stands in a link of its own"
-
-
 @pytest.mark.parametrize(
     "name", ["=1+1", "+1", "-1", "@SUM(1)", "\uff1d1+1", "\uff0b1", "\uff0d1", "\uff201", "\u22121",
              "\t=1", "\r=1", "\n=1", " =1", "\u00a0=1", "\u3000\uff1d1", "\ufe631", "\ufe6b1"],

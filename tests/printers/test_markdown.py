@@ -139,3 +139,10 @@ def test_no_line_of_a_sheet_names_an_address_for_another() -> None:
     assert "[ref" in text
     quoted = document(b.Sheet("x", "t", ("> quoted",), ()))
     assert "blockquote_open" not in {token.type for token in tokens(quoted)}
+
+
+@pytest.mark.parametrize("after", ["(//evil)", "[x](//evil)", ": //evil"])
+def test_texts_are_no_link_together(after: str) -> None:
+    """A line is put together of texts, each of which is made harmless by itself."""
+    said = b.Paragraph(("so [text]", after, b.Code("x")))
+    assert "link_open" not in {x.type for x in tokens(document(b.Sheet("x", "t", (), (said,))))}
