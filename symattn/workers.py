@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import re
 import secrets
 import select
 import shutil
@@ -288,7 +289,11 @@ def serve() -> None:
     client = Client(connection, folder)
     with suppress(EOFError, OSError):
         while True:
-            work, arguments = connection.recv()
+            try:
+                work, arguments = connection.recv()
+            except MemoryError:
+                # What the work needs is loaded with it.
+                os._exit(errno.ENOMEM)
             # The system's own clock ends native code too.
             signal.setitimer(signal.ITIMER_REAL, float(seconds))
             answer = _done(work, client, arguments)
@@ -309,7 +314,14 @@ def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) 
     except (SymattnError, RecursionError) as error:
         # Not what it came from: only plain data goes to the other side.
         return error.with_traceback(None)
+    except ImportError as error:
+        # Libraries that get no memory can't be loaded, and say so in many ways.
+        if re.search("map segment|allocate memory", f"{error} {error.__cause__}"):
+            os._exit(errno.ENOMEM)
+        return Crashed.by(error)
     except OSError as error:
+        if error.errno == errno.ENOMEM:
+            os._exit(errno.ENOMEM)
         return OSError(error.errno, error.strerror or str(error))
     except Exception as error:
         return Crashed.by(error)

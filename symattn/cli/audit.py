@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,7 @@ from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, one_document, paced, paper_and_language, writes
 from symattn.cli.pages import FORMS, made_of, page, papers, typeset
 from symattn.errors import EngineFailure, Malformed
-from symattn.escaping import json_text, log_message, visible
+from symattn.escaping import annotation, json_text, log_message, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.verdicts import Verdict
@@ -121,8 +122,8 @@ def command(
     audits = case_arguments.of_each(
         cases, pace, _audited, form, output is None, strict, unfolded, settings
     )
-    if not audits.done:
-        audits.tell()
+    # Of these a reader is told what is done, and in them what is not.
+    in_parts = form in ("github", "json", "sarif")
     if pages:
         names = [f"{item.name}-audit.{form}" for item in audits.done]
         if not single:
@@ -133,7 +134,8 @@ def command(
         for item in audits.done:
             case_arguments.echo(item.content)
     else:
-        text = _text([item.content for item in audits.done], audits.stopped, form)
+        items = audits.done if in_parts else audits.whole()
+        text = _text([item.content for item in items], audits.stopped, form)
         if output is not None:
             outputs.write(output, (text.rstrip("\n") + "\n").encode())
         elif text:
@@ -217,28 +219,32 @@ def _plain(audit: Audit, strict: bool, unfolded: bool) -> str:
     return buffer.getvalue()
 
 
-def _text(contents: list[Any], stopped: list[Malformed], form: str) -> str:
-    """One document of what the cases gave; where its form has a place for it, it also says
-    which of them were stopped."""
+def _text(contents: list[Any], stopped: Sequence[Malformed], form: str) -> str:
+    """One document of what the cases gave, and of those that gave nothing."""
     if form == "json":
         data = [*contents, *({"case": one.source, "stopped": str(one)} for one in stopped)]
         return json_text(data[0] if len(data) == 1 else data)
     if form == "sarif":
-        log = contents[0]
-        run = log["runs"][0]
-        run["results"] = [
+        log = contents[0] if contents else _empty_log()
+        log["runs"][0]["results"] = [
             result for content in contents for result in content["runs"][0]["results"]
         ]
         if stopped:
-            texts = [{"text": log_message(str(one))} for one in stopped]
-            told = [{"level": "error", "message": text} for text in texts]
-            run["invocations"] = [
-                {"executionSuccessful": False, "toolExecutionNotifications": told}
+            notes = [{"level": "error", "message": {"text": log_message(str(x))}} for x in stopped]
+            log["runs"][0]["invocations"] = [
+                {"executionSuccessful": False, "toolExecutionNotifications": notes}
             ]
         return json_text(log)
     if form == "text":
         return "".join(contents)
+    contents += [f"::error title=stopped::{annotation(str(one))}" for one in stopped]
     return "\n".join(content for content in contents if content)
+
+
+def _empty_log() -> Any:
+    from symattn.auditing import findings
+
+    return json.loads(findings.sarif([], __version__))
 
 
 def _is_file(output: Path, form: str) -> bool:

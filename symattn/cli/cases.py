@@ -127,14 +127,27 @@ def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Re
 def worked(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> list[Any]:
     """What every job gave, or the exception that it ended with; ``names`` are what a
     terminal is shown of them."""
-    answers: list[Any] = [None] * len(jobs)
+    return [*as_they_come(names, jobs, pace)]
+
+
+def as_they_come(
+    names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace
+) -> Generator[Any, None, None]:
+    """Like :func:`worked`, each as soon as all before it are there."""
     progress = Progress(names)
+    waiting: dict[int, Any] = {}
+    due = 0
     try:
-        for index, answer in _worked(jobs, pace, progress):
-            answers[index] = answer
+        with closing(_worked(jobs, pace, progress)) as made:
+            for index, answer in made:
+                waiting[index] = answer
+                while due in waiting:
+                    # Whoever gets it may print something.
+                    progress.clear()
+                    yield waiting.pop(due)
+                    due += 1
     finally:
         progress.clear()
-    return answers
 
 
 def failure(answer: object, name: str, limits: Limits) -> Malformed | None:

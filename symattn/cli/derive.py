@@ -116,6 +116,8 @@ def command(
 
 def _typed() -> bytes:
     """What comes in at standard input, up to what is too long for a file."""
+    if sys.stdin is None:
+        raise Malformed("standard input is closed: pipe a derivation into it, or name a file")
     return sys.stdin.buffer.read(BYTES.most + 1)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symattn.cli import cases as case_arguments
+from symattn.cli import options
 from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace, paced, writes
 from symattn.errors import Malformed
@@ -37,11 +38,7 @@ if TYPE_CHECKING:
     help="Decimal places of the figures; without it as many as show two digits of the largest "
     "of each matrix.",
 )
-@click.option(
-    "--language",
-    metavar="CODE",
-    help="What its words are in: en, de, or a language file (.toml); that of its sheets if unsaid.",
-)
+@options.language("What its words are in, that of its sheets if unsaid")
 @paced
 def command(
     cases: tuple[str, ...],

@@ -77,7 +77,11 @@ def forward(tape: Tape) -> list[Tracks]:
     """
     lines: list[Tracks] = []
     faults: dict[int, Fault] = {}
+    left_out = tape.beyond()
     for place, line in enumerate(tape.lines):
+        if place in left_out:
+            lines.append(_filled(line, UNKNOWN))
+            continue
         if line.operation == "entries":
             lines.append([list(row) for row in line.entries])
             continue
@@ -187,6 +191,7 @@ def reverse(
     from the output itself: where that holds -inf, the loss has no slope, and
     what arrives there flows on as unknown.
     """
+    left_out = tape.beyond()
     # Lines that a wanted line flows into: only there a gradient is of use.
     useful: set[int] = set()
     for place, line in enumerate(tape.lines):
@@ -210,6 +215,10 @@ def reverse(
             # A second derivative, which no definition gives.
             for earlier in tape.uses(line.operands[0]) & useful:
                 arrived[earlier] = _filled(tape.lines[earlier], UNKNOWN)
+            continue
+        if place in left_out:
+            for operand in useful.intersection(line.operands):
+                arrived[operand] = _filled(tape.lines[operand], UNKNOWN)
             continue
         for index, operand in enumerate(line.operands):
             if operand not in useful:

@@ -311,6 +311,9 @@ class Recipe:
         near = self.enclosure(FIRST)
         if not near.contains(0) or near.is_zero():
             return Verdict.HOLDS if near.is_zero() else Verdict.REFUTED
+        if budget is not QUICK and _first_sign(self.enclosure, QUICK_BITS, 4 * QUICK_BITS):
+            # What is not zero shows it before a long form is made.
+            return Verdict.REFUTED
         # Where few of many numbers differ there is a short form, that costs less than a proof.
         if budget is not QUICK:
             short = self.form()

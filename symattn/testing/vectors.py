@@ -19,8 +19,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from symattn import __version__
-from symattn.errors import Fault, Faults, SymattnError, expected
+from symattn.errors import Fault, Faults, Malformed, SymattnError, expected
 from symattn.escaping import visible
+from symattn.limits import SAMPLES
 from symattn.numbers.arrays import from_floats
 from symattn.ownership import Outputs
 from symattn.shapes import Shape
@@ -138,12 +139,15 @@ def samples_of(
     if seeds is not None and seeds < 1:
         faults.append(Fault("seeds", f"expected how many seeds, from 1 on, found {seeds}"))
     faults.raise_all()
-    of = SUITES[name]
+    of, among = SUITES[name], [*dict.fromkeys(dtypes)]
+    count = of.seeds if seeds is None else seeds
+    if (samples := len(among) * len(of.kinds) * count) > SAMPLES.most:
+        raise Malformed(Fault("seeds", SAMPLES.said(samples)))
     return [
         Wanted(kind, dtype, seed, of.n, of.d)
-        for dtype in dict.fromkeys(dtypes)
+        for dtype in among
         for kind in of.kinds
-        for seed in range(of.seeds if seeds is None else seeds)
+        for seed in range(count)
     ]
 
 
@@ -274,7 +278,9 @@ class Folder:
     ) -> None:
         self.path = path
         self._wanted = wanted
-        self._lines: dict[int, dict[str, Any]] = {}
+        # As text, which takes a fifth of the room.
+        self._lines: dict[int, str] = {}
+        self._failed: dict[int, str] = {}
         self._outputs = outputs
         outputs.claim_in(path, [MANIFEST, *(f"{x.stem}.{form}" for x in wanted for form in forms)])
         outputs.remove(path / MANIFEST)
@@ -282,20 +288,20 @@ class Folder:
     @property
     def failed(self) -> list[str]:
         """The names of samples that could not be worked out."""
-        return [
-            self._wanted[k].name for k, line in sorted(self._lines.items()) if "failure" in line
-        ]
+        return [name for _, name in sorted(self._failed.items())]
 
     def take(self, index: int, found: Made) -> None:
         """Write the files of a sample."""
         for name, content in found.files.items():
             self._outputs.write(self.path / name, content)
-        self._lines[index] = found.line
+        self._lines[index] = json.dumps(found.line)
+        if "failure" in found.line:
+            self._failed[index] = self._wanted[index].name
 
     def finish(self) -> None:
         """Write the manifest, one line for each sample."""
         head = {"symattn": __version__, "conventions": CONVENTIONS}
-        lines = ",\n".join(json.dumps(self._lines[k]) for k in range(len(self._wanted)))
+        lines = ",\n".join(self._lines[k] for k in range(len(self._wanted)))
         text = f'{json.dumps(head, indent=1)[:-2]},\n "cases": [\n{lines}\n]}}\n'
         self._outputs.write(self.path / MANIFEST, text.encode())
 

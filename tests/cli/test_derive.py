@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -335,3 +336,11 @@ def test_pages(words, folder, engine, tmp_path, symattn) -> None:
         assert (tmp_path / folder / f"{name}.pdf").read_bytes() == b"%PDF-1.5\n%%EOF\n"
         tex = (tmp_path / folder / f"{name}.tex").read_text("utf-8")
         assert tex.count("\\begin{document}") == 1
+
+
+def test_standard_input_that_is_closed(symattn, monkeypatch) -> None:
+    """It is told, with what to do."""
+    monkeypatch.setattr(sys, "stdin", None)
+    done = symattn("derive", "-")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("symattn: standard input is closed: pipe a derivation into it")

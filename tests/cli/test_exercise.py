@@ -262,6 +262,27 @@ def test_bad_use(words, said, tmp_path, symattn) -> None:
     assert not (tmp_path / "exercises").exists()
 
 
+def test_a_search_ends_some_draws_behind_the_last_version(tmp_path, symattn, monkeypatch) -> None:
+    """Where nothing is found for long nothing will be: it is told among how many draws."""
+    monkeypatch.setattr("symattn.exercises.variants._IN_VAIN", 512)
+    (tmp_path / "two.toml").write_text(GIVEN + "[steps]\nS = 'X @ X.T * 1000'\n")
+    done = symattn("exercise", "two.toml", "--versions", "1")
+    assert done.code == 2
+    assert "none of 1 versions found among 512 draws" in done.err
+
+
+@pytest.mark.parametrize("command", ["sheet", "exercise", "draw", "audit", "mark"])
+def test_faults_of_a_language_file_are_told_there(command, tmp_path, symattn) -> None:
+    """With its name and line, not as faults of the walkthrough; nothing is written."""
+    (tmp_path / "mine.toml").write_text('"a" = "b"\n"rows {first} to {last}" = "Zeilen {first}"\n')
+    words = [command, "cat-sat-mat", "--language", "mine.toml"]
+    done = symattn(*words, *(["--format", "html"] if command == "audit" else []))
+    assert (done.code, done.out) == (2, "")
+    said = "rows {first} to {last}: expected {first}, {last}, found {first}"
+    assert done.err == f"symattn: mine.toml:2: {said}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]
+
+
 def test_a_search_in_vain(tmp_path, symattn, monkeypatch) -> None:
     """Where too few versions are found, it is told why and what helps."""
     monkeypatch.setattr("symattn.exercises.variants._CANDIDATES", 512)

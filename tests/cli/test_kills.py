@@ -10,6 +10,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -39,6 +40,20 @@ ENGINE = """\
 printf '%%PDF-1.5\\n' > sheet.pdf
 for part in 1 2 3 4; do sleep 0.1; echo $part >> sheet.pdf; done
 printf '%%%%EOF\\n' >> sheet.pdf
+"""
+
+
+#: Has the command interrupted when it looks for a module.
+LOADING = """\
+import os, signal, sys
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "{module}":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder)
 """
 
 
@@ -239,3 +254,16 @@ def test_what_is_ignored_stays_ignored(run: Run) -> None:
         process.send_signal(signal.SIGHUP)
         out, _ = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, b"1 sheet in sheets: LaTeX\n")
+
+
+@pytest.mark.parametrize("module", ["symattn.endings", "symattn.cli", "symattn.cli.main"])
+def test_a_signal_while_modules_are_loaded(module: str, run: Run) -> None:
+    """The command ends without a word and with 130 from its first own line on."""
+    (run.folder / "hook").mkdir()
+    (run.folder / "hook" / "sitecustomize.py").write_text(LOADING.format(module=module), "utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(run.folder / "hook")}
+    done = subprocess.run(
+        [sys.executable, "-m", "symattn", "list"],
+        env=environment, capture_output=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

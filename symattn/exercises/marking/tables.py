@@ -66,28 +66,33 @@ def row(feedback: Feedback) -> Row:
     )
 
 
-def csv_text(rows: Sequence[Row], files: Sequence[str]) -> str:
-    """The table as CSV; ``files`` are what the feedback of each is called, '' for none.
+def csv_head(rows: Sequence[Row]) -> str:
+    """The headings of the table in CSV."""
+    parts = [*rows[0].parts] if rows else []
+    return _csv(["student", "version", "points", "of", *parts, *OUTCOMES, "slips", "feedback"])
+
+
+def csv_line(row: Row, file: str) -> str:
+    """A row of the table in CSV; ``file`` is what the feedback is called, '' for none.
 
     Points are decimals, rounded to two places.
     """
+    cells = [
+        spreadsheet(row.student),
+        row.version,
+        shown(row.points),
+        row.most,
+        *(shown(points) for points in row.parts.values()),
+        *(row.counts[outcome] for outcome in OUTCOMES),
+        spreadsheet("; ".join(row.slips)),
+        spreadsheet(file),
+    ]
+    return _csv(cells)
+
+
+def _csv(cells: Sequence[object]) -> str:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    parts = [*rows[0].parts] if rows else []
-    writer.writerow(["student", "version", "points", "of", *parts, *OUTCOMES, "slips", "feedback"])
-    for one, file in zip(rows, files, strict=True):
-        writer.writerow(
-            [
-                spreadsheet(one.student),
-                one.version,
-                shown(one.points),
-                one.most,
-                *(shown(one.parts[part]) for part in parts),
-                *(one.counts[outcome] for outcome in OUTCOMES),
-                spreadsheet("; ".join(one.slips)),
-                spreadsheet(file),
-            ]
-        )
+    csv.writer(buffer, lineterminator="\n").writerow(cells)
     return buffer.getvalue()
 
 
