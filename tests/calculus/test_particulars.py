@@ -82,6 +82,21 @@ def test_too_many_indices_that_look_alike_are_given_up() -> None:
         polynomial("abcdefg")
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "line"),
+    [
+        ("a * b * c == d * t", "a * b == sin(t)", "sin(t) * c == d * t"),
+        ("sin(a) * cos(b) * c == d**2", "sin(a) * cos(b) == exp(t)", "exp(t) * c == d**2"),
+        ("d**2 * c == d * t", "a * b == d**2", "a * b * c == d * t"),
+    ],
+)
+def test_a_hypothesis_is_put_into_those_before_it(first, second, line) -> None:
+    """What follows from two equations is proved in whichever order they are assumed."""
+    shapes = {name: [] for name in "abcdt"}
+    for hypotheses in ([first, second], [second, first]):
+        assert judged(line, shapes=shapes, hypotheses=hypotheses).status == "proved"
+
+
 def test_every_small_size_is_tried_first() -> None:
     """Of one size the first three trials are 1, 2 and 3: most false lines are false there."""
     assert {_drawn(["n"], Random(0), number, 0)["n"] for number in range(3)} == {1, 2, 3}
