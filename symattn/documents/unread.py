@@ -24,8 +24,8 @@ def contained(read: Callable[[], Iterable[T]], otherwise: Callable[[str], T]) ->
     """What a reader finds in a piece; where it fails, what stands for a piece that is not
     understood, made of the reason.
 
-    >>> contained(lambda: [1, 2], len), contained(lambda: [1 // 0], len)  # doctest: +SKIP
-    ((1, 2), (77,))
+    >>> contained(lambda: [1, 2], len)
+    (1, 2)
     """
     try:
         return tuple(read())
