@@ -10,10 +10,11 @@ Names are loaded when they are first used, so that ``import symattn`` is quick.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+# What runs this package as a command can't be ended quietly before all of this is loaded.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from symattn.auditing.audit import Audit, audit
     from symattn.auditing.figures import Cause, Figure, Slip, Statement
     from symattn.calculus.derivation import Derivation
@@ -127,6 +128,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'symattn' has no attribute {name!r}")
+    from importlib import import_module
+
     value = getattr(import_module(_HOMES[name]), _AT_HOME.get(name, name))
     globals()[name] = value
     return value

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+# Built in: nothing is loaded before the most frequent signal ends the program quietly.
+import _signal  # type: ignore[import-not-found]
 import os
+
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, lambda number, frame: os._exit(128 + number))
+
 import sys
 
 from symattn.endings import signals_heeded
@@ -28,9 +34,9 @@ def _open_streams() -> None:
             # The lowest number that is free is this one.
             os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(number, True)
-    for name, number in (("stdout", 1), ("stderr", 2)):
+    for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
         if getattr(sys, name) is None:
-            stream = open(number, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
 
 

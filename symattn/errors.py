@@ -6,10 +6,13 @@ published figure is not an error but a :class:`~symattn.verdicts.Verdict`.
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
+from pathlib import Path
 from typing import Self, TypeVar
 
 from symattn.escaping import visible
@@ -52,6 +55,46 @@ def short(text: str, length: int = 60) -> str:
     'softmax...'
     """
     return text if len(text) <= length else f"{text[: length - 3]}..."
+
+
+#: Where that is set, what nobody has foreseen comes out with its traceback.
+_TRACEBACK = "SYMATTN_TRACEBACK"
+_PACKAGE = Path(__file__).parent
+
+
+def shows_tracebacks() -> bool:
+    """Whether who runs symattn asked for the tracebacks of its own faults: readers then
+    let them pass, and commands print them."""
+    return os.environ.get(_TRACEBACK, "0") not in ("", "0")
+
+
+def unforeseen(error: BaseException) -> str:
+    """What is told of an exception that nobody has foreseen: a fault of symattn's, and where.
+
+    >>> try:
+    ...     short(None)
+    ... except TypeError as error:
+    ...     print(unforeseen(error))  # doctest: +ELLIPSIS
+    a fault of symattn's own: TypeError in errors.py, line ...
+    """
+    kind = type(error).__name__
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        place = Path(frame.filename)
+        if place.is_relative_to(_PACKAGE):
+            where = place.relative_to(_PACKAGE).as_posix()
+            return f"a fault of symattn's own: {kind} in {where}, line {frame.lineno}"
+    return f"a fault of symattn's own: {kind}"
+
+
+def reported(why: str, trace: str) -> tuple[str, str]:
+    """What is told of a fault of symattn's own that ends the work: the message, and the
+    traceback where it was asked for.
+
+    >>> reported("a fault", "")[0]
+    'a fault; please report it, with its input and what SYMATTN_TRACEBACK=1 shows'
+    """
+    shown = "\n".join(map(visible, trace.split("\n"))) if shows_tracebacks() else ""
+    return f"{why}; please report it, with its input and what {_TRACEBACK}=1 shows", shown
 
 
 @dataclass(frozen=True)

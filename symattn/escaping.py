@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
-from unicodedata import category
+from unicodedata import category, normalize
 
 #: Letters that Unicode counts as printable, and that nobody sees: joiners,
 #: fillers, selectors. Those that choose between the faces of an emoji stay.
@@ -63,14 +63,19 @@ def _json_code(c: str) -> str:
     return json.dumps(c)[1:-1] if ord(c) != 0x7F else r"\u007f"
 
 
+#: What makes a formula of a cell; nothing makes none.
+_FORMULA = ("=", "+", "-", "@", "\N{MINUS SIGN}")
+
+
 def spreadsheet(text: str) -> str:
     """Text as a cell of a table in CSV: no spreadsheet takes it for a formula.
 
-    >>> spreadsheet("=1+1"), spreadsheet("Ada")
-    ("'=1+1", 'Ada')
+    >>> spreadsheet("=1+1"), spreadsheet("\uff1d1"), spreadsheet("Ada")
+    ("'=1+1", "'＝1", 'Ada')
     """
+    # What is hidden is a code by now; signs of full width are read like those of the keyboard.
     plain = visible(text)
-    return f"'{plain}" if plain.lstrip().startswith(("=", "+", "-", "@")) else plain
+    return f"'{plain}" if normalize("NFKC", plain).lstrip()[:1] in _FORMULA else plain
 
 
 def annotation(text: str) -> str:
@@ -104,8 +109,8 @@ def log_message(text: str) -> str:
 #: people, numbers of issues. No escape keeps them from that, but code does.
 _LIVE = re.compile(r"[^\s|`]*(?:[@#]|://|www\.|gh-[0-9])[^\s|`]*", re.IGNORECASE)
 #: What is mark-up: neither a low line between letters, as in d_k, nor a star
-#: between blanks, nor brackets that no address follows.
-_MARKS = re.compile(r"[\\`<|~$&]|\](?=\()|(?<![^\W_])_|_(?![^\W_])|(?<!\s)\*|\*(?!\s)")
+#: between blanks, nor brackets that no address or name follows, and that name no address.
+_MARKS = re.compile(r"[\\`<|~$&]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])|(?<!\s)\*|\*(?!\s)")
 #: What would make the beginning of a line a heading, a list or a quotation.
 _BEGINNING = re.compile(r"\A([0-9]+(?=[.)](\s|\Z))|(?=[-+=*>\[]))")
 

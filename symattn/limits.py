@@ -26,6 +26,36 @@ class Limit:
         return self.beyond.format(found=found, most=self.most)
 
 
+@dataclass(frozen=True)
+class Within:
+    """The least and the most that something asked for may be, and what is said of the rest.
+
+    >>> MEGABYTES.said(10)
+    '10: expected 0, which is no limit, or 100 to 1048576 megabytes'
+    """
+
+    least: int | float
+    most: int
+    beyond: str
+
+    def said(self, found: object) -> str:
+        """The message for ``found``, which is not within."""
+        return self.beyond.format(found=found, least=self.least, most=self.most)
+
+
+# -- the work on one case -----------------------------------------------------------
+
+#: Beyond a year a clock that ends the work can't be set everywhere.
+SECONDS = Within(
+    1e-6,
+    31_536_000,
+    "{found}: expected 0, which is no limit, or {least:f} to {most} seconds",
+)
+#: With less not even the libraries can be loaded.
+MEGABYTES = Within(
+    100, 1 << 20, "{found}: expected 0, which is no limit, or {least} to {most} megabytes"
+)
+
 # -- files and expressions ----------------------------------------------------------
 
 #: Size of a file, in bytes.
@@ -62,6 +92,9 @@ EXPONENT = Limit(400, "power of ten beyond {most}")
 #: Pages of an article in PDF, and signs and brackets or rules on one of them.
 PAGES = Limit(100, "{found} pages; at most {most} are read")
 SIGNS = Limit(20_000, "{found} characters on a page; at most {most} are read")
+#: Bytes of drawing, forms as often as they are drawn, and characters of a whole file in PDF.
+DRAWN = Limit(4_000_000, "{found} bytes or more of drawing on its pages; at most {most} are read")
+SET = Limit(400_000, "{found} characters or more; at most {most} are read")
 BRACKETS = Limit(1000, "{found} brackets or rules on a page; at most {most} are read")
 #: Characters that the macros of an article write.
 MACROS = Limit(
@@ -83,6 +116,11 @@ FAULTS_PRINTED = Limit(50, "and {found} more")
 #: figure may have to be corrected in its turn.
 ROUNDS = Limit(16, "after {most} rounds figures would still change")
 
+#: Samples of test vectors that are made at once.
+SAMPLES = Limit(
+    100_000, "{found} samples; at most {most} are made at once: ask for fewer seeds or formats"
+)
+
 # -- numbers --------------------------------------------------------------------------
 
 PLACES = Limit(1000, "expected 0 to {most} places, found {found}")
@@ -92,6 +130,17 @@ MAGNITUDE = Limit(100_000, "a number of size 10^{found}: beyond 10^{most}")
 POWER = Limit(1000, "the power {found} is beyond {most}")
 #: Operations times bits that one enclosure may cost: some seconds.
 ENCLOSURE = Limit(1 << 24, "{found}: beyond what is computed")
+
+#: Products of two numbers that the steps of a case are recomputed with, all together.
+RECOMPUTED = Limit(
+    12_000_000, "the steps up to it form {found} products; at most {most} are recomputed in floats"
+)
+#: Columns of a quantity on a sheet.
+COLUMNS = Limit(
+    1_000,
+    "rows of {found} entries; a sheet shows at most {most}: 'symattn show' prints any, and a "
+    "step may take some of them, as in X[:, 0:8]",
+)
 
 # -- closed forms: beyond these there is none -----------------------------------------
 
@@ -120,6 +169,13 @@ SHOWN = Budget(size=200, products=5_000, bits=2_048)
 #: first is for questions that every entry of a large quantity may ask.
 QUICK = Budget(size=100, products=1_000, bits=1 << 18)
 DECIDING = Budget(size=20_000, products=400_000, bits=1 << 18)
+
+#: Products that all questions of one statement may cost, and more for each of its entries.
+STATEMENT = Limit(
+    400_000,
+    "deciding it takes more than {most} products of terms: compare fewer entries, lower powers",
+)
+STATEMENT_ENTRY = 100
 
 #: Bits up to which a quick question is pursued.
 QUICK_BITS = 512

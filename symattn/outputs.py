@@ -1,8 +1,11 @@
 """Files being written: the one way in which anything reaches the disk.
 
 Ordinary files are replaced whole: a reader sees the old file or the new one,
-never half. Links stay links, modes and owners stay as they are, and what is no
+never half, and so does who comes after a power cut. Links stay links; modes,
+owners, access lists and extended attributes stay as they are, and what is no
 ordinary file is written into or refused, never replaced.
+
+What may be replaced at all is decided by :mod:`symattn.ownership`.
 """
 
 from __future__ import annotations
@@ -13,8 +16,9 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,26 +45,35 @@ def check(path: Path) -> None:
         _target(path)
 
 
-def write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes, permit: Callable[[bytes], None] | None = None) -> None:
     """Write a file; :class:`Malformed` if that can't be done.
 
     A link is written through, and its target made if it isn't there. A file
-    with several names (hard links), or whose owner would change, is written in
-    place; so are devices and pipes.
+    with several names (hard links), or whose owner or attributes a new one
+    can't have, is written in place; so are devices and pipes.
+
+    ``permit`` is called with what an ordinary file holds just before it is
+    replaced, and raises where that may not be.
     """
     with _told(f"{path} can't be written"):
         target, held = _target(path)
-        if held is None:
-            _replace(target, content, None)
-        elif not stat.S_ISREG(held.st_mode) or _is_stream(target):
+        if held is not None and (not stat.S_ISREG(held.st_mode) or _is_stream(target)):
             with _opened(target) as file:
                 file.write(content)
-        elif held.st_nlink > 1 or not _can_be_replaced(target, held):
-            with _opened(target) as file:
-                file.write(content)
-                file.truncate()
+        elif held is not None and (held.st_nlink > 1 or not _can_be_replaced(target, held)):
+            _rewrite(target, content, permit)
         else:
-            _replace(target, content, held)
+            _replace(target, content, held, permit)
+
+
+def ordinary(path: Path) -> Path | None:
+    """The ordinary file that ``path`` leads to, there or not; None where it leads to a
+    device, a pipe or a stream. :class:`Malformed` as by :func:`check`."""
+    with _told(f"{path} can't be written"):
+        target, held = _target(path)
+    if _is_stream(target) or (held is not None and not stat.S_ISREG(held.st_mode)):
+        return None
+    return target
 
 
 def remove(path: Path) -> None:
@@ -153,9 +166,15 @@ def _opened(target: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def _replace(target: Path, content: bytes, held: os.stat_result | None) -> None:
-    """Put a new file in the place of ``target``, with the mode and owner of what was there."""
-    temporary = target.parent / f".symattn-{secrets.token_hex(8)}"
+def _replace(
+    target: Path,
+    content: bytes,
+    held: os.stat_result | None,
+    permit: Callable[[bytes], None] | None,
+) -> None:
+    """Put a new file in the place of ``target``, with the mode, owner and attributes of what
+    was there."""
+    temporary = _temporary(target)
     # Until it has its owner, the file is for nobody else.
     mode = 0o666 if held is None else 0o600
     with undone(lambda: temporary.unlink(missing_ok=True)):
@@ -170,11 +189,129 @@ def _replace(target: Path, content: bytes, held: os.stat_result | None) -> None:
                 if (held.st_uid, held.st_gid) != (os.geteuid(), os.getegid()):
                     os.fchown(handle, held.st_uid, held.st_gid)
                 os.fchmod(handle, stat.S_IMODE(held.st_mode))
+                if not _has_attributes(target, handle):
+                    _rewrite(target, content, permit)
+                    return
+                os.fsync(handle)
             if nameless:
                 # A folder must be named for the link in /proc to be followed.
                 link = f"/proc/self/fd/{handle}"
                 os.link(link, temporary, src_dir_fd=0, follow_symlinks=True)
+        if held is None and _appeared(temporary, target):
+            return
+        if permit is not None and target.exists():
+            permit(target.read_bytes())
         temporary.replace(target)
+    if held is not None:
+        _synchronize(target.parent)
+
+
+def _temporary(target: Path) -> Path:
+    return target.parent / f".symattn-{secrets.token_hex(8)}"
+
+
+def _appeared(temporary: Path, target: Path) -> bool:
+    """Whether a new file has got its name; not if something was made there meanwhile, or
+    the disk knows no second names."""
+    with suppress(OSError):
+        target.hardlink_to(temporary)
+        return True
+    return False
+
+
+def _has_attributes(target: Path, handle: int) -> bool:
+    """Whether a new file has got the extended attributes of an old one, its access list
+    among them; where there are no such, all of them."""
+    if not hasattr(os, "listxattr"):
+        return True
+    try:
+        names = os.listxattr(target)
+    except OSError:
+        return True
+    try:
+        for name in names:
+            value = os.getxattr(target, name)
+            if name not in os.listxattr(handle) or os.getxattr(handle, name) != value:
+                os.setxattr(handle, name, value)
+    except OSError:
+        return False
+    return True
+
+
+def _rewrite(target: Path, content: bytes, permit: Callable[[bytes], None] | None) -> None:
+    """Write a file in place: all of it, or it is as it was.
+
+    The room is taken before a byte is changed, and until all is done a copy of
+    what was there lies beside it, where one can: it stays if nothing else could
+    be put back.
+    """
+    old = target.read_bytes()
+    if permit is not None:
+        permit(old)
+    copy = _temporary(target)
+    begun = False
+
+    def restore() -> None:
+        nonlocal begun
+        if begun:
+            try:
+                _pour(file, old)
+            except OSError as error:
+                where = f"; what it held is in {copy}" if copy.exists() else ""
+                raise OSError(error.errno, f"{os.strerror(error.errno or 0)}{where}") from None
+            begun = False
+        copy.unlink(missing_ok=True)
+
+    with target.open("r+b", buffering=0) as file, undone(restore):
+        if os.access(target.parent, os.W_OK | os.X_OK):
+            handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(handle, "wb") as kept:
+                kept.write(old)
+                kept.flush()
+                os.fsync(handle)
+        _take_room(file, len(old), len(content))
+        begun = True
+        _pour(file, content)
+        begun = False
+
+
+def _take_room(file: FileIO, old: int, new: int) -> None:
+    """Lengthen a file to what it will hold; its size stays if that can't be."""
+    if new <= old:
+        return
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, new)
+        else:
+            file.seek(old)
+            _write_all(file, bytes(new - old))
+    except OSError:
+        file.truncate(old)
+        raise
+
+
+def _pour(file: FileIO, content: bytes) -> None:
+    """Let a file hold this and nothing else."""
+    file.seek(0)
+    _write_all(file, content)
+    file.truncate(len(content))
+    os.fsync(file.fileno())
+
+
+def _write_all(file: FileIO, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def _synchronize(folder: Path) -> None:
+    """See to it that what was renamed in a folder is so after a power cut; not all disks can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _nameless(folder: Path, mode: int) -> int | None:

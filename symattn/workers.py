@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import re
 import secrets
 import select
 import shutil
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from symattn.endings import undone
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, unforeseen
 
 #: What is to be done: a function of a module, which is given an
 #: :class:`Asker` and these arguments. Both must be plain data to Python's pickle.
@@ -78,7 +79,18 @@ class Ended(SymattnError):
 
 
 class Crashed(Exception):
-    """The work failed in a way that nobody has foreseen; the traceback from the worker."""
+    """The work failed in a way that nobody has foreseen: what is told of it, and the
+    traceback from where it happened."""
+
+    def __init__(self, why: str, trace: str) -> None:
+        self.why = why
+        self.trace = trace
+        super().__init__(why, trace)
+
+    @classmethod
+    def by(cls, error: Exception) -> Crashed:
+        """The end of work by that exception, which is being handled."""
+        return cls(unforeseen(error), traceback.format_exc())
 
 
 # -- the side that asks ------------------------------------------------------------------
@@ -277,7 +289,11 @@ def serve() -> None:
     client = Client(connection, folder)
     with suppress(EOFError, OSError):
         while True:
-            work, arguments = connection.recv()
+            try:
+                work, arguments = connection.recv()
+            except MemoryError:
+                # What the work needs is loaded with it.
+                os._exit(errno.ENOMEM)
             # The system's own clock ends native code too.
             signal.setitimer(signal.ITIMER_REAL, float(seconds))
             answer = _done(work, client, arguments)
@@ -298,10 +314,17 @@ def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) 
     except (SymattnError, RecursionError) as error:
         # Not what it came from: only plain data goes to the other side.
         return error.with_traceback(None)
+    except ImportError as error:
+        # Libraries that get no memory can't be loaded, and say so in many ways.
+        if re.search("map segment|allocate memory", f"{error} {error.__cause__}"):
+            os._exit(errno.ENOMEM)
+        return Crashed.by(error)
     except OSError as error:
+        if error.errno == errno.ENOMEM:
+            os._exit(errno.ENOMEM)
         return OSError(error.errno, error.strerror or str(error))
-    except Exception:
-        return Crashed(traceback.format_exc())
+    except Exception as error:
+        return Crashed.by(error)
 
 
 def _limit_memory(most: int) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+
+# What no reader expected comes out, also in the processes that tests start: only tests of
+# what keeps it to a piece have it kept.
+os.environ["SYMATTN_TRACEBACK"] = "1"
 
 
 @pytest.fixture

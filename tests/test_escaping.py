@@ -180,6 +180,38 @@ def shows_the_text(text: str) -> None:
         assert not any(live(content) for kind, content in inline if kind == "text")
 
 
+@pytest.mark.parametrize(
+    ("definition", "use"),
+    [
+        ("[ref]: //evil", "see [ref]"),
+        ("[^1]: //evil", "see[^1]"),
+        ("[a b]: <//evil> 'title'", "[A  B][a b]"),
+        ("[ref]:", "see [ref][] and ![ref]"),
+    ],
+)
+def test_no_text_names_an_address_for_another(definition: str, use: str) -> None:
+    """What defines a link or a footnote elsewhere is text, wherever a line begins with it."""
+    for shown in (escaping.markdown(definition), escaping.markdown_start(definition)):
+        found = pieces(f"{shown}\n//evil\n\n{escaping.markdown(use)}\n")
+        assert {kind for kind, content in found if not content} <= {
+            "paragraph",
+            "text",
+            "softbreak",
+        }
+        assert definition.split("]")[0] in "".join(content for _, content in found)
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", "+1", "-1", "@SUM(1)", "\uff1d1+1", "\uff0b1", "\uff0d1", "\uff201", "\u22121",
+             "\t=1", "\r=1", "\n=1", " =1", "\u00a0=1", "\u3000\uff1d1", "\ufe631", "\ufe6b1"],
+)  # fmt: skip
+def test_no_cell_is_a_formula(name: str) -> None:
+    """A spreadsheet takes no name for a formula, also in signs of full width or behind blanks."""
+    cell = escaping.spreadsheet(name)
+    first = unicodedata.normalize("NFKC", cell).lstrip()[0]
+    assert first in "'\\", cell
+
+
 @many
 @given(marked)
 def test_markdown_at_the_start_of_a_line(text: str) -> None:

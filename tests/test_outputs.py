@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -322,3 +326,219 @@ def test_removing(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
     with pytest.raises(Malformed, match="can't be removed"):
         remove(tmp_path)
+
+
+# -- nothing is lost when writing fails ---------------------------------------------------------
+
+OLD, NEW = b"the old text", b"figures that grow " * 300
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """A file with two names, which is written in place."""
+    path = tmp_path / "post.md"
+    path.write_bytes(OLD)
+    (tmp_path / "other.md").hardlink_to(path)
+    return path
+
+
+def assert_untouched(path: Path) -> None:
+    """Both names have the old text, and nothing else is there."""
+    assert path.read_bytes() == OLD
+    assert sorted(one.name for one in path.parent.iterdir()) == ["other.md", "post.md"]
+
+
+def test_a_file_that_may_not_grow(linked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit of the system is met before a byte is changed."""
+    monkeypatch.setattr(outputs, "_pour", lambda *_: pytest.fail("it is begun"))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(Malformed, match="can't be written: file too large"):
+            write(linked, NEW)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert_untouched(linked)
+
+
+@needs_root
+def test_a_full_disk(tmp_path: Path) -> None:
+    """A file in place stays whole where its new text has no room."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(disk)]
+    if subprocess.run(words, check=False, capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+        for name, old in {"post.md": OLD, "filler": bytes(40_000)}.items():
+            (disk / name).write_bytes(old)
+        (disk / "other.md").hardlink_to(disk / "post.md")
+        with pytest.raises(Malformed, match="can't be written: no space left on device"):
+            write(disk / "post.md", bytes(40_000))
+        (disk / "filler").unlink()
+        assert_untouched(disk / "post.md")
+        write(disk / "post.md", NEW)
+        assert (disk / "other.md").read_bytes() == NEW
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_a_write_that_fails_halfway(
+    room: bool, linked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old text is put back; a system that can't take room in advance is no exception."""
+    whole, failures = outputs._write_all, iter([28])
+    if not room:
+        monkeypatch.delattr("os.posix_fallocate")
+
+    def failing(file, content) -> None:
+        if (number := next(failures, None)) is not None:
+            whole(file, content[: len(content) // 2])
+            raise OSError(number, os.strerror(number))
+        whole(file, content)
+
+    monkeypatch.setattr(outputs, "_write_all", failing)
+    with pytest.raises(Malformed, match=r"post\.md can't be written: no space left on device$"):
+        write(linked, NEW)
+    assert_untouched(linked)
+
+
+def test_a_disk_that_takes_nothing_any_more(linked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the old text can't be put back, it lies beside the file, and the message says where."""
+
+    def failing(file, content) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(outputs, "_write_all", failing)
+    with pytest.raises(Malformed, match="what it held is in ") as caught:
+        write(linked, NEW)
+    assert Path(str(caught.value).split("what it held is in ")[1]).read_bytes() == OLD
+
+
+def test_a_signal_while_a_file_is_written_in_place(linked: Path) -> None:
+    """What was there is put back before the program ends."""
+    code = (
+        "import os, signal\nfrom pathlib import Path\nfrom symattn import endings, outputs\n"
+        "whole = outputs._write_all\n"
+        "def half(file, content):\n"
+        "    outputs._write_all = whole\n"
+        "    whole(file, content[:7])\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "outputs._write_all = half\n"
+        "with endings.signals_heeded():\n"
+        "    outputs.write(Path('post.md'), b'new' * 1000)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=linked.parent, check=False)
+    assert ended.returncode == 128 + signal.SIGTERM
+    assert_untouched(linked)
+
+
+def test_what_is_replaced_is_on_the_disk(
+    kind, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """First the new text, then its name: after a power cut there is the old file or the new."""
+    path = tmp_path / "post.md"
+    path.write_bytes(OLD)
+    done: list[str] = []
+    synchronize, replace = os.fsync, Path.replace
+
+    def synced(handle: int) -> None:
+        done.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        synchronize(handle)
+
+    def replaced(source: Path, target: Path) -> Path:
+        done.append("name")
+        return replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", replaced)
+    write(path, NEW)
+    assert done == ["file", "name", "folder"]
+
+
+@pytest.fixture
+def attributed(tmp_path: Path) -> Path:
+    """A file with an extended attribute."""
+    path = tmp_path / "post.md"
+    path.write_bytes(OLD)
+    try:
+        os.setxattr(path, "user.origin", b"a notebook")
+    except (AttributeError, OSError):
+        pytest.skip("files have no such attributes here")
+    return path
+
+
+def test_attributes_stay(kind, attributed: Path) -> None:
+    """Labels of the user and access lists are those of the new file too."""
+    # Version 2; owner rw-, user 1234 r--, group ---, mask r--, others ---.
+    entries = [(1, 6, -1), (2, 4, 1234), (4, 0, -1), (16, 4, -1), (32, 0, -1)]
+    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    with suppress(OSError):
+        os.setxattr(attributed, "system.posix_acl_access", acl)
+    before = {name: os.getxattr(attributed, name) for name in os.listxattr(attributed)}
+    number, bits = attributed.stat().st_ino, mode(attributed)
+    write(attributed, NEW)
+    assert {name: os.getxattr(attributed, name) for name in os.listxattr(attributed)} == before
+    assert (attributed.read_bytes(), mode(attributed)) == (NEW, bits)
+    assert attributed.stat().st_ino != number
+
+
+def test_attributes_that_a_new_file_may_not_have(
+    kind, attributed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the old file is written in place, and keeps them."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "setxattr", refuse)
+    number = attributed.stat().st_ino
+    write(attributed, NEW)
+    assert (attributed.read_bytes(), attributed.stat().st_ino) == (NEW, number)
+    assert os.getxattr(attributed, "user.origin") == b"a notebook"
+    assert [*attributed.parent.iterdir()] == [attributed]
+
+
+def test_disks_without_attributes(kind, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Not every disk has them, nor every system."""
+    path = tmp_path / "post.md"
+    write(path, OLD)
+
+    def refuse(*_: object) -> list[str]:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "listxattr", refuse, raising=False)
+    write(path, NEW)
+    assert path.read_bytes() == NEW
+    monkeypatch.delattr(os, "listxattr")
+    write(path, OLD)
+    assert path.read_bytes() == OLD
+
+
+def test_disks_without_hard_links(kind, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A new file gets its name all the same."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    write(tmp_path / "post.md", NEW, permit=lambda held: pytest.fail("nothing is there"))
+    assert [*tmp_path.iterdir()] == [tmp_path / "post.md"]
+
+
+def test_what_is_permitted_is_what_is_there(linked: Path, tmp_path: Path) -> None:
+    """Whether a file is replaced or written in place, it is asked what it holds, and a no stays."""
+    single = tmp_path / "single.md"
+    single.write_bytes(OLD)
+    for path in (linked, single):
+
+        def refuse(held: bytes) -> None:
+            assert held == OLD
+            raise Malformed("not this one")
+
+        with pytest.raises(Malformed, match="not this one"):
+            write(path, NEW, refuse)
+        assert path.read_bytes() == OLD
+    single.unlink()
+    assert_untouched(linked)

@@ -24,6 +24,7 @@ from symattn.exercises.key import key as key_of
 from symattn.exercises.marking.judging import OUTCOMES
 from symattn.exercises.marking.points import DEFAULT
 from symattn.programs.functions import FUNCTIONS
+from tests.folders import written
 
 from .auditing import articles
 
@@ -129,8 +130,8 @@ def test_commands(command: str, tmp_path: Path) -> None:
     assert re.search(SAID[" ".join(words[1:3])], done.stdout)
     if words[1] == "sheet":
         form = words[words.index("--format") + 1]
-        written = {path.name for path in tmp_path.rglob("*.*")} - {"index.html"}
-        assert written == {f"{words[2]}.{form}"}
+        names = {path.name for path in written(tmp_path, "**/*.*")} - {"index.html"}
+        assert names == {f"{words[2]}.{form}"}
 
 
 def test_an_article(tmp_path: Path) -> None:

@@ -151,8 +151,9 @@ def test_what_is_not_foreseen_comes_back_with_its_place(labour) -> None:
     """A fault of the program's own shows where it happened."""
     found = one(labour.raises, KeyError("lost"))
     assert isinstance(found, Crashed)
-    assert "in raises" in str(found)
-    assert "KeyError: 'lost'" in str(found)
+    assert "KeyError" in found.why
+    assert "in raises" in found.trace
+    assert "KeyError: 'lost'" in found.trace
 
 
 @pytest.mark.parametrize("work", ["spin", "factor"])

@@ -246,10 +246,10 @@ class _Document:
     def _decided(self, claim: Claim) -> Statement:
         """A statement with its verdict; one about numbers may hold of what they were
         before they were rounded."""
-        verdict = self._decider.decide(claim)
+        verdict, doubt = self._decider.judged(claim)
         if verdict is Verdict.REFUTED and claim.is_local and self._operands.may_hold(claim.tree):
             return Statement(claim, Verdict.HOLDS, within_rounding=True)
-        return Statement(claim, verdict)
+        return Statement(claim, verdict, doubt=doubt)
 
     def _reach(self, claim: Claim, i: int, j: int) -> arb | None:
         """All that a figure of numbers may be, as these may have been rounded."""

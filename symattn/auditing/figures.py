@@ -253,11 +253,18 @@ class Figure:
 @dataclass(frozen=True)
 class Statement:
     """One statement, decided; ``within_rounding`` where it holds only if the numbers that
-    it is about were rounded to what is printed of them."""
+    it is about were rounded to what is printed of them; ``doubt`` says why it stays open
+    where deciding it was given up."""
 
     claim: Claim
     verdict: Verdict
     within_rounding: bool = False
+    doubt: str = ""
+
+    @property
+    def because(self) -> str:
+        """The doubt behind a statement, in brackets."""
+        return f" ({self.doubt})" if self.doubt else ""
 
     def __repr__(self) -> str:
         return f"<Statement {short(self.claim.text)!r}: {self.verdict}>"

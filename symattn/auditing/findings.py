@@ -84,7 +84,7 @@ def _single_findings(audit: Audit) -> Iterator[_Finding]:
         if statement.verdict is not Verdict.HOLDS:
             rule = "statement" if statement.verdict is Verdict.REFUTED else "undecided"
             says = "does not hold" if rule == "statement" else "could not be decided"
-            message = f"{_where(statement)}{statement.claim.holds} {says}"
+            message = f"{_where(statement)}{statement.claim.holds} {says}{statement.because}"
             yield _Finding(rule, region(audit.case, statement), message)
 
 

@@ -320,7 +320,7 @@ def _statement(audit: Audit, statement: Statement) -> dict[str, Any]:
         "cause_of": None,
         "candidates": [],
         "slip": None,
-        "reason": None,
+        "reason": statement.doubt or None,
         "vacuous": False,
         "coarse": False,
         "within_rounding": statement.within_rounding,

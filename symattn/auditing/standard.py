@@ -11,7 +11,7 @@ from flint import arb, fmpq
 from symattn.errors import Undecided
 from symattn.limits import PLACES
 from symattn.numbers import rounding
-from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.balls import FIRST, precision
 from symattn.numbers.printed import MINUS_INFINITY, Printed
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value
@@ -132,21 +132,17 @@ class Standard:
 
 
 def _within(real: rounding.Real, centre: fmpq, distance: fmpq) -> Verdict:
-    """Whether ``|real - centre| <= distance``, decided exactly at the ends."""
-    bits = FIRST
-    while bits <= LAST:
+    """Whether ``|real - centre| <= distance``, decided exactly at the ends; :class:`Undecided`
+    where they can't be told from the number."""
+    for bits in (FIRST, 4 * FIRST):
         with precision(bits):
             gap = abs(real.ball(bits) - arb(centre)) - arb(distance)
         if gap < 0:
             return Verdict.HOLDS
         if gap > 0:
             return Verdict.REFUTED
-        if bits > FIRST:
-            for end in (centre - distance, centre + distance):
-                if (real.value - end).is_zero() is Verdict.HOLDS:
-                    return Verdict.HOLDS
-        bits *= 4
-    return Verdict.UNDECIDED
+    low, high = ((real.value - end).sign() for end in (centre - distance, centre + distance))
+    return Verdict.HOLDS if low >= 0 >= high else Verdict.REFUTED
 
 
 def correct_count(real: rounding.Real, printed: Printed, mode: RoundingMode) -> int:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod
+
 from symattn import syntax
 from symattn.cases.claims import Claim
 from symattn.cases.statements import Comparison, Function, Operand, Sizes, lower_statement
 from symattn.errors import Malformed, Undecided
+from symattn.limits import STATEMENT, STATEMENT_ENTRY
 from symattn.numbers.reading import Hidden
+from symattn.numbers.spending import Exhausted, is_exhausted, task
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
 from symattn.programs.nodes import Node, ancestors
@@ -35,13 +40,32 @@ class Decider:
 
         A comparison of matrices is meant for every entry.
         """
+        return self.judged(statement)[0]
+
+    def judged(self, statement: Claim | str) -> tuple[Verdict, str]:
+        """Like :meth:`decide`; with it why a statement stays open that takes more than is spent
+        on one (:data:`~symattn.limits.STATEMENT`), else ''.
+
+        >>> from symattn.solution.solution import solve
+        >>> Decider(solve("rope")).judged("cos(S**3) == cos(S**2 * S)")
+        (<Verdict.HOLDS: 'holds'>, '')
+        """
         if isinstance(statement, str):
             tree = syntax.parse(statement)
-            return self._all(lower_statement(self.solution.program, tree))
-        return self._all(statement.comparisons)
-
-    def _all(self, comparisons: tuple[Comparison, ...]) -> Verdict:
-        return Verdict.all([self._comparison(comparison) for comparison in comparisons])
+            comparisons = lower_statement(self.solution.program, tree)
+        else:
+            comparisons = statement.comparisons
+        entries = sum(
+            prod(node.grid)
+            for one in comparisons
+            for node in one.operands
+            if isinstance(node, Node)
+        )
+        limit = replace(STATEMENT, most=STATEMENT.most + STATEMENT_ENTRY * entries)
+        with task(limit.most):
+            verdict = Verdict.all([self._comparison(one) for one in comparisons])
+            is_cut = verdict is Verdict.UNDECIDED and is_exhausted()
+        return verdict, limit.said() if is_cut else ""
 
     def _comparison(self, comparison: Comparison) -> Verdict:
         known: dict[int, Node] = {}
@@ -50,7 +74,7 @@ class Decider:
                 operand = self._quantity(decided.operand, known)
                 known[decided.node.serial] = _value(decided.function, operand)
             operands = [self._operand(operand, known) for operand in comparison.operands]
-        except Undecided:
+        except (Undecided, Exhausted):
             # Which entry is the largest, or which sign one has, stays open.
             return Verdict.UNDECIDED
         return Verdict.all(
@@ -90,12 +114,21 @@ def _relation(left: list[Quantity], relation: str, right: list[Quantity]) -> Ver
         return Verdict.REFUTED
     return Verdict.all(
         [
-            _compared(_entry(x, i, j), relation, _entry(y, i, j))
+            _affordably(_entry(x, i, j), relation, _entry(y, i, j))
             for x, y in zip(left, right, strict=True)
             for i in range(max(x.grid[0], y.grid[0]))
             for j in range(max(x.grid[1], y.grid[1]))
         ]
     )
+
+
+def _affordably(left: Value | Hidden, relation: str, right: Value | Hidden) -> Verdict:
+    """What a comparison of entries comes to while there is something left to spend on it:
+    another entry may refute the statement at no cost."""
+    try:
+        return _compared(left, relation, right)
+    except Exhausted:
+        return Verdict.UNDECIDED
 
 
 def _entry(quantity: Quantity, i: int, j: int) -> Value | Hidden:

@@ -262,7 +262,11 @@ def _shape(said: str) -> list[str | int] | None:
     if not _SIZES.fullmatch(plain):
         return None
     words = re.findall(r"\w+", plain)
-    return [int(one) if one.isdigit() else one for one in words if one not in ("x", "by")]
+    return [
+        int(one) if re.fullmatch("[0-9]{1,9}", one) else one
+        for one in words
+        if one not in ("x", "by")
+    ]
 
 
 def _outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:

@@ -35,13 +35,15 @@ _KIND = ("walkthrough file", MAKE_ONE)
 Find = Callable[[str, Path], Path]
 
 
-def read_case(path: Path, find: Find) -> Case:
-    """The case in the file at ``path``; ``find`` gives the files it extends.
+def read_case(path: Path, find: Find, held: bytes | None = None) -> Case:
+    """The case in the file at ``path``, or in one that holds these bytes; ``find`` gives
+    the files it extends.
 
     Raises :class:`Malformed` with every fault of the file, each with its line.
     """
     try:
-        file = parsed(path, content(path, "the file", *_KIND))
+        read = content(path, "the file", *_KIND) if held is None else held
+        file = parsed(path, read)
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
     faults = _structure(file.document)

@@ -58,8 +58,8 @@ def load(name: str | Path, allow_outside: bool = False, held: bytes | None = Non
 
     A path that ends as articles do (``.md``, ``.ipynb``, ``.tex``, ``.html``, ...) is
     that of one. A walkthrough file may extend bundled ones and files in its own folder
-    and below; ``allow_outside`` lets it extend any. An article may be read as if its
-    file had ``held`` these bytes. Raises :class:`Malformed` with every fault of the file.
+    and below; ``allow_outside`` lets it extend any. A file may be read as if it had
+    ``held`` these bytes. Raises :class:`Malformed` with every fault of the file.
 
     >>> load("cat-sat-mat").tokens
     ('cat', 'sat', 'mat')
@@ -72,7 +72,7 @@ def load(name: str | Path, allow_outside: bool = False, held: bytes | None = Non
         return read_article_case(path, partial(_about, allow_outside), held)
     from symattn.cases.file import read_case
 
-    return read_case(path, partial(_beside, allow_outside))
+    return read_case(path, partial(_beside, allow_outside), held)
 
 
 def _about(allow_outside: bool, name: str, path: Path) -> Path:

@@ -149,6 +149,6 @@ def _wrong(name: str, value: object) -> Iterator[str]:
         try:
             language(value)
         except Malformed as error:
-            yield from (str(fault) for fault in error.faults)
+            yield from (fault.at(error.source) for fault in error.faults)
     elif value not in CHOICES[name]:
         yield f"unknown {name} {short(value)!r}: {expected(value, CHOICES[name])}"

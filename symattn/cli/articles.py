@@ -76,7 +76,8 @@ def others(audit: Audit, out: Console, strict: bool) -> None:
     """What is wrong or in doubt besides figures that are refuted."""
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
-            _told(audit, out, statement, f"{statement.verdict}: {statement.claim.holds}", "red")
+            said = f"{statement.verdict}: {statement.claim.holds}{statement.because}"
+            _told(audit, out, statement, said, "red")
             if statement.claim.span:
                 _marked(audit, out, statement.claim.span)
     for figure in audit.figures:

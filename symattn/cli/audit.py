@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from symattn import __version__, outputs
+from symattn import __version__
 from symattn.cli import cases as case_arguments
-from symattn.cli import fix, options
+from symattn.cli import fix
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace, one_document, paced, paper_and_language
+from symattn.cli.options import Pace, one_document, paced, paper_and_language, writes
 from symattn.cli.pages import FORMS, made_of, page, papers, typeset
 from symattn.errors import EngineFailure, Malformed
-from symattn.escaping import json_text, visible
+from symattn.escaping import annotation, json_text, log_message, visible
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.verdicts import Verdict
 from symattn.workers import Asker
 
@@ -32,14 +34,10 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", *FORMS)
 @click.command("audit")
 @case_arguments.argument
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    callback=options.output,
-    metavar="FILE",
-    help="Write to FILE instead, - is standard output; for html, tex and pdf a folder where there "
-    "are several cases.",
+@writes(
+    "FILE",
+    "Write to FILE instead, - is standard output; for html, tex and pdf a folder where there are "
+    "several cases.",
 )
 @click.option(
     "--strict",
@@ -71,6 +69,7 @@ def command(
     cases: tuple[str, ...],
     form: str,
     output: Path | None,
+    outputs: Outputs,
     strict: bool,
     unfolded: bool,
     correct: bool,
@@ -96,13 +95,14 @@ def command(
       symattn audit post.md --format html             the article with the red pen in it
       symattn audit post.md --diff                    what --fix would correct
       symattn audit post.md --fix                     correct the article itself
+      symattn audit post.md -o audit.txt --force      whatever audit.txt was
     """
     if correct or compare:
         if form != "text":
             raise Malformed("--fix and --diff write no report: leave --format out")
         if not cases:
             raise Malformed("--fix and --diff take articles: name them")
-        settled = (fix.diff if compare else fix.fix)(cases, output, strict, pace)
+        settled = (fix.diff if compare else fix.fix)(cases, output, outputs, strict, pace)
         sys.exit(0 if settled else CHECK_FAILED)
     pages, folder = form in FORMS, output or Path("audits")
     single = pages and len(cases) == 1 and output is not None and _is_file(output, form)
@@ -112,9 +112,9 @@ def command(
     elif output == STANDARD_OUTPUT:
         output = None
     if pages and not single:
-        outputs.check_folder(folder)
+        outputs.claim_in(folder)
     elif output is not None:
-        outputs.check(output)
+        outputs.claim(output)
     asked = {"paper": paper, "language": language}
     settings: dict[str, object] = {
         name: value for name, value in asked.items() if value is not None
@@ -122,19 +122,24 @@ def command(
     audits = case_arguments.of_each(
         cases, pace, _audited, form, output is None, strict, unfolded, settings
     )
+    # Of these a reader is told what is done, and in them what is not.
+    in_parts = form in ("github", "json", "sarif")
     if pages:
-        paths = [
-            output if single and output else folder / f"{item.name}-audit.{form}"
-            for item in audits.done
-        ]
+        names = [f"{item.name}-audit.{form}" for item in audits.done]
         if not single:
-            outputs.prepare_folder(folder)
-        _red_pen(paths, [item.content for item in audits.done], form, pace.jobs)
+            outputs.claim_in(folder, names)
+        paths = [output if single and output else folder / name for name in names]
+        _red_pen(outputs, paths, [item.content for item in audits.done], form, pace.jobs)
     elif form == "text" and output is None:
         for item in audits.done:
             case_arguments.echo(item.content)
     else:
-        _emit(_text([item.content for item in audits.whole()], form), output)
+        items = audits.done if in_parts else audits.whole()
+        text = _text([item.content for item in items], audits.stopped, form)
+        if output is not None:
+            outputs.write(output, (text.rstrip("\n") + "\n").encode())
+        elif text:
+            click.echo(text)
     audits.tell()
     refuted = any(item.refuted for item in audits.done)
     if refuted or (strict and any(item.open for item in audits.done)):
@@ -214,27 +219,32 @@ def _plain(audit: Audit, strict: bool, unfolded: bool) -> str:
     return buffer.getvalue()
 
 
-def _text(contents: list[Any], form: str) -> str:
-    """One document of what the cases gave."""
+def _text(contents: list[Any], stopped: Sequence[Malformed], form: str) -> str:
+    """One document of what the cases gave, and of those that gave nothing."""
     if form == "json":
-        data = contents[0] if len(contents) == 1 else contents
-        return json_text(data)
+        data = [*contents, *({"case": one.source, "stopped": str(one)} for one in stopped)]
+        return json_text(data[0] if len(data) == 1 else data)
     if form == "sarif":
-        log = contents[0]
+        log = contents[0] if contents else _empty_log()
         log["runs"][0]["results"] = [
             result for content in contents for result in content["runs"][0]["results"]
         ]
+        if stopped:
+            notes = [{"level": "error", "message": {"text": log_message(str(x))}} for x in stopped]
+            log["runs"][0]["invocations"] = [
+                {"executionSuccessful": False, "toolExecutionNotifications": notes}
+            ]
         return json_text(log)
     if form == "text":
         return "".join(contents)
+    contents += [f"::error title=stopped::{annotation(str(one))}" for one in stopped]
     return "\n".join(content for content in contents if content)
 
 
-def _emit(text: str, output: Path | None) -> None:
-    if output is not None:
-        outputs.write(output, (text.rstrip("\n") + "\n").encode())
-    elif text:
-        click.echo(text)
+def _empty_log() -> Any:
+    from symattn.auditing import findings
+
+    return json.loads(findings.sarif([], __version__))
 
 
 def _is_file(output: Path, form: str) -> bool:
@@ -242,7 +252,7 @@ def _is_file(output: Path, form: str) -> bool:
     return output.suffix == f".{form}" or (output.exists() and not output.is_dir())
 
 
-def _red_pen(paths: list[Path], printed: list[Any], form: str, jobs: int) -> None:
+def _red_pen(outputs: Outputs, paths: list[Path], printed: list[Any], form: str, jobs: int) -> None:
     """Write the pages; without all of their PDFs none."""
     documents = [made_of(one) if form == "pdf" else one for one in printed]
     contents = [text.encode() for text in documents]

@@ -16,9 +16,9 @@ import click
 from symattn import workers
 from symattn.cli.options import Pace
 from symattn.cli.progress import Progress
-from symattn.errors import Fault, Malformed, Undecided
+from symattn.errors import Fault, Malformed, SymattnError, Undecided, reported
 from symattn.escaping import visible
-from symattn.workers import Asker, Ended, Limits
+from symattn.workers import Asker, Crashed, Ended, Limits
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +57,7 @@ class Wanted:
 @dataclass(frozen=True)
 class Results(Generic[T]):
     """What the work on the cases gave, in their order; ``stopped`` says which
-    of them were stopped at a limit."""
+    of them were stopped at a limit, or by a fault of symattn's own."""
 
     done: list[T]
     stopped: list[Malformed]
@@ -83,8 +83,9 @@ def of_each(
     """``act`` of every case, without a name of all bundled ones, within limits.
 
     ``act`` is a function of a module: where there is a limit it runs in a
-    worker, and gives plain data back. What is stopped at a limit takes nothing
-    from the others. The faults of all cases are raised together. Results go by
+    worker, and gives plain data back. What is stopped at a limit, or by a fault of
+    symattn's own, takes nothing from the others. The faults of all cases are raised
+    together. Results go by
     a case's name, so two cases of one name are a fault; articles go by their paths.
     """
     if not cases:
@@ -118,8 +119,7 @@ def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Re
             messages.append(message)
         else:
             done.append(answer)
-    stopped = sum(isinstance(answer, Ended) for answer in answers)
-    if len(messages) > stopped:
+    if any(isinstance(answer, Malformed | Undecided) for answer in answers):
         raise _together(messages)
     return Results(done, messages)
 
@@ -127,14 +127,27 @@ def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Re
 def worked(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> list[Any]:
     """What every job gave, or the exception that it ended with; ``names`` are what a
     terminal is shown of them."""
-    answers: list[Any] = [None] * len(jobs)
+    return [*as_they_come(names, jobs, pace)]
+
+
+def as_they_come(
+    names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace
+) -> Generator[Any, None, None]:
+    """Like :func:`worked`, each as soon as all before it are there."""
     progress = Progress(names)
+    waiting: dict[int, Any] = {}
+    due = 0
     try:
-        for index, answer in _worked(jobs, pace, progress):
-            answers[index] = answer
+        with closing(_worked(jobs, pace, progress)) as made:
+            for index, answer in made:
+                waiting[index] = answer
+                while due in waiting:
+                    # Whoever gets it may print something.
+                    progress.clear()
+                    yield waiting.pop(due)
+                    due += 1
     finally:
         progress.clear()
-    return answers
 
 
 def failure(answer: object, name: str, limits: Limits) -> Malformed | None:
@@ -150,6 +163,10 @@ def failure(answer: object, name: str, limits: Limits) -> Malformed | None:
         return Malformed("nested deeper than can be computed", name)
     if isinstance(answer, Ended):
         return Malformed(_ended(answer, limits), name)
+    if isinstance(answer, Crashed):
+        told, trace = reported(answer.why, answer.trace)
+        click.echo(trace, nl=False, err=True)
+        return Malformed(told, name)
     if isinstance(answer, Exception):
         raise answer
     return None
@@ -167,6 +184,10 @@ def _worked(
             answer = act(_Here(progress, index), *arguments)
         except (Malformed, Undecided, RecursionError) as error:
             answer = error
+        except (SymattnError, OSError, MemoryError):
+            raise
+        except Exception as error:
+            answer = Crashed.by(error)
         progress.stage(index, "done")
         yield index, answer
 

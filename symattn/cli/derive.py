@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from symattn import outputs
 from symattn.cli import cases as case_arguments
-from symattn.cli import options
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace, bounded, one_document
+from symattn.cli.options import Pace, bounded, one_document, writes
 from symattn.cli.pages import FORMS, printed, write
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
 from symattn.limits import BYTES
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Asker, Limits
 
 #: The name of what is not in a file.
@@ -46,21 +46,21 @@ class Judged:
     type=click.Choice(["text", *FORMS, "json"]),
     help="Without it text, or with -o DIR pages, LaTeX, and PDF where TeX or Typst is found.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    callback=options.output,
-    metavar="DIR",
-    help="Where files go: pages and PDFs into 'derivations-out' unless given; "
-    "- is standard output.",
+@writes(
+    "DIR",
+    "Where files go: pages and PDFs into 'derivations-out' unless given; - is standard output.",
 )
 @click.option(
     "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
 )
 @bounded
 def command(
-    names: tuple[str, ...], form: str | None, output: Path | None, strict: bool, limits: Limits
+    names: tuple[str, ...],
+    form: str | None,
+    output: Path | None,
+    outputs: Outputs,
+    strict: bool,
+    limits: Limits,
 ) -> None:
     """Derivations for any size, proved line by line: the bundled ones, and your own.
 
@@ -88,39 +88,36 @@ def command(
         from symattn.calculus import library
 
         names = library.names()
-    _kept(names, form, output)
+    if output not in (None, STANDARD_OUTPUT):
+        outputs.claim_in(output)
     pace = Pace(limits)
     held = _typed() if STANDARD_INPUT in names else b""
     asked = "list" if listing else form
-    found = case_arguments.of_each(names, pace, _judged, asked, held).whole()
+    judged = case_arguments.of_each(names, pace, _judged, asked, held)
+    if not (found := judged.done):
+        judged.tell()
     if listing:
         _list(found)
     elif form == "json":
         content = [one.content for one in found]
         text = json_text(content[0] if len(content) == 1 else content)
-        _emit(text, "derivations.json", output)
+        _emit({"derivations.json": text}, output, outputs)
     elif form == "text":
-        for one in found:
-            _emit(one.content + "\n", f"{one.name}.txt", output)
+        _emit({f"{one.name}.txt": one.content + "\n" for one in found}, output, outputs)
     else:
         documents = [one.content for one in found]
-        if code := write(documents, output or Path("derivations-out"), form, strict):
+        if code := write(documents, output or Path("derivations-out"), outputs, form, strict):
+            judged.tell()
             sys.exit(code)
+    judged.tell()
     if not all(one.proved for one in found):
         sys.exit(CHECK_FAILED)
 
 
-def _kept(names: tuple[str, ...], form: str | None, output: Path | None) -> None:
-    """:class:`Malformed` where what is written would replace a text that is judged."""
-    suffix = ".txt" if form == "text" else f".{form}"
-    for name in names if output else ():
-        made = Path(output or "", Path(name).name)
-        if made.suffix == suffix and made.exists() and made.samefile(name):
-            raise Malformed(f"{made} would be replaced: choose another folder")
-
-
 def _typed() -> bytes:
     """What comes in at standard input, up to what is too long for a file."""
+    if sys.stdin is None:
+        raise Malformed("standard input is closed: pipe a derivation into it, or name a file")
     return sys.stdin.buffer.read(BYTES.most + 1)
 
 
@@ -152,12 +149,14 @@ def _content(found: Derivation, form: str | None) -> Any:
     return printed(sheet(found), form)
 
 
-def _emit(text: str, name: str, output: Path | None) -> None:
-    if output is None:
-        click.echo(text)
-        return
-    outputs.prepare_folder(output)
-    outputs.write(output / name, (text.rstrip("\n") + "\n").encode())
+def _emit(texts: Mapping[str, str], output: Path | None, outputs: Outputs) -> None:
+    if output is not None:
+        outputs.claim_in(output, texts)
+    for name, text in texts.items():
+        if output is None:
+            click.echo(text)
+        else:
+            outputs.write(output / name, (text.rstrip("\n") + "\n").encode())
 
 
 def _list(found: list[Judged]) -> None:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symattn import outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, paced
+from symattn.cli.options import Pace, paced, writes
 from symattn.errors import Malformed
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
@@ -23,16 +23,7 @@ if TYPE_CHECKING:
 
 @click.command("draw")
 @case_arguments.argument
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    callback=options.output,
-    default="drawings",
-    show_default=True,
-    metavar="DIR|FILE.svg",
-    help="A folder for the drawings, or a file for one.",
-)
+@writes("DIR|FILE.svg", "A folder for the drawings, or a file for one.", default="drawings")
 @click.option(
     "--what",
     type=click.Choice(["all", "pattern", "flow", "gradients"]),
@@ -47,15 +38,12 @@ if TYPE_CHECKING:
     help="Decimal places of the figures; without it as many as show two digits of the largest "
     "of each matrix.",
 )
-@click.option(
-    "--language",
-    metavar="CODE",
-    help="What its words are in: en, de, or a language file (.toml); that of its sheets if unsaid.",
-)
+@options.language("What its words are in, that of its sheets if unsaid")
 @paced
 def command(
     cases: tuple[str, ...],
     output: Path,
+    outputs: Outputs,
     what: What,
     places: int | None,
     language: str | None,
@@ -77,9 +65,9 @@ def command(
     if is_file and len(cases) != 1:
         raise Malformed("-o - and -o FILE.svg are for one drawing: name one CASE")
     if is_file:
-        outputs.check(output)
+        outputs.claim(output)
     else:
-        outputs.check_folder(output)
+        outputs.claim_in(output)
     case_arguments.distinct_files(cases)
     made = case_arguments.of_each(cases, pace, _made, what, places, language)
     if not made.done:
@@ -88,7 +76,7 @@ def command(
         ((_, text),) = made.done
         outputs.write(output, text.encode())
     else:
-        outputs.prepare_folder(output)
+        outputs.claim_in(output, [f"{name}.svg" for name, _ in made.done])
         for name, text in made.done:
             outputs.write(output / f"{name}.svg", text.encode())
         count = f"{len(made.done)} drawing{'s' if len(made.done) != 1 else ''}"

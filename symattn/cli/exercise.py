@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symattn import outputs
 from symattn.cases.asked import LEVELS, MOST_PLACES
 from symattn.cli import cases as case_arguments
-from symattn.cli import options, quiz
+from symattn.cli import quiz
 from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, one_document, paced, paper_and_language
+from symattn.cli.options import Pace, one_document, paced, paper_and_language, writes
 from symattn.cli.pages import FORMS, Printed, printed, write
 from symattn.cli.quiz import QUIZZES
 from symattn.errors import Malformed
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Asker, Job
 
 if TYPE_CHECKING:
@@ -39,25 +39,18 @@ class Asked:
 
 @dataclass(frozen=True)
 class Made:
-    """The key of all versions, that of each with its name, and what is said of their sheets."""
+    """The key of all versions and whose it is, that of each with its name, and what is said
+    of their sheets."""
 
     key: str
+    of: str
     versions: tuple[tuple[str, str], ...]
     settings: dict[str, Any]
 
 
 @click.command("exercise")
 @click.argument("case", metavar="CASE")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    callback=options.output,
-    default="exercises",
-    show_default=True,
-    metavar="DIR",
-    help="Where the exercises go.",
-)
+@writes("DIR", "Where the exercise goes; another one needs another folder.", default="exercises")
 @click.option(
     "--level",
     type=click.Choice(LEVELS),
@@ -119,6 +112,7 @@ class Made:
 def command(
     case: str,
     output: Path,
+    outputs: Outputs,
     level: str | None,
     solutions: bool,
     versions: int | None,
@@ -154,9 +148,11 @@ def command(
       symattn exercise cat-sat-mat --versions 30 --format moodle  DIR/cat-sat-mat-moodle.xml
     """
     is_one = form in QUIZZES or (not solutions and versions in (None, 1))
+    from symattn.exercises.key import FILE
+
     one_document(output, 1 if is_one else 2, form)
     if output != STANDARD_OUTPUT:
-        outputs.check_folder(output)
+        outputs.claim_in(output)
     asked = Asked(level or "", places, versions, seed, largest, ties)
     said: dict[str, Any] = {"paper": paper, "language": language}
     if header is not None or logo is not None:
@@ -168,25 +164,27 @@ def command(
         said["logo"] = read_logo(logo, form) if logo is not None else None
     (made,) = case_arguments.of_each([case], pace, _made, asked).whole()
     settings = {**made.settings, **{name: x for name, x in said.items() if x is not None}}
+    if output != STANDARD_OUTPUT:
+        outputs.claim_in(output, [FILE], made.of)
     if form in QUIZZES:
-        quiz.write(made.key, made.versions, form, settings, solutions, output, pace)
-        _write_key(made, output)
+        quiz.write(made.key, made.versions, form, settings, solutions, output, outputs, pace)
+        _write_key(made, output, outputs)
         sys.exit(0)
     names = [name for name, _ in made.versions]
     jobs: list[Job] = [(_documents, (text, settings, form, solutions)) for _, text in made.versions]
     pages = case_arguments.of_jobs(names, jobs, pace)
     documents = [one for found in pages.done for one in found]
-    code = write(documents, output, form, strict, pace.jobs)
-    _write_key(made, output)
+    code = write(documents, output, outputs, form, strict, pace.jobs)
+    _write_key(made, output, outputs)
     pages.tell()
     sys.exit(code)
 
 
-def _write_key(made: Made, output: Path) -> None:
+def _write_key(made: Made, output: Path, outputs: Outputs) -> None:
     if output != STANDARD_OUTPUT:
         from symattn.exercises.key import FILE
 
-        outputs.write(output / FILE, made.key.encode())
+        outputs.write(output / FILE, made.key.encode(), made.of)
         click.echo(f"the key: {output / FILE}")
 
 
@@ -214,7 +212,7 @@ def _made(asker: Asker, case: Wanted, asked: Asked) -> Made:
     except Malformed as error:
         raise Malformed(error.faults, error.source or str(read.path), error.more) from None
     versions = tuple((one.name, key([one])) for one in found)
-    return Made(text, versions, dict(read.sheet))
+    return Made(text, f"exercise {read.name}", versions, dict(read.sheet))
 
 
 def _documents(

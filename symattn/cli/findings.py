@@ -76,7 +76,7 @@ def _others(audit: Audit, out: Console, strict: bool) -> None:
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
             said = f"{statement.verdict}, {statement.claim.where}: {statement.claim.holds}"
-            paragraph(out, said, "red", "  ")
+            paragraph(out, f"{said}{statement.because}", "red", "  ")
     for figure in reports.coarse(audit, everywhere=strict):
         said = f"coarse, {figure.claim.where}: {reports.coarsely(figure)}"
         paragraph(out, said, "red" if strict else "yellow", "  ")

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from symattn import outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace
 from symattn.cli.patch import patch
 from symattn.errors import Malformed
 from symattn.escaping import visible
-from symattn.outputs import STANDARD_OUTPUT
+from symattn.outputs import STANDARD_OUTPUT, check
+from symattn.ownership import Outputs
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
@@ -49,26 +49,43 @@ class _Fixed(NamedTuple):
         return text.encode(self.encoding, "surrogateescape")
 
 
-def fix(cases: Sequence[str], output: Path | None, strict: bool, pace: Pace) -> bool:
+def fix(
+    cases: Sequence[str], output: Path | None, outputs: Outputs, strict: bool, pace: Pace
+) -> bool:
     """Correct articles in place, or one into ``output``; whether nothing is left that
-    could be corrected, ``strict``: nothing at all."""
+    could be corrected, ``strict``: nothing at all.
+
+    An article that was saved meanwhile, or can't be written, takes nothing from the others.
+    """
     if output is not None and len(cases) != 1:
         raise Malformed("-o FILE with --fix takes one article: name one")
-    for path in (Path(case) for case in cases) if output is None else [output]:
-        outputs.check(path)
+    if output is not None:
+        outputs.claim(output)
+    else:
+        for case in cases:
+            check(Path(case))
     found = case_arguments.of_each(cases, pace, _fixed)
+    failed: list[Malformed] = []
     for one in found.done:
-        if output is not None or one.fixes:
-            outputs.write(output or one.path, one.data(one.new))
-        _tell(one, "fixed", to_errors=output == STANDARD_OUTPUT)
-    found.tell()
+        try:
+            if output is not None:
+                outputs.write(output, one.data(one.new))
+            elif one.fixes:
+                outputs.revise(one.path, one.data(one.old), one.data(one.new))
+        except Malformed as error:
+            failed.append(error)
+        else:
+            _tell(one, "fixed", to_errors=output == STANDARD_OUTPUT)
+    case_arguments.Results(found.done, [*found.stopped, *failed]).tell()
     return not any(one.refused or (strict and one.left) for one in found.done)
 
 
-def diff(cases: Sequence[str], output: Path | None, strict: bool, pace: Pace) -> bool:
+def diff(
+    cases: Sequence[str], output: Path | None, outputs: Outputs, strict: bool, pace: Pace
+) -> bool:
     """Show what :func:`fix` would change, or write it as a patch; whether that is nothing."""
     if output is not None:
-        outputs.check(output)
+        outputs.claim(output)
     found = case_arguments.of_each(cases, pace, _fixed)
     out = case_arguments.console()
     for one in found.done:

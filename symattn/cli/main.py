@@ -10,6 +10,7 @@ import importlib
 import io
 import signal
 import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import click
 
 from symattn import __version__
-from symattn.errors import Refuted, SymattnError, expected
+from symattn.errors import Refuted, SymattnError, expected, reported, unforeseen
 from symattn.escaping import visible
 
 #: Exit codes: a check failed; the input or its use is wrong.
@@ -148,6 +149,12 @@ def _command() -> int:
         return _told("the input is nested deeper than can be computed")
     except MemoryError:
         return _told("the input needs more memory than there is")
+    except (_NoReader, OSError):
+        raise
+    except Exception as error:
+        told, trace = reported(unforeseen(error), traceback.format_exc())
+        click.echo(trace, nl=False, err=True)
+        return _told(told)
 
 
 def _told(message: str, code: int = BAD_INPUT) -> int:

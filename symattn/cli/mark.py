@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -10,14 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from symattn import outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.options import Pace, at_once, bounded
+from symattn.cli.options import Pace, at_once, bounded, writes
 from symattn.cli.pages import page
+from symattn.endings import undone
 from symattn.errors import Fault, Faults, Malformed
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Asker, Job, Limits
 
 if TYPE_CHECKING:
@@ -43,14 +45,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Make ANSWERS, a table with a column for each blank, to be filled.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    callback=options.output,
-    metavar="DIR",
-    help="Write each student's feedback as a page and as text, and marks.csv, to DIR.",
-)
+@writes("DIR", "Write each student's feedback as a page and as text, and marks.csv, to DIR.")
 @click.option(
     "--format",
     "form",
@@ -59,13 +54,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The table on standard output.",
 )
-@click.option(
-    "--language",
-    default="en",
-    show_default=True,
-    metavar="CODE",
-    help="Of the feedback: a language that comes with symattn, or a language file.",
-)
+@options.language("Of the feedback", "en")
 @bounded
 @at_once("students")
 def command(
@@ -73,6 +62,7 @@ def command(
     key: Path | None,
     begin: bool,
     output: Path | None,
+    outputs: Outputs,
     form: str,
     language: str,
     limits: Limits,
@@ -110,36 +100,47 @@ def command(
     from symattn.exercises.key import FILE, read_key
     from symattn.exercises.marking import tables
     from symattn.exercises.marking.reading import read_answers, scheme_of
-    from symattn.languages.language import language as of_name
 
     if output == STANDARD_OUTPUT:
         raise Malformed("-o is a folder here; the table goes to standard output without it")
     if output is not None:
-        outputs.check_folder(output)
-    of_name(language)
+        outputs.claim_in(output, [tables.FILE])
     key = answers.parent / FILE if key is None else key
     exercises = read_key(key)
     if exercises[0].is_proof:
         raise Malformed("its parts are proofs, which have no figures to mark", str(key))
     if begin:
-        _begin(answers, exercises[0])
+        _begin(answers, exercises[0], outputs)
         return
     found = read_answers(answers, exercises)
     if not found.scripts:
         found.faults.raise_all(str(answers))
         raise Malformed("nobody answers anything in it", str(answers))
     scheme = found.scheme or scheme_of(key)
-    marked, failed = _all_marked(key, found.scripts, scheme, language, Pace(limits, jobs))
-    rows = [one.row for one in marked]
-    names = tables.file_names([one.student for one in rows])
-    files = [f"{name}.html" if output else "" for name in names]
-    if output is not None:
-        _write(output, marked, names, tables.csv_text(rows, files))
+    rows: list[Row] = []
+    failed: dict[str, Malformed] = {}
+    names = tables.file_names([script.student for script in found.scripts])
+    folder = _Folder(output, outputs, names) if output is not None else None
+    with undone(folder.bring_up_to_date) if folder else nullcontext():
+        all_marked = _all_marked(key, found.scripts, scheme, language, Pace(limits, jobs))
+        for name, (student, one) in zip(names, all_marked, strict=True):
+            if isinstance(one, Malformed):
+                failed[student] = one
+                continue
+            if form == "csv" and not rows:
+                click.echo(tables.csv_head([one.row]), nl=False)
+            rows.append(one.row)
+            line = tables.csv_line(one.row, f"{name}.html" if folder else "")
+            if folder:
+                folder.take(name, one, line)
+            if form == "csv":
+                click.echo(line, nl=False)
     not_marked = [*found.refused, *failed]
     if form == "json":
         click.echo(json_text(tables.as_dict(rows, not_marked)))
     elif form == "csv":
-        click.echo(tables.csv_text(rows, files), nl=False)
+        if not rows:
+            click.echo(tables.csv_head(rows), nl=False)
     else:
         case_arguments.echo(
             case_arguments.printed(lambda out: _report(rows, not_marked, output, out), True)
@@ -151,15 +152,13 @@ def command(
     faults.raise_all(str(answers))
 
 
-def _begin(answers: Path, exercise: Exercise) -> None:
+def _begin(answers: Path, exercise: Exercise, outputs: Outputs) -> None:
     """Write the table that is to be filled, where nothing is yet."""
     from symattn.exercises.marking.columns import empty_table
 
     if answers.suffix.lower() != ".csv":
         raise Malformed(f"{answers}: --begin makes a table, expected a name that ends in .csv")
-    if answers.exists() or answers.is_symlink():
-        raise Malformed(f"{answers} is there already: nothing is overwritten")
-    outputs.write(answers, empty_table(exercise).encode())
+    outputs.create(answers, empty_table(exercise).encode())
     click.echo(visible(f"{answers}: fill in a row for each student, then symattn mark {answers}"))
 
 
@@ -173,19 +172,13 @@ class _Marked(NamedTuple):
 
 def _all_marked(
     key: Path, scripts: Sequence[Script], scheme: Scheme, language: str, pace: Pace
-) -> tuple[list[_Marked], dict[str, Malformed]]:
-    """What became of each script, and why nothing did."""
+) -> Iterator[tuple[str, _Marked | Malformed]]:
+    """What became of each student's script, or why nothing did, in their order as they come."""
     jobs: list[Job] = [(_marked, (key, script, scheme, language)) for script in scripts]
-    given = case_arguments.worked([script.student for script in scripts], jobs, pace)
-    marked: list[_Marked] = []
-    failed: dict[str, Malformed] = {}
-    for script, answer in zip(scripts, given, strict=True):
-        message = case_arguments.failure(answer, script.student, pace.limits)
-        if message is not None:
-            failed[script.student] = message
-        else:
-            marked.append(answer)
-    return marked, failed
+    students = [script.student for script in scripts]
+    with closing(case_arguments.as_they_come(students, jobs, pace)) as given:
+        for student, answer in zip(students, given, strict=True):
+            yield student, case_arguments.failure(answer, student, pace.limits) or answer
 
 
 def _marked(asker: Asker, key: Path, script: Script, scheme: Scheme, language: str) -> _Marked:
@@ -216,14 +209,38 @@ def _examiner(key: Path, version: int) -> Examiner:
     return Examiner(_exercises(key)[version])
 
 
-def _write(folder: Path, marked: Sequence[_Marked], names: Sequence[str], table: str) -> None:
-    from symattn.exercises.marking.tables import FILE
+class _Folder:
+    """The folder that feedback is written into as it comes, with the table of those who are
+    in it.
 
-    outputs.prepare_folder(folder)
-    for one, name in zip(marked, names, strict=True):
-        outputs.write(folder / f"{name}.html", one.html.encode())
-        outputs.write(folder / f"{name}.txt", one.text.encode())
-    outputs.write(folder / FILE, table.encode())
+    The table is replaced whole, ever more seldom as it grows: in all that costs a few times
+    what writing it once does. What ends the program brings it up to date.
+    """
+
+    def __init__(self, path: Path, outputs: Outputs, names: Sequence[str]) -> None:
+        outputs.claim_in(path, (f"{name}.{form}" for name in names for form in ("html", "txt")))
+        self._path = path
+        self._outputs = outputs
+        self._lines: list[str] = []
+        self._in_table = 0
+
+    def take(self, name: str, one: _Marked, line: str) -> None:
+        """Write the feedback of one student, whose row of the table is ``line``."""
+        from symattn.exercises.marking.tables import csv_head
+
+        self._outputs.write(self._path / f"{name}.html", one.html.encode())
+        self._outputs.write(self._path / f"{name}.txt", one.text.encode())
+        self._lines += [line] if self._lines else [csv_head([one.row]) + line]
+        if 4 * len(self._lines) >= 5 * self._in_table:
+            self.bring_up_to_date()
+
+    def bring_up_to_date(self) -> None:
+        """Have all in the table whose feedback is written."""
+        from symattn.exercises.marking.tables import FILE
+
+        if (count := len(self._lines)) > self._in_table:
+            self._outputs.write(self._path / FILE, "".join(self._lines[:count]).encode())
+            self._in_table = count
 
 
 def _report(

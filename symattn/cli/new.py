@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
-from symattn import outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace, limited
 from symattn.errors import Malformed
 from symattn.escaping import visible
+from symattn.outputs import check
+from symattn.ownership import Outputs, check_absent
 from symattn.workers import Asker
 
 
@@ -34,22 +34,13 @@ def command(file: Path, case: str | None, pace: Pace) -> None:
 
     if file.suffix != ".toml":
         raise Malformed(f"{file}: expected a name ending in .toml, as in {file.stem}.toml")
-    _check(file)
+    check_absent(file)
+    check(file)
     text = EXAMPLE
     if case is not None:
         (text,) = case_arguments.of_each([case], pace, _started).whole()
-        # That may have taken long.
-        _check(file)
-    outputs.write(file, text.encode())
+    Outputs("new").create(file, text.encode())
     click.echo(visible(f"{file}: now try 'symattn audit {file}' and 'symattn sheet {file}'"))
-
-
-def _check(file: Path) -> None:
-    """:class:`Malformed` if the file is there, or can't be written."""
-    # A link that leads nowhere is there too.
-    if os.path.lexists(file):
-        raise Malformed(f"{file} is there already, and is not overwritten")
-    outputs.check(file)
 
 
 def _started(asker: Asker, case: Wanted) -> str:

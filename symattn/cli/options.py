@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -12,13 +12,60 @@ import click
 
 from symattn.cases.settings import CHOICES, NAMES, PARTS
 from symattn.errors import Malformed
+from symattn.limits import MEGABYTES, SECONDS, Within
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Limits
 
 
-def output(context: click.Context, parameter: click.Parameter, value: str | None) -> Path | None:
+def writes(
+    metavar: str, what: str, default: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command -o, as ``output``, and --force; and ``outputs``, which it writes
+    through: that knows what the command was told to read."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @click.option(
+            "-o",
+            "--output",
+            type=click.Path(),
+            callback=_output,
+            default=default,
+            show_default=default is not None,
+            metavar=metavar,
+            help=what,
+        )
+        @click.option(
+            "--force",
+            is_flag=True,
+            help="Replace files that symattn did not write, or that were changed since; what is "
+            "read is never replaced.",
+        )
+        @wraps(command)
+        def with_outputs(*, output: Path | None, force: bool, **rest: Any) -> None:
+            context = click.get_current_context()
+            outputs = Outputs(str(context.info_name), _read(context), force)
+            command(output=output, outputs=outputs, **rest)
+
+        return with_outputs
+
+    return decorated
+
+
+def _output(context: click.Context, parameter: click.Parameter, value: str | None) -> Path | None:
     """A file or folder to be written; ``-`` is standard output."""
     return STANDARD_OUTPUT if value == "-" else None if value is None else Path(value)
+
+
+def _read(context: click.Context) -> Iterator[str | Path | int]:
+    """What may name a file that a command reads: each of its arguments, and of its options
+    all that are no choice. ``-`` is standard input."""
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        if parameter.name != "output" and not isinstance(parameter.type, click.Choice):
+            for one in value if isinstance(value, tuple) else (value,):
+                if isinstance(one, str | Path):
+                    yield 0 if one == "-" else one
 
 
 def one_document(target: Path | None, count: int, form: str | None) -> None:
@@ -37,12 +84,25 @@ class Pace:
     allow_outside: bool = False
 
 
+def _within(among: Within) -> Callable[[click.Context, click.Parameter, float], float]:
+    """Refuses what is neither 0 nor within what makes sense."""
+
+    def checked(context: click.Context, parameter: click.Parameter, value: float) -> float:
+        # What is no number is not within anything.
+        if value and not among.least <= value <= among.most:
+            raise click.BadParameter(among.said(value))
+        return value
+
+    return checked
+
+
 def bounded(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command the options for the limits of its work, as ``limits``."""
 
     @click.option(
         "--max-seconds",
-        type=click.FloatRange(min=0),
+        type=float,
+        callback=_within(SECONDS),
         default=300,
         show_default=True,
         envvar="SYMATTN_MAX_SECONDS",
@@ -51,7 +111,8 @@ def bounded(command: Callable[..., None]) -> Callable[..., None]:
     )
     @click.option(
         "--max-memory",
-        type=click.IntRange(min=0),
+        type=int,
+        callback=_within(MEGABYTES),
         default=2048,
         show_default=True,
         envvar="SYMATTN_MAX_MEMORY",
@@ -90,17 +151,37 @@ _PARTS = {
 }
 
 
+def language(
+    what: str, default: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command the option for ``what`` has words in it, as ``language``."""
+    return click.option(
+        "--language",
+        metavar="CODE",
+        default=default,
+        show_default=default is not None,
+        callback=_known_language,
+        help=f"{what}: en, de, or a language file (.toml).",
+    )
+
+
+def _known_language(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> str | None:
+    """The code of a language; :class:`Malformed`, with their places in its file, for faults."""
+    if value is not None:
+        from symattn.languages.language import language as of_name
+
+        of_name(value)
+    return value
+
+
 def paper_and_language(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command the settings that every sheet has."""
     paper = click.option(
         "--paper", type=click.Choice(CHOICES["paper"]), help="What it is printed on; a4 if unsaid."
     )
-    language = click.option(
-        "--language",
-        metavar="CODE",
-        help="What it is written in: en, de, or a language file (.toml).",
-    )
-    return paper(language(command))
+    return paper(language("What it is written in")(command))
 
 
 def sheet_settings(command: Callable[..., None]) -> Callable[..., None]:

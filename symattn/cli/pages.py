@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from html import unescape
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symattn import outputs
 from symattn.cli.main import BAD_INPUT, CHECK_FAILED
 from symattn.cli.progress import Progress
 from symattn.errors import EngineFailure
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.printers.engine import TYPST, Document, find_engine, typeset_all, wanted_engine
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ PLAIN: Mapping[str, tuple[str, str]] = {
     "tex": ("LaTeX", "symattn.printers.latex"),
     "md": ("Markdown", "symattn.printers.markdown"),
 }
-_NAMES = {form: name for form, (name, _) in PLAIN.items()} | {"pdf": "PDF"}
+_CALLED = {form: name for form, (name, _) in PLAIN.items()} | {"pdf": "PDF"}
 #: The forms of documents that can be asked for.
-FORMS = tuple(_NAMES)
+FORMS = tuple(_CALLED)
 #: What is written where no form is asked for, beside PDFs where there is an engine.
 _USUAL = ("html", "tex")
 
@@ -118,7 +118,12 @@ def typeset(
 
 
 def write(
-    sheets: Sequence[Printed], output: Path, form: str | None, strict: bool, jobs: int = 1
+    sheets: Sequence[Printed],
+    output: Path,
+    outputs: Outputs,
+    form: str | None,
+    strict: bool,
+    jobs: int = 1,
 ) -> int:
     """Write sheets by their names, with PDFs beside LaTeX and a page that lists
     those in HTML; the exit code.
@@ -126,8 +131,8 @@ def write(
     Where a PDF can't be made, none stays beside the LaTeX: it would be an older one.
     """
     if output == STANDARD_OUTPUT:
-        return _print(sheets, form, strict)
-    outputs.prepare_folder(output)
+        return _print(sheets, outputs, form, strict)
+    outputs.claim_in(output, _names(sheets, form))
     files = {sheet.name: [*sheet.texts] for sheet in sheets}
     for sheet in sheets:
         for suffix, text in sheet.texts.items():
@@ -136,16 +141,25 @@ def write(
         outputs.write(output / name, held)
     code = 0
     if form in (None, "pdf"):
-        code = _typeset(sheets, output, files, form == "pdf", strict, jobs)
-    whole = [one for one in _NAMES if all(one in made for made in files.values())]
-    *most, last = (_NAMES[one] for one in whole)
+        code = _typeset(sheets, output, outputs, files, form == "pdf", strict, jobs)
+    whole = [one for one in _CALLED if all(one in made for made in files.values())]
+    *most, last = (_CALLED[one] for one in whole)
     said = f"{', '.join(most)} and {last}" if most else last
     if "pdf" in whole and any(wanted_engine(made_of(one.papers)) == TYPST for one in sheets):
         said += " by Typst"
     count = f"{len(sheets)} sheet{'s' if len(sheets) != 1 else ''}"
-    start = _index(sheets, files, output) if "html" in whole else None
+    start = _index(sheets, files, output, outputs) if "html" in whole else None
     click.echo(visible(f"{count} in {output}: {said}" + (f"; open {start}" if start else "")))
     return code
+
+
+def _names(sheets: Sequence[Printed], form: str | None) -> Iterator[str]:
+    """What the files of sheets will be called, as far as that is certain."""
+    for sheet in sheets:
+        yield from (f"{sheet.name}.{suffix}" for suffix in sheet.texts)
+        if form == "pdf" or (sheet.papers and find_engine(made_of(sheet.papers))):
+            yield f"{sheet.name}.pdf"
+    yield from _included(sheets)
 
 
 def _included(sheets: Sequence[Printed]) -> dict[str, bytes]:
@@ -156,6 +170,7 @@ def _included(sheets: Sequence[Printed]) -> dict[str, bytes]:
 def _typeset(
     sheets: Sequence[Printed],
     output: Path,
+    outputs: Outputs,
     files: Mapping[str, list[str]],
     explicit: bool,
     strict: bool,
@@ -192,7 +207,9 @@ def _typeset(
     return BAD_INPUT if failed else CHECK_FAILED if complained and strict else 0
 
 
-def _index(sheets: Sequence[Printed], files: Mapping[str, list[str]], output: Path) -> Path:
+def _index(
+    sheets: Sequence[Printed], files: Mapping[str, list[str]], output: Path, outputs: Outputs
+) -> Path:
     """Write the page that lists the sheets and what else of ours lies in the folder;
     the page to open."""
     from symattn.printers.index import index
@@ -200,17 +217,17 @@ def _index(sheets: Sequence[Printed], files: Mapping[str, list[str]], output: Pa
     path = output / f"{_INDEX}.html"
     pages = {one: found for one in output.glob("*.html") if (found := _title(one)) is not None}
     first = output / f"{sheets[0].name}.html"
-    if _INDEX in files or (path.exists() and path not in pages):
+    if _INDEX in files or not outputs.may_write(path, _INDEX):
         # It is a sheet, or somebody else's.
         return first
     cards = [
-        (sheet.card, [(f"{sheet.name}.{one}", _NAMES[one]) for one in files[sheet.name]])
+        (sheet.card, [(f"{sheet.name}.{one}", _CALLED[one]) for one in files[sheet.name]])
         for sheet in sheets
     ]
     others = [
         (one.name, pages[one]) for one in sorted(pages) if one != path and one.stem not in files
     ]
-    outputs.write(path, index(cards, others, sheets[0].say).encode())
+    outputs.write(path, index(cards, others, sheets[0].say).encode(), _INDEX)
     return path if len(sheets) > 1 else first
 
 
@@ -225,7 +242,7 @@ def _title(path: Path) -> str | None:
     return unescape(found[1]) if found else None
 
 
-def _print(sheets: Sequence[Printed], form: str | None, strict: bool) -> int:
+def _print(sheets: Sequence[Printed], outputs: Outputs, form: str | None, strict: bool) -> int:
     """Write the one document to standard output."""
     (sheet,) = sheets
     if form is not None and form in PLAIN:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symattn import outputs
 from symattn.cli import cases as case_arguments
 from symattn.cli.options import Pace
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Asker, Job
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def write(
     settings: Mapping[str, Any],
     solutions: bool,
     output: Path,
+    outputs: Outputs,
     pace: Pace,
 ) -> None:
     """Write the questions of an exercise's versions: DIR/CASE-moodle.xml or
@@ -50,8 +51,8 @@ def write(
     if output == STANDARD_OUTPUT:
         outputs.write(output, text.encode())
         return
-    outputs.prepare_folder(output)
     path = output / f"{name}-{form}.xml"
+    outputs.claim_in(output, [path.name])
     outputs.write(path, text.encode())
     count = f"{len(versions)} version{'s' if len(versions) != 1 else ''}"
     click.echo(visible(f"{count} for Moodle's question bank: {path}"))

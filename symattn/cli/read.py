@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symattn import outputs
 from symattn.cli import cases as case_arguments
-from symattn.cli import options
 from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, limited
-from symattn.errors import Malformed
+from symattn.cli.options import Pace, limited, writes
+from symattn.errors import Fault, Faulty, Malformed
 from symattn.escaping import json_text
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
@@ -32,16 +31,9 @@ if TYPE_CHECKING:
     default="text",
     show_default=True,
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    callback=options.output,
-    metavar="FILE",
-    help="Write to FILE instead, - is standard output.",
-)
+@writes("FILE", "Write to FILE instead, - is standard output.")
 @limited
-def command(article: str, form: str, output: Path | None, pace: Pace) -> None:
+def command(article: str, form: str, output: Path | None, outputs: Outputs, pace: Pace) -> None:
     """Show how an ARTICLE is understood: what it gives, computes and prints, by line.
 
     An ARTICLE is Markdown, a notebook, LaTeX, HTML or text. Nothing is judged
@@ -85,7 +77,7 @@ def command(article: str, form: str, output: Path | None, pace: Pace) -> None:
     if output == STANDARD_OUTPUT:
         output = None
     if output is not None:
-        outputs.check(output)
+        outputs.claim(output)
     read = case_arguments.of_each([article], pace, _read, form, output is None)
     (text,) = read.whole()
     if output is not None:
@@ -109,7 +101,7 @@ def _read(asker: Asker, article: Wanted, form: str, terminal: bool) -> str:
     if form == "toml":
         from symattn.documents.walkthrough import walkthrough
 
-        return walkthrough(case.reading)
+        return _readable(article.name, walkthrough(case.reading))
     from symattn.cli.understood import report
 
     shown = partial(report, case, case.reading)
@@ -122,6 +114,21 @@ def _read(asker: Asker, article: Wanted, form: str, terminal: bool) -> str:
     buffer = io.StringIO()
     shown(Console(file=buffer, width=160, color_system=None))
     return buffer.getvalue()
+
+
+def _readable(name: str, text: str) -> str:
+    """A walkthrough file that can be read and worked out; :class:`Malformed` if it can't,
+    as one without steps."""
+    from symattn.cases import library
+    from symattn.solution.solution import solve
+
+    try:
+        solve(library.load("walkthrough.toml", held=text.encode()))
+    except Faulty as error:
+        so = "no walkthrough file that can be read again is made of that"
+        faults = [Fault(fault.where, f"{fault.message}; {so}") for fault in error.faults]
+        raise Malformed(faults, name, error.more) from None
+    return text
 
 
 def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symattn import outputs
 from symattn.cli import cases as case_arguments
-from symattn.cli import options
 from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, one_document, paced, sheet_settings
+from symattn.cli.options import Pace, one_document, paced, sheet_settings, writes
 from symattn.cli.pages import FORMS, Printed, printed, write
 from symattn.outputs import STANDARD_OUTPUT
+from symattn.ownership import Outputs
 from symattn.workers import Asker
 
 if TYPE_CHECKING:
@@ -23,16 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("sheet")
 @case_arguments.argument
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    callback=options.output,
-    default="sheets",
-    show_default=True,
-    metavar="DIR",
-    help="Where the sheets go.",
-)
+@writes("DIR", "Where the sheets go.", default="sheets")
 @click.option(
     "--format",
     "form",
@@ -48,6 +38,7 @@ if TYPE_CHECKING:
 def command(
     cases: tuple[str, ...],
     output: Path,
+    outputs: Outputs,
     form: str | None,
     strict: bool,
     pace: Pace,
@@ -76,12 +67,12 @@ def command(
     """
     one_document(output, len(cases), form)
     if output != STANDARD_OUTPUT:
-        outputs.check_folder(output)
+        outputs.claim_in(output)
     case_arguments.distinct_files(cases)
     made = case_arguments.of_each(cases, pace, _made, form, settings)
     if not made.done:
         made.tell()
-    code = write(made.done, output, form, strict, pace.jobs)
+    code = write(made.done, output, outputs, form, strict, pace.jobs)
     made.tell()
     sys.exit(code)
 

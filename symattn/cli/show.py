@@ -26,6 +26,8 @@ _NO_FORM = "(long)"
 #: A quantity of more entries is large: of those the closed forms are shown that are as
 #: short as figures. A line is at most so wide.
 _MANY, _SHORT, _WIDE = 64, 12, 160
+#: Entries beyond which closed forms are worked out where they are asked for only.
+_MOST = 1 << 12
 
 
 @click.command("show")
@@ -191,8 +193,10 @@ def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[st
 
 def _all_short(quantity: Quantity) -> bool:
     """Whether the closed forms of a large quantity are as short as figures; the first that
-    is not ends the search."""
+    is not ends the search. Those of a very large one are not looked at."""
     rows, columns = quantity.grid
+    if rows * columns > _MOST:
+        return False
     entries = (quantity.entry(i, j) for i in range(rows) for j in range(columns))
     return all((form := _exact(entry)) is not None and len(form) <= _SHORT for entry in entries)
 

@@ -14,8 +14,9 @@ import click
 from symattn import workers
 from symattn.cli import cases as case_arguments
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import bounded
+from symattn.cli.options import bounded, writes
 from symattn.escaping import visible
+from symattn.ownership import Outputs
 from symattn.workers import Asker, Crashed, Limits
 
 if TYPE_CHECKING:
@@ -33,15 +34,7 @@ _TOLD = 10
     metavar="NAME",
     help="Which samples: standard, quick or blocks.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default="vectors",
-    show_default=True,
-    metavar="DIR",
-    help="The folder for the files.",
-)
+@writes("DIR", "The folder for the files.", default="vectors")
 @click.option(
     "--dtype",
     "dtypes",
@@ -70,6 +63,7 @@ _TOLD = 10
 def command(
     suite: str,
     output: Path,
+    outputs: Outputs,
     dtypes: tuple[str, ...],
     seeds: int | None,
     forms: str,
@@ -109,7 +103,7 @@ def command(
 
     wanted = samples_of(suite, dtypes or DTYPES, seeds)
     chosen = FORMS if forms == "all" else tuple(form for form in FORMS if form == forms)
-    folder = Folder(output, wanted)
+    folder = Folder(output, wanted, chosen, outputs)
     todo: list[workers.Job] = [(_made, (one, chosen)) for one in wanted]
     at_once = jobs or os.cpu_count() or 1
     with _progress(len(todo)) as advance, closing(workers.results(todo, limits, at_once)) as found:
@@ -137,7 +131,7 @@ def _made(asker: Asker, wanted: Wanted, forms: Sequence[Form]) -> Made:
 def _why(answer: Any, limits: Limits) -> str:
     """Why a sample could not be worked out, in words."""
     if isinstance(answer, Crashed):
-        return str(answer).strip().splitlines()[-1]
+        return answer.trace.strip().splitlines()[-1]
     return str(case_arguments.failure(answer, "", limits))
 
 

@@ -48,8 +48,9 @@ def command(cases: tuple[str, ...], form: str, strict: bool, pace: Pace) -> None
     """
     found = case_arguments.of_each(cases, pace, _verified, form)
     if form == "json":
-        content = {name: checks for name, _, checks in found.whole()}
-        click.echo(json_text(content))
+        content = {name: checks for name, _, checks in found.done}
+        if content:
+            click.echo(json_text(content))
     else:
         for _, _, text in found.done:
             case_arguments.echo(text)

@@ -11,6 +11,7 @@ from symattn.crosscheck.passes import MASKS
 from symattn.crosscheck.rationals import DECIDING, rational
 from symattn.crosscheck.tape import Tape
 from symattn.languages.sentence import Sentence
+from symattn.limits import RECOMPUTED
 
 #: What can't be told where an operation has no float for a result.
 _NO_FLOAT = {
@@ -43,8 +44,11 @@ class Doubts:
         self._tape = tape
         self._unknown = {place for place, rows in enumerate(lines) if has_unknown(rows)}
         #: Where something unknown comes of what is known.
+        beyond = tape.beyond()
         self._origins = {
-            place: _reason(tape.lines[place], lines[place])
+            place: RECOMPUTED.said(beyond[place])
+            if place in beyond
+            else _reason(tape.lines[place], lines[place])
             for place in sorted(self._unknown)
             if self._unknown.isdisjoint(tape.lines[place].operands)
         }

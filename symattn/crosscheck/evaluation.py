@@ -15,8 +15,9 @@ from symattn.crosscheck.scalars import PI, UNKNOWN, CannotTell, Tracked
 Rows = list[list[Any]]
 Tracks = list[list[Tracked]]
 
-#: Beyond this a row of scores is shifted before its exponentials, so that they can't overflow.
-_STEEP = 600.0
+#: Beyond this a row of scores is shifted before its exponentials: they can't overflow, and
+#: complex steps don't underflow in them all.
+_STEEP = 100.0
 #: Operations on the exponentials of rows; where a constant is taken off a row, the last
 #: is less by it and the others stay the same.
 _SHIFTED = ("softmax", "log_softmax", "logsumexp")
@@ -171,6 +172,12 @@ def run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks] = ()) -> R
             return [[row[0] + shift] for row, shift in zip(sums, shifts, strict=True)]
         column = len(operands[0]), 1
         bound["Z"] = [row[0] for row in entries("normaliser", bound | {"m": line.grid[1]}, column)]
+    if line.operation == "cross_entropy":
+        # Logits that are masked have weight 0: 0 times -inf is NaN in plain floats.
+        bound["P"] = [
+            [0.0 if level.is_masked else entry for entry, level in zip(*pair, strict=True)]
+            for pair in zip(operands[0], known[0], strict=True)
+        ]
     found = entries(line.operation, bound, line.grid)
     return _where_known(bound["M"], found) if "M" in bound else found
 

@@ -39,7 +39,8 @@ def log(x: Any) -> Any:
 
 
 def ln(x: Any) -> Any:
-    """The natural logarithm of a weight, by which it is multiplied: 0 ln 0 is 0.
+    """The natural logarithm of a weight, by which it is multiplied: 0 ln 0 is 0, and has no
+    slope there.
 
     >>> 0.0 * ln(0.0), (Tracked(0.0) * ln(Tracked(0.0))).error
     (0.0, 0.0)
@@ -47,19 +48,19 @@ def ln(x: Any) -> Any:
     if x.__class__ is Tracked:
         return x.log_of_weight()
     if isinstance(x, np.ndarray):
-        return np.log(np.where(x == 0, 1, x))
+        return np.log(np.where(x == 0, 1, _sloped(x)))
     return math.log(x) if x else 0.0
 
 
 def sqrt(x: Any) -> Any:
-    """The square root.
+    """The square root, which has no slope at 0.
 
     >>> sqrt(4.0), sqrt(Tracked(4.0)).value
     (2.0, 2.0)
     """
     if x.__class__ is Tracked:
         return x.sqrt()
-    return np.sqrt(x) if isinstance(x, np.ndarray) else math.sqrt(x)
+    return np.sqrt(_sloped(x)) if isinstance(x, np.ndarray) else math.sqrt(x)
 
 
 def tanh(x: Any) -> Any:
@@ -158,6 +159,12 @@ def _place(x: Any) -> Any:
     if not isinstance(x, np.ndarray):
         return x
     return float(x.real[int(np.argmin(np.isnan(x.real)))])
+
+
+def _sloped(x: Any) -> Any:
+    """A complex vector for a function that has no slope at 0: what moves from there would get
+    a real part."""
+    return np.where((x.real == 0) & (x.imag != 0), math.nan, x)
 
 
 def _moving(place: float, moves: Any) -> Any:

@@ -29,7 +29,7 @@ from symattn.crosscheck.evaluation import (
 )
 from symattn.crosscheck.lines import Line
 from symattn.crosscheck.rationals import DECIDING, sharpened
-from symattn.crosscheck.scalars import NOTHING, UNKNOWN, Tracked
+from symattn.crosscheck.scalars import NOTHING, UNIT, UNKNOWN, Tracked
 from symattn.crosscheck.tape import Tape
 from symattn.errors import Fault, Malformed
 
@@ -54,6 +54,17 @@ _NO_VALUE = {
 #: Which operand is a mask, and which one holds whole numbers.
 MASKS = {"mask": 1, "where": 0}
 _CLASSES = {"one_hot": 0, "embedding": 0, "nll": 1}
+#: Which operand lies between which numbers, where the definition itself takes any.
+_RANGES = {
+    "smoothed": (1, 0.0, 1.0),
+    "binary_cross_entropy": (1, 0.0, 1.0),
+    "cross_entropy": (1, 0.0, math.inf),
+    "layer_norm": (5, 0.0, math.inf),
+    "rms_norm": (3, 0.0, math.inf),
+}
+#: Which operand is above 0, likewise.
+_POSITIVE = {"angle": 1}
+_INFINITE_LOSS = "the logit is masked (-inf) and its target is not 0: the loss is infinite"
 _MASKED_PRODUCT = "-inf in a matrix product has no meaning"
 
 
@@ -66,7 +77,11 @@ def forward(tape: Tape) -> list[Tracks]:
     """
     lines: list[Tracks] = []
     faults: dict[int, Fault] = {}
+    left_out = tape.beyond()
     for place, line in enumerate(tape.lines):
+        if place in left_out:
+            lines.append(_filled(line, UNKNOWN))
+            continue
         if line.operation == "entries":
             lines.append([list(row) for row in line.entries])
             continue
@@ -112,6 +127,18 @@ def _filled(line: Line, entry: Tracked) -> Tracks:
 
 def _faults(line: Line, operands: Sequence[Tracks]) -> Iterator[tuple[int | None, int | None, str]]:
     """What has no value because of an operand: row and column (None: all), and why."""
+    if line.operation in _RANGES:
+        place, least, most = _RANGES[line.operation]
+        for i, row in enumerate(operands[place]):
+            for j, entry in enumerate(row):
+                reach = UNIT * entry.error
+                if entry.value + reach < least or entry.value - reach > most:
+                    wanted = f"at least {least:g}" if most == math.inf else f"{least:g} to {most:g}"
+                    yield None, None, f"entry [{i}, {j}]: expected {wanted}, found {entry.value!r}"
+    if line.operation in _POSITIVE:
+        entry = operands[_POSITIVE[line.operation]][0][0]
+        if entry.value + UNIT * entry.error <= 0:
+            yield None, None, f"expected a number above 0, found {entry.value!r}"
     if line.operation in MASKS:
         for i, row in enumerate(operands[MASKS[line.operation]]):
             for j, entry in enumerate(row):
@@ -121,8 +148,17 @@ def _faults(line: Line, operands: Sequence[Tracks]) -> Iterator[tuple[int | None
     elif line.operation in _CLASSES:
         (ids,), most = operands[_CLASSES[line.operation]], line.sizes["m"]
         for entry in ids:
-            if not entry.error and not is_class(entry, most):
+            known = not entry.is_unknown
+            if known and not entry.near(float(min(max(round(entry.value), 0), most - 1))):
                 yield None, None, f"expected whole numbers below {most}, found {entry.value!r}"
+        if line.operation == "nll" and all(is_class(entry, most) for entry in ids):
+            for row, entry in zip(operands[0], ids, strict=True):
+                if row[int(entry.value)].is_masked:
+                    yield None, None, _INFINITE_LOSS
+    if line.operation == "cross_entropy":
+        for rows in zip(*operands, strict=True):
+            if any(level.is_masked and not part.is_zero for level, part in zip(*rows, strict=True)):
+                yield None, None, _INFINITE_LOSS
     elif line.operation in ("softmax", "log_softmax", "logsumexp"):
         for i, row in enumerate(operands[0]):
             if all(entry.is_masked for entry in row):
@@ -155,6 +191,7 @@ def reverse(
     from the output itself: where that holds -inf, the loss has no slope, and
     what arrives there flows on as unknown.
     """
+    left_out = tape.beyond()
     # Lines that a wanted line flows into: only there a gradient is of use.
     useful: set[int] = set()
     for place, line in enumerate(tape.lines):
@@ -178,6 +215,10 @@ def reverse(
             # A second derivative, which no definition gives.
             for earlier in tape.uses(line.operands[0]) & useful:
                 arrived[earlier] = _filled(tape.lines[earlier], UNKNOWN)
+            continue
+        if place in left_out:
+            for operand in useful.intersection(line.operands):
+                arrived[operand] = _filled(tape.lines[operand], UNKNOWN)
             continue
         for index, operand in enumerate(line.operands):
             if operand not in useful:
@@ -230,11 +271,12 @@ def smallest_derivative(lines: Sequence[Tracks], flows: Mapping[int, Tracks]) ->
     """What underflow may take from a derivative by complex steps.
 
     One operation on entries that move by :data:`STEP` loses up to the smallest
-    subnormal times its result; ``flows``, from :func:`reverse`, say what that makes
-    in the end. There are 2**10 operations in an entry at most, say.
+    subnormal times its result, or over it, where it is divided by; ``flows``, from
+    :func:`reverse`, say what that makes in the end. There are 2**10 operations in an entry
+    at most, say.
     """
     lost = sum(
-        abs(flow.value) * max(1.0, abs(entry.value))
+        abs(flow.value) * max(1.0, abs(entry.value), 1 / (abs(entry.value) or 1.0))
         for place, gradient in flows.items()
         for rows in zip(lines[place], gradient, strict=True)
         for entry, flow in zip(*rows, strict=True)

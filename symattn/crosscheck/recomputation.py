@@ -24,6 +24,7 @@ from symattn.crosscheck.scalars import SLACK, UNIT, Tracked
 from symattn.crosscheck.tape import Tape
 from symattn.crosscheck.tape import tape as laid_out
 from symattn.errors import Fault, Malformed
+from symattn.ieee import need_ieee
 
 Floats = npt.NDArray[np.float64]
 
@@ -70,8 +71,9 @@ class Gradient(Figures):
     """A gradient by its definitions, and again by complex steps.
 
     ``step`` is NaN where the entry was not perturbed, and where it differs from
-    ``value`` by no more than what underflow may have taken from it; its own rounding error
-    is of the size of ``bound``, but ``bound`` is not proved for it.
+    ``value`` by no more than what underflow may have taken from it, or rounding where the value
+    is exact; its own rounding error is else of the size of ``bound``, but ``bound`` is not
+    proved for it.
     """
 
     step: Floats
@@ -93,6 +95,10 @@ class Recomputation:
     probes: int = 0
 
 
+#: How far the sum of a step's terms may be off by rounding, relative to their magnitudes.
+_ROUNDED = 2.0**-44
+
+
 def recompute(
     given: Mapping[str, object],
     steps: Mapping[str, str],
@@ -103,7 +109,8 @@ def recompute(
 
     ``given`` holds numbers, vectors (lists) and matrices (lists of rows) of
     exact numbers, ``steps`` the text of each step, in order. Raises
-    :class:`~symattn.errors.Malformed`, listing all faults that can be found.
+    :class:`~symattn.errors.Malformed`, listing all faults that can be found, and
+    :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754.
 
     >>> found = recompute({"x": ["1/2", 0]}, {"A": "softmax(x)"}, Loss("A", [1, "g1"]))
     >>> found.quantities["A"].value.round(4)
@@ -111,6 +118,7 @@ def recompute(
     >>> found.gradients["x"]["g1"].value.round(4)
     array([-0.235,  0.235])
     """
+    need_ieee()
     tape = laid_out(given, steps, loss.output, loss.upstream) if loss else laid_out(given, steps)
     wanted, parts = _read_loss(tape, loss) if loss else ((), {})
     lines = passes.forward(tape)
@@ -124,6 +132,8 @@ def recompute(
     output = tape.places[loss.output]
     places = [tape.places[name] for name in wanted]
     probes, possible = _probes(tape, places, output, max_probes)
+    if tape.beyond():
+        probes = []
     slopes = passes.complex_step(tape, lines, output, probes)
     gradients: dict[str, dict[str, Gradient]] = {name: {} for name in wanted}
     for part, upstream in parts.items():
@@ -133,6 +143,7 @@ def recompute(
         least = passes.smallest_derivative(lines, flows)
         with np.errstate(all="ignore"):
             derivatives = np.tensordot(slopes, weights, 2)
+            terms = np.tensordot(abs(slopes), abs(weights), 2)
         for name, place in zip(wanted, places, strict=True):
             line = tape.lines[place]
             rows, columns = line.grid
@@ -145,7 +156,10 @@ def recompute(
             value, bound = _figures(flow, line)
             with np.errstate(all="ignore"):
                 off = abs(step - value)
-            step[(off > 0) & (off <= least)] = math.nan
+                # A gradient may be exact where the terms of its step, which cancel, are rounded.
+                size = _steps(tape, output, place, probes, terms)
+                lost = least + np.where(bound == 0, _ROUNDED * size, 0.0)
+            step[(off > 0) & (off <= lost)] = math.nan
             doubt = doubts.of_gradient(output, flow, slopeless)
             gradients[name][part] = Gradient(value, bound, step, doubt=doubt)
     probed = int(np.isfinite(slopes).all(axis=(1, 2)).sum())

@@ -15,6 +15,7 @@ from symattn.crosscheck.lines import Line, Lines, Place
 from symattn.crosscheck.reader import Expression
 from symattn.crosscheck.scalars import PI, UNKNOWN, Tracked
 from symattn.errors import Fault, Malformed, expected
+from symattn.limits import RECOMPUTED
 
 #: The functions of heads, which the tape itself follows.
 _HEADS = ("heads", "merge")
@@ -38,6 +39,21 @@ class Tape:
         for place in range(line, -1, -1):
             if place in found:
                 found.update(self.lines[place].operands)
+        return found
+
+    def beyond(self) -> dict[Place, int]:
+        """The products of matrices that are not recomputed, as with them there would be too
+        many products of numbers: how many."""
+        found: dict[Place, int] = {}
+        total = 0
+        for place, line in enumerate(self.lines):
+            if line.operation in ("product", "score", "scaled_score", "additive"):
+                rows, columns = line.grid
+                formed = rows * columns * self.lines[line.operands[0]].grid[1]
+                if total + formed > RECOMPUTED.most:
+                    found[place] = total + formed
+                else:
+                    total += formed
         return found
 
 

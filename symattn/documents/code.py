@@ -19,6 +19,7 @@ from symattn.documents.python.following import Event, Program
 from symattn.documents.python.source import Source
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Passage, Piece
+from symattn.documents.unread import alone, contained, opaque
 
 #: What authors call Python.
 _PYTHON = re.compile(r"\{?\.?(?:i?python3?|py3?|pycon|ipython[0-9]?|sage|code-cell|jupyter)\b")
@@ -70,9 +71,9 @@ class Codes:
         certain = bool(_PYTHON.match(language)) and whole
         # All is followed before anything is told: what comes later may fill an array.
         followed = [
-            (piece, parsed, self.program.follow(parsed))
+            (piece, parsed, self._followed(piece, parsed))
             if parsed is not None and (certain or _is_program(parsed))
-            else (piece, None, [])
+            else (piece, None, ())
             for piece, parsed in pieces
         ]
         waiting: list[Text] = []
@@ -84,6 +85,14 @@ class Codes:
             waiting = []
             yield from self._program(parsed, events)
         yield from printouts.passages(waiting, "code")
+
+    def _followed(self, piece: Text, parsed: Source) -> Sequence[Event]:
+        """What a piece of Python says."""
+
+        def unread(why: str) -> Event:
+            return Event(parsed, parsed.body[-1], (alone(opaque(why, piece)),))
+
+        return contained(lambda: self.program.follow(parsed), unread)
 
     def _program(self, parsed: Source, events: Sequence[Event]) -> Iterator[Passage]:
         """What the statements of a piece of Python say, and its comments."""

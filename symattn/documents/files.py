@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import re
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from symattn.documents.article import Article, Block, Contents, Form
 from symattn.documents.lines import unified
 from symattn.documents.text import Text
+from symattn.documents.unread import NUMBER
 from symattn.errors import Fault, Malformed, alike, expected, short
 from symattn.limits import LINES, NUMBERS
 from symattn.tables.file import content
@@ -39,8 +39,6 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
-
-_NUMBER = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 #: How the name of a side file ends, in which an author says something of an article.
 SIDE_FILE = ".symattn.toml"
 
@@ -124,7 +122,7 @@ def _check_numbers(made: Article) -> None:
     """Malformed, with the place, where an article prints more numbers than are read."""
     left = NUMBERS.most
     for text in _texts(made):
-        found = [match.start() for match in _NUMBER.finditer(text.string)]
+        found = [match.start() for match in NUMBER.finditer(text.string)]
         if len(found) > left:
             place = made.place(text.span(found[left]).start)
             raise Malformed(Fault(f"column {place.column}", NUMBERS.said(), place.line))

@@ -113,7 +113,7 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
 
 
 #: A number and nothing else.
-_ALONE = re.compile(r"\s*[-+−–]?[0-9.,]+\s*%?\s*")
+_ALONE = re.compile(r"\s*+[-+−–]?[0-9.,]++\s*+%?\s*+")
 
 
 def of_table(table: Table) -> Labelled | None:
@@ -155,9 +155,9 @@ def _are_counted(
     numbers = [row[0].text for row in rows if row[0]]
     if len(rows) < 2 or len(rows[0]) < 3 or not all(one.isdigit() for one in numbers):
         return False
-    first = int(numbers[0])
-    counted = [int(one) for one in numbers] == list(range(first, first + len(rows)))
-    return counted and first in (0, 1) and len(head) == len(rows[0])
+    plain = [one.lstrip("0") or "0" for one in numbers]
+    counted = any(plain == [str(k) for k in range(first, first + len(rows))] for first in (0, 1))
+    return counted and len(head) == len(rows[0])
 
 
 def _figure(cell: Sequence[Words | Chain]) -> Figure | None:
@@ -179,4 +179,11 @@ def _said(cell: Sequence[Words | Chain]) -> str:
 
 def _written(chain: Chain) -> str:
     first = chain.members[0]
-    return first.text if isinstance(first, Opaque) else syntax.text(first)
+    if isinstance(first, Opaque):
+        return first.text
+    # An array may have items that are not understood.
+    return "…" if _has_opaque(first) else syntax.text(first)
+
+
+def _has_opaque(tree: syntax.Tree) -> bool:
+    return isinstance(tree, Opaque) or any(map(_has_opaque, syntax.inside(tree)))

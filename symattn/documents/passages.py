@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 
 from symattn.documents import printouts
@@ -12,6 +13,7 @@ from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Passage, Table, Words
+from symattn.documents.unread import alone, contained, opaque
 
 
 def passages(article: Article) -> tuple[Passage, ...]:
@@ -29,9 +31,16 @@ def passages(article: Article) -> tuple[Passage, ...]:
     return tuple(
         passage
         for block in article.blocks
-        for passage in _of_block(block, is_text, codes)
+        for passage in contained(partial(_of_block, block, is_text, codes), partial(_unread, block))
         if passage.pieces
     )
+
+
+def _unread(block: Block, why: str) -> Passage:
+    """A block that isn't understood."""
+    cells = [part for row in block.rows for cell in row for part in cell.parts]
+    member = opaque(why, *(part.text for part in (*block.parts, *cells)))
+    return Passage(block.kind, (alone(member),), block.level, block.tags)
 
 
 def _of_block(block: Block, is_text: bool, codes: Codes) -> Iterator[Passage]:

@@ -45,11 +45,13 @@ class Labelled(syntax.Array):
 
 @dataclass(frozen=True)
 class Opaque:
-    """Something that is not understood; ``figures`` are the numbers in it."""
+    """Something that is not understood; ``figures`` are the numbers in it, ``why`` is said
+    where a reader failed."""
 
     text: str
     span: Span = field(default=NOWHERE, compare=False)
     figures: tuple[Figure, ...] = field(default=(), compare=False)
+    why: str = field(default="", compare=False)
 
 
 #: A tree of the grammar (whose leaves may be those above), or what is none.

@@ -30,9 +30,10 @@ from symattn.solution.solution import Solution
 
 Flags = npt.NDArray[np.bool_]
 
-#: Versions of one exercise at most, and candidates that are judged at once and at most.
+#: Versions of one exercise at most, and candidates that are judged at once, at most, and at
+#: most behind the last that was taken.
 MOST = 999
-_AT_ONCE, _CANDIDATES = 256, 1_000_000
+_AT_ONCE, _CANDIDATES, _IN_VAIN = 256, 1_000_000, 100_000
 #: So often a matrix of a candidate is drawn until its rows are distinct.
 _TRIES = 8
 
@@ -179,9 +180,11 @@ class _Search:
         """So many versions."""
         draws = Draws(self.seed)
         seen: set[object] = set()
-        found = 0
-        for _ in range(_CANDIDATES // _AT_ONCE):
+        found = last = 0
+        count_drawn = 0
+        while count_drawn < min(_CANDIDATES, last + _IN_VAIN):
             drawn = self._draw(draws)
+            count_drawn += _AT_ONCE
             for k in np.flatnonzero(self._pass(drawn)):
                 made = self._exercise({name: rows[k] for name, rows in drawn.items()}, found + 1)
                 if made is None:
@@ -191,17 +194,17 @@ class _Search:
                     self._failed[_AGAIN] += 1
                     continue
                 seen.add(answers)
-                found += 1
+                found, last = found + 1, count_drawn
                 yield made
                 if found == count:
                     return
-        raise Malformed(self._given_up(found, count))
+        raise Malformed(self._given_up(found, count, count_drawn))
 
-    def _given_up(self, found: int, count: int) -> str:
+    def _given_up(self, found: int, count: int, drawn: int) -> str:
         (reason, often), *_ = self._failed.most_common(1)
         return (
             f"{self.base.case.name}: {found or 'none'} of {count} versions found among "
-            f"{_CANDIDATES} draws; of most ({often}) {reason}: {REASONS[reason]}"
+            f"{drawn} draws; of most ({often}) {reason}: {REASONS[reason]}"
         )
 
     # -- candidates ------------------------------------------------------------------

@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import Fault, Malformed
+from symattn.ieee import need_ieee
 from symattn.limits import ENTRIES, STACKED
 from symattn.numbers.kinds import AnyArray
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.rows import Rows, read_rows
 from symattn.numbers.tables import Table
-from symattn.numbers.words import Array, need_ieee
+from symattn.numbers.words import Array
 from symattn.shapes import Shape, show
 
 #: The exact value of a float.

@@ -15,7 +15,7 @@ from flint import ctx
 #: Bits to start with; 96 certify float64 for ordinary inputs.
 FIRST = 128
 #: Bits at which a digit of an opaque number is given up as undecided.
-LAST = 1 << 14
+LAST = 1 << 13
 
 _lock = threading.RLock()
 

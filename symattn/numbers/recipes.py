@@ -5,7 +5,7 @@ at the cost of one operation each; its closed form is made on demand, under a
 budget, and many a recipe has none. So digits never wait for closed forms.
 
 Zero, positive or negative is told by balls first, by the closed form where
-those leave a doubt.
+those leave a doubt. A ball that holds zero is worked out again by leading terms.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from flint import arb, fmpq
 
@@ -27,12 +27,15 @@ from symattn.limits import (
     SHOWN,
     Budget,
 )
-from symattn.numbers import forms, functions, points, quotients
+from symattn.numbers import forms, functions, leading, points, quotients
 from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.leading import Leading
 from symattn.numbers.quotients import Parts, Unfolded
 from symattn.numbers.spending import Exceeded, spending
 from symattn.numbers.sums import UNIT, Symbol, Wave
 from symattn.verdicts import Verdict
+
+T = TypeVar("T")
 
 
 class Operation(Protocol):
@@ -55,7 +58,7 @@ class _Made:
     ball: Callable[[Sequence[arb]], arb]
 
 
-def _pairs(flat: Sequence[Parts]) -> Iterator[tuple[Parts, Parts]]:
+def _pairs(flat: Sequence[T]) -> Iterator[tuple[T, T]]:
     return zip(flat[::2], flat[1::2], strict=True)
 
 
@@ -84,6 +87,19 @@ _KINDS: Mapping[int, points.Kind] = {
     id(TOTAL): "total", id(PRODUCTS): "products", id(INVERSE): "inverse",
 }  # fmt: skip
 
+#: Operations on numbers with a leading term.
+_LEADING: Mapping[int, Callable[[Sequence[Leading]], Leading]] = {
+    id(TOTAL): leading.total,
+    id(PRODUCTS): lambda x: leading.products(_pairs(x)),
+    id(INVERSE): lambda x: leading.inverse(x[0]),
+    id(EXP): lambda x: leading.exp(x[0]),
+    id(LOG): lambda x: leading.log(x[0]),
+    id(SQRT): lambda x: leading.sqrt(x[0]),
+    id(COS): lambda x: leading.cos(x[0]),
+    id(SIN): lambda x: leading.sin(x[0]),
+    id(ERF): lambda x: leading.erf(x[0]),
+}
+
 #: Budgets, from the smallest to the largest.
 LEVELS = (SHOWN, QUICK, DECIDING)
 
@@ -93,7 +109,7 @@ class Recipe:
     recipe without operands."""
 
     __slots__ = (
-        "_balls", "_checked", "_forms", "_is_long",
+        "_balls", "_checked", "_forms", "_is_long", "_leading",
         "degree", "letters", "operands", "operation",
     )  # fmt: skip
 
@@ -115,6 +131,7 @@ class Recipe:
         self._is_long = False
         #: Enclosures by bits: what other numbers are made of is evaluated once.
         self._balls: dict[int, arb] = {}
+        self._leading: dict[int, Leading] = {}
         self._checked = False
 
     @property
@@ -141,7 +158,7 @@ class Recipe:
         """
         found = self._known(bits)
         if found is None:
-            order = self._unknown(bits)
+            order = self._unknown(lambda recipe: recipe._known(bits) is not None)
             if bits > FIRST and len(order) * bits > ENCLOSURE.most:
                 raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
             with precision(bits):
@@ -149,12 +166,24 @@ class Recipe:
                     recipe._balls[bits] = recipe._evaluated(bits)
             found = self._known(bits)
             assert found is not None
+        if bits > FIRST and found.contains(0) and not found.is_zero():
+            return self._closer(bits, found)
         return found
+
+    def _closer(self, bits: int, near: arb) -> arb:
+        """An enclosure by leading terms, or that which is near where it isn't better."""
+        if bits not in self._leading:
+            with precision(bits):
+                for recipe in self._unknown(lambda recipe: bits in recipe._leading):
+                    recipe._leading[bits] = recipe._led(bits)
+        with precision(bits):
+            found = self._leading[bits].ball
+        return near if found.contains(0) else found
 
     def _known(self, bits: int) -> arb | None:
         return self._balls.get(bits)
 
-    def _unknown(self, bits: int) -> list[Recipe]:
+    def _unknown(self, is_known: Callable[[Recipe], bool]) -> list[Recipe]:
         """What is to be evaluated, operands first: too deep for recursion."""
         order: list[Recipe] = []
         seen: set[int] = set()
@@ -166,7 +195,7 @@ class Recipe:
             elif id(recipe) not in seen:
                 seen.add(id(recipe))
                 waiting.append((recipe, True))
-                waiting += [(x, False) for x in recipe.operands if x._known(bits) is None]
+                waiting += [(x, False) for x in recipe.operands if not is_known(x)]
         return order
 
     @property
@@ -183,6 +212,13 @@ class Recipe:
             assert ball is not None
             balls.append(ball)
         return self.operation.ball(balls)
+
+    def _led(self, bits: int) -> Leading:
+        """The number with its leading term, as those of its operands are known."""
+        if self.operands:
+            return _LEADING[id(self.operation)]([x._leading[bits] for x in self.operands])
+        parts = self.form()
+        return leading.of_ball(self.enclosure(bits)) if parts is None else leading.of_parts(parts)
 
     # -- closed form ------------------------------------------------------------
 
@@ -275,6 +311,9 @@ class Recipe:
         near = self.enclosure(FIRST)
         if not near.contains(0) or near.is_zero():
             return Verdict.HOLDS if near.is_zero() else Verdict.REFUTED
+        if budget is not QUICK and _first_sign(self.enclosure, QUICK_BITS, 4 * QUICK_BITS):
+            # What is not zero shows it before a long form is made.
+            return Verdict.REFUTED
         # Where few of many numbers differ there is a short form, that costs less than a proof.
         if budget is not QUICK:
             short = self.form()

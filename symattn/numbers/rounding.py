@@ -31,9 +31,9 @@ def _half(x: fmpq, tie_up: Callable[[int], bool]) -> int:
     """The nearest integer; on a tie the upper one where ``tie_up(lower)``."""
     lower = _floor(x)
     rest = x - lower
-    if rest == fmpq(1, 2):
+    if rest == _HALF:
         return lower + 1 if tie_up(lower) else lower
-    return lower + 1 if rest > fmpq(1, 2) else lower
+    return lower + 1 if rest > _HALF else lower
 
 
 #: Rounding modes by name: rational number to integer, all monotone.
@@ -52,6 +52,10 @@ _WIDE = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 # Below this size every mode rounds as it does at this size.
 _TINY = fmpq(1, 1 << 64)
+
+# All modes jump at whole and half numbers only. A narrow ball holds one of them at most,
+# and hardly one by chance: closer balls cost less than the exact value's side of it.
+_HALF, _NARROW = fmpq(1, 2), fmpq(1, 1 << 16)
 
 
 def rounding_mode(name: str) -> RoundingMode:
@@ -113,13 +117,12 @@ def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
             low, high = rounded(first), rounded(last)
             if low == high:
                 return low
-            if high - low <= 2 and bits > FIRST:
-                boundary = _boundary(first, rounded)
-                side = _side(real, boundary / scale)
-                if side == 0:
-                    return rounded(boundary)
-                if side is not None and high - low == 1:
-                    return low if side < 0 else high
+            if bits > FIRST and last - first < _NARROW:
+                # The only whole or half number between the ends: there the rounding jumps.
+                jump = _HALF * -_floor(-2 * first)
+                side = _side(real, jump / scale)
+                if side is not None:
+                    return (low, rounded(jump), high)[side + 1]
         bits *= 4
     if (whole := real.value.rational()) is not None:
         return rounded(whole * scale)
@@ -141,15 +144,6 @@ def _rational(end: arb) -> fmpq:
     if abs(end) >= arb(_TINY):
         return end.fmpq()
     return _TINY if end > 0 else -_TINY if end < 0 else fmpq(0)
-
-
-def _boundary(low: fmpq, rounded: Callable[[fmpq], int]) -> fmpq:
-    """The first whole or half number from ``low`` on where the rounding jumps."""
-    first = -_floor(-2 * low)
-    beside = fmpq(1, 8)
-    # Two units hold a jump of every mode: rounding down makes none at 0.
-    halves = (fmpq(first + k, 2) for k in range(4))
-    return next(x for x in halves if rounded(x - beside) != rounded(x + beside))
 
 
 def decimal(real: Real, places: int, mode: RoundingMode = "half-even") -> Decimal:

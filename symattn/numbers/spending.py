@@ -1,7 +1,9 @@
-"""Counting the work on a closed form, so that it ends at its budget.
+"""Counting the work on closed forms, so that it ends at its budget.
 
-What would exceed it raises :class:`Exceeded`, which only :mod:`.recipes`
-catches: the number is then one without a closed form.
+What would exceed that of one form raises :class:`Exceeded`, which only :mod:`.recipes`
+catches: the number is then one without a closed form. What would exceed that of a whole
+task, such as to decide a statement, raises :class:`Exhausted`, and is caught by who set it:
+of the form that was under way nothing is known.
 """
 
 from __future__ import annotations
@@ -15,10 +17,15 @@ class Exceeded(Exception):
     """A closed form is beyond its budget."""
 
 
+class Exhausted(Exception):
+    """The budget of a whole task is spent."""
+
+
 class _Meter(threading.local):
-    """What is left of the budget of the operation under way."""
+    """What is left of the budgets of the operation and of the task under way."""
 
     left: int | None = None
+    task: int | None = None
 
 
 _meter = _Meter()
@@ -42,8 +49,38 @@ def spending(products: int) -> Iterator[None]:
         _meter.left = before
 
 
+@contextmanager
+def task(products: int) -> Iterator[None]:
+    """A block that may form so many products, whatever budgets its operations have.
+
+    >>> with task(100), spending(80):
+    ...     spend(60)
+    >>> with task(100):
+    ...     for _ in range(2):
+    ...         with spending(80):
+    ...             spend(60)
+    Traceback (most recent call last):
+    ...
+    symattn.numbers.spending.Exhausted
+    """
+    before, _meter.task = _meter.task, products
+    try:
+        yield
+    finally:
+        _meter.task = before
+
+
+def is_exhausted() -> bool:
+    """Whether the task under way has nothing left to spend."""
+    return _meter.task is not None and _meter.task < 0
+
+
 def spend(products: int) -> None:
     """Count products that are about to be formed."""
+    if _meter.task is not None:
+        _meter.task -= products
+        if _meter.task < 0:
+            raise Exhausted
     if _meter.left is not None:
         _meter.left -= products
         if _meter.left < 0:

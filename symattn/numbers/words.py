@@ -2,7 +2,7 @@
 
 A double word is ``high + low``, ``high`` being the float nearest to the sum; what these
 functions return is one. What is relied on: addition, subtraction and multiplication are
-rounded to nearest and underflow is gradual (IEEE 754-2019), so that sums and differences
+rounded to nearest and underflow is gradual (:mod:`symattn.ieee`), so that sums and differences
 never lose what is small. ``U`` is 2**-53.
 
 The transformations are those of Dekker and Knuth; the bounds are those of M. Joldes, J.-M.
@@ -15,30 +15,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from symattn.errors import Unsound
-
 Array = npt.NDArray[np.float64]
 
 #: Dekker's constant splits a float into halves of 26 bits.
 _SPLIT = 2.0**27 + 1
-
-
-def need_ieee() -> None:
-    """Raise :class:`Unsound` where the process rounds otherwise or flushes what is small.
-
-    Libraries built with ``-ffast-math`` and packages that are told to
-    (``torch.set_flush_denormal``) change that for a whole thread; no bound here holds then.
-    """
-    one, ulp, least = np.array([1.0, -1.0]), np.array([2.0**-52] * 2), np.array([2.0**-1022] * 2)
-    up, tie = one + ulp * one, ulp * one / 2
-    to_even = np.array_equal(one + tie, one) and np.array_equal(up + tie, one + 2 * ulp * one)
-    if not (to_even and (least / 2 * 2 == least).all()):
-        what = "flushes subnormal numbers to 0" if to_even else "doesn't round floats to nearest"
-        raise Unsound(
-            f"this process {what}, so that no float is certain: expected the arithmetic of "
-            "IEEE 754. A library built with -ffast-math, or a setting such as "
-            "torch.set_flush_denormal(True), does that: take it back, or ask in another process"
-        )
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:

@@ -54,4 +54,6 @@ def index(
 
 
 def _link(address: str, shown: str) -> str:
-    return f'<a href="{html_attribute(quote(address, safe=""))}">{shown}</a>'
+    # A name that is no UTF-8 is told by its bytes.
+    path = address.encode("utf-8", "surrogateescape")
+    return f'<a href="{html_attribute(quote(path, safe=""))}">{shown}</a>'

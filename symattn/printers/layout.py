@@ -375,11 +375,15 @@ def cut(matrix: b.Matrix, room: float = TEXT) -> list[b.Matrix]:
     pieces: list[b.Matrix] = []
     start = 0
     while start < count:
-        stop = count
-        while stop > start + 1 and matrix_width(_columns(matrix, start, stop)) > room:
-            stop -= 1
-        pieces.append(_columns(matrix, start, stop))
-        start = stop
+        piece = _columns(matrix, start, start + 1)
+        # One column after the other: all that are left would be looked at for every piece.
+        for stop in range(start + 2, count + 1):
+            wider = _columns(matrix, start, stop)
+            if matrix_width(wider) > room:
+                break
+            piece = wider
+        pieces.append(piece)
+        start += len(piece.cells[0])
     return pieces
 
 

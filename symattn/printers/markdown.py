@@ -34,7 +34,7 @@ def document(sheet: b.Sheet) -> str:
     <BLANKLINE>
     """
     parts = [f"# {_line(sheet.heading)}"]
-    if subtitle := _line(sheet.subtitle):
+    if subtitle := _line(sheet.subtitle, start=True):
         parts.append(subtitle)
     parts += filter(None, map(_block, sheet.blocks))
     return "\n\n".join(parts) + "\n"
@@ -75,15 +75,19 @@ def _line(line: b.Line, start: bool = False) -> str:
     for piece in line:
         match piece:
             case b.Math(latex):
-                shown += _inline(n.read(latex))
+                more = _inline(n.read(latex))
             case b.Code(text):
-                shown += markdown_code(text)
+                more = markdown_code(text)
             case b.Strong(text):
-                shown += f"**{markdown(text)}**" + (" " if text[-1:].isspace() else "")
+                more = f"**{markdown(text)}**" + (" " if text[-1:].isspace() else "")
             case b.Link(text) | b.Target(text):
-                shown += markdown(text)
+                more = markdown(text)
             case _:
-                shown += _text(piece, start and not shown)
+                more = _text(piece, start and not shown)
+        if shown.endswith("]") and more.startswith(("(", "[", ":")):
+            # Each is harmless by itself, but not together.
+            shown = rf"{shown[:-1]}\]"
+        shown += more
     return shown.strip()
 
 

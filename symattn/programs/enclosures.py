@@ -99,7 +99,8 @@ class Balls:
     def _subtract(self, node: Node, x: Enclosure, y: Enclosure, *weights: Enclosure) -> Enclosure:
         if weights and not x.hidden:
             return Enclosure(_centred(x.matrix, *weights))
-        return Enclosure(x.matrix - _open(y), x.hidden)
+        # Of two masked scores there is no difference.
+        return Enclosure(x.matrix - _open(y), x.hidden - y.hidden)
 
     def _scaled(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
         factor = _open(y)[0, 0]

@@ -317,6 +317,7 @@ def gathered(x: Node, shape: Shape) -> Node:
         x = Node("colsum", (x,), (1, x.grid[1]))
     elif columns < x.grid[1]:
         x = Node("rowsum", (x,), (x.grid[0], 1))
+    assert x.grid == grid(shape), f"{show(x.shape)} is no sum down to {show(shape)}"
     return x if x.shape == shape else Node("reshape", (x,), shape)
 
 
@@ -324,7 +325,8 @@ def weights_of_mean(node: Node) -> Node | None:
     """The softmax A of ``g - rowsum(A * g)``, the difference from a mean that flows into
     scores; None for any other node.
 
-    Computed as it is written, nothing is left of it where one weight is nearly 1.
+    Computed as it is written, nothing is left of it where one weight is nearly 1. Weights that
+    are broadcast, a column say, sum to another number than 1: the product is no mean then.
     """
     if node.op != "subtract":
         return None
@@ -334,8 +336,11 @@ def weights_of_mean(node: Node) -> Node | None:
     product = mean.operands[0] if mean.op == "rowsum" else None
     if product is None or product.op != "multiply" or x.grid != product.grid:
         return None
+    if product.extra == FLOW:
+        # Of masked scores that is 0, and there is no mean of them.
+        return None
     for weights, of in (product.operands, product.operands[::-1]):
-        if of is x and weights.op == "softmax":
+        if of is x and weights.op == "softmax" and weights.grid == product.grid:
             return weights
     return None
 

@@ -14,7 +14,8 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from symattn.numbers import doubles, exponentials, series, slices, words
+from symattn.ieee import need_ieee
+from symattn.numbers import doubles, exponentials, series, slices
 from symattn.numbers.balls import FIRST
 from symattn.numbers.doubles import Doubles
 from symattn.numbers.reading import Hidden
@@ -27,16 +28,15 @@ from symattn.programs.nodes import FLOW, Node
 class Pairs:
     """The operations on pairs of floats; a masked score is ``-inf``.
 
-    Raises :class:`~symattn.errors.Unsound` in a process whose floats aren't those of IEEE 754.
+    Raises :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754, which may
+    change between two operations.
     """
 
     centres = True
 
-    def __init__(self) -> None:
-        words.need_ieee()
-
     def apply(self, node: Node, operands: list[Doubles]) -> Doubles:
         """See :class:`~symattn.programs.running.Arithmetic`."""
+        need_ieee()
         with np.errstate(all="ignore"):
             return _OPERATIONS[node.op](node, *operands)
 
@@ -62,9 +62,16 @@ def _triangle(node: Node) -> Doubles:
     return doubles.exact(np.tril(np.ones(node.grid)))
 
 
+def _add(node: Node, x: Doubles, y: Doubles) -> Doubles:
+    # A masked score with what may be no number isn't known to be one.
+    doubt = (x.hidden & ~np.isfinite(y.error)) | (y.hidden & ~np.isfinite(x.error))
+    return _unknown(doubles.add(x, y), doubt)
+
+
 def _subtract(node: Node, x: Doubles, y: Doubles, *weights: Doubles) -> Doubles:
     if not weights:
-        return doubles.add(x, doubles.negative(_open(y)))
+        # Of two masked scores there is no difference.
+        return _add(node, x, doubles.negative(_open(y)))
     # Seen from the heaviest entry of the row, the mean of what is subtracted is of the
     # others alone: where one has nearly all the weight, nothing cancels.
     heaviest = np.argmax(weights[0].high, axis=-1)[..., None]
@@ -73,7 +80,9 @@ def _subtract(node: Node, x: Doubles, y: Doubles, *weights: Doubles) -> Doubles:
     zero = np.zeros_like(chosen.high)
     apart = apart.map(lambda part: _put(part, heaviest, zero))
     mean = doubles.total(doubles.multiply(*weights, apart), -1)
-    return doubles.add(apart, doubles.negative(mean))
+    found = doubles.add(apart, doubles.negative(mean))
+    # There is no mean of masked scores.
+    return _unknown(found, np.broadcast_to(x.hidden.any(axis=-1, keepdims=True), found.shape))
 
 
 def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) -> Array:
@@ -84,9 +93,15 @@ def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) 
 
 def _open(x: Doubles) -> Doubles:
     """Nothing is known where a masked score stands."""
-    if not x.hidden.any():
+    return _unknown(x, x.hidden)
+
+
+def _unknown(x: Doubles, where: npt.NDArray[np.bool_]) -> Doubles:
+    if not where.any():
         return x
-    return Doubles(np.where(x.hidden, 0.0, x.high), x.low, np.where(x.hidden, np.inf, x.error))
+    return Doubles(
+        np.where(where, 0.0, x.high), np.where(where, 0.0, x.low), np.where(where, np.inf, x.error)
+    )
 
 
 def _multiply(node: Node, x: Doubles, y: Doubles) -> Doubles:
@@ -164,7 +179,7 @@ _OPERATIONS: Mapping[str, Callable[..., Doubles]] = {
     "reshape": lambda node, x: x,
     "transpose": lambda node, x: x.map(lambda part: part.swapaxes(-1, -2)),
     "negate": lambda node, x: doubles.negative(_open(x)),
-    "add": lambda node, x, y: doubles.add(x, y),
+    "add": _add,
     "subtract": _subtract,
     "multiply": _multiply,
     "divide": lambda node, x, y: doubles.divide(x, _open(y)),

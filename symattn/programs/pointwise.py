@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from symattn.numbers.reading import HIDDEN, Hidden
+from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
 from symattn.programs.enclosures import above, closer_product
 from symattn.programs.entrywise import Compute, Entrywise, Grid, Keeps
@@ -85,8 +85,6 @@ class Pointwise(Entrywise[arb]):
         rows: dict[int, tuple[int, arb]] = {}
 
         def entry(i: int, j: int) -> arb | Hidden:
-            if x.at(i, j) is HIDDEN:
-                return HIDDEN
             if i not in rows:
                 rows[i] = apart(i)
             heaviest, mean = rows[i]

@@ -282,7 +282,7 @@ def _links(line: Line, derivation: Derivation) -> b.Line:
     """The definitions, assumptions, lines and derivations that a line names as its reasons."""
     shapes = derivation.draft.shapes
     named = [one for one in line.said.by or () if one != PLAIN]
-    numbers = [int(one) for one in named if one.isdigit()]
+    numbers = [int(one) for one in named if re.fullmatch("[0-9]{1,9}", one)]
     assumed = [latex(one, shapes) for one in named if one in derivation.draft.hypotheses]
     keys = [one.array.name for one in derivation.draft.definitions]
     defined = [latex(one, shapes) for one in named if one in keys]

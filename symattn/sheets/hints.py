@@ -14,6 +14,8 @@ PLACES = 12
 
 #: Room of a line in em, which telephones have, and of a closed form.
 _ROOM, _CLOSED = 21.0, 2 * NARROW
+#: Terms of a sum of which a line can't show all.
+_TERMS = 24
 
 
 def hints(shown: Presentation, node: Node, count: int) -> tuple[tuple[b.Hint, ...], ...]:
@@ -51,5 +53,8 @@ def hint(shown: Presentation, node: Node, i: int, j: int) -> b.Hint:
 
 def _short(formula: f.Formula) -> str:
     """A formula on one line; of a longer sum the beginning."""
+    if isinstance(formula, f.Sum):
+        # No more stand on the line than that, and all of a long one take long to be set.
+        formula = f.Sum(formula.terms[:_TERMS])
     first, *more = broken(formula, _ROOM)
     return rf"{first} + \cdots" if more else first

@@ -62,6 +62,10 @@ _LARGE = 10**12
 
 #: Of so many rows the most telling one is looked for.
 MOST_ROWS = 64
+#: Entries beyond which of a quantity only the first rows are shown, and how many of these.
+MAX_ENTRIES, FIRST_ROWS = 256, 4
+#: A quantity that may be looked at whole.
+_MANY_ENTRIES = 1 << 12
 
 #: What stands for a number that is too large, or too little known, for digits.
 UNWRITTEN = f.Symbol("(no digits)", r"\text{(no digits)}")
@@ -267,9 +271,12 @@ class Presentation:
         return min(rows, key=lambda i: (self._zeros(node, i), i != self.main_row, i))
 
     def is_plain(self, node: Node) -> bool:
-        """Whether all entries are short decimals, so that exact is rounded."""
+        """Whether all entries are short decimals, so that exact is rounded; of a large
+        quantity those that may be shown."""
         if node.serial not in self._plain:
             rows, columns = node.grid
+            if rows * columns > _MANY_ENTRIES:
+                rows = min(rows, FIRST_ROWS)
             self._plain[node.serial] = all(
                 self._is_short(node, i, j) for i in range(rows) for j in range(columns)
             )

@@ -16,13 +16,12 @@ from symattn.printers.layout import TEXT, broken, matrix_width, unbreakable, wid
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node
 from symattn.sheets.hints import hints
-from symattn.sheets.presentation import NARROW, Presentation
+from symattn.sheets.presentation import FIRST_ROWS, MAX_ENTRIES, NARROW, Presentation
 from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution
 
-#: Quantities with more entries are shown by their first rows only.
-MAX_ENTRIES = 256
-_FIRST_ROWS = 4
+#: Shades are as near as that to what they stand for.
+_APART = 1e-3
 #: Entries of a row that are worked in a brief sheet, and in a large case.
 _ENTRIES_WORKED, _FEW_WORKED = 8, 2
 #: Lines of one worked entry, of a longer one the beginning and the end; their width, in em.
@@ -252,7 +251,7 @@ class Steps:
     def rows_shown(self, node: Node) -> int:
         """How many rows of a quantity are shown."""
         rows, columns = node.grid
-        return rows if rows * columns <= MAX_ENTRIES else min(rows, _FIRST_ROWS)
+        return rows if rows * columns <= MAX_ENTRIES else min(rows, FIRST_ROWS)
 
     def name(self, node: Node) -> str:
         """What a node is called, in LaTeX: by its name, or else by its formula."""
@@ -267,7 +266,7 @@ class Steps:
         rows, columns = node.grid
         quantity = shown.quantity(node)
         shades = tuple(
-            tuple(float(Entry(quantity, i, j).ball(FIRST).mid()) for j in range(columns))
+            tuple(_shade(Entry(quantity, i, j)) for j in range(columns))
             for i in range(min(rows, SHADES))
         )
         figures = tuple(
@@ -284,6 +283,12 @@ class Steps:
         ]
         told = hints(shown, node, len(shades))
         return b.HeatMap(title, shades, figures, sides[0][:SHADES], sides[1], told)
+
+
+def _shade(entry: Entry) -> float:
+    """About what a weight is; 0 where no enclosure tells, as with scores beyond all measure."""
+    balls = (entry.ball(bits) for bits in (FIRST, 8 * FIRST, 64 * FIRST))
+    return next((float(near.mid()) for near in balls if near.rad() < _APART), 0.0)
 
 
 def _is_telling(name: str) -> bool:

@@ -16,8 +16,9 @@ from symattn.auditing.audit import audit
 from symattn.cases.case import Case
 from symattn.cases.settings import Changes, settings
 from symattn.drawing.picture import draw
-from symattn.errors import Refuted
+from symattn.errors import Fault, Faults, Refuted
 from symattn.languages.language import Language
+from symattn.limits import COLUMNS
 from symattn.printers import blocks as b
 from symattn.printers.layout import cut
 from symattn.programs.display import formula as step_formula
@@ -52,6 +53,7 @@ def sheet(case: str | Path | Case | Solution, **changes: Unpack[Changes]) -> b.S
     solution = case if isinstance(case, Solution) else solve(case)
     case = solution.case
     wanted = settings(case.sheet, changes)
+    _need_room(solution)
     verification = verified(solution, wanted.crosscheck)
     steps = Steps(solution, wanted)
     blocks: list[b.Block] = []
@@ -80,6 +82,18 @@ def working(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator[
     yield from _forward(steps, remarks)
     if steps.settings.backward:
         yield from backward(steps, remarks)
+
+
+def _need_room(solution: Solution) -> None:
+    """:class:`Malformed` where a quantity has rows that are too long for any page."""
+    Faults(
+        Fault(
+            f"{'given' if name in solution.program.given else 'steps'}.{name}",
+            COLUMNS.said(node.grid[1]),
+        )
+        for name, node in solution.program.quantities.items()
+        if node.grid[1] > COLUMNS.most
+    ).raise_all(str(solution.case.path or ""))
 
 
 def verified(solution: Solution, symbolic: bool = False) -> Verification:

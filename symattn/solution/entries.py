@@ -12,6 +12,7 @@ from flint import arb
 
 from symattn import formulas as f
 from symattn.errors import Faults, Undecided
+from symattn.ieee import need_ieee
 from symattn.limits import PURSUED
 from symattn.numbers import formats, rounding
 from symattn.numbers.balls import FIRST
@@ -113,7 +114,9 @@ def _rounded_form(entry: Entry, rounded: Callable[[Entry], Decimal]) -> str:
 
 def nearest(quantity: Quantity, form: Format) -> tuple[npt.NDArray[np.float64], Faults]:
     """The float of the format nearest to each entry of the grid, and which entries it is not
-    certain of, with the digits that are: NaN stands there, and where an entry is no number."""
+    certain of, with the digits that are: NaN stands there, and where an entry is no number.
+    :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754."""
+    need_ieee()
     source = quantity.source
     held = np.zeros(quantity.grid)
     doubt = np.ones(quantity.grid, dtype=bool)

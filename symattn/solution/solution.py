@@ -13,10 +13,12 @@ import numpy as np
 from symattn.cases import library
 from symattn.cases.case import Case
 from symattn.errors import Fault, Malformed, SymattnError, short
+from symattn.ieee import need_ieee
 from symattn.numbers.reading import Hidden
 from symattn.programs.axes import Axes
 from symattn.programs.nodes import Node, ancestors
 from symattn.shapes import show
+from symattn.solution import domains
 from symattn.solution.quantity import Quantity
 from symattn.solution.runs import Runs
 from symattn.solution.sources import Computed, Source
@@ -52,6 +54,7 @@ class Solution:
         self._parts: dict[str | None, Runs] = {}
         self._quantities: dict[str, Quantity] = {}
         self._by_node: dict[tuple[int, str], Quantity] = {}
+        self._asked: set[int] = set()
         if forward is None:
             self._validate()
 
@@ -61,6 +64,8 @@ class Solution:
         expression over them. :class:`Malformed` if it is none."""
         if expression not in self._quantities:
             node = self.program.lower(expression)
+            if outside := self._outside(node):
+                raise Malformed(outside)
             self._quantities[expression] = self.quantity(node, self._name(expression, node))
         return self._quantities[expression]
 
@@ -198,9 +203,19 @@ class Solution:
             )
         return self._parts[symbol]
 
+    def _outside(self, node: Node) -> list[Fault]:
+        """The numbers that a function on the way to a node is not of, but for what was asked
+        before."""
+        new = ancestors([node], stop=lambda x: x.serial in self._asked)
+        self._asked |= {x.serial for x in new}
+        known = self._runs.pairs.__getitem__, lambda x, i, j: self._runs.entries(x)(i, j)
+        return list(domains.faults(new, known))
+
     def _validate(self) -> None:
         """Raise for every step that is not defined at these numbers: a row
         masked whole, a division by zero, the root of a negative number."""
+        # Asked here too: what is wrong with all floats is no fault of one step.
+        need_ieee()
         faults: list[Fault] = []
         broken: set[int] = set()
         for name in self.program.steps:
@@ -208,6 +223,8 @@ class Solution:
             if broken & {x.serial for x in ancestors([node])}:
                 continue
             try:
+                if outside := self._outside(node):
+                    raise Malformed(outside)
                 if np.isfinite(self._runs.pairs[node].error).all():
                     continue
                 self.quantity(node, name).rows  # noqa: B018

@@ -72,8 +72,11 @@ class Computed(Source):
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`Source.point`."""
         found = self._runs.point(self._node, i, j, bits)
-        # Of a mask that is computed, balls don't tell what it keeps: the exact value does.
-        return found if found.is_finite() else super().point(i, j, bits)
+        # Of a mask that is computed, balls don't tell what it keeps, nor of what cancels what
+        # is left: the exact value does.
+        if found.is_finite() and (found.is_zero() or not found.contains(0)):
+            return found
+        return super().point(i, j, bits)
 
 
 class Part(Source):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import Malformed
+from symattn.ieee import need_ieee
 from symattn.numbers import rounding
 from symattn.numbers.formats import FORMATS, FloatFormat
 from symattn.shapes import Shape, show
@@ -134,6 +135,8 @@ class Judged:
         precision: Precision,
         tolerance: float | None = None,
     ) -> None:
+        # The array is another's work, in which floats may have been changed.
+        need_ieee("the array was made")
         self.actual = floats_of(actual)
         self.quantity = quantity
         self.precision = precision

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symattn.errors import Faults, Malformed
+from symattn.ieee import need_ieee
 from symattn.numbers.arrays import from_floats
 from symattn.numbers.formats import FloatFormat
 from symattn.numbers.kinds import Mask, Number, Numbers
@@ -97,7 +98,8 @@ def check_attention(
     Floats among them are taken for their binary values.
 
     Each array is judged as by :func:`~symattn.testing.reports.report`. Raises
-    :class:`AssertionError` that says what is wrong, unless ``raises`` is false.
+    :class:`AssertionError` that says what is wrong, unless ``raises`` is false, and
+    :class:`~symattn.errors.Unsound` where the kernel leaves floats changed for the whole process.
 
     >>> def kernel(q, k, v):
     ...     weights = np.exp(q @ k.T / np.sqrt(np.float32(q.shape[1])))
@@ -136,6 +138,7 @@ def check_attention(
         back = exact.backward(from_floats(above))
         truth |= {"dQ": back.dQ, "dK": back.dK, "dV": back.dV}
     found = _called(function, backward, made_by, form, tables, above)
+    need_ieee("the kernel was called")
     judged = {}
     precision = Precision(form, accumulate, level)
     for name, array in found.items():

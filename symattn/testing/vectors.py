@@ -18,10 +18,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from symattn import __version__, outputs
-from symattn.errors import Fault, Faults, SymattnError, expected
+from symattn import __version__
+from symattn.errors import Fault, Faults, Malformed, SymattnError, expected
 from symattn.escaping import visible
+from symattn.limits import SAMPLES
 from symattn.numbers.arrays import from_floats
+from symattn.ownership import Outputs
 from symattn.shapes import Shape
 from symattn.solution.quantity import Quantity
 from symattn.testing.bounds import Precision, bounds
@@ -87,6 +89,11 @@ class Wanted:
         lead = f"-{'x'.join(map(str, self.lead))}" if self.lead else ""
         return f"{self.kind}-{self.dtype}-{self.seed}{sizes}{lead}"
 
+    @property
+    def stem(self) -> str:
+        """Where its files lie in a folder of vectors, without their endings."""
+        return f"{self.dtype}/{self.name}"
+
     def sample(self) -> Sample:
         """The sample itself."""
         return sample(self.kind, self.dtype, self.seed, n=self.n, d=self.d, lead=self.lead)
@@ -132,12 +139,15 @@ def samples_of(
     if seeds is not None and seeds < 1:
         faults.append(Fault("seeds", f"expected how many seeds, from 1 on, found {seeds}"))
     faults.raise_all()
-    of = SUITES[name]
+    of, among = SUITES[name], [*dict.fromkeys(dtypes)]
+    count = of.seeds if seeds is None else seeds
+    if (samples := len(among) * len(of.kinds) * count) > SAMPLES.most:
+        raise Malformed(Fault("seeds", SAMPLES.said(samples)))
     return [
         Wanted(kind, dtype, seed, of.n, of.d)
-        for dtype in dict.fromkeys(dtypes)
+        for dtype in among
         for kind in of.kinds
-        for seed in range(of.seeds if seeds is None else seeds)
+        for seed in range(count)
     ]
 
 
@@ -167,12 +177,11 @@ def made(wanted: Wanted, forms: Sequence[Form] = FORMS) -> Made:
         "options": _options(found),
     }
     files: dict[str, bytes] = {}
-    stem = f"{wanted.dtype}/{wanted.name}"
     for form in forms:
         if form == "safetensors":
-            files[f"{stem}.safetensors"] = packed(tensors, {"case": json.dumps(about)})
+            files[f"{wanted.stem}.safetensors"] = packed(tensors, {"case": json.dumps(about)})
         else:
-            files[f"{stem}.json"] = _as_json(about, tensors)
+            files[f"{wanted.stem}.json"] = _as_json(about, tensors)
     line = {
         **about,
         "log2_condition": {
@@ -264,34 +273,37 @@ class Folder:
     An older manifest goes first: it would speak of what is there no more.
     """
 
-    def __init__(self, path: Path, wanted: Sequence[Wanted]) -> None:
+    def __init__(
+        self, path: Path, wanted: Sequence[Wanted], forms: Sequence[Form], outputs: Outputs
+    ) -> None:
         self.path = path
         self._wanted = wanted
-        self._lines: dict[int, dict[str, Any]] = {}
-        outputs.prepare_folder(path)
+        # As text, which takes a fifth of the room.
+        self._lines: dict[int, str] = {}
+        self._failed: dict[int, str] = {}
+        self._outputs = outputs
+        outputs.claim_in(path, [MANIFEST, *(f"{x.stem}.{form}" for x in wanted for form in forms)])
         outputs.remove(path / MANIFEST)
 
     @property
     def failed(self) -> list[str]:
         """The names of samples that could not be worked out."""
-        return [
-            self._wanted[k].name for k, line in sorted(self._lines.items()) if "failure" in line
-        ]
+        return [name for _, name in sorted(self._failed.items())]
 
     def take(self, index: int, found: Made) -> None:
         """Write the files of a sample."""
         for name, content in found.files.items():
-            path = self.path / name
-            outputs.prepare_folder(path.parent)
-            outputs.write(path, content)
-        self._lines[index] = found.line
+            self._outputs.write(self.path / name, content)
+        self._lines[index] = json.dumps(found.line)
+        if "failure" in found.line:
+            self._failed[index] = self._wanted[index].name
 
     def finish(self) -> None:
         """Write the manifest, one line for each sample."""
         head = {"symattn": __version__, "conventions": CONVENTIONS}
-        lines = ",\n".join(json.dumps(self._lines[k]) for k in range(len(self._wanted)))
+        lines = ",\n".join(self._lines[k] for k in range(len(self._wanted)))
         text = f'{json.dumps(head, indent=1)[:-2]},\n "cases": [\n{lines}\n]}}\n'
-        outputs.write(self.path / MANIFEST, text.encode())
+        self._outputs.write(self.path / MANIFEST, text.encode())
 
 
 def failure(wanted: Wanted, why: BaseException | str) -> Made:
@@ -326,6 +338,7 @@ def write(
     *,
     forms: Sequence[Form] = FORMS,
     watch: Callable[[int, int], None] | None = None,
+    force: bool = False,
 ) -> list[str]:
     """Write the vectors of a suite into a folder, and return the names of samples that failed.
 
@@ -333,7 +346,8 @@ def write(
     :class:`concurrent.futures.Executor` does the work, of this machine or of many
     (``distributed.Client().get_executor()``), ``chunk`` samples at a time; the files are
     written here. ``watch`` is told how many are done, of how many. The same bytes whoever
-    works. Raises :class:`Malformed` for an unknown suite, and where nothing can be written.
+    works. Raises :class:`Malformed` for an unknown suite, and where nothing can be written,
+    or what is there was not written by this; ``force`` replaces that.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -343,7 +357,8 @@ def write(
     ['manifest.json', 'one-key-float32-0.json']
     """
     samples = samples_of(suite) if isinstance(suite, str) else [*suite]
-    folder = Folder(Path(directory), samples)
+    outputs = Outputs("vectors", force=force)
+    folder = Folder(Path(directory), samples, forms, outputs)
     done = 0
     for start, found in _chunks(samples, executor, max(chunk, 1), tuple(forms)):
         for k, one in enumerate(found):

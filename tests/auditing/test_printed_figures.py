@@ -178,8 +178,14 @@ def test_an_exact_tie_holds_either_way(value, holding):
 
 
 def test_nearly_a_tie_is_none():
-    """A value that is 1e-40 off the tie has one right figure."""
-    for nudge, right, wrong in (("+ 1e-40", "0.13", "0.12"), ("- 1e-40", "0.12", "0.13")):
+    """A value that is next to nothing off the tie has one right figure."""
+    above, below = ("0.13", "0.12"), ("0.12", "0.13")
+    for nudge, (right, wrong) in (
+        ("+ 1e-40", above),
+        ("- 1e-40", below),
+        ("+ log(1 + exp(-50000))", above),
+        ("+ erf(3000) - 1", below),
+    ):
         value = read(f"1/8 {nudge}")
         assert Standard().verdict(value, read_number(right)) is Verdict.HOLDS
         assert Standard().verdict(value, read_number(wrong)) is Verdict.REFUTED

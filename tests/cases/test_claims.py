@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -10,13 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn import syntax
+from symattn.auditing import statements
 from symattn.auditing.audit import audit
+from symattn.auditing.findings import github
 from symattn.auditing.reports import as_dict
 from symattn.auditing.statements import Decider
 from symattn.cases import library
 from symattn.cases.case import make
 from symattn.cases.claims import read_claims, read_unchecked
 from symattn.errors import Malformed
+from symattn.limits import STATEMENT
+from symattn.numbers import spending, sums
 from symattn.numbers.printed import read_printed
 from symattn.programs.program import Program, program
 from symattn.sheets.redpen import sheet
@@ -376,3 +381,54 @@ def test_a_symbolic_figure_is_told_with_its_line(tmp_path):
     with pytest.raises(Malformed) as caught:
         audit(path)
     assert str(caught.value) == f"{path}:10: claims[1].of: a form in g has no figure to print"
+
+
+@pytest.fixture
+def spent(monkeypatch):
+    """The products of terms that were formed, one number for each time."""
+    counted: list[int] = []
+    spend = spending.spend
+
+    def counting(products: int) -> None:
+        counted.append(products)
+        spend(products)
+
+    monkeypatch.setattr(sums, "spend", counting)
+    return counted
+
+
+def test_a_number_far_from_zero_shows_it_before_its_form_is_made(spent):
+    """A power of a sum of waves has a form of hundreds of terms, which refuting does not need."""
+    solution = solve(make("turned", {"x": 1}, {"s": "cos(x) + cos(x / 100)"}))
+    assert Decider(solution).decide("cos(s**499) == 1") is Verdict.REFUTED
+    assert sum(spent) < 1000
+
+
+def test_deciding_a_statement_is_bounded_as_a_whole(monkeypatch, spent):
+    """What takes more stays open, and says why; an entry that refutes it still does, and no
+    later question is answered otherwise than before."""
+    steps = {"s": "cos(x) + cos(x / 100)", "t": "concat(cos(s**9), x)"}
+    solution = solve(make("turned", {"x": [1]}, steps))
+    limit = replace(STATEMENT, most=500)
+    monkeypatch.setattr(statements, "STATEMENT", limit)
+    decider = Decider(solution)
+    hard = "cos(s**9) == cos(s**8 * s)"
+    verdict, doubt = decider.judged(hard)
+    assert verdict is Verdict.UNDECIDED
+    assert sum(spent) < 10_000
+    assert doubt == limit.said().replace("500", "700")
+    assert decider.judged("t == concat(cos(s**8 * s), 2 * x)") == (Verdict.REFUTED, "")
+    assert decider.judged("s**2 == s * s and x == 1") == (Verdict.HOLDS, "")
+    monkeypatch.setattr(statements, "STATEMENT", replace(limit, most=400_000))
+    assert decider.judged(hard) == (Verdict.HOLDS, "")
+
+
+def test_reports_say_why_a_statement_stays_open(monkeypatch):
+    """In JSON, in annotations and on a terminal."""
+    monkeypatch.setattr(statements, "STATEMENT", replace(STATEMENT, most=10))
+    claims = [{"where": "w", "holds": "cos(s**9) == cos(s**8 * s)"}]
+    found = audit(solve(make("t", {"x": 1}, {"s": "cos(x) + cos(x / 100)"}, claims=claims)))
+    said = "deciding it takes more than"
+    assert said in as_dict(found)["claims"][0]["reason"]
+    assert said in github([found])
+    assert said in found.statements[0].because

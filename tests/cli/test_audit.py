@@ -11,6 +11,7 @@ import pytest
 
 from symattn import __version__
 from symattn.cases import library
+from tests.folders import written
 
 #: A document with something of everything.
 PAPER = """\
@@ -920,7 +921,7 @@ def test_red_pens(words, form, paper, write, engine, tmp_path, symattn) -> None:
         assert done.code == 1
         made = [folder / f"{name}-audit.{form}" for name in names]
         assert done.out.splitlines() == [str(path.relative_to(tmp_path)) for path in made]
-        assert sorted(folder.iterdir()) == sorted(made)
+        assert written(folder) == sorted(made)
         start = {"html": "<!DOCTYPE html>", "pdf": "%PDF", "tex": "% !TeX program"}[form]
         assert all(path.read_text("utf-8").startswith(start) for path in made)
 
@@ -930,7 +931,7 @@ def test_several_sheets_in_a_folder_that_is_called_like_a_file(write, tmp_path, 
     write(a=RIGHT, b=RIGHT)
     done = symattn("audit", "a.toml", "b.toml", "--format", "tex", "-o", "out.tex")
     assert done.code == 0
-    assert sorted(path.name for path in (tmp_path / "out.tex").iterdir()) == [
+    assert [path.name for path in written(tmp_path / "out.tex")] == [
         "a-audit.tex", "b-audit.tex",
     ]  # fmt: skip
 

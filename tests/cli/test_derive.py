@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from symattn.calculus.library import THEORY
 from symattn.cli import cases
 from symattn.limits import BYTES
 from symattn.workers import Limits
+from tests.folders import written
 
 NAMES = list(THEORY)
 TRUE = "diff(A[i], S[k]) == A[i] * (delta(i, k) - A[k])"
@@ -126,7 +128,10 @@ def test_a_text_is_not_replaced(tmp_path, symattn) -> None:
     path.write_text(BY_HAND, "utf-8")
     done = symattn("derive", "homework.txt", "--format", "text", "-o", ".")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "symattn: homework.txt would be replaced: choose another folder\n"
+    assert (
+        done.err
+        == "symattn: homework.txt would replace what is read: choose another -o, or leave it out\n"
+    )
     assert path.read_text("utf-8") == BY_HAND
     done = symattn("derive", "homework.txt", "--format", "tex", "-o", ".")
     assert (done.code, done.err) == (1, "")
@@ -192,7 +197,7 @@ def test_what_is_not_proved_is_written_all_the_same(form, homework, tmp_path, sy
     """A line that is not proved is exit code 1 in every format."""
     done = symattn("derive", homework(TRUE, FALSE), "--format", form, "-o", "out")
     assert (done.code, done.err) == (1, "")
-    (path,) = (tmp_path / "out").iterdir()
+    (path,) = written(tmp_path / "out")
     assert "refuted" in path.read_text("utf-8").lower()
 
 
@@ -278,7 +283,7 @@ def test_every_derivation_without_a_name(tmp_path, symattn) -> None:
     assert [item["name"] for item in json.loads(done.out)] == NAMES
     done = symattn("derive", "--format", "text", "-o", "out")
     assert (done.code, done.out) == (0, "")
-    files = {path.name: path.read_text("utf-8") for path in (tmp_path / "out").iterdir()}
+    files = {path.name: path.read_text("utf-8") for path in written(tmp_path / "out")}
     assert files == {f"{name}.txt": THEORY[name].to_text() + "\n" for name in NAMES}
 
 
@@ -288,7 +293,7 @@ def test_json_in_a_folder(option, tmp_path, symattn) -> None:
     printed = symattn("derive", "masking", "--format", "json").out
     done = symattn("derive", "masking", "--format", "json", option, "a/b")
     assert (done.code, done.out) == (0, "")
-    (path,) = (tmp_path / "a" / "b").iterdir()
+    (path,) = written(tmp_path / "a" / "b")
     assert path.name == "derivations.json"
     assert path.read_text("utf-8") == printed
 
@@ -299,7 +304,7 @@ def test_html(tmp_path, symattn) -> None:
     done = symattn("derive", *names, "--format", "html")
     said = "2 sheets in derivations-out: HTML; open derivations-out/index.html\n"
     assert (done.code, done.out) == (0, said)
-    made = {path.name: path.read_text("utf-8") for path in (tmp_path / "derivations-out").iterdir()}
+    made = {path.name: path.read_text("utf-8") for path in written(tmp_path / "derivations-out")}
     assert set(made) == {f"{n}.html" for n in [*names, "index"]}
     assert all(page.startswith("<!DOCTYPE html>\n") for page in made.values())
 
@@ -310,7 +315,7 @@ def test_a_folder(engine, tmp_path, symattn) -> None:
     done = symattn("derive", "masking", "-o", "out")
     assert (done.code, done.err) == (0, "")
     assert done.out == "1 sheet in out: HTML, LaTeX and PDF; open out/masking.html\n"
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+    assert {path.name for path in written(tmp_path / "out")} == {
         "index.html", "masking.html", "masking.tex", "masking.pdf",
     }  # fmt: skip
 
@@ -324,10 +329,18 @@ def test_pages(words, folder, engine, tmp_path, symattn) -> None:
     names = ["masking", "pair-form"]
     done = symattn("derive", *names, "--format", "tex", *words)
     assert (done.code, done.out) == (0, f"2 sheets in {folder}: LaTeX\n")
-    assert {path.name for path in (tmp_path / folder).iterdir()} == {f"{n}.tex" for n in names}
+    assert {path.name for path in written(tmp_path / folder)} == {f"{n}.tex" for n in names}
     done = symattn("derive", *names, "--format", "pdf", *words)
     assert (done.code, done.out) == (0, f"2 sheets in {folder}: LaTeX and PDF\n")
     for name in names:
         assert (tmp_path / folder / f"{name}.pdf").read_bytes() == b"%PDF-1.5\n%%EOF\n"
         tex = (tmp_path / folder / f"{name}.tex").read_text("utf-8")
         assert tex.count("\\begin{document}") == 1
+
+
+def test_standard_input_that_is_closed(symattn, monkeypatch) -> None:
+    """It is told, with what to do."""
+    monkeypatch.setattr(sys, "stdin", None)
+    done = symattn("derive", "-")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("symattn: standard input is closed: pipe a derivation into it")

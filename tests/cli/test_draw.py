@@ -6,11 +6,12 @@ import pytest
 
 from symattn.cases import library
 from symattn.drawing.picture import draw
+from tests.folders import written
 
 
 def files(folder):
     """The names of the files in a folder, sorted."""
-    return sorted(path.name for path in folder.iterdir())
+    return [path.name for path in written(folder)]
 
 
 def test_every_case_without_a_name(tmp_path, symattn) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from symattn.exercises.key import read_key
 from symattn.exercises.maxima import matrix
+from tests.folders import written
 
 GIVEN = "[given]\nX = [[1, 2], [3, 4]]\n"
 STEPS = "[steps]\nS = 'X @ X.T'\nA = 'softmax(S)'\n"
@@ -16,7 +17,7 @@ STEPS = "[steps]\nS = 'X @ X.T'\nA = 'softmax(S)'\n"
 
 def files(folder):
     """The names of the exercises and their key in a folder, sorted."""
-    return sorted(path.name for path in folder.iterdir() if path.name != "index.html")
+    return [path.name for path in written(folder) if path.name != "index.html"]
 
 
 def test_a_question(tmp_path, symattn) -> None:
@@ -259,6 +260,27 @@ def test_bad_use(words, said, tmp_path, symattn) -> None:
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     assert not (tmp_path / "exercises").exists()
+
+
+def test_a_search_ends_some_draws_behind_the_last_version(tmp_path, symattn, monkeypatch) -> None:
+    """Where nothing is found for long nothing will be: it is told among how many draws."""
+    monkeypatch.setattr("symattn.exercises.variants._IN_VAIN", 512)
+    (tmp_path / "two.toml").write_text(GIVEN + "[steps]\nS = 'X @ X.T * 1000'\n")
+    done = symattn("exercise", "two.toml", "--versions", "1")
+    assert done.code == 2
+    assert "none of 1 versions found among 512 draws" in done.err
+
+
+@pytest.mark.parametrize("command", ["sheet", "exercise", "draw", "audit", "mark"])
+def test_faults_of_a_language_file_are_told_there(command, tmp_path, symattn) -> None:
+    """With its name and line, not as faults of the walkthrough; nothing is written."""
+    (tmp_path / "mine.toml").write_text('"a" = "b"\n"rows {first} to {last}" = "Zeilen {first}"\n')
+    words = [command, "cat-sat-mat", "--language", "mine.toml"]
+    done = symattn(*words, *(["--format", "html"] if command == "audit" else []))
+    assert (done.code, done.out) == (2, "")
+    said = "rows {first} to {last}: expected {first}, {last}, found {first}"
+    assert done.err == f"symattn: mine.toml:2: {said}\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]
 
 
 def test_a_search_in_vain(tmp_path, symattn, monkeypatch) -> None:

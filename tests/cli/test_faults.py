@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from symattn.limits import FAULTS_KEPT, FAULTS_PRINTED
+from tests.folders import written
 
 KEPT, PRINTED = FAULTS_KEPT.most, FAULTS_PRINTED.most
 
@@ -129,7 +130,7 @@ def test_without_an_engine(without_tex, without_typst, tmp_path: Path, symattn) 
     assert (done.code, done.out) == (0, said)
     assert done.err.startswith("symattn: no PDF: no pdflatex was found; on Debian")
     assert "apt-get install" in done.err
-    made = {path.name for path in (tmp_path / "out").iterdir()}
+    made = {path.name for path in written(tmp_path / "out")}
     assert made == {"cat-sat-mat.html", "cat-sat-mat.tex", "index.html"}
     explicit = symattn("sheet", "cat-sat-mat", "-o", "out", "--format", "pdf")
     assert (explicit.code, explicit.out) == (2, "1 sheet in out: LaTeX\n")

@@ -26,6 +26,7 @@ from . import (
     test_mark,
     test_markdown,
     test_new,
+    test_overwriting,
     test_read,
     test_sheet,
     test_show,
@@ -200,6 +201,10 @@ TESTS = {
     ("vectors", "--jobs"): test_vectors.test_any_number_of_jobs,
     ("vectors", "--max-seconds"): test_vectors.test_what_is_stopped_is_a_line,
     ("vectors", "--max-memory"): test_vectors.test_what_is_stopped_is_a_line,
+    **{
+        (name, "--force"): test_overwriting.test_what_symattn_did_not_write
+        for name in ("audit", "derive", "draw", "exercise", "mark", "read", "sheet", "vectors")
+    },
 }
 #: Each exit code other than 0 that a command may end with. ``list``,
 #: ``show`` and ``new`` check nothing that could fail.

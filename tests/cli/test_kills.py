@@ -10,10 +10,13 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
+
+from tests.folders import written
 
 from .processes import Run, heeds_signals
 
@@ -37,6 +40,20 @@ ENGINE = """\
 printf '%%PDF-1.5\\n' > sheet.pdf
 for part in 1 2 3 4; do sleep 0.1; echo $part >> sheet.pdf; done
 printf '%%%%EOF\\n' >> sheet.pdf
+"""
+
+
+#: Has the command interrupted when it looks for a module.
+LOADING = """\
+import os, signal, sys
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "{module}":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder)
 """
 
 
@@ -67,7 +84,7 @@ WHOLE = {
 
 def assert_whole(folder: Path) -> None:
     """Every file is a sheet from its beginning to its end."""
-    for path in folder.iterdir() if folder.exists() else ():
+    for path in written(folder):
         content = path.read_bytes()
         head, end = WHOLE[path.suffix]
         assert path.stem in CASES or path.name == "index.html"
@@ -86,7 +103,7 @@ def test_ended_at_any_moment(number: int, run: Run) -> None:
     out.mkdir()
     (out / f"{CASES[0]}.tex").write_bytes(b"% !TeX old \\end{document}")
     (out / f"{CASES[0]}.pdf").write_bytes(b"%PDF-old %%EOF")
-    with run.start("sheet", *CASES, "-o", "out", "--jobs", "2") as process:
+    with run.start("sheet", *CASES, "-o", "out", "--jobs", "2", "--force") as process:
         heeds_signals(process)
         time.sleep(drawn.uniform(0, LONG))
         children = sorted(set(run.processes()) - {process.pid})
@@ -203,9 +220,11 @@ def test_a_signal_while_a_file_is_written(run: Run) -> None:
         "os.fchmod = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\n",
         "utf-8",
     )
-    code, out, err = run.ended("audit", "cat-sat-mat", "--format", "json", "-o", "out.json")
+    code, out, err = run.ended(
+        "audit", "cat-sat-mat", "--format", "json", "-o", "out.json", "--force"
+    )
     assert (code, out, err) == (128 + signal.SIGTERM, "", "")
-    assert [path.name for path in run.work.iterdir()] == ["out.json"]
+    assert [path.name for path in written(run.work)] == ["out.json"]
     assert (run.work / "out.json").read_text("utf-8") == "mine"
 
 
@@ -235,3 +254,16 @@ def test_what_is_ignored_stays_ignored(run: Run) -> None:
         process.send_signal(signal.SIGHUP)
         out, _ = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, b"1 sheet in sheets: LaTeX\n")
+
+
+@pytest.mark.parametrize("module", ["symattn.endings", "symattn.cli", "symattn.cli.main"])
+def test_a_signal_while_modules_are_loaded(module: str, run: Run) -> None:
+    """The command ends without a word and with 130 from its first own line on."""
+    (run.folder / "hook").mkdir()
+    (run.folder / "hook" / "sitecustomize.py").write_text(LOADING.format(module=module), "utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(run.folder / "hook")}
+    done = subprocess.run(
+        [sys.executable, "-m", "symattn", "list"],
+        env=environment, capture_output=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -90,16 +91,86 @@ def test_the_others_go_on(command: str, run: Run) -> None:
     assert out == alone != ""
 
 
-@pytest.mark.parametrize("output", [[], ["-o", "all.json"]])
+@pytest.mark.parametrize("output", [[], ["-o", "all.json", "--force"]])
 def test_one_document_of_all_is_whole(output: list[str], run: Run) -> None:
-    """Where one document tells of all cases, a case that is stopped leaves the old one."""
-    (run.work / "all.json").write_text("mine", "utf-8")
+    """Where one document tells of all cases, it also tells of a case that was stopped."""
     code, out, err = run.ended(
         "audit", "cat-sat-mat", "slow.toml", "--format", "json", "--max-seconds", "6", *output
     )
-    assert (code, out) == (2, "")
+    assert code == 2
     assert err == "symattn: slow.toml: stopped after 6 seconds (--max-seconds)\n"
+    found, stopped = json.loads((run.work / "all.json").read_text("utf-8") if output else out)
+    assert found["case"] == "cat-sat-mat"
+    assert stopped == {"case": "slow.toml", "stopped": err.removeprefix("symattn: ").strip()}
+
+
+def test_a_document_of_nothing_is_not_written(run: Run) -> None:
+    """Where all cases were stopped, the old one stays."""
+    (run.work / "all.json").write_text("mine", "utf-8")
+    words = ("--format", "json", "--max-seconds", "1.5", "-o", "all.json")
+    assert run.ended("audit", "slow.toml", *words)[:2] == (2, "")
     assert (run.work / "all.json").read_text("utf-8") == "mine"
+
+
+@pytest.mark.parametrize("output", [[], ["-o", "all.txt"]])
+def test_annotations_are_of_what_is_done(output: list[str], run: Run) -> None:
+    """A case that is stopped is an annotation of its own, and takes none from the others."""
+    asked = ["--format", "github", "--max-seconds", "6", *output]
+    code, out, err = run.ended("audit", "please-study-man", "slow.toml", *asked)
+    assert code == 2
+    assert err == f"symattn: {(said := 'slow.toml: stopped after 6 seconds (--max-seconds)')}\n"
+    lines = ((run.work / "all.txt").read_text("utf-8") if output else out).splitlines()
+    assert lines[-1] == f"::error title=stopped::{said}"
+    assert len(lines) > 1
+    assert all("file=" in line for line in lines[:-1])
+
+
+def test_a_log_says_what_it_lacks(run: Run) -> None:
+    """A SARIF log has the findings of what is done, and of what is not that it was stopped."""
+    asked = ["--format", "sarif", "--max-seconds", "6"]
+    for cases, count in ((["please-study-man", "slow.toml"], 10), (["slow.toml"], 0)):
+        code, out, err = run.ended("audit", *cases, *asked)
+        (made,) = json.loads(out)["runs"]
+        (invocation,) = made["invocations"]
+        assert (code, len(made["results"]) > count // 2) == (2, bool(count))
+        assert not invocation["executionSuccessful"]
+        (note,) = invocation["toolExecutionNotifications"]
+        assert err == f"symattn: {note['message']['text']}\n"
+    _, out, _ = run.ended("audit", "please-study-man", "--format", "sarif")
+    assert "invocations" not in out
+
+
+@pytest.mark.parametrize(
+    ("option", "unit", "values"),
+    [
+        ("--max-seconds", "0.000001 to 31536000 seconds", ("inf", "nan", "-1", "1e300", "1e-300")),
+        ("--max-memory", "100 to 1048576 megabytes", ("10", "99", "-5", "9" * 30)),
+    ],
+)
+def test_a_limit_that_makes_no_sense(
+    option: str, unit: str, values: tuple[str, ...], symattn
+) -> None:
+    """It is refused at its option, which says what makes sense."""
+    for value in values:
+        done = symattn("show", "cat-sat-mat", "A", option, value)
+        assert (done.code, done.out) == (2, "")
+        told = value if option == "--max-memory" else str(float(value))
+        assert f"'{option}': {told}: expected 0, which is no limit, or {unit}" in done.err
+    for value in ("soon", "", "1.5.1"):
+        done = symattn("show", "cat-sat-mat", "A", option, value)
+        assert (done.code, done.out) == (2, "")
+        assert f"Invalid value for '{option}'" in done.err
+
+
+def test_the_least_limit_is_one_that_is_told(run: Run) -> None:
+    """With the least memory that can be asked for, a command works or says what it needs."""
+    code, _, err = run.ended("verify", "cat-sat-mat", "--max-memory", "100")
+    assert (code, err) in (
+        (0, ""),
+        (2, "symattn: cat-sat-mat: needs more than 100 MB (--max-memory)\n"),
+    )
+    code, _, err = run.ended("verify", "cat-sat-mat", "--max-seconds", "0.000001")
+    assert (code, err[-15:]) == (2, "(--max-seconds)\n"[-15:])
 
 
 def test_faults_and_limits_are_told_together(run: Run) -> None:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from symattn.cases import library
+from symattn.cli import mark
 from symattn.exercises.exercise import exercise
 from symattn.exercises.key import key
+from tests.folders import written
 
 CASE = exercise(library.load("cat-sat-mat"))
 #: The weights that come of scores without the scale, and the output that comes of these.
@@ -74,7 +80,7 @@ def test_output(symattn, files) -> None:
         assert ended.code == 0
         assert f"feedback and marks.csv in out{flag}" in ended.out
         folder = files / f"out{flag}"
-        assert sorted(path.name for path in folder.iterdir()) == [
+        assert [path.name for path in written(folder)] == [
             "Ada_Lovelace.html", "Ada_Lovelace.txt", "Bob.html", "Bob.txt", "marks.csv"
         ]  # fmt: skip
         assert "well done" in (folder / "Ada_Lovelace.txt").read_text()
@@ -91,6 +97,94 @@ def test_csv(symattn, files) -> None:
         ("Ada Lovelace", "8"),
         ("Bob", "7.61"),
     ]
+
+
+@pytest.fixture
+def class_of_many(files: Path) -> Path:
+    """A folder with the key, and the same answers of twelve students."""
+    names = [f"Student {number}" for number in range(12)]
+    (files / "answers.csv").write_text(table(*((name, answers()) for name in names)))
+    return files
+
+
+class Ending(BaseException):
+    """What ends a command in the midst of its work."""
+
+
+def test_what_is_marked_is_there_at_once(symattn, class_of_many, monkeypatch, capsys) -> None:
+    """Feedback is written as it comes, whole and in order, the table not far behind, and rows
+    on standard output; what ends the command takes nothing back."""
+    worked = mark._marked
+    folder = class_of_many / "out"
+    seen: list[tuple[int, int]] = []
+
+    def marked(*arguments):
+        pages = len([*folder.glob("*.html")])
+        held = folder / "marks.csv"
+        seen.append((pages, max(held.read_text().count("\n") - 1, 0) if held.exists() else 0))
+        if pages == 11:
+            raise Ending
+        return worked(*arguments)
+
+    monkeypatch.setattr(mark, "_marked", marked)
+    with pytest.raises(Ending):
+        symattn("mark", "answers.csv", "-o", "out", "--format", "csv")
+    assert [pages for pages, _ in seen] == [*range(12)]
+    assert all(5 * rows >= 4 * pages - 4 for pages, rows in seen)
+    names = [f"Student {number}" for number in range(11)]
+    for text in ((folder / "marks.csv").read_text(), capsys.readouterr().out):
+        assert [row["student"] for row in csv.DictReader(io.StringIO(text))] == names
+    for number in range(11):
+        assert (folder / f"Student_{number}.html").read_text().rstrip().endswith("</html>")
+        assert (folder / f"Student_{number}.txt").read_text()
+
+
+def test_a_signal_leaves_a_table_of_all_that_is_marked(class_of_many) -> None:
+    """A marking that is interrupted has all in its table whose feedback is written."""
+    folder = class_of_many / "out"
+    with subprocess.Popen(
+        [sys.executable, "-m", "symattn", "mark", "answers.csv", "-o", "out"],
+        cwd=class_of_many, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        until = time.monotonic() + 100
+        while len([*folder.glob("*.txt")]) < 3 and time.monotonic() < until:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) in (0, 130)
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    rows = [*csv.DictReader(io.StringIO((folder / "marks.csv").read_text()))]
+    assert len([*folder.glob("*.txt")]) - len(rows) in (0, 1)
+    assert all((folder / row["feedback"]).is_file() for row in rows)
+
+
+@pytest.mark.parametrize("length", [131_073, 1_000_000])
+def test_a_cell_of_any_length_is_a_fault_of_its_own(length, symattn, files) -> None:
+    """It is told at its place, and the others are marked."""
+    path = files / "answers.csv"
+    before = csv.field_size_limit()
+    path.write_text(path.read_text() + f'Cyd,S,0,0,"{"1" * length}"\nCyd,S,1,1,2\n')
+    ended = symattn("mark", "answers.csv")
+    assert ended.code == 2
+    assert "3 students" in ended.out
+    assert "answers.csv:80: column 5 (answer)" in ended.err
+    assert len(ended.err) < 1000
+    path.write_text(table(("Ada", answers())) + f'"{"x" * length}",S,0,0,1\n')
+    ended = symattn("mark", "answers.csv")
+    assert f"answers.csv:41: column 1 (student): a name of {length} letters" in ended.err
+    assert "1 student, " in ended.out
+    assert csv.field_size_limit() == before
+
+
+def test_a_key_or_answers_that_nobody_types(symattn, files) -> None:
+    """Closed standard input is no file of answers, and no traceback."""
+    done = subprocess.run(
+        f"'{sys.executable}' -m symattn mark - --key key.toml <&-",
+        shell=True, cwd=files, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("symattn: -: ")
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_json(symattn, files) -> None:

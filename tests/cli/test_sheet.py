@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from symattn.cases import library
+from tests.folders import written
 
 OVERFULL = r"Overfull \hbox (33.3pt too wide) in paragraph at lines 7--8"
 MISSING = "Missing character: There is no \u2603 in font lmroman10-regular"
@@ -16,7 +17,7 @@ FORMULA = "[given]\nX = [[1, 2], [3, 4]]\n[steps]\nA = 'softmax(X)'\n"
 
 def files(folder):
     """The names of the files in a folder, sorted."""
-    return sorted(path.name for path in folder.iterdir())
+    return [path.name for path in written(folder)]
 
 
 ALL = "1 sheet in sheets: HTML, LaTeX and PDF; open sheets/cat-sat-mat.html\n"

@@ -7,12 +7,14 @@ import json
 import re
 import tomllib
 from decimal import Decimal
+from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
 from symattn.cases import library
+from symattn.cli import show
 
 from ..oracle import DIGITS, evaluate, run
 
@@ -349,3 +351,21 @@ def test_forms_in_symbols(tmp_path, symattn) -> None:
     whole = symattn("show", "symbols.toml", "dL/dA").out.splitlines()
     assert whole[1:3] == ["  g1   0", "   1  g2"]
     assert whole[4:] == ["  1.000000*g1     0.000000", "     1.000000  1.000000*g2"]
+
+
+def test_a_very_large_quantity_is_shown_by_its_digits(symattn, monkeypatch) -> None:
+    """No closed form of it is worked out but that of an entry that is asked for."""
+    asked: list[object] = []
+    exact = show._exact
+
+    def counting(entry):
+        asked.append(entry)
+        return exact(entry)
+
+    monkeypatch.setattr(show, "_exact", counting)
+    Path("large.toml").write_text("[given]\nx = [[1, 2]]\n[steps]\nY = 'ones(70, 70) * x[0, 1]'\n")
+    done = symattn("show", "large.toml", "Y", "--places", "1")
+    assert (done.code, asked) == (0, [])
+    assert "that of one entry with --at I,J" in done.out
+    assert symattn("show", "large.toml", "Y", "--at", "69,0").out.startswith("Y[69, 0] = 2")
+    assert len(asked) == 1

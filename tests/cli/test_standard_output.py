@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.folders import written
+
 COMMAND = [sys.executable, "-m", "symattn"]
 ONE = "symattn: -o - is for one document: name one, and --format html, tex or pdf\n"
 
@@ -187,7 +189,7 @@ def test_no_older_page_beside_newer_source(command: str, engine, tmp_path: Path,
     assert symattn(*words).code == 0
     engine(pdf=False)
     assert symattn(*words).code == 2
-    assert [path.name for path in (tmp_path / "out").iterdir()] == [f"{name}.tex"]
+    assert [path.name for path in written(tmp_path / "out")] == [f"{name}.tex"]
 
 
 def test_an_older_page_without_an_engine(

@@ -13,6 +13,7 @@ import pytest
 from symattn import verification
 from symattn.errors import Malformed, Refuted, Undecided
 from symattn.sheets import walkthrough
+from tests.folders import written
 
 GOOD = "[given]\nX = [[1, 2], [3, 4]]\n[steps]\nA = 'softmax(X)'\n"
 COMMAND = [sys.executable, "-m", "symattn"]
@@ -75,7 +76,7 @@ def test_odd_names(tmp_path: Path) -> None:
     files = [f"{name}.toml" for name in names]
     done = run(tmp_path, "sheet", *files, "--format", "tex", "-o", "out")
     assert done.returncode == 0
-    assert {path.stem for path in (tmp_path / "out").iterdir()} == set(names)
+    assert {path.stem for path in written(tmp_path / "out")} == set(names)
     found = json.loads(run(tmp_path, "verify", *files, "--format", "json").stdout)
     assert len(found) == len(names)
 

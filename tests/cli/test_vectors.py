@@ -7,10 +7,15 @@ import re
 
 import pytest
 
+from symattn.cli import options
+from symattn.testing.vectors import samples_of
+from symattn.workers import Limits
+from tests.folders import written
+
 
 def files(folder):
     """The names of all files in a folder and below, sorted."""
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.*"))
+    return [str(path.relative_to(folder)) for path in written(folder, "**/*.*")]
 
 
 def test_vectors(tmp_path, symattn) -> None:
@@ -48,12 +53,13 @@ def test_any_number_of_jobs(tmp_path, symattn) -> None:
     ("words", "why"),
     [
         (["--max-seconds", "0.001"], r"stopped after 0\.001 seconds \(--max-seconds\)"),
-        # Where not even the libraries can be loaded, some of them end the process.
-        (["--max-memory", "30"], "needs more than 30 MB|its process"),
+        # With a fifth of that the libraries can't be loaded; some of them end the process.
+        (["--max-memory", "100"], "needs more than 20 MB|its process"),
     ],
 )
-def test_what_is_stopped_is_a_line(words, why, tmp_path, symattn) -> None:
+def test_what_is_stopped_is_a_line(words, why, tmp_path, symattn, monkeypatch) -> None:
     """A sample that takes too much costs itself only, and the exit code tells."""
+    monkeypatch.setattr(options, "Limits", lambda seconds, memory: Limits(seconds, memory // 5))
     done = symattn("vectors", "--suite", "quick", "--dtype", "float16", "--jobs", "4", *words)
     assert (done.code, done.out) == (1, "0 samples in vectors: safetensors and json\n")
     assert "ordinary-float16-0 failed: vectors/manifest.json says why" in done.err
@@ -84,3 +90,13 @@ def test_a_bar_on_a_terminal(monkeypatch, symattn) -> None:
     assert done.code == 0
     assert "10/10" in done.err
     assert "of 10" not in done.err
+
+
+@pytest.mark.parametrize("seeds", ["10000000", "9" * 30])
+def test_more_samples_than_anybody_keeps(seeds, tmp_path, symattn) -> None:
+    """So many are refused before a list of them is made, and what is asked for is counted."""
+    done = symattn("vectors", "--seeds", seeds, "--dtype", "float32")
+    count = len(samples_of("standard", ["float32"], 1)) * int(seeds)
+    assert (done.code, done.out) == (2, "")
+    assert f"seeds: {count} samples; at most 100000 are made at once" in done.err
+    assert not (tmp_path / "vectors").exists()

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from symattn.crosscheck import doubts, tape
 from symattn.crosscheck.recomputation import Loss, recompute
 from symattn.errors import Malformed
+from symattn.limits import RECOMPUTED
 
 X = [[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0]]
 ATTENTION = {
@@ -423,6 +426,7 @@ def test_loads_neither_sympy_nor_flint():
     assert {name for name in modules if not name.startswith("symattn.crosscheck")} <= {
         "symattn.errors",
         "symattn.escaping",
+        "symattn.ieee",
         "symattn.languages",
         "symattn.languages.sentence",
         "symattn.limits",
@@ -438,3 +442,21 @@ def test_a_vector_has_columns_and_names_are_told() -> None:
         recompute({"v": [1, 2, 3]}, {"c": "w"}, Loss("c"))
     with pytest.raises(Malformed, match=r"unknown name 'w': expected one of none yet$"):
         recompute({}, {"c": "w"}, Loss("c"))
+
+
+def test_products_beyond_what_is_recomputed(monkeypatch) -> None:
+    """What would take too many products of numbers is left open with what comes of it, forward
+    and backward, and says so; all else is recomputed."""
+    limit = replace(RECOMPUTED, most=30)
+    for module in (tape, doubts):
+        monkeypatch.setattr(module, "RECOMPUTED", limit)
+    given = {"X": [[1, 2, 3], [4, 5, 6], [7, 8, 9]]}
+    steps = {"S": "X @ X", "T": "S @ X", "A": "X / 2", "L": "total(T) + total(A)"}
+    found = recompute(given, steps, Loss("L", None, ("X", "A")))
+    open_ = {name for name, figures in found.quantities.items() if figures.doubt}
+    assert open_ == {"T", "L"}
+    said = "the steps up to it form 54 products; at most 30 are recomputed in floats"
+    assert found.quantities["L"].doubt == found.gradients["X"]["1"].doubt == said
+    assert np.isinf(found.quantities["T"].bound).all()
+    monkeypatch.setattr(tape, "RECOMPUTED", RECOMPUTED)
+    assert not recompute(given, steps).quantities["L"].doubt

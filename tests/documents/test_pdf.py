@@ -10,7 +10,7 @@ from symattn.documents import layout, pdf
 from symattn.documents.files import article
 from symattn.documents.layout import Rule, Sign
 from symattn.errors import Malformed
-from symattn.limits import BRACKETS, PAGES, SIGNS
+from symattn.limits import BRACKETS, DRAWN, PAGES, SET, SIGNS
 
 PAGE = """#set page(width: 14cm, height: auto)
 = Scores
@@ -156,3 +156,72 @@ def test_bounds():
         layout.lines(Sign("(", 9 * i, 9 * i + 1, 0, 1) for i in range(BRACKETS.most + 1))
     with pytest.raises(Malformed, match="brackets or rules on a page"):
         layout.lines([], [Rule(0, 5, 0)] * (BRACKETS.most + 1))
+
+
+def file_of(objects):
+    """A PDF file of these objects, the first its root."""
+    held, places = b"%PDF-1.4\n", []
+    for number, one in enumerate(objects, 1):
+        places.append(len(held))
+        held += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    size, at = len(objects) + 1, len(held)
+    head = b"xref\n0 %d\n0000000000 65535 f \n" % size
+    return (
+        held + head + table + b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (size, at)
+    )
+
+
+def stream(held, more=b""):
+    return b"<<%s/Length %d>>stream\n%s\nendstream" % (more, len(held), held)
+
+
+def pages_of(contents, resources):
+    """A file with a page of each content."""
+    kids = b" ".join(b"%d 0 R" % (3 + 2 * k) for k in range(len(contents)))
+    objects = [b"<</Type/Catalog/Pages 2 0 R>>"]
+    objects.append(b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(contents)))
+    for k, content in enumerate(contents):
+        page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents %d 0 R/Resources<<%s>>>>"
+        objects += [page % (4 + 2 * k, resources), stream(content)]
+    return objects
+
+
+FONT = b"/Font<</A<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>"
+WORDS = b"0 -9 Td (0.25 0.25) Tj "
+
+
+def nested(depth, fan, innermost=b""):
+    """A page of forms that draw forms."""
+    objects = pages_of([b"/F Do"], b"/XObject<</F 5 0 R>>" + FONT)
+    for k in range(depth):
+        inside = b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]"
+        deeper = b"/Resources<</XObject<</F %d 0 R>>>>" % (6 + k)
+        objects.append(stream(b"/F Do " * fan, inside + deeper))
+    form = b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<<%s>>" % FONT
+    return file_of([*objects, stream(innermost, form)])
+
+
+def test_forms_are_read():
+    """What forms draw stands on the page, as often as they draw it."""
+    text = b"BT /A 8 Tf 9 99 Td (0.25) Tj ET"
+    assert pdf.text(nested(3, 1, text)).split() == ["0.25"]
+
+
+def test_forms_in_forms_are_bounded():
+    """Ten forms that draw ten forms each, ten deep, are 10^10 in 3 kilobytes."""
+    with pytest.raises(Malformed, match=f"bytes or more of drawing .* at most {DRAWN.most}"):
+        pdf.text(nested(10, 10))
+
+
+def test_characters_are_bounded(monkeypatch):
+    """On a page and in all, before the page is made of them."""
+    most = pages_of([b"BT /A 8 Tf 0 800 Td " + WORDS * 200 + b"ET"], FONT)
+    monkeypatch.setattr(pdf, "SIGNS", replace(SIGNS, most=500))
+    with pytest.raises(Malformed, match="501 or more characters on a page; at most 500 are read"):
+        pdf.text(file_of(most))
+    several = pages_of([b"BT /A 8 Tf 0 800 Td " + WORDS * 40 + b"ET"] * 3, FONT)
+    assert pdf.text(file_of(several)).count("0.25") == 240
+    monkeypatch.setattr(pdf, "SET", replace(SET, most=1000))
+    with pytest.raises(Malformed, match="1001 characters or more; at most 1000 are read"):
+        pdf.text(file_of(several))

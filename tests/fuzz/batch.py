@@ -141,8 +141,10 @@ def run(kind: str, seed: int, now: Path) -> Iterator[str]:
 
 def batch(kind: str, first: int, count: int, now: Path) -> None:
     """Run the inputs in an empty folder; what is found is printed."""
-    # Commands stay in this process, where faults can be seen.
+    # Commands stay in this process, where faults can be seen: each comes with its traceback,
+    # which is more than the one message that there may be.
     os.environ |= {"SYMATTN_MAX_SECONDS": "0", "SYMATTN_MAX_MEMORY": "0", "COLUMNS": "200"}
+    os.environ["SYMATTN_TRACEBACK"] = "1"
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for seed in range(first, first + count):

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import decimal
+import itertools
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
 
 import gmpy2
 import pytest
+from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn import solve
 from symattn.errors import Malformed, Undecided
 from symattn.numbers import rounding
+from symattn.numbers.balls import precision
 from symattn.numbers.reading import read
 from symattn.numbers.rounding import MODES, RoundingMode, significant
+from symattn.numbers.values import Value, rational
 
 from ..strategies import few, field, many, some, wide_fractions
 
@@ -122,6 +128,55 @@ def test_the_rounded_value_is_within_its_unit(value, places, mode):
     assert (bound + error).sign() >= 0
     sides = {"floor": 1, "ceiling": -1, "down": value.sign(), "up": -value.sign()}
     assert error.sign() in (0, sides.get(mode, error.sign()))
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """A number with a ball that stays as it is up to 512 bits."""
+
+    value: Value
+    low: Fraction
+    high: Fraction
+
+    def ball(self, bits):
+        if bits > 512:
+            return self.value.ball(bits)
+        with precision(2048):
+            return arb(fmpq(*self.low.as_integer_ratio())).union(
+                arb(fmpq(*self.high.as_integer_ratio()))
+            )
+
+
+@pytest.mark.parametrize("mode", sorted(MODES))
+def test_an_end_of_a_ball_may_be_where_the_rounding_jumps(mode):
+    """Wherever in a ball the number is, and however wide that is: of numbers near 2^510 the
+    ends of balls of 512 bits are whole and half numbers."""
+    tiny = Fraction(1, 2**70)
+    widths = [tiny, Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(3, 2)]
+    for base, half, width in itertools.product((0, 2**510, 2**511, -(2**510)), range(3), widths):
+        low = base + Fraction(half, 2)
+        for share in (0, tiny, Fraction(1, 2), 1 - tiny, 1):
+            q = low + share * width
+            real = Enclosed(rational(fmpq(q.numerator, q.denominator)), low, low + width)
+            assert Fraction(rounding.decimal(real, 0, mode)) == rounded(q, 0, mode), (q, low)
+
+
+@pytest.mark.parametrize("name", ["please-study-man", "cat-sat-mat"])
+def test_as_many_digits_as_a_ball_has(name):
+    """Where a number times ten to the places is about 2^512 or 2^2048, balls of as many bits
+    have whole numbers as ends; 60 places more tell what is right."""
+    Y = solve(name)["Y"]
+    for places in (*range(152, 156), *range(614, 618)):
+        unit = Decimal(1).scaleb(-places)
+        longer = Y.decimal(places + 60, "down")
+        for mode, python in PYTHONS.items():
+            for row, exact in zip(Y.decimal(places, mode), longer, strict=True):
+                assert row == tuple(x.quantize(unit, rounding=python, context=HUGE) for x in exact)
+
+
+def test_a_digit_that_was_wrong():
+    """Entry (1, 1) goes on with 4703."""
+    assert str(solve("please-study-man")["Y"].decimal(153)[1][1]).endswith("082870")
 
 
 @pytest.mark.parametrize("mode", sorted(MODES))
@@ -241,7 +296,7 @@ def test_towering_exponents_are_no_danger(exponent):
     assert rounding.decimal(tiny, 5) == 0
     weight = read(f"exp({exponent})/(1 + exp({exponent}))")
     assert rounding.decimal(weight, 5) == 1
-    with pytest.raises(Undecided, match="is not settled at 65536 bits"):
+    with pytest.raises(Undecided, match="is not settled at 32768 bits"):
         rounding.decimal(read(f"exp({exponent})"), 5)
     with pytest.raises((Malformed, Undecided), match=r"beyond 10\^100000|not settled"):
         significant(tiny, 3)

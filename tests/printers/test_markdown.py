@@ -129,3 +129,20 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
         assert not {"html_block", "html_inline", "link_open", "image"} & kinds
         headings = sum(isinstance(block, b.Heading) for block in sheet.blocks)
         assert sum(x.type == "heading_open" for x in tokens(text)) == headings + 1
+
+
+def test_no_line_of_a_sheet_names_an_address_for_another() -> None:
+    """A line below the title that would define a link is text, as in a derivation's statement."""
+    said = b.Paragraph(("see [ref]",))
+    text = document(b.Sheet("x", "see [ref]", ("[ref]: //evil",), (said,)))
+    assert "link_open" not in {token.type for token in tokens(text)}
+    assert "[ref" in text
+    quoted = document(b.Sheet("x", "t", ("> quoted",), ()))
+    assert "blockquote_open" not in {token.type for token in tokens(quoted)}
+
+
+@pytest.mark.parametrize("after", ["(//evil)", "[x](//evil)", ": //evil"])
+def test_texts_are_no_link_together(after: str) -> None:
+    """A line is put together of texts, each of which is made harmless by itself."""
+    said = b.Paragraph(("so [text]", after, b.Code("x")))
+    assert "link_open" not in {x.type for x in tokens(document(b.Sheet("x", "t", (), (said,))))}

@@ -170,6 +170,12 @@ FUNCTION_CASES: dict[str, list[tuple[dict[str, Shape], str]]] = {
         ({"X": (2, 3)}, "cross_entropy(X, [[1, 0, 2], [0, 1/2, 1/2]])"),
         ({"X": (3,)}, "cross_entropy(X, 1)"),
         ({"X": (2, 3), "Y": (2, 3), "Z": ()}, "cross_entropy(X, Y, label_smoothing=Z)"),
+        ({"X": (3,), "Z": ()}, "cross_entropy(X, 1, label_smoothing=Z)"),
+    ],
+    "nll": [
+        ({"X": (2, 3)}, "nll(X, [2, 0])"),
+        ({"X": (3,)}, "nll(X, 1)"),
+        ({"X": (2, 3), "Y": (2, 3)}, "nll(X, Y)"),
     ],
 }
 OTHER_CASES = [

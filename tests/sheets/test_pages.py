@@ -18,8 +18,10 @@ import pytest
 
 from symattn.cases.case import make
 from symattn.cases.settings import Detail
+from symattn.errors import Malformed
 from symattn.printers import blocks as b
-from symattn.sheets import walkthrough
+from symattn.printers import layout
+from symattn.sheets import hints, walkthrough
 from symattn.solution.solution import Solution, solve
 from symattn.verification import verify
 
@@ -579,3 +581,45 @@ def test_when_significant_digits_are_shown(entry: str, near: str) -> None:
     """Where the places show nothing, or the number is beyond a million millions."""
     made = matrices(sheet_of({"x": [["1/7", 0]]}, {"y": f"0 * x + {entry}"}))
     assert set(made[r"y \approx"].cells[0]) == {near}
+
+
+def test_rows_that_no_page_holds() -> None:
+    """A sheet refuses rows of very many entries, at their places, and says where they are shown."""
+    wide = solve(make("wide", {"x": [1, 2]}, {"Y": "onehot(x, 2000)", "Z": "Y + 1"}))
+    with pytest.raises(Malformed) as caught:
+        walkthrough.sheet(wide)
+    assert [fault.where for fault in caught.value.faults] == ["steps.Y", "steps.Z"]
+    assert "rows of 2000 entries; a sheet shows at most 1000" in str(caught.value)
+
+
+def test_a_hint_sets_what_fits_on_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a long sum no more terms are set than a line could show."""
+    longest: list[int] = []
+    broken = layout.broken
+
+    def counting(formula, room):
+        longest.append(len(getattr(formula, "terms", ())))
+        return broken(formula, room)
+
+    monkeypatch.setattr(hints, "broken", counting)
+    row = [f"0.{k + 1:02}" for k in range(60)]
+    solved = solve(make("long", {"x": [row], "y": [row]}, {"S": "x @ y.T", "A": "softmax(S)"}))
+    walkthrough.sheet(solved, backward=False, drawing=False)
+    assert 10 < max(longest) <= 24
+
+
+def test_wide_matrices_are_cut_in_steps_of_one_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the pieces of a wide matrix cost does not grow with the square of its columns."""
+    measured: list[int] = []
+    width = layout.matrix_width
+
+    def counting(matrix):
+        measured.append(len(matrix.cells[0]))
+        return width(matrix)
+
+    monkeypatch.setattr(layout, "matrix_width", counting)
+    matrix = b.Matrix("X =", (tuple(f"{k}.5" for k in range(500)),))
+    pieces = layout.cut(matrix)
+    assert [cell for piece in pieces for cell in piece.cells[0]] == [*matrix.cells[0]]
+    assert all(width(piece) <= layout.TEXT for piece in pieces)
+    assert sum(measured) < 40 * 500

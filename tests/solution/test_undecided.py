@@ -26,7 +26,7 @@ def test_every_undecided_entry_is_told_at_once():
         quantity.nearest("float32")
     assert [fault.where for fault in caught.value.faults] == ["M[1, 0]", "M[1, 2]"]
     said = str(caught.value)
-    assert said.startswith("2 undecided\n  M[1, 0]: the nearest float32 is not settled at 65536")
+    assert said.startswith("2 undecided\n  M[1, 0]: the nearest float32 is not settled at 32768")
     assert "the number is [+/- " in said
     found = quantity.nearest("float32", undecided="nan")
     third = np.float32(1) / np.float32(3)
@@ -58,7 +58,7 @@ def test_undecided_entries_are_followed_up_so_far(monkeypatch):
     with pytest.raises(Undecided) as caught:
         quantity.nearest()
     told = [fault.message.partition(":")[0] for fault in caught.value.faults]
-    assert told[0] == "the nearest float64 is not settled at 65536 bits"
+    assert told[0] == "the nearest float64 is not settled at 32768 bits"
     late = "not followed up after 1 undecided entries; the nearest float64 is not settled at 512"
     assert told[1:] == [f"{late} bits"] * 3
 

@@ -16,6 +16,7 @@ from symattn.testing import vectors
 from symattn.testing.inputs import KINDS
 from symattn.testing.safetensors import Tensor, packed
 from symattn.testing.vectors import FORMS, Wanted, made, samples_of, write
+from tests.folders import written
 
 NAMES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"}
 
@@ -112,7 +113,7 @@ def test_who_follows_the_conventions_gets_the_results(kind):
 def digest(folder):
     """What a folder holds, all of it."""
     whole = sha256()
-    for path in sorted(folder.rglob("*.*")):
+    for path in written(folder, "**/*.*"):
         whole.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
     return whole.hexdigest()
 

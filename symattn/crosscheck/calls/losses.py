@@ -32,6 +32,8 @@ def _cross_entropy(
 
 def _nll(w: Lines, logp: Place, ids: Place) -> Place:
     shape = w.shape(row(w, logp, "nll"))
+    if w.shape(ids) == shape:
+        return w.add("cross_entropy", (logp, ids), ())
     if w.shape(ids) != shape[:-1]:
         raise Malformed(f"classes of {shown(w.shape(ids))} don't fit rows of {shown(shape)}")
     return w.add("nll", (logp, ids), (), sizes={"m": shape[-1]})

@@ -78,6 +78,8 @@ def _weights(w: Lines, S: Place, sink: Place | None) -> Place:
     if sink is not None:
         rows = shape[:-1]
         found = w.shape(sink)
+        if w.grid(sink) == (1, 1):
+            sink, found = w.reshaped(sink, ()), ()
         if found not in ((), rows, (*rows, 1)):
             raise Malformed(f"a sink of {shown(found)} doesn't fit scores of {shown(shape)}")
         column = (*rows, 1)

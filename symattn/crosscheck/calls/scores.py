@@ -40,6 +40,8 @@ def _rope(
     if columns % 2:
         raise Malformed(f"rope turns pairs of columns, found {columns} columns")
     p = _counted(w, rows) if positions is None else positions
+    if not w.shape(p):
+        p = w.spread(p, (rows,))
     if w.grid(p) != (1, rows):
         raise Malformed(f"rope expects {rows} positions, found {shown(w.shape(p))}")
     theta = _angles(w, p, base, columns)
@@ -76,6 +78,9 @@ def _window(w: Lines, S: Place, left: Whole, right: Whole = 0) -> Place:
 
 
 def _padding(w: Lines, S: Place, lengths: Whole) -> Place:
+    keys = w.grid(S)[1]
+    if not 0 <= lengths <= keys:
+        raise Malformed(f"padding expects a length from 0 to {keys}, found {lengths}")
     return w.add("padding", (row(w, S, "padding"),), w.shape(S), sizes={"a": lengths})
 
 

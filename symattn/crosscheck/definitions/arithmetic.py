@@ -128,7 +128,7 @@ def power_gradient(G: Matrix, A: Matrix, p: int, i: int, j: int) -> Scalar:
     >>> power_gradient([[1]], [[3]], 2, 0, 0)
     6
     """
-    return G[i][j] * p * A[i][j] ** (p - 1)
+    return G[i][j] * p * A[i][j] ** (p - 1) if p != 0 else 0
 
 
 RULES: Rules = {

@@ -134,7 +134,7 @@ def clip_low_gradient(G: Matrix, A: Matrix, a: Matrix, b: Matrix, i: int, j: int
     >>> clip_low_gradient([[5.0]], [[-1.0]], [[0.0]], [[6.0]], 0, 0)
     5.0
     """
-    return G[i][j] if A[i][j] < a[i][j] < b[i][j] else 0
+    return G[i][j] if A[i][j] < a[i][j] <= b[i][j] else 0
 
 
 def clip_high_gradient(G: Matrix, A: Matrix, a: Matrix, b: Matrix, i: int, j: int) -> Scalar:

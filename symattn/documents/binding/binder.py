@@ -12,7 +12,7 @@ from symattn.documents.binding import author, masks, series, supposed, tables, v
 from symattn.documents.binding import rows as row_runs
 from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.construction import Column, Construction
-from symattn.documents.binding.coverage import Coverage
+from symattn.documents.binding.coverage import Coverage, figures
 from symattn.documents.binding.definitions import collected
 from symattn.documents.binding.equalities import Equalities
 from symattn.documents.binding.joining import joined
@@ -29,12 +29,16 @@ from symattn.documents.binding.subjects import (
     labelled_tokens,
     spoken_tokens,
 )
-from symattn.documents.help import NONE, Help, malformed
+from symattn.documents.help import NONE, Help, Said, malformed
 from symattn.documents.passages import passages as passages_of
-from symattn.documents.reading import Reading
+from symattn.documents.reading import Open, Reading
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Labelled, Member, Passage, Table, Words
+from symattn.documents.trees import Chain, Labelled, Member, Opaque, Passage, Table, Words
+from symattn.documents.unread import alone
+from symattn.errors import Fault, shows_tracebacks, unforeseen
 
+#: Where a reader fails, the article is read so many times at most to learn with what.
+_AGAIN = 40
 #: So many masks are tried.
 _MASKS = 3
 #: Words between values that are told together.
@@ -47,9 +51,67 @@ def read(article: Article, held: Help = NONE) -> Reading:
 
     Raises :class:`Malformed` where the author speaks of what there is not. Where the
     article leaves steps of attention out, of the usual forms that one is assumed that
-    most of its figures agree with.
+    most of its figures agree with. A passage that a reader fails with is left unread.
     """
-    passages = passages_of(article)
+    passages = list(passages_of(article))
+    left = _AGAIN * len(passages)
+    while True:
+        try:
+            found, faults = _read(article, passages, held)
+            break
+        except MemoryError:
+            raise
+        except Exception as error:
+            if shows_tracebacks():
+                raise
+            place, fault = _failing(article, passages, held, error)
+            left -= 2 * len(passages)
+            if left < 0 or any(_faults(passages[place])):
+                raise fault from None
+            passages[place] = _unread(article, passages[place], unforeseen(fault))
+    if faults:
+        raise malformed(faults)
+    return found
+
+
+def _failing(
+    article: Article, passages: Sequence[Passage], held: Help, fault: Exception
+) -> tuple[int, Exception]:
+    """The passage with which the reading of what stands before it begins to fail, and how."""
+    low, high = 0, len(passages)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            _read(article, passages[:middle], held)
+            low = middle
+        except MemoryError:
+            raise
+        except Exception as error:
+            high, fault = middle, error
+    return low, fault
+
+
+def _unread(article: Article, passage: Passage, why: str) -> Passage:
+    """A passage that isn't understood: its numbers, and why."""
+    spans = [piece.span for piece in passage.pieces]
+    span = spans[0].to(spans[-1])
+    held = tuple(one for piece in passage.pieces for one in figures(piece))
+    return replace(passage, pieces=(alone(Opaque(article.text(span), span, held, why)),))
+
+
+def _faults(passage: Passage) -> Iterator[Open]:
+    """What of a passage isn't understood because a reader failed."""
+    for piece in passage.pieces:
+        for part in piece.pieces if isinstance(piece, Table) else (piece,):
+            for one in part.members if isinstance(part, Chain) else ():
+                if isinstance(one, Opaque) and one.why:
+                    yield Open(" ".join(one.text.split()), one.why, one.span)
+
+
+def _read(
+    article: Article, passages: Sequence[Passage], held: Help
+) -> tuple[Reading, Sequence[tuple[Said, Fault]]]:
+    """What passages compute and print, and what the author has got wrong."""
     best: Binder | None = None
     tried: list[Standard] = []
     for variant in _variants(article, passages):
@@ -66,9 +128,7 @@ def read(article: Article, held: Help = NONE) -> Reading:
     if masks.SPOKEN.search(article.source) and best.is_doubtful():
         best = Binder(article, passages, Variant(mask=masks.UNKNOWN), held)
         found = best.read()
-    if best.author.faults:
-        raise malformed(best.author.faults)
-    return found
+    return found, best.author.faults
 
 
 def _variants(article: Article, passages: Sequence[Passage]) -> Iterator[Variant]:
@@ -288,6 +348,7 @@ class Binder:
         assumptions = (
             (f"assuming scaled dot-product attention: {'; '.join(assumed)}",) if assumed else ()
         )
+        unexpected = (one for passage in self.read_from for one in _faults(passage))
         return Reading(
             self.article,
             dict(self.recipe.given),
@@ -297,7 +358,7 @@ class Binder:
             self._fitting_tokens(),
             self.coverage.numbers(),
             assumptions,
-            (*self.equalities.open, *self.claims.open),
+            (*self.equalities.open, *self.claims.open, *unexpected),
             passages=self.read_from,
         )
 

@@ -36,7 +36,7 @@ class Claims:
         named = syntax.Name(name)
         for figure, keys in values.entries(tree):
             self.coverage.mark([figure], "given", syntax.entry_text(name, named, keys))
-            self._taken.add(figure.span.start)
+        self._taken.update(figure.span.start for figure in values.figures(tree))
 
     def is_taken(self, value: syntax.Tree) -> bool:
         """Whether it is known of a figure of the value what it is."""

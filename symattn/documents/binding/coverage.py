@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from symattn.documents.binding import asides, values
 from symattn.documents.reading import Number, Status
-from symattn.documents.trees import Chain, Figure, Passage, Piece, Table, Words
+from symattn.documents.trees import NOWHERE, Chain, Figure, Passage, Piece, Table, Words
 from symattn.numbers.printed import MINUS_INFINITY
 
 #: What is known of a number only grows: a later finding replaces one of those before it.
@@ -34,6 +34,9 @@ class Coverage:
         for figure in figures:
             known = self._numbers.get(figure.span.start)
             if known is None and figure.text == MINUS_INFINITY:
+                continue
+            if figure.span == NOWHERE:
+                # Of an array that is made by name, as an identity is.
                 continue
             if known is None or _RANK[known.status] <= _RANK[status]:
                 # A sign of percent stays with its number, though the claim is of the number.

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain, count
 
 import numpy as np
 
@@ -100,11 +101,11 @@ class Recipe:
 
     def _free(self, name: str) -> str:
         """The name, or one like it that is free."""
-        base = name if not name_fault(name) else f"{name}1"
-        free, number = base, 2
-        while free in self._quantities or name_fault(free):
-            free, number = f"{base}_{number}", number + 1
-        return free
+        base = re.sub(r"[^A-Za-z0-9_]++", "_", name)
+        if name_fault(base):
+            base = f"{base}1" if base[:1].isalpha() else f"X{base}"
+        others = (f"{base}_{number}" for number in count(2))
+        return next(free for free in chain([base], others) if free not in self._quantities)
 
     def _forget(self) -> None:
         self.__dict__.pop("_program", None)
@@ -191,7 +192,7 @@ class Recipe:
             for i, row in enumerate(rows)
             for j, text in enumerate(row)
         ]
-        return sum(held) / len(held)
+        return sum(held) / len(held) if held else 0.0
 
     def with_role(self, role: Role) -> list[str]:
         """The names of quantities that play a role, in the order of the recipe."""

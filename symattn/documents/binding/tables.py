@@ -95,7 +95,7 @@ def _rows(
     whole: Labelled, claims: Claims, standard: Standard, tokens: Sequence[str], about: Subject
 ) -> None:
     """Rows that are named by what is worked out for one token, columns by the tokens."""
-    if tuple(map(plain, whole.columns_said)) != tuple(tokens):
+    if not whole.rows_said or tuple(map(plain, whole.columns_said)) != tuple(tokens):
         return
     row = about.mentions[0].place
     for said, value in zip(whole.rows_said, whole.items, strict=True):
@@ -124,7 +124,7 @@ def inputs(table: Table) -> Iterator[tuple[str, tuple[str, ...], syntax.Tree]]:
             if found and len(found) == len(places):
                 rows.append(found[0] if len(found) == 1 else syntax.Array(tuple(found)))
         sizes = {values.shape(row) for row in rows}
-        if len(rows) == len(table.rows) > 1 and len(sizes) == 1 and len(*sizes) == 1:
+        if len(rows) == len(table.rows) > 1 and [len(one) for one in sizes] == [1]:
             yield _words(head), labels, syntax.Array(tuple(rows))
 
 

@@ -62,6 +62,29 @@ def plain_name(written: str) -> str:
     return "" if name[:1].isdigit() else name
 
 
+@lru_cache(maxsize=1 << 10)
+def identifier(name: str) -> str:
+    """The plain name of a name in a program: that of notation, and where this would lose a
+    letter or a mark, one that names them, as other names keep apart.
+
+    >>> [identifier(name) for name in ("W_Q", "σ", "Ŝ", "größe", "名")]
+    ['W_Q', 'sigma', 'S_hat', 'grosze_diaeresis', 'u540d']
+    """
+    if name.isascii():
+        return name
+    letters, marks = [], []
+    for piece in unicodedata.normalize("NFD", name):
+        if unicodedata.combining(piece) and piece not in _MARKS:
+            words = unicodedata.name(piece, f"u{ord(piece):x}").split()
+            marks.append(f"_{words[words[0] == 'COMBINING' and len(words) > 1].lower()}")
+        elif piece in _MARKS or _letters(piece).strip("_") or piece == "_":
+            letters.append(piece)
+        else:
+            letters.append("sz" if piece == "ß" else f"u{ord(piece):x}")
+    plain = plain_name("".join(letters))
+    return "".join((plain or "x", *marks)).replace("-", "_")
+
+
 def _letters(piece: str) -> str:
     """What one piece of a written name adds to the plain one."""
     if piece in _STARS:

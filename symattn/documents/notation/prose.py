@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import cast
 
 from symattn import syntax
@@ -14,6 +15,7 @@ from symattn.documents.notation.tokens import plain_tokens
 from symattn.documents.notation.vocabulary import COUNTED, JOINING
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Figure, Labelled, Link, Member, Named, Opaque, Words
+from symattn.documents.unread import contained, opaque
 
 #: Signs that make one word of what they stand between.
 _JOINED = frozenset("-‐‑_$#")
@@ -52,10 +54,17 @@ def _apart(parts: Iterable[tuple[str, Text]]) -> Iterator[tuple[str, Text]]:
 
 def _drafts(parts: Iterable[tuple[str, Text]]) -> Iterator[Words | Draft]:
     for kind, text in parts:
-        if kind == "math":
-            yield from formula_drafts(text)
-        else:
-            yield from _Prose(text, is_code=kind == "code").read()
+        yield from contained(partial(_drafts_of, kind, text), partial(_unread, text))
+
+
+def _drafts_of(kind: str, text: Text) -> Iterator[Words | Draft]:
+    if kind == "math":
+        return formula_drafts(text)
+    return _Prose(text, is_code=kind == "code").read()
+
+
+def _unread(text: Text, why: str) -> Draft:
+    return Draft([opaque(why, text)], [text.span()])
 
 
 class _Prose:

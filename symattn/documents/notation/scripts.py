@@ -2,6 +2,7 @@ r"""What stands below, above and in brackets behind a value: names, indices, pow
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
@@ -195,7 +196,7 @@ def scripted(grammar: Grammar, tree: Tree, sign: str) -> Tree:
         if _is_size(inner):
             return tree
         found = subscript("A", inner)
-        if found is None and len(inner) == 1 and inner[0].text.isdigit():
+        if found is None and len(inner) == 1 and re.fullmatch("[0-9]{1,9}", inner[0].text):
             found = (int(inner[0].text),)
         if found is None:
             raise Unread

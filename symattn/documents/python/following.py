@@ -127,6 +127,9 @@ class _Follower:
                 self.change(source, node, at, dict.fromkeys(reassigned(node), UNKNOWN), frame)
             case ast.Assert(test=test):
                 self._compared(source, node, test, frame)
+            case ast.Return(value=ast.expr() as value) if not frame.depth:
+                # It stands outside of the function that it was taken from.
+                self.expression(source, node, value, frame)
             case ast.Return(value=value):
                 raise _Returned(None if value is None else self.reader(source, frame).value(value))
 

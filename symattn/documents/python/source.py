@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from symattn.documents.notation.names import identifier
 from symattn.documents.text import Span, Text
 from symattn.limits import PROGRAM
 
@@ -138,8 +139,17 @@ def parsed(text: Text) -> Source | None:
             tree = ast.parse(string)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    for node in ast.walk(tree):
+        _spell(node)
     source = Source(text, tuple(tree.body))
     return source if _is_meant(source) else None
+
+
+def _spell(node: ast.AST) -> None:
+    """Have the names that a node has in plain letters."""
+    for field in ("id", "arg", "attr", "name", "asname"):
+        if isinstance(name := getattr(node, field, None), str):
+            setattr(node, field, identifier(name))
 
 
 def _is_meant(source: Source) -> bool:

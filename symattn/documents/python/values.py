@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -84,6 +85,8 @@ def is_expressible(tree: syntax.Tree) -> bool:
     return True
 
 
+#: So deep are lists nested at most, batches of one around matrices among them.
+_DEEPEST = 8
 #: What masked scores are filled with.
 HIDDEN = Figure("-inf")
 INFINITE = Figure("inf")
@@ -131,8 +134,10 @@ class Scope:
 
     def make(self, rows: int, columns: int | None, entry: Callable[[int, int], str]) -> Labelled:
         """An array of numbers that are printed nowhere; a vector without ``columns``."""
+        if rows < 1 or (columns is not None and columns < 1):
+            raise Unread
         self.spent.made += rows * (columns or 1)
-        if not rows or columns == 0 or self.spent.made > MADE.most:
+        if self.spent.made > MADE.most:
             raise Unread
         if columns is None:
             return Labelled(tuple(number(entry(0, j)) for j in range(rows)))
@@ -177,7 +182,7 @@ class Scope:
     def whole(self, value: Value) -> int:
         """The whole number that a value is known to be."""
         match value:
-            case syntax.Literal(text) if text.lstrip("-").isdigit() and len(text) < 10:
+            case syntax.Literal(text) if re.fullmatch("-?[0-9]{1,9}", text):
                 return int(text)
             case syntax.Name(name) if name in self.known:
                 return self.whole(self.known[name])
@@ -190,19 +195,24 @@ class Scope:
                 return x + y if op == "+" else x - y if op == "-" else x * y
         raise Unread
 
-    def tree(self, value: Value) -> syntax.Tree:
-        """A value as a tree: lists are arrays, truth values 1 and 0."""
+    def tree(self, value: Value, depth: int = 0) -> syntax.Tree:
+        """A value as a tree: lists are arrays, truth values 1 and 0.
+
+        The ``depth`` is how many lists it is in: ``x = [x]`` would never end.
+        """
         match value:
             case bool():
                 return number("1" if value else "0")
             case Items():
-                return self._array(value)
+                return self._array(value, depth + 1)
             case None | str() | Applied() | Unknown():
                 raise Unread
         return value
 
-    def _array(self, items: Items) -> Labelled:
-        entries = [self._entry(item) for item in items.items]
+    def _array(self, items: Items, depth: int) -> Labelled:
+        if depth > _DEEPEST:
+            raise Unread
+        entries = [self._entry(item, depth) for item in items.items]
         if not entries or len({_length(entry) for entry in entries}) > 1:
             raise Unread
         if any(
@@ -227,13 +237,13 @@ class Scope:
             span=items.span,
         )
 
-    def _entry(self, value: Value) -> syntax.Tree:
+    def _entry(self, value: Value, depth: int) -> syntax.Tree:
         """An entry, or a row, of an array: numbers, those of known names included."""
         if isinstance(value, syntax.Name):
             if value.name not in self.known:
                 raise Unread
-            return unplaced(self.tree(self.known[value.name]))
-        tree = self.tree(value)
+            return unplaced(self.tree(self.known[value.name], depth))
+        tree = self.tree(value, depth)
         if any(True for _ in syntax.names(tree)):
             raise Unread
         return tree

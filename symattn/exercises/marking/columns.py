@@ -6,12 +6,14 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from symattn import syntax
 from symattn.errors import Fault, Malformed, expected, short
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.marking.collecting import Collector
 from symattn.exercises.marking.scripts import Blank
+from symattn.limits import BYTES
 from symattn.shapes import grid, keys
 
 #: The columns of a table with one answer in a row; of these a wide one has the first two.
@@ -71,13 +73,27 @@ def _rows(text: str) -> Iterator[tuple[int, list[str], bool]]:
     while True:
         line = lines.line_num + skipped + 1
         try:
-            row = next(lines)
+            with _cells_of_any_length():
+                row = next(lines)
         except StopIteration:
             return
         except csv.Error as error:
             raise Malformed(Fault("", f"not valid CSV: {error}", line)) from None
         if row:
             yield line, row, delimiter == ";"
+
+
+@contextmanager
+def _cells_of_any_length() -> Iterator[None]:
+    """A block in which no cell is too long to be read: what is in one is told at its place.
+
+    The limit is that of the process, and a file is not longer than this.
+    """
+    before = csv.field_size_limit(BYTES.most)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 class _Columns:

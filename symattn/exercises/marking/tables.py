@@ -20,8 +20,8 @@ from symattn.exercises.marking.points import most, shown
 FILE = "marks.csv"
 #: Bytes of a file's name, without its ending.
 _LONGEST = 80
-#: Names that no file has on Windows.
-_DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")
+#: Names that no file has on Windows, and that folders have for files of their own.
+_TAKEN = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|index|readme)\Z")
 
 
 @dataclass(frozen=True)
@@ -66,28 +66,33 @@ def row(feedback: Feedback) -> Row:
     )
 
 
-def csv_text(rows: Sequence[Row], files: Sequence[str]) -> str:
-    """The table as CSV; ``files`` are what the feedback of each is called, '' for none.
+def csv_head(rows: Sequence[Row]) -> str:
+    """The headings of the table in CSV."""
+    parts = [*rows[0].parts] if rows else []
+    return _csv(["student", "version", "points", "of", *parts, *OUTCOMES, "slips", "feedback"])
+
+
+def csv_line(row: Row, file: str) -> str:
+    """A row of the table in CSV; ``file`` is what the feedback is called, '' for none.
 
     Points are decimals, rounded to two places.
     """
+    cells = [
+        spreadsheet(row.student),
+        row.version,
+        shown(row.points),
+        row.most,
+        *(shown(points) for points in row.parts.values()),
+        *(row.counts[outcome] for outcome in OUTCOMES),
+        spreadsheet("; ".join(row.slips)),
+        spreadsheet(file),
+    ]
+    return _csv(cells)
+
+
+def _csv(cells: Sequence[object]) -> str:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    parts = [*rows[0].parts] if rows else []
-    writer.writerow(["student", "version", "points", "of", *parts, *OUTCOMES, "slips", "feedback"])
-    for one, file in zip(rows, files, strict=True):
-        writer.writerow(
-            [
-                spreadsheet(one.student),
-                one.version,
-                shown(one.points),
-                one.most,
-                *(shown(one.parts[part]) for part in parts),
-                *(one.counts[outcome] for outcome in OUTCOMES),
-                spreadsheet("; ".join(one.slips)),
-                spreadsheet(file),
-            ]
-        )
+    csv.writer(buffer, lineterminator="\n").writerow(cells)
     return buffer.getvalue()
 
 
@@ -120,8 +125,8 @@ def common(rows: Sequence[Row]) -> list[tuple[str, int]]:
 def file_names(students: Sequence[str]) -> list[str]:
     """What the files of students are called: safe anywhere, and each another.
 
-    >>> file_names(["Ada Lovelace", "ada/lovelace", "../..", "con", "Ada_Lovelace"])
-    ['Ada_Lovelace', 'ada_lovelace-2', 'student', 'con_', 'Ada_Lovelace-3']
+    >>> file_names(["Ada Lovelace", "ada/lovelace", "../..", "con", "Ada_Lovelace", "README"])
+    ['Ada_Lovelace', 'ada_lovelace-2', 'student', 'con_', 'Ada_Lovelace-3', 'README_']
     """
     taken: set[str] = set()
     names = []
@@ -139,4 +144,4 @@ def _safe(student: str) -> str:
     """A name of letters, digits and lines."""
     name = re.sub(r"[^\w-]+", "_", student).strip("_-")
     name = name.encode()[:_LONGEST].decode(errors="ignore") or "student"
-    return f"{name}_" if _DEVICES.match(name.casefold()) else name
+    return f"{name}_" if _TAKEN.match(name.casefold()) else name

@@ -88,6 +88,8 @@ def alibi(x: Node, slope: Node) -> Node:
 @function()
 def softcap(x: Node, cap: Node) -> Node:
     """cap tanh(x / cap): scores between -cap and cap."""
+    if cap.shape:
+        raise Malformed(f"expected a number for the cap, found {show(cap.shape)}")
     return times(cap, nodes.apply("tanh", over(x, cap)))
 
 

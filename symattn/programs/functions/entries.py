@@ -130,12 +130,13 @@ def clip(x: Node, low: Node, high: Node) -> Node:
 
 @function(name="where")
 def where(M: Node, x: Node, y: Node) -> Node:
-    """x where M is not 0, y where it is; -inf for y hides scores."""
+    """x where M is 1, y where it is 0; -inf for y hides scores."""
     if y.op == "table" and all(isinstance(one, Hidden) for row in y.extra for one in row):
         return nodes.mask(x, M)
-    # Nothing flows into what chooses.
-    is_comparison = M.written is not None and M.written.function in COMPARISONS
-    kept = M if is_comparison else COMPARISONS["!="](M, number(0))
+    # Nothing flows into what chooses, a comparison that is a step neither: it is made again.
+    compared = M.written if M.written and M.written.function in COMPARISONS else None
+    sign, operands = (compared.function, compared.operands) if compared else ("!=", (M, number(0)))
+    kept = COMPARISONS[sign](*operands)
     return plus(times(kept, x), times(minus(1, kept), y))
 
 
@@ -148,6 +149,9 @@ def _power_back(node: Node, g: Node) -> Flows:
     if k.q != 1:
         return [over(g, times(2, node)), None]
     k = int(k)
+    if k in (0, 1):
+        # Where x is 0 or masked, no power below is asked for: it is flat, or x itself.
+        return [g if k else None, None]
     return [times(g, times(exponent, x if k == 2 else power(x, number(k - 1)))), None]
 
 

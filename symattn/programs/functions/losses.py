@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symattn.errors import Malformed
 from symattn.programs import nodes
-from symattn.programs.algebra import minus, number, over, plus, times
+from symattn.programs.algebra import flow, minus, number, over, plus, times
 from symattn.programs.functions.arranging import onehot
 from symattn.programs.functions.calls import function
 from symattn.programs.functions.entries import Flows, power
@@ -33,8 +33,17 @@ def _rows(x: Node) -> Node:
     return x if len(x.shape) == 2 else Node("reshape", (x,), (1, *x.shape))
 
 
-def _mean_of_rows(x: Node, products: Node) -> Node:
-    return nodes.negate(over(nodes.total(products), x.shape[0]))
+def _mean_of_rows(weights: Node, levels: Node) -> Node:
+    """Minus the mean of weighted logarithms; one that is masked has weight 0."""
+    return nodes.negate(over(nodes.total(flow(weights, levels)), levels.shape[0]))
+
+
+def weighted(node: Node) -> tuple[Node, Node]:
+    """The weights that a loss gives to logarithms, and the logits or logarithms, as rows."""
+    assert node.written is not None
+    given = node.written.given
+    levels, targets = _targets(given["x"], given["targets"])
+    return _smoothed(targets, given.get("label_smoothing")), levels
 
 
 def _smoothed(targets: Node, smoothing: Node | None) -> Node:
@@ -47,15 +56,29 @@ def _smoothed(targets: Node, smoothing: Node | None) -> Node:
 
 def _cross_entropy_back(node: Node, g: Node) -> Flows:
     """(softmax - targets) / rows, where the targets of a row add up to 1."""
-    x, y, *smoothing = nodes.arguments(node)
-    logits, targets = _targets(x, y)
-    targets = _smoothed(targets, smoothing[0] if smoothing else None)
+    x, y, *_ = nodes.arguments(node)
+    targets, logits = weighted(node)
     weights = nodes.softmax(logits)
     if y.shape == x.shape:
         # Whole numbers are rows that add up to 1 for certain.
         weights = times(weights, nodes.rowsum(targets))
     apart = minus(weights, targets)
-    return [_like(times(g, over(apart, logits.shape[0])), x), None, *(None for _ in smoothing)]
+    into = _like(times(g, over(apart, logits.shape[0])), x)
+    return [into, *_into_weights(node, g, log_softmax(logits))]
+
+
+def _into_weights(node: Node, g: Node, levels: Node) -> Flows:
+    """What flows into targets and smoothing, by the logarithms that they weigh: into a weight of
+    minus infinity no number does, and it is an error to ask for it."""
+    x, y, *smoothing = nodes.arguments(node)
+    slopes = times(nodes.negate(levels), over(g, levels.shape[0]))
+    flows: Flows = [_like(slopes, y) if y.shape == x.shape else None]
+    for part in smoothing:
+        _, targets = _targets(x, y)
+        if flows[0] is not None:
+            flows[0] = times(minus(1, part), flows[0])
+        flows.append(nodes.total(times(slopes, minus(over(1, targets.shape[1]), targets))))
+    return flows
 
 
 def _like(g: Node, x: Node) -> Node:
@@ -66,15 +89,21 @@ def _like(g: Node, x: Node) -> Node:
 def cross_entropy(x: Node, targets: Node, label_smoothing: Node | None = None) -> Node:
     """The mean over rows of -sum t log softmax(x); targets are whole numbers or probabilities."""
     logits, wanted = _targets(x, targets)
-    wanted = _smoothed(wanted, label_smoothing)
-    return _mean_of_rows(logits, times(wanted, log_softmax(logits)))
+    return _mean_of_rows(_smoothed(wanted, label_smoothing), log_softmax(logits))
 
 
-@function()
+def _nll_back(node: Node, g: Node) -> Flows:
+    x, _ = nodes.arguments(node)
+    weights, levels = weighted(node)
+    into = times(g, over(nodes.negate(weights), levels.shape[0]))
+    return [_like(into, x), *_into_weights(node, g, levels)]
+
+
+@function(_nll_back)
 def nll(x: Node, targets: Node) -> Node:
     """The mean over rows of minus the logarithm at the target, of logarithms of probabilities."""
     levels, wanted = _targets(x, targets)
-    return _mean_of_rows(levels, times(wanted, levels))
+    return _mean_of_rows(wanted, levels)
 
 
 def _need_alike(x: Node, y: Node) -> None:

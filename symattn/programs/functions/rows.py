@@ -202,8 +202,9 @@ def _softmax_back(node: Node, g: Node) -> Flows:
     flow = summed(times(node, g), axis)
     flows: Flows = [times(node, minus(g, flow))]
     if sink is not None:
-        left = minus(1, summed(node, axis))
-        flows.append(nodes.gathered(nodes.negate(times(left, flow)), sink.shape))
+        taken = nodes.negate(times(minus(1, summed(node, axis)), flow))
+        # A sink of each column stands in a column, as that of each row.
+        flows.append(nodes.gathered(nodes.transpose(taken) if axis == 0 else taken, sink.shape))
     return flows
 
 
@@ -240,7 +241,7 @@ def log_softmax(x: Node, axis: Axis = _ROWS) -> Node:
 
 @function()
 def entropy(x: Node, axis: Axis = _ROWS) -> Node:
-    """-sum of x log x along each row of weights; 0 log 0 is 0."""
+    """-sum of x log x along each row of weights; 0 log 0 is 0, and flat there."""
     # Where a weight is 0 its logarithm is taken to be that of 1.
     filled = plus(x, minus(1, above(x, 0)))
     return nodes.negate(summed(times(x, nodes.apply("log", filled)), axis))
@@ -256,8 +257,13 @@ def _scaled(x: Node, gamma: Node | None, beta: Node | None) -> Node:
                 f"expected {x.shape[-1]} numbers to scale or shift by, found {show(one.shape)}"
             )
     if gamma is not None:
-        x = times(x, gamma)
-    return x if beta is None else plus(x, beta)
+        x = times(x, _fitted(gamma, x))
+    return x if beta is None else plus(x, _fitted(beta, x))
+
+
+def _fitted(one: Node, x: Node) -> Node:
+    """A vector is scaled by one row as by a vector: it stays one."""
+    return Node("reshape", (one,), x.shape) if len(one.shape) > len(x.shape) else one
 
 
 def _of_rows(x: Node) -> Axis:
@@ -287,7 +293,7 @@ def _layernorm_back(node: Node, g: Node) -> Flows:
     x, gamma, beta, eps = _affine(node)
     axis = _of_rows(x)
     unit = layernorm(x, eps=eps) if gamma or beta else node
-    inner = g if gamma is None else times(g, gamma)
+    inner = g if gamma is None else times(g, _fitted(gamma, g))
     rest = minus(minus(inner, mean(inner, axis)), times(unit, mean(times(inner, unit), axis)))
     spread = nodes.apply("sqrt", plus(var(x, axis), eps))
     return _through(over(rest, spread), gamma, beta, g, unit)
@@ -308,7 +314,7 @@ def _root_mean_square(x: Node, eps: Node) -> Node:
 def _rmsnorm_back(node: Node, g: Node) -> Flows:
     x, gamma, _, eps = _affine(node)
     unit = rmsnorm(x, eps=eps) if gamma else node
-    inner = g if gamma is None else times(g, gamma)
+    inner = g if gamma is None else times(g, _fitted(gamma, g))
     rest = minus(inner, times(unit, mean(times(inner, unit), _of_rows(x))))
     return _through(over(rest, _root_mean_square(x, eps)), gamma, None, g, unit)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import csv
 import inspect
-import io
 import re
 import string
 from fractions import Fraction
@@ -125,7 +124,7 @@ def test_hostile_text_harms_nothing() -> None:
     assert "<img" not in page
     assert not steering(page)
     assert not steering(found.text())
-    table = tables.csv_text([tables.row(found)], [""])
+    table = tables.csv_line(tables.row(found), "")
     assert not steering(table)
 
 
@@ -169,7 +168,8 @@ def test_the_table_of_marks() -> None:
     scheme = Scheme(slip=Fraction(0))
     found = [feedback(HONEST), feedback(slipping("scale-dropped", "=1+1"), scheme=scheme)]
     rows = [tables.row(one) for one in found]
-    read = [*csv.DictReader(io.StringIO(tables.csv_text(rows, ["a.html", "b.html"])))]
+    lines = [tables.csv_line(row, f"{name}.html") for row, name in zip(rows, "ab", strict=True)]
+    read = [*csv.DictReader([tables.csv_head(rows), *lines])]
     assert [row["student"] for row in read] == ["Ada", "'=1+1"]
     assert [row["points"] for row in read] == ["15", shown(found[1].points)]
     assert (read[0]["T"], read[0]["right"], read[0]["slip"]) == ("1", "72", "0")

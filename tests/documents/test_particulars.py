@@ -1,0 +1,157 @@
+"""Single promises of the reader of articles: of formulas, of paragraphs and of code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from symattn.documents import files
+from symattn.documents.binding import series
+from symattn.documents.binding.definitions import _plain
+from symattn.documents.files import article
+from symattn.documents.latex.macros import Macro, Stream
+from symattn.documents.notation.latex import latex_tokens
+from symattn.documents.paragraphs import Paragraph
+from symattn.documents.passages import passages
+from symattn.documents.text import Text
+from symattn.documents.trees import Words
+from symattn.errors import Malformed
+from symattn.limits import LINES
+
+from .test_code import lines
+
+
+def texts(formula):
+    return [token.text for token in latex_tokens(formula)]
+
+
+@pytest.mark.parametrize(
+    ("formula", "tokens"),
+    [
+        ("a{=}b", ["a", "=", "b"]),
+        ("{W}_Q", ["W", "_", "Q"]),
+        ("a{}b", ["a", "b"]),
+        ("{+}2", ["+", "2"]),
+        ("{ab}_Q", ["{", "a", "b", "}", "_", "Q"]),
+        ("W_{Q}", ["W", "_", "{", "Q", "}"]),
+    ],
+)
+def test_braces_around_one_sign_group_nothing(formula, tokens) -> None:
+    """They only say how wide the room beside it is; around more, and of an index, they count."""
+    assert texts(formula) == tokens
+
+
+@pytest.mark.parametrize("room", [r"\,", r"\;", " "])
+@pytest.mark.parametrize("fraction", [r"\frac12", r"\dfrac{1}{2}", "y"])
+def test_room_is_seen_before_whatever_follows(room, fraction) -> None:
+    """Factors stand apart: a fraction as well as a letter."""
+    before, after = latex_tokens(f"x{room}{fraction}")[:2]
+    assert (before.spaced, after.spaced) == (False, True)
+    assert not latex_tokens(f"x{{}}{fraction}")[1].spaced
+
+
+def test_rows_that_markdown_has_eaten_a_backslash_of() -> None:
+    """Where a matrix has no other breaks, a backslash and a blank is one."""
+    rows = [token.kind for token in latex_tokens("\\begin{bmatrix} 1 & 2 \\ 3 & 4 \\end{bmatrix}")]
+    assert rows == ["open", "number", "cell", "number", "row", "number", "cell", "number", "close"]
+    kept = latex_tokens("\\begin{bmatrix} 1 \\ 2 \\\\ 3 \\end{bmatrix}")
+    assert [token.kind for token in kept].count("row") == 1
+    assert "row" not in [token.kind for token in latex_tokens("1 \\ 2")]
+
+
+def test_figures_that_differ_by_zeros_at_their_end_are_the_same() -> None:
+    """0.5 and 0.50 say one number; 5 and 50 do not."""
+    assert {_plain(text) for text in ("0.5", "0.50", "0.500")} == {"0.5"}
+    assert {_plain(text) for text in ("2", "2.0", "2.00", "2.")} == {"2"}
+    assert [_plain(text) for text in ("50", "0.05", "0")] == ["50", "0.05", "0"]
+
+
+def test_a_command_that_is_kept_means_what_it_meant() -> None:
+    """Documents may define their own commands, and nothing but commands."""
+    stream = Stream(Text.whole(""), [r"\kept"])
+    macro = Macro()
+    for name in (r"\own", r"\kept", "word"):
+        stream.define(name, macro)
+    assert stream.macros.get(r"\own") is macro
+    assert stream.macros.get(r"\kept") is not macro
+    assert "word" not in stream.macros
+
+
+# -- paragraphs -----------------------------------------------------------------------------
+
+
+def test_an_empty_text_leaves_a_paragraph_as_it_is() -> None:
+    """It neither is a part nor parts what stands around it."""
+    paragraph = Paragraph()
+    paragraph.add(Text.whole("so "))
+    paragraph.add(Text.whole(""), "math")
+    paragraph.add(Text.whole("it is"))
+    assert [(part.kind, part.text.string) for part in paragraph.end()] == [("text", "so it is")]
+
+
+def words(text, name="a.md"):
+    """The words in the passages of an article."""
+    return [
+        [piece.text for piece in passage.pieces if isinstance(piece, Words)]
+        for passage in passages(article(Path(name), text.encode()))
+    ]
+
+
+def test_a_bracket_that_is_never_closed_swallows_nothing() -> None:
+    """The lines behind it belong to it, but they are read."""
+    assert "end" in str(words("It begins [here,\ngoes on\nand has no end"))
+
+
+def test_one_line_of_numbers_is_no_series() -> None:
+    """Two and more that follow each other are, wherever they stand."""
+    line = "$0.5 \\cdot 2 = 1$"
+    for before, after in (("", ""), ("Words.\n\n", ""), ("", "\n\nWords.")):
+        for count in (1, 2, 3):
+            text = before + "\n\n".join([line] * count) + after
+            runs = [*series.found(passages(article(Path("a.md"), text.encode())))]
+            assert [len(run) for run in runs] == ([count] if count > 1 else [])
+
+
+def test_lines_are_counted_without_those_that_are_empty(monkeypatch) -> None:
+    """So many are read, one more is told with how many there are."""
+    monkeypatch.setattr(files, "LINES", replace(LINES, most=3))
+    assert article(Path("a.md"), b"one\n\ntwo\n \nthree\n").blocks
+    with pytest.raises(Malformed, match="4 lines; at most 3"):
+        article(Path("a.md"), b"one\ntwo\n\nthree\nfour\n")
+
+
+def test_a_statement_goes_on_until_its_brackets_are_closed() -> None:
+    """In plain text what follows them is words again."""
+    text = "Words.\n\nimport numpy as np\nS = np.array([[1, 2],\n  [3, 4]])\n{}\n\nMore words.\n"
+    for follows, kinds in (
+        ("[5] of them are of no use.", ["prose", "code", "prose", "prose"]),
+        ("A = softmax(S)", ["prose", "code", "prose"]),
+        ("T = np.float64(\n  3)", ["prose", "code", "prose"]),
+    ):
+        blocks = article(Path("a.txt"), text.format(follows).encode()).blocks
+        assert [block.kind for block in blocks] == kinds
+
+
+# -- code -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("print(A)", ["A"]),
+        ("print(round(A, 2))", ["A"]),
+        ("display(A)", ["A"]),
+        ("pprint(A)", ["A"]),
+        ("display()", []),
+        ("repr()", []),
+        ("B = A ** 1", ["B = A"]),
+        ("B = A ** 2", ["B = A * A"]),
+        ("B = A ** -1", ["B = 1 / A"]),
+        ("B = A ** -0.5", ["B = 1 / sqrt(A)"]),
+    ],
+)
+def test_a_statement_says_one_thing_once(code, said) -> None:
+    """What is shown is mentioned, what is computed is one chain."""
+    assert lines(f"A = Q @ K\n{code}") == ["A = Q @ K", *said]

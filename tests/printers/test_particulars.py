@@ -1,0 +1,125 @@
+"""Single promises of the printers: the same blocks in each form, and nothing beside them."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+
+import pytest
+
+from symattn.languages.language import ENGLISH
+from symattn.printers import blocks as b
+from symattn.printers import html, latex, markdown
+from symattn.printers import notation as n
+from symattn.printers.index import index
+
+from .test_html import Reader
+
+
+def sheet(*blocks: b.Block) -> b.Sheet:
+    return b.Sheet("case", "Title", ("subtitle",), blocks)
+
+
+def body(page: str) -> str:
+    """The text of a page, without blanks."""
+    inside = page[page.index("<body>") : page.index("</body>")] + "</body>"
+    return re.sub(r"\s", "", "".join(Reader(inside).texts))
+
+
+def test_nothing_stands_on_a_page_beside_what_the_sheet_says() -> None:
+    """Text begins and ends where its element does."""
+    blocks = (
+        b.Heading("Head", 1),
+        b.Paragraph(("So ", b.Math("x_1"), " holds.")),
+        b.Matrices((b.Matrix("A =", (("1", r"\frac{1}{2}"), ("y", "3"))),)),
+    )
+    assert body(html.document(sheet(*blocks))) == "TitlesubtitleHeadSox1holds.A=112y3"
+
+
+def test_nothing_stands_on_a_list_beside_what_it_lists() -> None:
+    """Its title, its cards with their files, and other pages."""
+    page = index([("<h2>Card</h2>", [("a.html", "HTML")])], [("b.html", "Other")], ENGLISH)
+    assert body(page) == "SheetsCardHTMLAlsohereOther"
+
+
+def test_headings_are_named_by_their_sections() -> None:
+    """Links lead to the third part of the second section, whatever they are called."""
+    levels = (1, 2, 2, 1, 2, 2, 2)
+    page = html.document(sheet(*(b.Heading(f"h{k}", level) for k, level in enumerate(levels))))
+    names = [value for name, value in Reader(page).values if name == "id"]
+    assert names == [f"part-{x}" for x in ("1", "1-1", "1-2", "2", "2-1", "2-2", "2-3")]
+
+
+def test_what_stands_before_a_matrix_is_displayed() -> None:
+    """A sum there has its limits below and above it."""
+    page = html.document(sheet(b.Matrices((b.Matrix(r"\sum_{i} A =", (("1", "2"),)),))))
+    before = page[page.index('<div class="matrix">') :].partition("<table")[0]
+    assert '<math display="block">' in before
+
+
+def test_pages_bring_fonts_that_browsers_read() -> None:
+    """Each is a WOFF2 file, whole in the style."""
+    fonts = re.findall(r'url\("data:font/woff2;base64,([^"]*)"\)', html.style())
+    assert len(fonts) == html.style().count("@font-face") == 3
+    assert all(b64decode(font, validate=True).startswith(b"wOF2") for font in fonts)
+
+
+# -- LaTeX ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "air"),
+    [
+        (r"\displaystyle \sum_{i} x_i", r"\addlinespace[7pt]"),
+        (r"\displaystyle \frac{1}{2}", r"\addlinespace[7pt]"),
+        (r"\displaystyle x", r"\addlinespace[5pt]"),
+        (r"\sum_{i} x_i", r"\addlinespace[3pt]"),
+        ("x", ""),
+    ],
+)
+def test_rows_of_tables_have_air_for_their_formulas(formula, air) -> None:
+    """The taller a formula is, the more; and rules stand right above and below the head."""
+    table = b.Table((("a",), ("b",)), ((("1",), (b.Math(formula),)),), "ll")
+    shown = latex.document(sheet(table)).partition(r"\begin{longtable}")[2]
+    rules = [r"\toprule", r"\textbf{a} & \textbf{b} \\", r"\midrule", r"\endhead"]
+    assert shown.split("\n")[1:6] == [*rules, rf"1 & ${formula}$ \\{air}"]
+
+
+# -- Markdown ---------------------------------------------------------------------------------
+
+
+def paragraph(formula: str) -> str:
+    return markdown.document(sheet(b.Paragraph((b.Math(formula),)))).strip().split("\n")[-1]
+
+
+def test_what_is_wrong_is_struck_and_what_is_right_is_bold() -> None:
+    """Not the other way round."""
+    assert paragraph(r"\struck{1}\ \correct{2}") == "~~1~~ **2**"
+
+
+def test_lines_are_aligned_and_cases_stand_in_columns() -> None:
+    """Each by the environment that every reader of Markdown knows."""
+    rows = r"x & 2 \\ y & 4"
+    for begin, name in ((r"aligned}[t]", "aligned"), ("array}{ll}", "matrix")):
+        ending = begin.partition("}")[0]
+        shown = paragraph(rf"\begin{{{begin} {rows} \end{{{ending}}}")
+        assert shown == rf"$\begin{{{name}}} x & 2 \cr y & 4 \end{{{name}}}$"
+
+
+@pytest.mark.parametrize(("line", "fence"), [("ls", "```"), ("echo ```", "~~~~~~")])
+def test_a_listing_ends_where_it_ends(line, fence) -> None:
+    """Its fence is one that doesn't stand in it."""
+    shown = markdown.document(sheet(b.Listing((line,)), b.Paragraph(("After.",))))
+    assert f"\n{fence}sh\n{line}\n{fence}\n\nAfter." in shown
+
+
+# -- notation ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["aligned}[t]", "array}{ll}", "bmatrix}"])
+def test_rows_end_where_they_are_said_to(name) -> None:
+    """Of lines, cases and matrices alike."""
+    (node,) = n.read(rf"\begin{{{name} 1 & 2 \\ 3 & 4 \\ 5 & 6 \end{{{name.partition('}')[0]}}}")
+    lines = node.inner[0] if isinstance(node, n.Fenced) else node
+    assert isinstance(lines, n.Lines)
+    assert [len(row) for row in lines.rows] == [2, 2, 2]
