@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
 #: The browser, where one is installed.
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = shutil.which("chromium")
 _WORDS = (
     "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run "
     "--disable-background-networking --disable-component-update --remote-debugging-pipe"

@@ -1,9 +1,16 @@
-"""Fixtures that several packages of tests share."""
+"""Fixtures that several packages of tests share, and the marks of what takes long.
+
+``heavy`` tests run in CI only. Of the cases of a ``sampled(n)`` test n run always, spread
+evenly, and the others are heavy. A test that ``needs`` a program is skipped without it; where
+``SYMATTN_ALL_PROGRAMS`` is set, as in CI, it fails.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -11,6 +18,44 @@ import pytest
 # What no reader expected comes out, also in the processes that tests start: only tests of
 # what keeps it to a piece have it kept.
 os.environ["SYMATTN_TRACEBACK"] = "1"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as heavy what is not in the sample of a test."""
+    cases: dict[tuple[Path, str], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            cases[item.path, item.nodeid.partition("[")[0]].append(item)
+    for group in cases.values():
+        mark = group[0].get_closest_marker("sampled")
+        assert mark is not None
+        count = min(mark.args[0], len(group))
+        sample = {k * len(group) // count for k in range(count)}
+        for k, item in enumerate(group):
+            if k not in sample:
+                item.add_marker("heavy")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a program that is not here; where all must be, fail."""
+    programs = [program for mark in item.iter_markers("needs") for program in mark.args]
+    if missing := [program for program in programs if shutil.which(program) is None]:
+        message = f"needs {', '.join(missing)}"
+        if os.environ.get("SYMATTN_ALL_PROGRAMS"):
+            pytest.fail(message, pytrace=False)
+        pytest.skip(message)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which programs are missing, and how many tests were skipped without them."""
+    counts: dict[str, int] = defaultdict(int)
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+        if reason.startswith("Skipped: needs "):
+            counts[reason.removeprefix("Skipped: needs ")] += 1
+    for programs, count in sorted(counts.items()):
+        terminalreporter.write_line(f"{count} tests skipped: {programs} is not installed")
 
 
 @pytest.fixture

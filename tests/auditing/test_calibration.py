@@ -24,6 +24,8 @@ from symattn.verdicts import Verdict
 
 from .planting import MISTAKES, document
 
+pytestmark = pytest.mark.heavy
+
 DOCUMENTS = int(os.environ.get("SYMATTN_DOCUMENTS", "60"))
 SEED = int(os.environ.get("SYMATTN_SEED", "70000"))
 

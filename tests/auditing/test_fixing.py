@@ -88,6 +88,7 @@ def test_line_ends_and_encodings_stay(end, encoding, mark):
     assert sum(a != b for a, b in zip(old, new, strict=True)) == changed > 0
 
 
+@pytest.mark.heavy
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_whatever_is_printed_becomes_right(data):

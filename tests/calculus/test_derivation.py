@@ -122,6 +122,7 @@ def test_counts_and_plain_data() -> None:
     assert found.lines[0].text == "x[i] / x[i] == 1"
 
 
+@pytest.mark.heavy
 def test_every_bundled_derivation_is_proved() -> None:
     """With the reasons that it names."""
     assert sorted(names()) == theory()
@@ -131,6 +132,7 @@ def test_every_bundled_derivation_is_proved() -> None:
         assert found.faults == ()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", theory())
 def test_every_reason_is_needed(name) -> None:
     """A bundled derivation without one of its reasons is refused."""

@@ -46,6 +46,7 @@ LARGE = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("label", LARGE)
 def test_very_many_faults(label: str, tmp_path: Path) -> None:
     """All are counted, the first are kept and fewer printed."""

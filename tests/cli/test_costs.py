@@ -9,6 +9,8 @@ import pytest
 
 from ..models import COSTLY, repeated, symbols
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(autouse=True)
 def in_workers(symattn, monkeypatch) -> None:

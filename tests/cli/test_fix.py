@@ -124,7 +124,7 @@ def test_fix_writes_elsewhere(symattn, shelf):
 
 
 GIT = shutil.which("git")
-with_git = pytest.mark.skipif(GIT is None, reason="no git here")
+with_git = pytest.mark.needs("git")
 
 
 @with_git

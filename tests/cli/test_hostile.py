@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -124,6 +123,7 @@ def test_questions_are_not_steered(symattn) -> None:
     assert (done.code, steering(done.out)) == (0, set())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("command", "form"), RUNS)
 def test_names_of_files_that_are_no_text(command: str, form: str, tmp_path: Path) -> None:
     """Neither a case nor an output called in other bytes than UTF-8 breaks anything, or
@@ -153,7 +153,7 @@ def test_names_of_files_that_are_no_text(command: str, form: str, tmp_path: Path
     assert missing.stderr.startswith(rb"symattn: no\udcff.toml: the file can't be read")
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX engine here")
+@pytest.mark.needs("pdflatex", "pdftotext")
 def test_footnote_marks_at_the_start_of_rows(tmp_path: Path, symattn) -> None:
     """``[1]`` and ``*`` are text in a table: the pages are typeset, every row on its own line."""
     rows = "".join(
@@ -168,12 +168,11 @@ def test_footnote_marks_at_the_start_of_rows(tmp_path: Path, symattn) -> None:
     assert (done.code, done.err) == (1, "")
     done = symattn("sheet", "notes.toml", "--format", "pdf", "-o", "out", "--strict")
     assert (done.code, done.err) == (0, "")
-    if shutil.which("pdftotext"):
-        text = subprocess.run(
-            ["pdftotext", "-layout", "red.pdf", "-"], cwd=tmp_path, capture_output=True, check=True
-        ).stdout.decode()
-        after = text[text.index("Not checked") :].split("\n")
-        # The table may go on behind the number of a page, under its head again.
-        firsts = [line.split()[0] for line in after if line.strip()][1:]
-        starts = [first for first in firsts if first != "where" and not first.isdecimal()]
-        assert starts == ["[1]", "[-20mm]", "*", "*", "[2cm]", "a"]
+    text = subprocess.run(
+        ["pdftotext", "-layout", "red.pdf", "-"], cwd=tmp_path, capture_output=True, check=True
+    ).stdout.decode()
+    after = text[text.index("Not checked") :].split("\n")
+    # The table may go on behind the number of a page, under its head again.
+    firsts = [line.split()[0] for line in after if line.strip()][1:]
+    starts = [first for first in firsts if first != "where" and not first.isdecimal()]
+    assert starts == ["[1]", "[-20mm]", "*", "*", "[2cm]", "a"]

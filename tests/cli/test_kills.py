@@ -20,7 +20,10 @@ from tests.folders import written
 
 from .processes import Run, heeds_signals
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc"),
+    pytest.mark.heavy,
+]
 
 ROUNDS = int(os.environ.get("SYMATTN_KILLS", "12"))
 #: What is ended, and how.

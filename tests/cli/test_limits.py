@@ -30,6 +30,7 @@ def words(command: str, case: str) -> list[str]:
     return [command, case, *(["A"] if command == "show" else [])]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new"])
 def test_max_seconds(command: str, run: Run) -> None:
     """Work that is not done in time ends with exit code 2, one line, and no file."""
@@ -39,6 +40,7 @@ def test_max_seconds(command: str, run: Run) -> None:
     assert (run.left(), run.temporary(), [*run.work.iterdir()]) == ({}, [], [])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", ["large", "hoard"])
 @pytest.mark.parametrize("command", ["show", "sheet", "draw", "audit", "verify", "exercise", "new"])
 def test_max_memory(command: str, case: str, run: Run) -> None:
@@ -74,6 +76,7 @@ def test_a_worker_that_is_killed(run: Run) -> None:
     assert err == f"symattn: killed.toml: its process was ended ({signal.SIGKILL.name})\n"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("command", ["sheet", "audit", "verify"])
 def test_the_others_go_on(command: str, run: Run) -> None:
     """A case that is stopped takes nothing from the others; the exit code is 2."""
@@ -91,6 +94,7 @@ def test_the_others_go_on(command: str, run: Run) -> None:
     assert out == alone != ""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("output", [[], ["-o", "all.json", "--force"]])
 def test_one_document_of_all_is_whole(output: list[str], run: Run) -> None:
     """Where one document tells of all cases, it also tells of a case that was stopped."""
@@ -184,6 +188,7 @@ def test_faults_and_limits_are_told_together(run: Run) -> None:
     ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("command", ["sheet", "draw", "audit", "verify"])
 def test_jobs(command: str, run: Run) -> None:
     """Several cases are worked on at once; what is told is in their order."""
@@ -193,6 +198,7 @@ def test_jobs(command: str, run: Run) -> None:
     assert out != err == ""
 
 
+@pytest.mark.heavy
 def test_one_job_at_a_time(run: Run) -> None:
     """Unless it is asked for, no case is begun before another is done."""
     code, _, err = run.ended("verify", "left", "right", "--max-seconds", "6")
@@ -233,6 +239,7 @@ def test_progress(run: Run) -> None:
     assert any(re.fullmatch(r"\[2/2\] slow\.toml: reading, [12] s", text) for text in lines)
 
 
+@pytest.mark.heavy
 def test_stages(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     """Every stage of the work is shown by its name, down to the pages."""
     run.environment["PATH"] = os.pathsep.join([str(run.folder), "/bin", "/usr/bin"])

@@ -67,6 +67,7 @@ def test_html(engine, tmp_path, symattn) -> None:
     assert (printed.code, printed.out) == (0, page)
 
 
+@pytest.mark.heavy
 def test_every_case_without_a_name(tmp_path, symattn) -> None:
     """Without a CASE there is a sheet for every bundled one."""
     done = symattn("sheet", "--format", "tex")
@@ -268,7 +269,7 @@ def test_places(words, places, value, tmp_path, symattn) -> None:
     assert re.search(rf"Y_\{{2,0\}} &= .* \\approx {re.escape(value)} ", tex)
 
 
-@pytest.mark.skipif(shutil.which("lualatex") is None, reason="no TeX engine here")
+@pytest.mark.needs("lualatex")
 def test_a_letter_that_no_font_has(tmp_path, symattn) -> None:
     """The real engine's log is understood: a missing letter is exit code 1, strictly."""
     (tmp_path / "rune.toml").write_text(f'title = "Rune \\u16A0"\n{FORMULA}', "utf-8")
@@ -279,7 +280,7 @@ def test_a_letter_that_no_font_has(tmp_path, symattn) -> None:
     assert (tmp_path / "sheets" / "rune.pdf").read_bytes().startswith(b"%PDF-")
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX engine here")
+@pytest.mark.needs("pdflatex")
 def test_a_page_without_a_fault(tmp_path, symattn) -> None:
     """The real engine typesets a bundled case without a complaint."""
     done = symattn("sheet", "cat-sat-mat", "--format", "pdf", "--strict")

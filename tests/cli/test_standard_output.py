@@ -26,6 +26,7 @@ def ends(command: str) -> int:
 # -- standard output ----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "errata"])
 def test_audits(form: str, tmp_path: Path, symattn) -> None:
     """A dash is where an audit goes without one."""
@@ -100,6 +101,7 @@ def test_a_page_that_is_not_made(command: str, engine, symattn) -> None:
 # -- closed streams ------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "words",
     [
@@ -123,6 +125,7 @@ def test_nobody_reads(words: list[str], tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("closing", [">&-", "<&- >&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
     "words",

@@ -30,6 +30,7 @@ def test_vectors(tmp_path, symattn) -> None:
     )
 
 
+@pytest.mark.heavy
 def test_any_number_of_jobs(tmp_path, symattn) -> None:
     """The same files for any, and a line now and then where nobody looks at a bar."""
     words = ["--suite", "quick", "--dtype", "float16", "--seeds", "1"]
@@ -49,6 +50,7 @@ def test_any_number_of_jobs(tmp_path, symattn) -> None:
     }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("words", "why"),
     [

@@ -166,6 +166,7 @@ def test_a_function_that_lost_its_indentation_is_one():
     assert lines(program) == ["A = softmax(S)"]
 
 
+@pytest.mark.heavy
 def test_hostile_programs_are_read_in_no_time():
     """Deep, long and unclosed code is passed over."""
     for program in (

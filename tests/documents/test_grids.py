@@ -220,6 +220,7 @@ def test_a_table_of_figures_is_an_array():
     assert of_table(other) is None
 
 
+@pytest.mark.heavy
 def test_hostile_lines_take_no_time():
     """Brackets that never close, rows without end, and labels alone are passed over."""
     for string in (

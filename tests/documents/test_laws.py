@@ -92,6 +92,7 @@ _PUT_IN = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CORPUS)
 def test_mutants_are_read_or_refused(name):
     """A piece of an article, however it is mangled, is refused with a message or read; that

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import pytest
 
 MAXIMA = shutil.which("maxima")
-needs_maxima = pytest.mark.skipif(MAXIMA is None, reason="no Maxima here")
+needs_maxima = pytest.mark.needs("maxima")
 
 #: What marks the lines of answers: Maxima says more than it is asked.
 _MARK = "symattn> "

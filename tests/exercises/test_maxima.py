@@ -20,6 +20,8 @@ from symattn.solution.solution import solve
 from ..programs.test_arithmetics import FORMS, SCORES
 from .maxima_runs import answers, ask, needs_maxima
 
+pytestmark = pytest.mark.heavy
+
 BUNDLED = library.names()
 
 

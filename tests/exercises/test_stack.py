@@ -51,6 +51,7 @@ def numbers(made, name):
     return rows
 
 
+@pytest.mark.heavy
 @needs_maxima
 def test_right_answers():
     """In every bundled walkthrough the right digits of every step and gradient get all."""

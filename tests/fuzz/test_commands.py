@@ -35,6 +35,7 @@ def batches():
     ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("kind", "first", "count"), batches())
 def test_every_command_ends_as_documented(kind, first, count, tmp_path) -> None:
     """Exit codes 0, 1 and 2 only, one message, no file touched on 2, no valid file refused,

@@ -45,6 +45,7 @@ def catalogue() -> frozenset[str]:
     return frozenset(slips | kinds | {one.sentence for one in said() if one.sentence is not None})
 
 
+@pytest.mark.heavy
 def test_sentences_are_texts_of_the_source() -> None:
     """What is said can be collected: it is written where it is said."""
     assert {one.file for one in said() if one.sentence is None} == TABLES
@@ -165,6 +166,7 @@ def test_every_word_goes_through_the_language(name, marked) -> None:
             assert not set(found) - named, text
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", CASES)
 def test_a_german_sheet_has_no_english_sentence(name) -> None:
     """None of the sentences that are another in German stands on it in English."""

@@ -16,10 +16,10 @@ from symattn.printers.html import document, page
 from symattn.printers.index import card, index
 from symattn.printers.source import LineKind, Mark, SourceLine, SourceList, SourcePage
 
-from ..browser import CHROMIUM, Browser, browser
+from ..browser import Browser, browser
 from .test_html import PAGES, blocks, inside
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here (Debian: chromium)")
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.heavy]
 
 #: Widths of a telephone, a tablet and a screen; large pages are tried in the first and last.
 WIDTHS = (360, 800, 1400)

@@ -85,6 +85,8 @@ def letters(text: str) -> str:
     return "".join(c for c in text if c.isalpha())
 
 
+@pytest.mark.needs("pdftotext")
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_word_and_figure_is_there(kind: str) -> None:
     """All words of the blocks are on the pages, and every digit and decimal as often."""
@@ -99,6 +101,8 @@ def test_every_word_and_figure_is_there(kind: str) -> None:
             assert not Counter(re.findall(sign, wanted)) - Counter(re.findall(sign, text))
 
 
+@pytest.mark.needs("pdftotext")
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_leaves_the_page(kind: str) -> None:
     """Every word stands between the margins; no page ends with a heading, or in emptiness."""
@@ -127,6 +131,7 @@ def placed(pdf: bytes) -> Iterator[tuple[list[str], list[list[float]]]]:
         )
 
 
+@pytest.mark.needs("pdftotext")
 def test_wide_mathematics_is_made_small() -> None:
     """What nothing breaks gets as small as it must to stay on the page: in a line, in an
     equation, in a matrix of one column, in a cell."""
@@ -259,6 +264,7 @@ def texts(content: dict[str, Any]) -> Iterator[str]:
         yield child.get("text", "")
 
 
+@pytest.mark.needs("pdftotext")
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
     """Texts of a file are shown as they are: none is a command."""
     path = tmp_path / "hostile.toml"
@@ -273,6 +279,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
         assert steering(text) == set()
 
 
+@pytest.mark.needs("pdftotext")
 def test_long_words_break_and_are_copied_whole() -> None:
     """A path that is wider than the page goes over several lines, without a sign in between."""
     path = "symattn/derivations/" + "a-very-long-name/" * 12
@@ -309,6 +316,7 @@ def test_it_is_shut_in(body: str, message: str) -> None:
         engine.typeset(f"{engine.TYPST_DOCUMENT}\n{body}", limit=0.2 if "within" in message else 60)
 
 
+@pytest.mark.needs("pdftotext")
 def test_missing_letters_are_told() -> None:
     """Letters that no font has are a complaint; the rest is printed all the same."""
     sheet = b.Sheet("x", "Тест", (), (b.Paragraph(("before \U00010570 after",)),))

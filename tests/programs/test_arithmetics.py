@@ -348,6 +348,7 @@ def test_entries_are_computed_when_asked_for():
         exact(data, made.quantities["T"])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("operations", [10, 60])
 def test_long_programs_run_in_every_arithmetic(operations):
     """A hundred steps of many operations each: no recursion gives out, forward or backward."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -22,8 +21,8 @@ from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 from symattn.verification import verify
 
-needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
-needs_lua = pytest.mark.skipif(shutil.which("lualatex") is None, reason="no lualatex here")
+needs_tex = pytest.mark.needs("pdflatex")
+needs_lua = pytest.mark.needs("lualatex")
 
 HOSTILE = r"""
 title = 'x $%#_{}\input{/etc/passwd} & ~^'
@@ -42,6 +41,7 @@ def test_same_input_same_bytes(name: str) -> None:
     assert document(walkthrough.sheet(solve(name))) == document(walkthrough.sheet(solve(name)))
 
 
+@pytest.mark.heavy
 @needs_tex
 def test_same_input_same_pdf() -> None:
     """Two runs typeset the same PDF."""
@@ -49,6 +49,7 @@ def test_same_input_same_pdf() -> None:
     assert engine.typeset(tex).pdf == engine.typeset(tex).pdf
 
 
+@pytest.mark.heavy
 @needs_tex
 @pytest.mark.parametrize("name", ["length-4-causal", "the-fox-jumps", "cat-sat-mat-d16"])
 def test_pages_without_complaints(name: str) -> None:
@@ -65,8 +66,9 @@ def _pages(pdf: bytes, folder: Path) -> list[list[str]]:
             for page in text.split("\f")[:-1]]  # fmt: skip
 
 
+@pytest.mark.heavy
 @needs_tex
-@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="no pdftotext here")
+@pytest.mark.needs("pdftotext")
 @pytest.mark.parametrize(
     "name",
     ["softmax-backward", "masking", "blockwise-softmax", "grouped-query-gradients"],
@@ -82,6 +84,7 @@ def test_pages_of_derivations(name: str, tmp_path: Path) -> None:
     assert len(pages[-1]) >= 12
 
 
+@pytest.mark.heavy
 @needs_tex
 def test_red_pen_without_complaints() -> None:
     """The red-pen sheet of the document with the most slips is typeset cleanly."""
@@ -99,6 +102,7 @@ def test_hostile_text_prints_as_it_is(tmp_path: Path) -> None:
     assert engine.typeset(tex).complaints == ()
 
 
+@pytest.mark.heavy
 @needs_lua
 def test_letters_beyond_latin(tmp_path: Path) -> None:
     """Greek and Cyrillic tokens are typeset by lualatex; a letter that no font has is reported."""

@@ -120,6 +120,7 @@ def is_short(page: Page, quantity: str, place: tuple[int, int]) -> bool:
     return True
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_all_on_a_page_is_true(page: Reads, name: str, detail: str) -> None:
@@ -141,6 +142,7 @@ def test_how_much_is_read(page: Reads) -> None:
     assert page("large").counts["terms"] >= 90
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> None:
@@ -275,6 +277,7 @@ def text_of(made: Page) -> list[str]:
     return [plain(block.text) for block in made.sheet.blocks if isinstance(block, b.Paragraph)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_sections(page: Reads, name: str) -> None:
     """Steps in their order, gradients from the output back, each under its own heading."""
@@ -359,6 +362,7 @@ def test_where_the_gradient_comes_from(page: Reads) -> None:
     assert "The document has no loss." in none
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_the_cross_check_names_every_quantity(page: Reads, name: str) -> None:
     """Each quantity and each gradient asked for, with what the comparison found."""
@@ -385,6 +389,7 @@ def test_what_is_too_large_for_sympy(page: Reads) -> None:
     assert text.startswith("Left open by SymPy: every quantity: entries are used ")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in NAMES + OWN if name != "large"])
 def test_which_formula_was_put_to_use_where(page: Reads, name: str) -> None:
     """Every gradient that is asked for has SymPy's formula with its stages, what was put in,
@@ -471,6 +476,7 @@ def test_commands(page: Reads) -> None:
     assert short[0] == "symattn sheet cat-sat-mat --for author --detail full --places 2"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("places", [1, 2, 7, 30])
 @pytest.mark.parametrize("name", ["the-fox-jumps", "scalars", "sizes", "symbols", "names"])
 def test_other_places(page: Reads, name: str, places: int) -> None:

@@ -216,6 +216,7 @@ def test_statements_and_what_is_not_checked(name: str) -> None:
     assert ("Not checked" in pen(name).headings) == bool(unchecked)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_where_the_document_differs(name: str) -> None:
     """A worked sheet has the roots too, and the statements that don't hold."""

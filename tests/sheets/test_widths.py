@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping
 from itertools import pairwise
@@ -21,7 +20,7 @@ from symattn.printers.layout import (
     width,
 )
 
-needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+needs_tex = pytest.mark.needs("pdflatex")
 
 #: Formulas of every kind of token that sheets have, and how much too wide (below 1: too
 #: narrow) their estimate may be.

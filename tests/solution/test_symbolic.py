@@ -61,6 +61,7 @@ def letter(name, i, j):
 LONG = {"pre-norm-block"}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", symattn.names())
 def test_bundled_walkthroughs(name):
     """Every step and every gradient, those that nobody asked for too, is SymPy's, exactly."""
@@ -453,6 +454,7 @@ def test_what_sympy_alone_can_tell():
 # -- what is not loaded ----------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "work",
     [

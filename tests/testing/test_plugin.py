@@ -88,7 +88,7 @@ def test_it_costs_nothing_unused():
 
 
 def test_five_lines(run):
-    """The test file in the documentation is five lines; a right kernel passes every kind, in two formats
+    """The test file in docs/ is five lines; a right kernel passes every kind, in two formats
     and for two seeds."""
     assert len([line for line in FIVE_LINES.splitlines() if line]) == 5
     done = run(FIVE_LINES, "-v")

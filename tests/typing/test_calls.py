@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 mypy = pytest.importorskip("mypy", reason="types are checked by mypy")
 
 #: Lines that mypy accepts; those that end in ``# no`` it must refuse.
