@@ -194,7 +194,7 @@ def _with_symbolic(check: Check, solution: Solution) -> Check:
         except (Malformed, NoClosedForm, Undecided) as error:
             doubt = str(error)
     if verdict is Verdict.UNDECIDED:
-        doubt = doubt or Sentence("the closed forms can't be told apart")
+        doubt = doubt or Sentence("the closed forms can't be distinguished")
     return replace(check, symbolic=verdict, symbolic_doubt=doubt)
 
 
@@ -217,7 +217,7 @@ def _check(name: str, pairs: Sequence[tuple[Quantity, Figures]]) -> Check:
         for i, j, bound, floats in _entries(quantity, figures):
             count += 1
             if math.isinf(bound):
-                doubts.append(Sentence("64-bit floats can't tell"))
+                doubts.append(Sentence("64-bit floats can't decide it"))
                 continue
             if quantity.is_hidden(i, j):
                 ulp = scaled = 0.0 if floats[0][0] == -math.inf else math.inf

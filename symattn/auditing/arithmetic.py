@@ -58,7 +58,7 @@ def _cause(figure: Figure, first: Figure) -> Cause:
         reason = Sentence("repeats {figure}", figure=first.told)
         return Cause("carried", reason, (first,))
     if figure.printed and is_truncated(figure.entry, figure.printed):
-        return Cause("truncated", Sentence("cut off behind the last place instead of rounded"))
+        return Cause("truncated", Sentence("truncated, not rounded"))
     return Cause("root", _gives(figure))
 
 

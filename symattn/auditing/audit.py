@@ -300,9 +300,9 @@ def _habit(figures: list[Figure]) -> str:
     missed = [figure for figure in figures if figure.cause]
     causes = {figure.cause for figure in missed}
     if len(missed) > 2 and causes == {"rounded-inputs"}:
-        return Sentence("every miss is explained by computing on with rounded figures")
+        return Sentence("every error is explained by computing with rounded figures")
     if len(missed) > 2 and "truncated" in causes and all(map(_may_be_cut, figures)):
-        return Sentence("every miss is explained by figures being cut off instead of rounded")
+        return Sentence("every error is explained by truncation instead of rounding")
     return ""
 
 

@@ -119,10 +119,10 @@ class Causes:
             carrying = [way for way in ways if self._is_carried(figure, way, known)]
             if carrying:
                 return _carried(min(carrying, key=lambda way: len(way.wrong)))
-            reason = Sentence("cut off behind the last place instead of rounded")
+            reason = Sentence("truncated, not rounded")
             if used := next((way.used for way in ways if figure.rounds_from(way.value)), None):
                 also = Sentence(
-                    "computing with {figures} as printed gives it as well", figures=named(used)
+                    "computing with {figures} as printed also gives this value", figures=named(used)
                 )
                 reason = joined((reason, also), "; ")
             return Cause("truncated", reason)
@@ -276,10 +276,10 @@ def _is_cut(figure: Figure, way: _Way) -> bool:
 def _carried(way: _Way) -> Cause:
     """The cause of a figure that comes out in that way."""
     if way.wrong:
-        reason = Sentence("carries {figures}", figures=named(way.wrong))
+        reason = Sentence("follows from {figures}", figures=named(way.wrong))
         return Cause("carried", reason, tuple(way.wrong))
     reason = Sentence(
-        "comes out from figures that were rounded before: {figures}", figures=named(way.used)
+        "follows from figures that were rounded first: {figures}", figures=named(way.used)
     )
     return Cause("rounded-inputs", reason, tuple(way.used))
 

@@ -62,7 +62,7 @@ def _again(node: Node, **changes: object) -> Node:
 
 
 def _gelu(node: Node) -> Iterator[_Other]:
-    exact, near = Sentence("its form by erf"), Sentence("its form by tanh")
+    exact, near = Sentence("the form with erf"), Sentence("the form with tanh")
     if _given(node).get("approximate") == "tanh":
         yield _again(node, approximate="none"), exact, near
     else:
@@ -106,7 +106,7 @@ def _axis(node: Node) -> Iterator[_Other]:
 
 def _variance(node: Node) -> Iterator[_Other]:
     ddof = _given(node).get("ddof", 0)
-    by = (Sentence("the count"), Sentence("one less than the count"))
+    by = (Sentence("the count"), Sentence("the count less one"))
     if ddof or _count(node) > 1:
         yield _again(node, ddof=0 if ddof else 1), by[not ddof], by[bool(ddof)]
     name = "std" if node.written and node.written.function == "var" else "var"
@@ -136,7 +136,7 @@ def _layernorm(node: Node) -> Iterator[_Other]:
     yield (
         _affine(apart, rest),
         Sentence("the distance from the mean"),
-        Sentence("that over the deviation"),
+        Sentence("that divided by the deviation"),
     )
     yield _affine(_call("rmsnorm", x, eps=eps), rest), "rmsnorm", "layernorm"
 
@@ -194,7 +194,7 @@ def _rope(node: Node) -> Iterator[_Other]:
     assert isinstance(at, Node)
     yield (
         _again(node, positions=nodes.negate(at)),
-        Sentence("the angles turned round"),
+        Sentence("the angles reversed"),
         Sentence("their own sign"),
     )
     yield (
@@ -217,9 +217,13 @@ def _alibi(node: Node) -> Iterator[_Other]:
 def _window(node: Node) -> Iterator[_Other]:
     left = _given(node)["left"]
     assert isinstance(left, int)
-    yield _again(node, left=left + 1), Sentence("a key more"), Sentence("those of the window")
+    yield _again(node, left=left + 1), Sentence("one more key"), Sentence("those of the window")
     if left:
-        yield _again(node, left=left - 1), Sentence("a key less"), Sentence("those of the window")
+        yield (
+            _again(node, left=left - 1),
+            Sentence("one key fewer"),
+            Sentence("those of the window"),
+        )
 
 
 def _padding(node: Node) -> Iterator[_Other]:
@@ -227,7 +231,7 @@ def _padding(node: Node) -> Iterator[_Other]:
     assert isinstance(lengths, Node)
     yield (
         _again(node, lengths=plus(lengths, 1)),
-        Sentence("a key more"),
+        Sentence("one more key"),
         Sentence("those of the length"),
     )
 

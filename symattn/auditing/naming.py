@@ -15,7 +15,7 @@ from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
 
 _LAST_DIGIT = Sentence("off by one unit in the last place")
-_CUT_SHORT = Sentence("the search for a cause was cut short")
+_CUT_SHORT = Sentence("the search for a cause was stopped early")
 
 
 class Slips:
@@ -94,14 +94,12 @@ class Slips:
         contradicted = _contradicted(int(found.breaks.sum()))
         if one.edit.kind == "wrong-number":
             return Sentence(
-                "{figures}, {slip}. Where it comes from is unknown; {contradicted}.",
+                "{figures}, {slip}. Its origin is unknown; {contradicted}.",
                 figures=_follow_from_a_number(count), slip=slip, contradicted=contradicted,
             )  # fmt: skip
         if one.in_use:
             node = self._recipe.text(one.edit.node)
-            slip = Sentence(
-                "{slip}, though {step} is printed as it should be", slip=slip, step=node
-            )
+            slip = Sentence("{slip}, although {step} is printed correctly", slip=slip, step=node)
         if step := self._step(found):
             figures = _follow_after(step, count, found.changed)
         else:
@@ -129,7 +127,7 @@ class Slips:
             if cause.kind == "carried":
                 self._causes[figure] = Cause("carried", cause.reason, cause.because, slip)
             else:
-                reason = Sentence("follows from the same slip as {figure}", figure=first.told)
+                reason = Sentence("follows from the same mistake as {figure}", figure=first.told)
                 self._causes[figure] = Cause("carried", reason, (first,), slip)
 
     def _unexplained(self, figure: Figure) -> Cause:
@@ -187,7 +185,7 @@ def _follow_after(step: str, count: int, changed: int) -> Sentence:
 
 def _contradicted(count: int) -> Sentence:
     if not count:
-        return Sentence("no right figure contradicts it")
+        return Sentence("no correct figure contradicts it")
     if count == 1:
-        return Sentence("1 right figure contradicts it")
-    return Sentence("{count} right figures contradict it", count=count)
+        return Sentence("1 correct figure contradicts it")
+    return Sentence("{count} correct figures contradict it", count=count)

@@ -137,7 +137,7 @@ def just_as_well(slip: Slip) -> str:
     if not slip.rivals:
         return ""
     return Sentence(
-        "Just as well: {slips}. No figure tells them apart.", slips=joined(slip.rivals, "; ")
+        "Equally likely: {slips}. No figure distinguishes them.", slips=joined(slip.rivals, "; ")
     )
 
 

@@ -15,26 +15,26 @@ from symattn.limits import RECOMPUTED
 
 #: What can't be told where an operation has no float for a result.
 _NO_FLOAT = {
-    "quotient": Sentence("a divisor can't be told from 0"),
-    "scaled_score": Sentence("a divisor can't be told from 0"),
-    "logarithm": Sentence("the number under a logarithm can't be told from 0"),
-    "square_root": Sentence("the number under a root can't be told from a negative one"),
-    "mask": Sentence("whether the mask holds 0 or 1 can't be told"),
-    "where": Sentence("whether the mask holds 0 or 1 can't be told"),
+    "quotient": Sentence("a divisor can't be distinguished from 0"),
+    "scaled_score": Sentence("a divisor can't be distinguished from 0"),
+    "logarithm": Sentence("the argument of a logarithm can't be distinguished from 0"),
+    "square_root": Sentence("the argument of a root can't be distinguished from a negative number"),
+    "mask": Sentence("whether the mask is 0 or 1 can't be decided"),
+    "where": Sentence("whether the mask is 0 or 1 can't be decided"),
     **dict.fromkeys(
         ("greater", "at_least", "less", "at_most", "equal", "unequal", "sign"),
-        Sentence("which of two numbers is larger can't be told"),
+        Sentence("which of two numbers is larger can't be decided"),
     ),
     **dict.fromkeys(
         ("one_hot", "embedding", "nll"),
-        Sentence("whether a number is whole can't be told"),
+        Sentence("whether a number is an integer can't be decided"),
     ),
-    "entropy": Sentence("whether a weight is 0 can't be told"),
-    "entries": Sentence("the gradient from above holds symbols"),
-    "gradient": Sentence("a divisor can't be told from 0, or a number from a kink"),
+    "entropy": Sentence("whether a weight is 0 can't be decided"),
+    "entries": Sentence("the upstream gradient contains symbols"),
+    "gradient": Sentence("a divisor can't be distinguished from 0, or a number from a kink"),
 }
 _OVERFLOW = Sentence("a number is beyond the range of 64-bit floats")
-_NEARLY = Sentence("the mask holds 0 or 1 only up to rounding")
+_NEARLY = Sentence("the mask is 0 or 1 only up to rounding")
 
 
 class Doubts:
@@ -75,20 +75,26 @@ class Doubts:
         name = _name(self._tape.lines[output])
         if slopeless:
             return Sentence(
-                "{output}, the loss's output, holds -inf, which has no slope", output=name
+                "{output}, the output of the loss, contains -inf, where it has no derivative",
+                output=name,
             )
         return self._first(self._tape.uses(output)) or self._way_back(output, name)
 
     def _way_back(self, output: int, name: str) -> str:
         operations = {self._tape.lines[place].operation for place in self._tape.uses(output)}
         if "gradient" in operations:
-            return Sentence("{output} holds a gradient, whose own is not worked out", output=name)
+            return Sentence(
+                "{output} contains a gradient, and gradients of gradients are not computed",
+                output=name,
+            )
         if operations & DECIDING:
             return Sentence(
-                "on the way back from {output} a number can't be told from a kink", output=name
+                "in the backward pass from {output} a number can't be distinguished from a kink",
+                output=name,
             )
         return Sentence(
-            "on the way back from {output} a divisor can't be told from 0, or {overflow}",
+            "in the backward pass from {output} a divisor can't be distinguished from 0, or "
+            "{overflow}",
             output=name, overflow=_OVERFLOW,
         )  # fmt: skip
 

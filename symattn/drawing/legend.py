@@ -48,12 +48,12 @@ def _entries(drawn: list[Cells], say: Language) -> Iterator[tuple[HeatMap | None
     if "signed" in scales:
         yield _swatch("signed"), say.text("negative to positive, the largest darkest")
     if "symbols" in scales:
-        yield _swatch("symbols"), say.text("in symbols, by the largest coefficient")
+        yield _swatch("symbols"), say.text("symbolic, by the largest coefficient")
     if any(cell.is_hidden for cells in drawn for row in cells.rows for cell in row):
         hidden = Cells(((Cell(is_hidden=True), Cell(is_hidden=True)),), "weights", (1, 1))
         yield HeatMap(hidden, _SWATCH), say.text("masked")
     if any(cells.block != (1, 1) for cells in drawn):
-        yield None, say.text("a cell of a large matrix shows the largest of several entries")
+        yield None, say.text("each cell of a large matrix shows the largest of several entries")
 
 
 def _swatch(scale: Scale) -> HeatMap:

@@ -146,7 +146,7 @@ class _Question:
         )
 
     def _generalfeedback(self) -> str:
-        shown = [mathjax.paragraph(self.say("The right answers:"))]
+        shown = [mathjax.paragraph(self.say("The correct answers:"))]
         shown += [
             self._table(part, self._right, self.text.result(part)) for part in self.exercise.parts
         ]

@@ -192,7 +192,7 @@ def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
         total = rf"L = \sum_{{{at}}} {indexed(output, at)}" if at else f"L = {output}"
         yield b.Paragraph((*written, " ", *say("The loss is {loss}.", loss=b.Math(total))))
         return
-    said = say("The gradient of the loss in {output} is given:", output=b.Math(output))
+    said = say("The gradient of the loss with respect to {output} is given:", output=b.Math(output))
     yield b.Paragraph((*written, " ", *said))
     upstream = case.program.gradients[case.output]
     yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{output}", exact=True)))
@@ -228,7 +228,7 @@ def figures(exercise: Exercise, say: Language) -> b.Line:
     """How figures are to be given."""
     return say(
         "Give every figure to {places} decimal places; whole numbers may stay as they are. "
-        "Compute with more places than you write down.",
+        "Carry more places in your calculation than you write down.",
         places=" / ".join(map(str, sorted({part.places for part in exercise.parts}))),
     )
 
@@ -246,7 +246,7 @@ def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     from symattn.calculus import library
     from symattn.sheets.derivation import sheet, statement
 
-    yield b.Paragraph(say("Prove each for any size, and give the reason of every line."))
+    yield b.Paragraph(say("Prove each for any size, and justify every line."))
     for place, part in enumerate(exercise.parts):
         found = library.derivation(part.quantity)
         head = sheet(found)
@@ -281,7 +281,7 @@ def _mistake(slip: Slip, shown: Sequence[Mistake], say: Language) -> b.Line:
         line += [": " if not place else "; ", *(() if not place else say("then"))]
         line += [" "] if place else []
         line += say(
-            "{wrong} in place of {right}",
+            "{wrong} instead of {right}",
             wrong=b.Math(f"{_entry(slip, one)} = {_figure(one.wrong)}"),
             right=b.Math(_figure(one.right)),
         )

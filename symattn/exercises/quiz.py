@@ -178,7 +178,8 @@ class Text:
         output = self.case.output
         return paragraph(
             self.say(
-                "The loss is the sum of the entries of {output}, each times that of {upstream}.",
+                "The loss is the sum of the entries of {output}, each multiplied by the entry "
+                "of {upstream}.",
                 output=b.Math(letter(output)),
                 upstream=b.Math(letter(f"dL/d{output}")),
             )

@@ -31,15 +31,15 @@ from symattn.solution.solution import Solution
 #: of a scale are said by the operation that it stands in.
 USUAL: Mapping[str, str] = {
     "scale-dropped": "Without the division by {term}",
-    "scale-not-rooted": "With {term} itself in place of its square root",
+    "scale-not-rooted": "With {term} itself instead of its square root",
     "mask-forgotten": "Without the mask",
-    "mask-after": "With the mask after the softmax in place of before it",
-    "mask-as-zero": "With 0 for a masked score in place of minus infinity",
-    "mask-transposed": "With the mask the wrong way round",
+    "mask-after": "With the mask after the softmax instead of before it",
+    "mask-as-zero": "With 0 for a masked score instead of minus infinity",
+    "mask-transposed": "With the mask inverted",
     "softmax-columns": "With the softmax down the columns",
     "not-normalised": "Without the division by the sums of the exponentials",
     "transposed": "With {term} transposed",
-    "product-swapped": "With the factors of the product swapped",
+    "product-swapped": "With the factors of the product in the wrong order",
     "term-dropped": "Without the term {term}",
     "term-sign": "With the wrong sign of {term}",
 }

@@ -218,7 +218,7 @@ class _Question:
             rf"<p>\({html_text(self.text.result(part))} {{@ta_{k}@}}\)</p>"
             for k, part in self.chain.parts.items()
         )
-        return "\n".join([mathjax.paragraph(self.say("The right answers:")), *shown])
+        return "\n".join([mathjax.paragraph(self.say("The correct answers:")), *shown])
 
     def _input(self, k: int) -> str:
         single = self.chain.nodes[k].grid == (1, 1)
@@ -247,7 +247,7 @@ class _Question:
         """The tree of a part: right, else following, else a usual slip, else wrong."""
         said: list[tuple[float, b.Line]] = [(1, ())]
         if self.chain.sources[k]:
-            follows = self.say("This follows from your earlier answers, which are not all right.")
+            follows = self.say("This agrees with your earlier answers, which are not all right.")
             said.append((self.follows, follows))
         for slip in self.chain.slips[k]:
             line: b.Line = self.say(slip.sentence, term=slip.term)

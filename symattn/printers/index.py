@@ -47,7 +47,7 @@ def index(
     body = f'<main class="cards">\n{shown}</main>'
     if others:
         listed = "".join(f"<li>{_link(file, html_text(name))}</li>" for file, name in others)
-        heading = html_text(say.text("Also here"))
+        heading = html_text(say.text("Other sheets here"))
         body += f'\n<section class="others"><h2>{heading}</h2><ul>{listed}</ul></section>'
     name = say.text("Sheets")
     return page(name, f"<h1>{html_text(name)}</h1>", body, say)

@@ -38,16 +38,17 @@ def backward(
         if steps.program.quantities[output].shape:
             whole = b.Math(_sum_of_outputs(steps.program.quantities[output], shown_output))
             intro += say(
-                "Differentiate the sum of all outputs, {loss}: the gradient that comes from "
-                "above is all ones.",
+                "Differentiate the sum of all outputs, {loss}: every entry of the upstream "
+                "gradient is 1.",
                 loss=whole,
             )
         else:
             intro += say(
-                "The loss is {loss} itself: what comes from above is 1.", loss=b.Math(shown_output)
+                "The loss is {loss} itself, so the upstream gradient is 1.",
+                loss=b.Math(shown_output),
             )
     else:
-        intro += say("The gradient that comes from above is given:")
+        intro += say("The upstream gradient is given:")
     yield b.Paragraph(tuple(intro))
     yield from _kinks(steps)
     yield from _places(steps)
@@ -56,7 +57,7 @@ def backward(
     if steps.settings.commands:
         rules = "symattn derive attention-gradients softmax-backward masking"
         yield b.Paragraph(
-            say("The rules used below are proved for any size by {command}.", command=b.Code(rules))
+            say("{command} proves the rules used below for any size.", command=b.Code(rules))
         )
     if steps.settings.jacobian:
         yield from jacobians(steps)
@@ -110,7 +111,7 @@ def _places(steps: Steps) -> Iterator[b.Block]:
     if any(node.op == "scatter" for node in ancestors(shown)):
         yield b.Paragraph(
             steps.say(
-                "{scatter} is {matrix} at the place that it was taken from, with 0 around it.",
+                "{scatter} has {matrix} where it was taken from, and 0 elsewhere.",
                 scatter=b.Math(f.latex(f.Function("scatter", (f.Symbol("X"),)))),
                 matrix=b.Math("X"),
             )
@@ -153,9 +154,9 @@ def _gradient_work(steps: Steps, node: Node, weights: Node | None) -> Iterator[b
             flow = b.Math(steps.name(_flow(steps, weights)))
             yield b.Paragraph(
                 steps.say(
-                    "Every entry of {name} is exactly 0: in each row of {flow} all entries are "
-                    "equal, and the weights of a row sum to 1 whatever the scores, so that "
-                    "moving weight from one key to another changes nothing.",
+                    "Every entry of {name} is exactly 0: all entries in a row of {flow} are "
+                    "equal, and the weights of a row always sum to 1, so moving weight from "
+                    "one key to another changes nothing.",
                     name=name, flow=flow,
                 )
             )  # fmt: skip
@@ -196,7 +197,7 @@ def _likewise(steps: Steps, node: Node, zero: set[int]) -> Iterator[b.Block]:
         shown = [piece for x in formulas for piece in (b.Math(x), ", ")][:-1]
         yield b.Paragraph(
             steps.say(
-                "With {name} these are 0 in every entry: {formulas}.",
+                "Since {name} is 0, so is every entry of these: {formulas}.",
                 name=b.Math(steps.name(node)),
                 formulas=tuple(shown),
             )

@@ -20,11 +20,11 @@ def checks(steps: Steps, verification: Verification) -> Iterator[b.Block]:
     yield b.Heading(say("Cross-check"))
     yield b.Paragraph(
         say(
-            "NumPy computed every quantity a second time in 64-bit floats, from the steps' "
-            "text, with the definitions printed above as its code, and the gradients also by "
-            "complex steps. {ulp}: largest distance from the exact value in units of the last "
-            "place. {scaled}: that distance over the bound that follows from the magnitudes of "
-            "all terms; up to 1 is rounding, more would be an error.",
+            "NumPy recomputed every quantity in 64-bit floats from the text of the steps, "
+            "using the definitions printed above as code, and the gradients also by complex "
+            "steps. {ulp}: largest distance from the exact value in units in the last place. "
+            "{scaled}: that distance divided by the bound given by the magnitudes of all "
+            "terms; up to 1 is rounding, more would be an error.",
             ulp=b.Strong("ulp"),
             scaled=b.Strong(say.text("scaled")),
         )
@@ -33,7 +33,7 @@ def checks(steps: Steps, verification: Verification) -> Iterator[b.Block]:
     for doubt, quantities in verification.doubts.items():
         yield b.Paragraph(
             (
-                b.Strong(say.text("Left open by floats:")),
+                b.Strong(say.text("Not decided by floats:")),
                 " ",
                 *listed(quantities),
                 f": {say.again(doubt)}.",

@@ -25,7 +25,7 @@ def commands(case: Case, settings: Settings) -> Iterator[b.Block]:
     if case.path is None:
         return
     name, outside = named(case.path), "" if case.reading else _outside(case.path)
-    yield b.Heading(settings.say("Make it again"))
+    yield b.Heading(settings.say("Reproduce this sheet"))
     yield b.Listing(
         (
             f"symattn sheet {name}{flags(settings.beyond(case.sheet))}{outside}",

@@ -51,7 +51,7 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
         entries = len(ours.rows) * len(ours.rows[0])
         differ = say("{count} of {entries} entries differ", count=str(count), entries=str(entries))
         rows.append(((b.Math(f.name_latex(name)),), differ))
-    yield b.Table((say("quantity"), say("against the base case")), tuple(rows), "ll")
+    yield b.Table((say("quantity"), say("compared with the base case")), tuple(rows), "ll")
     for name in changed:
         node, old = steps.program.quantities[name], base.program.quantities[name]
         if node.op == "softmax" and old.op == "softmax":

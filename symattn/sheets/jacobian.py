@@ -29,11 +29,11 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
             continue
         weights = f.name_latex(name)
         row = indexed(weights, "i")
-        yield b.Heading(say("{weights} by its scores: the softmax Jacobian",
+        yield b.Heading(say("The softmax Jacobian of {weights}",
                             weights=b.Math(weights)), 2)  # fmt: skip
         said: b.Line = say(
-            "A row of weights depends on its own row of scores only: {entry}, that is {matrix}. "
-            "Each row and each column of {jacobian} sums to 0.",
+            "A row of weights depends only on its own row of scores: {entry}, that is, "
+            "{matrix}. Each row and each column of {jacobian} sums to 0.",
             entry=b.Math(rf"\displaystyle {definitions.jacobian(node, steps.named)}"),
             matrix=b.Math(rf"J_i = \operatorname{{diag}}({row}) - {row}^{{\top}} {row}"),
             jacobian=b.Math("J_i"),
@@ -44,7 +44,10 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
         yield b.Paragraph(said)
         if node.grid[1] > MAX_KEYS:
             yield b.Paragraph(
-                say("With {keys} keys the matrices are left out here.", keys=str(node.grid[1]))
+                say(
+                    "The matrices are omitted here, since there are {keys} keys.",
+                    keys=str(node.grid[1]),
+                )
             )
             continue
         rows = range(steps.rows_shown(node))
@@ -114,11 +117,11 @@ def use(steps: Steps, weights: Node, node: Node) -> Iterator[b.Block]:
     i = steps.shown.telling_row(weights)
     target, above = steps.name(node), steps.name(flow)
     if keys <= MAX_KEYS and len(weights.shape) == 2 and steps.rows_shown(weights) > i:
-        yield b.Paragraph(steps.say("Row {row} by its Jacobian, which is symmetric:", row=str(i)))
+        yield b.Paragraph(steps.say("Row {row}, with its symmetric Jacobian:", row=str(i)))
         yield _product(steps, weights, node, flow, i)
     if len(weights.shape) == 2:
         chain = definitions.by_jacobian(target, above, steps.name(weights), keys)
-        yield b.Paragraph(steps.say("For one entry of any row: {formula}.", formula=b.Math(chain)))
+        yield b.Paragraph(steps.say("For any entry of any row: {formula}.", formula=b.Math(chain)))
 
 
 def _product(steps: Steps, weights: Node, node: Node, flow: Node, i: int) -> b.Block:

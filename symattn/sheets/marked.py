@@ -97,7 +97,7 @@ def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList
             (*_links(article, [one.span], say), f": {one.what}: {say.again(one.why)}")
             for one in audit.open
         )
-        yield SourceList(say.text("Left open"), tuple(items))
+        yield SourceList(say.text("Not decided"), tuple(items))
     unread = [number.span for number in coverage.of(audit, "unread")]
     links = [_links(article, unread, say)] if unread else []
     if left := [*((note,) for note in article.notes), *links]:
@@ -106,7 +106,7 @@ def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList
 
 def _legend(say: Language) -> tuple[Mark, ...]:
     return (
-        Mark("0.51", "wrong", say.text("wrong, with the right figure beside it"), "0.52"),
+        Mark("0.51", "wrong", say.text("wrong, with the correct figure beside it"), "0.52"),
         Mark("0.52", "holds", say.text("holds")),
         Mark("0.52", "unread", say.text("not read")),
     )
@@ -156,7 +156,9 @@ def _note(audit: Audit, figure: Figure, say: Language) -> str:
         return say.again(why(audit, figure))
     if figure.verdict is Verdict.UNDECIDED:
         return say.text("could not be decided")
-    return say.text("coarse: a whole number for what is not whole") if figure.coarse else ""
+    return (
+        say.text("coarse: a whole number for a quantity that is not whole") if figure.coarse else ""
+    )
 
 
 # -- lines -----------------------------------------------------------------------

@@ -61,8 +61,9 @@ def _summary(audit: Audit, say: Language) -> Iterator[b.Block]:
         return
     yield b.Paragraph(
         say(
-            "A struck figure is wrong at its printed places; beside it stands the right one. "
-            "A root is wrong in itself; a carried figure comes out once its roots are corrected."
+            "A struck figure is wrong at its printed places; the correct one is beside it. A "
+            "root is wrong in itself; a carried figure comes out right once its roots are "
+            "corrected."
         )
     )
     yield from _causes(audit, say)
@@ -110,7 +111,7 @@ def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
             (_note(audit, figure, say),) for figure in figures if figure.verdict is Verdict.REFUTED
         )
         if any(figure.coarse for figure in figures):
-            notes[say("coarse: a whole number for what is not whole")] = None
+            notes[say("coarse: a whole number for a quantity that is not whole")] = None
         before = f"{_expression(audit, figures[0])} ="
         if figures[0].at:
             shown = b.Matrix(before, cells)
@@ -200,7 +201,7 @@ def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
     for root, carried in grouped(audit):
         reason = say.again(root.reason)
         if carried:
-            more = say.text("{count} more carried from it", count=len(carried))
+            more = say.text("{count} more follow from it", count=len(carried))
             reason += f" ({more})"
         rows.append(
             (

@@ -35,7 +35,7 @@ def statements(steps: Steps) -> Iterator[b.Block]:
     if not found:
         return
     yield b.Heading(steps.say("What holds"))
-    yield b.Paragraph(steps.say("Each of these is decided exactly, by no rounded figure."))
+    yield b.Paragraph(steps.say("Each of these is decided exactly, without rounding."))
     for claim in found:
         said = steps.prose(claim.where)
         lines = [line for one in claim.comparisons for line in _lines(steps, one)]

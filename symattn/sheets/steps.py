@@ -70,8 +70,8 @@ class Steps:
         labelled = len(tokens) == len(next(iter(self.shown.normalisers.values())))
         name = f"{row} ({tokens[row]})" if labelled else str(row)
         return self.say(
-            "Of every step one row is worked: row {row}, which has the most keys and the fewest "
-            "scores of 0, or where another row of the step has fewer zeros, that one.",
+            "Each step is worked for one row: row {row}, which has the most keys and the "
+            "fewest zero scores, or a row with fewer zeros where the step has one.",
             row=name,
         )
 
@@ -105,7 +105,7 @@ class Steps:
         """That what is worked out of a quantity has no closed form, where it has none."""
         if not self.large and not self._says_all(node):
             yield b.Paragraph(
-                self.say("No short closed form: the digits stand for themselves, and are certain.")
+                self.say("There is no short closed form; the decimals are correctly rounded.")
             )
 
     def _says_all(self, node: Node) -> bool:
@@ -182,7 +182,7 @@ class Steps:
         """What is said of the rows that are not shown."""
         if (shown := self.rows_shown(node)) < node.grid[0]:
             yield b.Paragraph(
-                self.say("Rows {first} to {last} likewise.", first=str(shown),
+                self.say("Likewise for rows {first} to {last}.", first=str(shown),
                          last=str(node.grid[0] - 1))
             )  # fmt: skip
 

@@ -33,9 +33,9 @@ def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:
         yield b.Paragraph(
             (
                 *say(
-                    "SymPy derived every quantity as a formula in stages, differentiating one "
-                    "stage at a time, and put the exact given values in. What came out is equal "
-                    "to the closed form, in every entry, for {every} quantities.",
+                    "SymPy derived a formula for every quantity, differentiating one stage at "
+                    "a time, and the exact inputs were substituted. The result equals the "
+                    "closed form in every entry of {every} quantities.",
                     every=every,
                 ),
                 *_softmax(solution, say),
@@ -48,7 +48,7 @@ def substitution(steps: Steps, verification: Verification) -> Iterator[b.Block]:
         every_one = len(quantities) == count
         named = say("every quantity") if every_one else tuple(listed(quantities))
         yield b.Paragraph(
-            (b.Strong(say.text("Left open by SymPy:")), " ", *named, f": {say.again(doubt)}.")
+            (b.Strong(say.text("Not decided by SymPy:")), " ", *named, f": {say.again(doubt)}.")
         )
 
 
@@ -63,7 +63,7 @@ def _softmax(solution: Solution, say: Language) -> b.Line:
     if {POWERS, SUMS} & program.quantities.keys():
         return ()
     said: b.Line = say(
-        "The exponentials of a softmax are {powers}, their sums over rows {sums}.",
+        "The exponentials of a softmax are {powers}, and their row sums {sums}.",
         powers=b.Math(POWERS),
         sums=b.Math(SUMS),
     )
@@ -79,15 +79,15 @@ def _gradient(solution: Solution, name: str, say: Language) -> b.Line:
         way = say(", in {count} stages", count=str(len(stages)))
     elif stages:
         way = say(", in the stages {names}", names=tuple(listed(stages)))
-    put: b.Line = say(", without letters")
+    put: b.Line = say(", without symbols")
     if formula.given:
-        put = say(", with the values of {names} put in", names=tuple(listed(formula.given)))
+        put = say(", with the values of {names} substituted", names=tuple(listed(formula.given)))
     entries = prod(solution[name].grid)
     every = say("its entry")
     if entries > 1:
         every = say("all {count} entries", count=str(entries))
     return say(
-        "{gradient}: SymPy's formula{way}{put}; equal to the closed form in {every}.",
+        "{gradient}: SymPy's formula{way}{put}; it equals the closed form in {every}.",
         gradient=b.Math(f.latex(symbol(name))),
         way=way,
         put=put,

@@ -127,10 +127,10 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
     if not steps.program.quantities:
         return
     said: b.Line = say(
-        "Every value after {equal} is exact. What follows {approximate} is correctly rounded to "
-        "{places} decimal places ({rounding}); what those can't show, to significant digits. "
-        "Rows and columns are counted from 0. A factor whose closed form is long stands by its "
-        "name, such as {entry}; its value is given where that name is worked out.",
+        "Values after {equal} are exact. Values after {approximate} are correctly rounded to "
+        "{places} decimal places ({rounding}), or to significant digits where that would show "
+        "nothing. Rows and columns are counted from 0. A factor with a long closed form "
+        "appears by name, such as {entry}; its value is given where it is worked out.",
         equal=b.Math("="),
         approximate=b.Math(r"\approx"),
         places=str(steps.places),
@@ -139,7 +139,8 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
     )
     if steps.large:
         said += (" ", *say(
-            "This case is large: of each step a few entries are worked out and the rest is rounded."
+            "This case is large: a few entries of each step are worked out, and the rest is "
+            "rounded."
         ))  # fmt: skip
     if row := steps.which_row():
         said += (" ", *row)
@@ -151,7 +152,8 @@ def _in_pieces(steps: Steps, blocks: Sequence[b.Block]) -> Iterator[b.Block]:
     matrices = (x for block in blocks if isinstance(block, b.Matrices) for x in block.items)
     if any(len(cut(matrix)) > 1 for matrix in matrices):
         said: b.Line = steps.say(
-            "On paper a wide matrix stands in pieces: below the name of each are its columns."
+            "On paper a wide matrix is split into blocks of columns; the columns of each "
+            "block are listed below its name."
         )
         yield b.Paragraph(said)
 
@@ -197,7 +199,7 @@ def given(steps: Steps) -> Iterator[b.Block]:
 def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator[b.Block]:
     say = steps.say
     if not steps.program.steps:
-        yield b.Paragraph(say("No step is known: there is nothing to derive."))
+        yield b.Paragraph(say("There are no steps, so there is nothing to derive."))
         return
     yield b.Heading(say("Forward"))
     copies: list[str] = []

@@ -24,7 +24,7 @@ def row_sums(steps: Steps, node: Node) -> Iterator[b.Block]:
         shown = _exponentials(steps, node, count)
         yield b.Paragraph(_introduction(steps, node))
     else:
-        yield b.Paragraph(say("Each row of exponentials has a sum; name it:"))
+        yield b.Paragraph(say("Name the sum of each row of exponentials:"))
     lines = [line for i in range(count) for line in _row_sum(steps, node, i)]
     yield b.Beside((*((b.Matrices(tuple(shown)),) if shown else ()), b.Equations(tuple(lines))))
     for i, row in enumerate(rows[:count]):
@@ -46,8 +46,8 @@ def _introduction(steps: Steps, node: Node) -> b.Line:
     hidden = any(quantity.is_hidden(i, j) for i in range(rows) for j in range(columns))
     masked = r"\exp\left(-\infty\right) = 0"
     return (
-        *steps.say("Take the exponential of every score and add up each row."),
-        *((" ", *steps.say("A masked score counts for nothing: {zero}.", zero=b.Math(masked)))
+        *steps.say("Take the exponential of every score and sum each row."),
+        *((" ", *steps.say("A masked score contributes nothing: {zero}.", zero=b.Math(masked)))
           if hidden else ()),
     )  # fmt: skip
 

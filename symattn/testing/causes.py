@@ -26,15 +26,15 @@ from symattn.testing.model import RIGHT, Array, Flags, Inputs, Slips, exactly, r
 #: Slips of kernels that no document shows, by kind.
 OWN: Mapping[str, str] = {
     "mask-shifted": "{a} with the mask off by one: {b}",
-    "mask-aligned": "{a} with the causal mask aligned {b} in place of {c}",
+    "mask-aligned": "{a} with the causal mask aligned {b} instead of {c}",
     "cap-forgotten": "{a} without the soft capping",
-    "capped-after": "{a} capped after {b}, and not before",
+    "capped-after": "{a} capped after {b} instead of before",
     "derivative-dropped": "{a} without the derivative of {b}",
-    "bias-scaled": "{a} with the bias multiplied by the scale too",
-    "empty-row": "a row masked whole giving {a} in place of {b}",
-    "sums-in": "{a} added up in {b}",
+    "bias-scaled": "{a} with the bias scaled as well",
+    "empty-row": "a fully masked row giving {a} instead of {b}",
+    "sums-in": "{a} summed in {b}",
     "sum-down": "{a} with {b} summed down the columns",
-    "not-rescaled": "{a} of blocks of {b} keys, not rescaled where the maximum grows",
+    "not-rescaled": "{a} of blocks of {b} keys, not rescaled when the maximum grows",
 }
 
 #: Rounding may differ where a slip rounds: of so many entries in ten.

@@ -32,8 +32,8 @@ from .papers import (
     solved,
 )
 
-CUT = "every miss is explained by figures being cut off instead of rounded"
-ROUNDED = "every miss is explained by computing on with rounded figures"
+CUT = "every error is explained by truncation instead of rounding"
+ROUNDED = "every error is explained by computing with rounded figures"
 
 
 def by_hand(places, steps=STEPS, given=GIVEN):
@@ -251,7 +251,7 @@ def test_a_search_that_is_given_up_is_told(monkeypatch):
     found = audit(claiming(honest(), claims_of(slipping(V="X @ W_K"), ["V"], 4)))
     assert found.causes == ()
     reasons = {figure.reason for figure in found.roots}
-    assert "wrong in itself: no cause found; the search for a cause was cut short" in reasons
+    assert "wrong in itself: no cause found; the search for a cause was stopped early" in reasons
 
 
 def test_a_statement_that_no_precision_settles_is_undecided():

@@ -122,8 +122,8 @@ def test_a_wrong_number_reads_well() -> None:
     figures = planting.document(Random(0), "wrong-value").case
     (slip,) = audit(figures).causes
     assert re.fullmatch(
-        r"[0-9]+ wrong figures follow from one wrong number, \S+ in place of \S+ for V\[\d, \d\]\. "
-        "Where it comes from is unknown; no right figure contradicts it.",
+        "[0-9]+ wrong figures follow from one wrong number, \\S+ in place of \\S+ for V\\[\\d, "
+        "\\d\\]\\. Where it comes from is unknown; no correct figure contradicts it.",
         slip.sentence,
     )
 

@@ -98,7 +98,7 @@ WHERE = [
     "6, order", "6 | order", "6, open",
 ]  # fmt: skip
 REASONS = {
-    "truncated": "cut off behind the last place instead of rounded",
+    "truncated": "truncated, not rounded",
     "root": "wrong in itself: no cause found",
     "carried": "carries s = 0.75 (2, sum)",
     "last-digit": "off by one unit in the last place",
@@ -254,8 +254,8 @@ def caused(write):
 
 
 SENTENCE = (
-    "From T on, all 18 wrong figures follow from T with d_k itself in place of its square root; "
-    "no right figure contradicts it."
+    "From T on, all 18 wrong figures follow from T with d_k itself in place of its square "
+    "root; no correct figure contradicts it."
 )
 RIVALS = "Just as well: T with the division by sqrt(d_k) twice. No figure tells them apart."
 
@@ -424,8 +424,8 @@ def test_text_of_a_document_without_a_fault(write, symattn) -> None:
 @pytest.mark.parametrize(
     ("text", "habit"),
     [
-        (ROUNDED, "every miss is explained by computing on with rounded figures"),
-        (CUT, "every miss is explained by figures being cut off instead of rounded"),
+        (ROUNDED, "every error is explained by computing with rounded figures"),
+        (CUT, "every error is explained by truncation instead of rounding"),
         (PAPER, None),
     ],
     ids=["rounded", "cut", "none"],

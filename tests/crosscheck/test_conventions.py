@@ -81,9 +81,9 @@ OPEN = {
     "max(softmax(x))": ("", KINK),
     "maximum(softmax(x), 0.5)": ("", KINK),
     "clip(softmax(x), 0, 0.5)": ("", KINK),
-    "softmax(x) > 0.5": ("in y which of two numbers is larger can't be told", None),
-    "sign(softmax(x) - 0.5)": ("in y which of two numbers is larger can't be told", None),
-    "onehot(2 * softmax(x)[0], 3)": ("in y whether a number is whole can't be told", None),
+    "softmax(x) > 0.5": ("in y which of two numbers is larger can't be decided", None),
+    "sign(softmax(x) - 0.5)": ("in y which of two numbers is larger can't be decided", None),
+    "onehot(2 * softmax(x)[0], 3)": ("in y whether a number is an integer can't be decided", None),
 }
 """Steps of x that floats can't decide, with the doubts of the value and of the gradient."""
 
@@ -158,7 +158,7 @@ def test_gradients_of_symbols():
     """They are no numbers: what uses them is open."""
     steps = {"y": "x * x", "z": "x - grad(x)"}
     found = recompute({"x": [1, 2]}, steps, Loss("y", ["g", 1]))
-    assert found.quantities["z"].doubt == "in z the gradient from above holds symbols"
+    assert found.quantities["z"].doubt == "in z the upstream gradient contains symbols"
 
 
 def test_heads():

@@ -12,29 +12,33 @@ from symattn.errors import Malformed
 
 X = [["1/3", 2, -1], [0, "-2/7", "1/2"]]
 RANGE = "a number is beyond the range of 64-bit floats"
-NEARLY = "the mask holds 0 or 1 only up to rounding"
+NEARLY = "the mask is 0 or 1 only up to rounding"
 
 OPEN = [
     ({"x": 800}, {"y": "exp(x) / exp(x + 1)"}, {"y": f"in y {RANGE}"}),
     ({"x": 800}, {"y": "exp(x)", "z": "-y", "w": "y - y"}, dict.fromkeys("yzw", f"in y {RANGE}")),
     ({"x": "1e400"}, {"y": "x / 2"}, dict.fromkeys("xy", f"in x {RANGE}")),
     ({"x": ["1e200"]}, {"y": "-x * x", "z": "y @ x"}, dict.fromkeys("yz", f"in y {RANGE}")),
-    ({"x": "-900"}, {"y": "1 / exp(x)"}, {"y": "in y a divisor can't be told from 0"}),
-    ({"x": "-900"}, {"y": "1 / sqrt(exp(x))"}, {"y": "in y a divisor can't be told from 0"}),
+    ({"x": "-900"}, {"y": "1 / exp(x)"}, {"y": "in y a divisor can't be distinguished from 0"}),
+    (
+        {"x": "-900"},
+        {"y": "1 / sqrt(exp(x))"},
+        {"y": "in y a divisor can't be distinguished from 0"},
+    ),
     (
         {"x": "1/3"},
         {"y": "log(x + x + x - 1 + 1e-30)"},
-        {"y": "in y the number under a logarithm can't be told from 0"},
+        {"y": "in y the argument of a logarithm can't be distinguished from 0"},
     ),
     (
         {"x": "1/3"},
         {"y": "sqrt(x + x + x - 1 + 1e-30)"},
-        {"y": "in y the number under a root can't be told from a negative one"},
+        {"y": "in y the argument of a root can't be distinguished from a negative number"},
     ),
     (
         {"x": "1e20"},
         {"m": "x / 3 - x / 3", "y": "mask(x, m)", "z": "exp(y)"},
-        dict.fromkeys("yz", "in y whether the mask holds 0 or 1 can't be told"),
+        dict.fromkeys("yz", "in y whether the mask is 0 or 1 can't be decided"),
     ),
     (
         {"X": X},
@@ -82,7 +86,7 @@ def test_a_mask_that_is_none():
             recompute({"x": [1, 2], "m": number}, {"y": "mask(x, m)"})
 
 
-DIVISOR = "a divisor can't be told from 0"
+DIVISOR = "a divisor can't be distinguished from 0"
 
 
 @pytest.mark.parametrize(

@@ -283,7 +283,7 @@ def test_a_large_matrix_is_summarised() -> None:
             assert cell.figure == ""
     svg = draw(solution)
     assert len(svg) < 150_000
-    assert "a cell of a large matrix shows the largest of several entries" in texts(read(svg))
+    assert "each cell of a large matrix shows the largest of several entries" in texts(read(svg))
 
 
 def test_masked_entries_are_hatched(solved) -> None:

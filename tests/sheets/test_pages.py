@@ -301,7 +301,7 @@ def test_sections(page: Reads, name: str) -> None:
     assert names[backward + 1 + len(jacobians) + len(gradients) :] == [
         *differs,
         "Cross-check",
-        "Make it again",
+        "Reproduce this sheet",
     ]
 
 
@@ -441,7 +441,7 @@ def test_comparisons_count_what_differs(page: Reads, name: str) -> None:
         text = f"{count} of {ours[step].size} entries differ" if count else "equal, exactly"
         rows.append((latex_name(step), text))
         changed += [step] if count else []
-    table = made.tables["against the base case"]
+    table = made.tables["compared with the base case"]
     assert [tuple(map(plain, row)) for row in table.rows] == rows
     maps = [block.items for block in of(made.sheet, b.HeatMaps)]
     pairs = [[plain(item.title) for item in items] for items in maps if len(items) == 2]

@@ -128,7 +128,7 @@ def test_weights_of_one_entry_as_a_mask() -> None:
     held = Solution(make("one", given, steps))
     shown = document(sheet(held, detail="full", audience="author"))
     assert shown.count("heat!100!white") == 4
-    assert "the mask holds 0 or 1 only up to rounding" in shown
+    assert "the mask is 0 or 1 only up to rounding" in shown
 
 
 def test_what_floats_leave_open_is_named() -> None:
@@ -143,4 +143,4 @@ def test_what_floats_leave_open_is_named() -> None:
     case = make("settled", {"x": [8, 2]}, {"y": "exp(x)"})
     settled = document(sheet(Solution(case), audience="author"))
     assert "ulp" in settled
-    assert "Left open" not in settled
+    assert "Not decided" not in settled

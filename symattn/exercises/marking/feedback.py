@@ -27,7 +27,7 @@ _PEN = {
     "the sign is wrong": "Only its sign is wrong.",
     "the decimal point is misplaced": "Only its decimal point is misplaced.",
     "two neighbouring digits are swapped": "Two of its digits are swapped.",
-    "one digit is another": "All its digits but one are right.",
+    "one digit is another": "All digits but one are right.",
 }
 
 
@@ -114,26 +114,27 @@ class Feedback:
         pieces = {"right": str(right), "count": str(len(marks))}
         if more := judged.count("follows"):
             yield say(
-                "{right} of {count} answers are right, {more} more by your own numbers.",
+                "{right} of {count} answers are right, and {more} more agree with your "
+                "earlier results.",
                 more=str(more),
                 **pieces,
             )
         else:
             yield say("{right} of {count} answers are right.", **pieces)
         if blank := judged.count("blank"):
-            yield say("Left blank: {count}.", count=str(blank))
+            yield say("Blank: {count}.", count=str(blank))
         yield from self._slips()
         following = dict.fromkeys(
             mark.blank.quantity for mark in marks if mark.outcome == "follows"
         )
         if following:
             yield say(
-                "In {quantities} what follows from your own earlier answers has its points for "
-                "the method.",
+                "In {quantities}, answers that agree with your earlier results get full "
+                "credit for the method.",
                 quantities=", ".join(following),
             )
         if {mark.outcome for mark in marks} == {"right", "early"}:
-            yield say("Nothing is wrong but the rounding: keep more places on the way.")
+            yield say("Only the rounding is wrong: keep more places in your calculation.")
 
     def _slips(self) -> Iterator[b.Line]:
         """The first answer that is wrong in itself, and every slip that has a name."""
@@ -142,7 +143,7 @@ class Feedback:
         for place, mark in enumerate(wrong):
             if mark.slip is None and place == 0:
                 yield self.say(
-                    "The first slip is in {label}: {answer} should be {correct}.",
+                    "The first mistake is in {label}: {answer} should be {correct}.",
                     label=b.Code(mark.label),
                     answer=short(mark.text, _LETTERS),
                     correct=self._right(mark),
@@ -151,9 +152,9 @@ class Feedback:
                 seen.add(mark.slip)
                 what = self.say.again(mark.slip.phrase)
                 if place == 0:
-                    yield self.say("The first slip is {slip}.", slip=what)
+                    yield self.say("First mistake: {slip}.", slip=what)
                 else:
-                    yield self.say("Another slip is {slip}.", slip=what)
+                    yield self.say("Another mistake: {slip}.", slip=what)
 
     def _table(self) -> b.Table:
         say = self.say
@@ -172,14 +173,17 @@ class Feedback:
         yield from dict.fromkeys(note for mark in marks for note in self._note(part, mark))
         wrong = [mark.label for mark in marks if mark.outcome == "wrong" and not mark.but]
         if wrong:
-            yield self.say("Wrong in itself: {labels}.", labels=b.Code(", ".join(wrong)))
+            yield self.say(
+                "Incorrect, and not explained by earlier answers: {labels}.",
+                labels=b.Code(", ".join(wrong)),
+            )
 
     def _note(self, part: Part, mark: Mark) -> Iterator[b.Line]:
         say = self.say
         match mark.outcome:
             case "early" if mark.fewer:
                 yield say(
-                    "Right as far as it goes, but {places} places were asked for.",
+                    "Right so far, but {places} places were asked for.",
                     places=str(part.places),
                 )
             case "early" if mark.slip is not None:
@@ -189,22 +193,22 @@ class Feedback:
             case "follows" if mark.because:
                 names = dict.fromkeys(blank.quantity for blank in mark.because)
                 yield say(
-                    "Follows from your {quantities}: the method is right.",
+                    "Agrees with your {quantities}: the method is right.",
                     quantities=", ".join(names),
                 )
             case "follows":
-                yield say("Follows from the same slip: the method is right.")
+                yield say("Follows from the same mistake: the method is right.")
             case "slip":
                 assert mark.slip is not None
                 what = say.again(mark.slip.phrase)
                 yield (f"{what[0].upper()}{what[1:]}.",)
                 if mark.slip.rivals:
-                    yield say("Just as well: {slip}.", slip=say.again(mark.slip.rivals[0]))
+                    yield say("Equally likely: {slip}.", slip=say.again(mark.slip.rivals[0]))
             case "wrong" if mark.but:
                 label = b.Code(mark.label)
                 yield (label, ": ", *say(_PEN[mark.but]))
             case "unread":
-                yield say("{label}: what is written is no number.", label=b.Code(mark.label))
+                yield say("{label}: this is not a number.", label=b.Code(mark.label))
 
     # -- figures -----------------------------------------------------------------------
 
