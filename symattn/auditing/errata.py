@@ -47,7 +47,7 @@ def errata(audit: Audit) -> str:
         lines.append("")
     follow = [f for _, carried in roots for f in carried]
     if follow:
-        lines += ["With these corrected, the following become:", ""]
+        lines += ["Once these are corrected, the following become:", ""]
         lines += ["| where | quantity | printed | correct |", "|---|---|---|---|"]
         for figure in sorted(follow, key=lambda f: f.order):
             lines.append(_row(audit, figure))
@@ -67,7 +67,7 @@ def errata(audit: Audit) -> str:
 def _cause_items(audit: Audit) -> Iterator[str]:
     """The causes as a numbered list in Markdown, each with where it is first seen."""
     if audit.causes:
-        yield from ("What seems to be behind them:", "")
+        yield from ("Likely causes:", "")
         for number, slip in enumerate(audit.causes, 1):
             first = slip.explains[0]
             said = f"{slip.sentence} {just_as_well(slip)}".rstrip()
@@ -89,10 +89,10 @@ def _coarse_rows(audit: Audit) -> Iterator[str]:
 def _reading(audit: Audit) -> Iterator[str]:
     """How an article was read: what was assumed and left open, and what was not read."""
     if audit.assumptions:
-        yield from ("This was assumed:", "")
+        yield from ("Assumptions:", "")
         yield from (*(f"- {markdown_start(sentence)}" for sentence in audit.assumptions), "")
     if audit.open:
-        yield from ("This could not be judged:", "")
+        yield from ("What could not be judged:", "")
         for item in audit.open:
             line = spanned(audit.case, item.span).line
             yield f"- line {line}, {markdown_code(item.what)}: {markdown(item.why)}"

@@ -18,19 +18,19 @@ from symattn.verdicts import Verdict
 
 #: What each rule of a SARIF log means; the identifiers are stable.
 RULES = {
-    "cause": "A slip in the recipe explains many wrong figures at once.",
-    "truncated": "A figure is cut off behind its last place instead of rounded.",
-    "rounded-inputs": "A figure was computed from rounded figures, and shows it.",
-    "carried": "A figure is wrong because figures that it was computed from are.",
+    "cause": "One mistake in the recipe explains many wrong figures.",
+    "truncated": "A figure is truncated instead of rounded.",
+    "rounded-inputs": "A figure was computed from rounded figures.",
+    "carried": "A figure is wrong because figures it was computed from are wrong.",
     "root": "A figure is wrong in itself.",
     "last-digit": "A figure is off by one unit in its last place.",
     "statement": "A statement does not hold.",
     "coarse": "A figure that is not whole is printed as a whole number.",
-    "within-rounding": "A figure is what numbers come to only as they were before rounding.",
+    "within-rounding": "A figure holds only if its operands were rounded before printing.",
     "undecided": "A figure or statement could not be decided.",
     "open": "A part of an article could be read in more than one way, or in none.",
-    "assumption": "A meaning was assumed that an article does not state.",
-    "coverage": "A count of what became of the numbers that an article prints.",
+    "assumption": "A meaning was assumed that the article does not state.",
+    "coverage": "How the numbers of an article were read.",
 }
 
 #: Rules of what is no error of its own, or none for certain; and of what is only told.

@@ -110,7 +110,7 @@ def _refused(article: Article, why: str) -> Fixed:
 
 def _reading(audit: Audit) -> Reading:
     if audit.case.reading is None:
-        raise Malformed("a walkthrough file has no figures to fix: they stand in an article")
+        raise Malformed("--fix corrects articles, not walkthrough files")
     return audit.case.reading
 
 
@@ -169,23 +169,23 @@ class _Plan:
         if span in self._inputs:
             return "it is an input"
         if span in self._crossing:
-            return "it crosses another figure"
+            return "it overlaps another figure"
         if others := [figure for figure in judges if figure.verdict is not Verdict.REFUTED]:
             wrong = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
             return f"{wrong.label} is {wrong.correct}, but as {others[0].label} it is not refuted"
         if any(figure.claim.number in self._doubtful for figure in judges):
-            return "most of the figures with it would be others too: it may be something else"
+            return "most figures beside it would change too: it may be something else"
         if self._rewriter.is_rendered(span):
-            return "the page has it once more, as it is rendered: correct what that is made from"
+            return "the page also contains it as rendered: correct the source"
         if not of and any(self._is_led_astray(figure) for figure in figures):
             return "it follows from a figure that is left"
         if any(figure.printed is None or figure.off is None for figure in judges):
-            return "digits alone can't correct it"
+            return "correcting its digits is not enough"
         edits = {self._edit(span, figure) for figure in judges}
         if len(edits) > 1:
             said = (f"as {figure.label} it would be {figure.correct}" for figure in judges)
             return ", ".join(dict.fromkeys(said))
-        return edits.pop() or "its digits do not stand in the file as they were read"
+        return edits.pop() or "its digits are not in the file as they were read"
 
     def _is_led_astray(self, figure: Figure) -> bool:
         """Whether a wrong figure stands in what leads to this one."""

@@ -119,17 +119,9 @@ def what_else(figure: Figure) -> str:
     return figure.reason.removeprefix(NO_CAUSE).removeprefix("; ")
 
 
-def no_common_cause(audit: Audit) -> str:
-    """What is said of the roots without a cause, where there are several; else ''."""
-    count = sum(map(is_unexplained, audit.figures))
-    if count < 2:
-        return ""
-    return f"These {_number(count)} figures have no common cause that I can find."
-
-
-def _number(count: int) -> str:
-    words = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    return words[count - 2] if count - 2 < len(words) else str(count)
+def several_unexplained(audit: Audit) -> bool:
+    """Whether no cause was found for more than one root: that is not repeated for each."""
+    return sum(map(is_unexplained, audit.figures)) > 1
 
 
 def just_as_well(slip: Slip) -> str:
@@ -157,12 +149,11 @@ def why(audit: Audit, figure: Figure) -> str:
             return joined((cause, reason), "; ")
 
 
-def caused(audit: Audit, figure: Figure, together: str) -> str:
-    """The cause of a figure with its kind; what is said of many figures ``together`` is not
-    said again."""
+def caused(audit: Audit, figure: Figure, several: bool) -> str:
+    """The cause of a figure with its kind; where ``several`` roots have no cause, none says so."""
     reason = why(audit, figure)
     if is_unexplained(figure):
-        return what_else(figure) if together else reason
+        return what_else(figure) if several else reason
     if figure.explained:
         return reason
     return f"{figure.cause}: {reason}"

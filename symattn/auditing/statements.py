@@ -138,7 +138,7 @@ def _entry(quantity: Quantity, i: int, j: int) -> Value | Hidden:
 
 def _number(value: Value | Hidden) -> Value:
     if isinstance(value, Hidden):
-        raise Malformed("a masked score (-inf) has no size to compare")
+        raise Malformed("a masked score (-inf) can't be compared")
     return value
 
 

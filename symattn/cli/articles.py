@@ -30,21 +30,17 @@ _LABEL = 60
 
 def figures(audit: Audit, out: Console, unfolded: bool) -> None:
     """All wrong figures: those of a cause, those that none was found for, the rest."""
-    together = reports.no_common_cause(audit)
-    is_told = False
+    several = reports.several_unexplained(audit)
     groups = reports.grouped(audit)
     shown = [one for root, carried in groups for one in (root, *(carried if unfolded else ()))]
     sums = _sums(shown)
     for root, carried in groups:
         if root.span and sums.get(root.span) is root:
             continue
-        if together and not is_told and reports.is_unexplained(root):
-            paragraph(out, together, "yellow")
-            is_told = True
-        _figure(audit, out, root, sums, together)
+        _figure(audit, out, root, sums, several)
         if unfolded:
             for figure in carried:
-                _figure(audit, out, figure, sums, together)
+                _figure(audit, out, figure, sums, several)
         elif carried:
             lines = coverage.lines(figure.line for figure in carried)
             paragraph(out, f"{reports.folded(audit, carried)} ({lines})", "dim", _INSIDE)
@@ -58,7 +54,7 @@ def _sums(figures: Sequence[Figure]) -> dict[Span, Figure]:
 
 
 def _figure(
-    audit: Audit, out: Console, figure: Figure, sums: Mapping[Span, Figure], together: str
+    audit: Audit, out: Console, figure: Figure, sums: Mapping[Span, Figure], several: bool
 ) -> None:
     """A wrong figure: where it stands, its line, and why it is wrong."""
     label = short(figure.label, _LABEL)
@@ -68,7 +64,7 @@ def _figure(
         _marked(audit, out, figure.span, figure.correct)
     also = sums.get(figure.span) if figure.span else None
     for one in (figure, also):
-        if one is not None and (why := reports.caused(audit, one, together)):
+        if one is not None and (why := reports.caused(audit, one, several)):
             paragraph(out, why, "", _INSIDE)
 
 

@@ -36,32 +36,33 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", *FORMS)
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
 @writes(
     "FILE",
-    "Write to FILE instead, - is standard output; for html, tex and pdf a folder where there are "
-    "several cases.",
+    "Write to FILE (- is standard output); for several cases as html, tex or pdf, to a folder.",
 )
 @click.option(
     "--strict",
     is_flag=True,
-    help="Count what is coarse, undecided or unchecked as well; of articles also what is open, "
-    "and numbers that were not read.",
+    help="Also fail on coarse, undecided and unchecked figures, and, in articles, on what is "
+    "open or not read.",
 )
 @click.option(
     "--all",
     "unfolded",
     is_flag=True,
-    help="In text, show every carried figure, not only how many there are.",
+    help="In text, list every carried figure instead of counting them.",
 )
 @click.option(
     "--fix",
     "correct",
     is_flag=True,
-    help="Correct articles in place, or one into -o FILE: the digits of figures that are refuted.",
+    help=(
+        "Correct the digits of refuted figures in place, or write one corrected article to -o FILE."
+    ),
 )
 @click.option(
     "--diff",
     "compare",
     is_flag=True,
-    help="Show what --fix would change, or write it to -o FILE as a patch; change nothing.",
+    help="Show what --fix would change, or write it to -o FILE as a patch.",
 )
 @paper_and_language
 @paced
@@ -99,9 +100,9 @@ def command(
     """
     if correct or compare:
         if form != "text":
-            raise Malformed("--fix and --diff write no report: leave --format out")
+            raise Malformed("--fix and --diff write no report: leave out --format")
         if not cases:
-            raise Malformed("--fix and --diff take articles: name them")
+            raise Malformed("--fix and --diff need the names of articles")
         settled = (fix.diff if compare else fix.fix)(cases, output, outputs, strict, pace)
         sys.exit(0 if settled else CHECK_FAILED)
     pages, folder = form in FORMS, output or Path("audits")

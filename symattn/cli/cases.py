@@ -160,7 +160,7 @@ def failure(answer: object, name: str, limits: Limits) -> Malformed | None:
     if isinstance(answer, Undecided):
         return Malformed(answer.faults, name, answer.more)
     if isinstance(answer, RecursionError):
-        return Malformed("nested deeper than can be computed", name)
+        return Malformed("nested too deeply to be computed", name)
     if isinstance(answer, Ended):
         return Malformed(_ended(answer, limits), name)
     if isinstance(answer, Crashed):
@@ -209,7 +209,7 @@ def _ended(end: Ended, limits: Limits) -> str:
     if end.why == "memory" and limits.memory:
         return f"needs more than {limits.memory} MB (--max-memory)"
     if end.why == "memory":
-        return "needs more memory than there is"
+        return "needs more memory than is available"
     how = f"was ended ({signal.Signals(end.number).name})" if end.number else "ended early"
     return f"its process {how}"
 

@@ -44,11 +44,16 @@ class Judged:
     "--format",
     "form",
     type=click.Choice(["text", *FORMS, "json"]),
-    help="Without it text, or with -o DIR pages, LaTeX, and PDF where TeX or Typst is found.",
+    help=(
+        "The default is text, or with -o DIR pages, LaTeX, and PDF where TeX or Typst is installed."
+    ),
 )
 @writes(
     "DIR",
-    "Where files go: pages and PDFs into 'derivations-out' unless given; - is standard output.",
+    (
+        "Where files are written; 'derivations-out' for pages and PDFs by default, - is standard "
+        "output."
+    ),
 )
 @click.option(
     "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."

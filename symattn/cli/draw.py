@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 @click.command("draw")
 @case_arguments.argument
-@writes("DIR|FILE.svg", "A folder for the drawings, or a file for one.", default="drawings")
+@writes("DIR|FILE.svg", "Output folder, or a file for a single drawing.", default="drawings")
 @click.option(
     "--what",
     type=click.Choice(["all", "pattern", "flow", "gradients"]),
     default="all",
     show_default=True,
-    help="Who attends to whom; the steps with a heat map each; those with the gradients beside "
-    "them; or the first above the last.",
+    help="The attention pattern; the steps with a heat map each; the same with their "
+    "gradients; or the pattern above the steps with gradients.",
 )
 @click.option(
     "--places",
     type=int,
-    help="Decimal places of the figures; without it as many as show two digits of the largest "
-    "of each matrix.",
+    help="Decimal places of the figures; by default enough for two digits of the largest "
+    "figure of each matrix.",
 )
-@options.language("What its words are in, that of its sheets if unsaid")
+@options.language("The language of the drawing, by default that of its sheets")
 @paced
 def command(
     cases: tuple[str, ...],

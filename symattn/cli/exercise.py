@@ -50,39 +50,43 @@ class Made:
 
 @click.command("exercise")
 @click.argument("case", metavar="CASE")
-@writes("DIR", "Where the exercise goes; another one needs another folder.", default="exercises")
+@writes(
+    "DIR", "The folder of the exercise; another exercise needs another folder.", default="exercises"
+)
 @click.option(
     "--level",
     type=click.Choice(LEVELS),
-    help="Every step; the same under a mask; the gradients too; or proofs for any size. Without "
-    "it the one that the file says, else forward.",
+    help="Every step; the same with a mask; gradients as well; or proofs for any size. By "
+    "default what the file says, else forward.",
 )
-@click.option("--solutions", is_flag=True, help="Write the solutions too, with usual mistakes.")
+@click.option(
+    "--solutions", is_flag=True, help=("Also write the solutions, with the usual mistakes.")
+)
 @click.option(
     "--versions",
     type=click.IntRange(1, 999),
     metavar="N",
-    help="Make so many versions, each with numbers of its own.",
+    help="Number of versions, each with different numbers.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, (1 << 64) - 1),
     default=0,
     show_default=True,
-    help="Which numbers are drawn: a seed gives the same everywhere.",
+    help="Seed of the numbers; the same seed gives the same numbers on every machine.",
 )
 @click.option(
     "--largest",
     type=click.IntRange(1, 99),
     default=3,
     show_default=True,
-    help="The largest number that is drawn.",
+    help="The largest number to use.",
 )
-@click.option("--ties", is_flag=True, help="Let scores of a row be equal.")
+@click.option("--ties", is_flag=True, help="Allow equal scores in a row.")
 @click.option(
     "--places",
     type=click.IntRange(0, MOST_PLACES),
-    help="Decimal places of the answers; those of the file, else 4, if unsaid.",
+    help="Decimal places of the answers; by default those of the file, else 4.",
 )
 @click.option(
     "--format",
@@ -90,20 +94,20 @@ class Made:
     type=click.Choice([*FORMS, *QUIZZES]),
     default="html",
     show_default=True,
-    help="Pages for the browser, only LaTeX, or LaTeX and PDF; questions for Moodle, with a "
-    "blank for every figure, or of its type STACK.",
+    help="Pages for the browser, LaTeX, or LaTeX and PDF; or Moodle questions, with a blank "
+    "for every figure or of type STACK.",
 )
 @paper_and_language
 @click.option(
     "--header",
     metavar="TEXT|FILE",
-    help="Lines above each question, such as the course and the date: the text, or a .txt file.",
+    help="Lines above each question, such as the course and the date: text, or a .txt file.",
 )
 @click.option(
     "--logo",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="An image above each: png or svg for pages, png or pdf for LaTeX.",
+    help="An image above each question: png or svg for pages, png or pdf for LaTeX.",
 )
 @click.option(
     "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
@@ -157,7 +161,9 @@ def command(
     said: dict[str, Any] = {"paper": paper, "language": language}
     if header is not None or logo is not None:
         if form in QUIZZES:
-            raise Malformed("--header and --logo are for documents: a question has none")
+            raise Malformed(
+                "--header and --logo are for pages and documents, not for Moodle questions"
+            )
         from symattn.exercises.letterhead import read_header, read_logo
 
         said["header"] = read_header(header) if header is not None else None

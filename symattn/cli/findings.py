@@ -104,16 +104,13 @@ def _counts(audit: Audit, out: Console, strict: bool) -> None:
 def _figures(audit: Audit, out: Console, unfolded: bool) -> None:
     """All wrong figures: those of a cause, those that none was found for, the rest."""
     groups = reports.grouped(audit)
-    together = reports.no_common_cause(audit)
+    several = reports.several_unexplained(audit)
     rows: list[_Row] = []
-    titled = -1
     for root, carried in groups:
-        if together and titled < 0 and reports.is_unexplained(root):
-            titled = len(rows)
         below = "" if unfolded else reports.folded(audit, carried)
-        rows.append(_row(audit, root, below, together))
+        rows.append(_row(audit, root, below, several))
         if unfolded:
-            rows += [_row(audit, figure, "", together) for figure in carried]
+            rows += [_row(audit, figure, "", several) for figure in carried]
     if not rows:
         return
     cells = [row.cells for row in rows]
@@ -129,20 +126,18 @@ def _figures(audit: Audit, out: Console, unfolded: bool) -> None:
             break
     widths = beside or table.shrunk(cells, out.width, (4, 5))
     table.head(out, widths)
-    for k, row in enumerate(rows):
-        if k == titled:
-            paragraph(out, together, "yellow")
+    for row in rows:
         table.row(out, widths, (*row.cells, row.why), row.is_root)
         below = row.below if beside else "; ".join(filter(None, (row.why, row.below)))
         if below:
             paragraph(out, below, "" if row.is_root else "dim", "    ")
 
 
-def _row(audit: Audit, figure: Figure, below: str, together: str) -> _Row:
+def _row(audit: Audit, figure: Figure, below: str, several: bool) -> _Row:
     is_root = figure.cause != "carried"
     exact = figure.exact if len(figure.exact) <= _CLOSED else ""
     where = figure.claim.where if is_root else f"  {figure.claim.where}"
     cells = (where, figure.label, figure.text, figure.correct, exact)
     return _Row(
-        tuple(map(visible, cells)), visible(reports.caused(audit, figure, together)), below, is_root
+        tuple(map(visible, cells)), visible(reports.caused(audit, figure, several)), below, is_root
     )

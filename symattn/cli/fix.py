@@ -58,7 +58,7 @@ def fix(
     An article that was saved meanwhile, or can't be written, takes nothing from the others.
     """
     if output is not None and len(cases) != 1:
-        raise Malformed("-o FILE with --fix takes one article: name one")
+        raise Malformed("-o FILE with --fix takes a single article")
     if output is not None:
         outputs.claim(output)
     else:
@@ -108,12 +108,12 @@ def _fixed(asker: Asker, case: Wanted) -> _Fixed:
         found = audit(solution)
         reading = solution.case.reading
         if reading is None:
-            raise Malformed("a walkthrough file has no figures to fix: they stand in an article")
+            raise Malformed("--fix corrects articles, not walkthrough files")
         article = reading.article
         if article.form == "pdf":
-            raise Malformed("a PDF can't be corrected: correct what it was made from")
+            raise Malformed("a PDF can't be corrected: correct its source")
         if article.path.read_bytes() != article.source.encode(article.encoding, "surrogateescape"):
-            raise Malformed("its bytes are not those of its text: nothing is written")
+            raise Malformed("its bytes differ from its text: nothing is written")
         asker.stage("correcting")
 
         def again(text: str) -> Audit:

@@ -146,9 +146,9 @@ def _command() -> int:
     except SymattnError as error:
         return _told(str(error), CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)
     except RecursionError:
-        return _told("the input is nested deeper than can be computed")
+        return _told("the input is nested too deeply to be computed")
     except MemoryError:
-        return _told("the input needs more memory than there is")
+        return _told("the input needs more memory than is available")
     except (_NoReader, OSError):
         raise
     except Exception as error:

@@ -38,23 +38,23 @@ if TYPE_CHECKING:
     "--key",
     type=click.Path(path_type=Path),
     metavar="KEY",
-    help="The key that symattn exercise wrote; without it, key.toml beside the answers.",
+    help="The key that symattn exercise wrote; by default key.toml beside the answers.",
 )
 @click.option(
     "--begin",
     is_flag=True,
-    help="Make ANSWERS, a table with a column for each blank, to be filled.",
+    help="Create ANSWERS, an empty table with a column for each blank.",
 )
-@writes("DIR", "Write each student's feedback as a page and as text, and marks.csv, to DIR.")
+@writes("DIR", "Write each student's feedback as a page and as text to DIR, with marks.csv.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "csv", "json"]),
     default="text",
     show_default=True,
-    help="The table on standard output.",
+    help="Format of the table on standard output.",
 )
-@options.language("Of the feedback", "en")
+@options.language("The language of the feedback", "en")
 @bounded
 @at_once("students")
 def command(
@@ -115,7 +115,7 @@ def command(
     found = read_answers(answers, exercises)
     if not found.scripts:
         found.faults.raise_all(str(answers))
-        raise Malformed("nobody answers anything in it", str(answers))
+        raise Malformed("it contains no answers", str(answers))
     scheme = found.scheme or scheme_of(key)
     rows: list[Row] = []
     failed: dict[str, Malformed] = {}

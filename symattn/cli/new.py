@@ -18,7 +18,9 @@ from symattn.workers import Asker
 
 @click.command("new")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--from", "case", metavar="CASE", help="Start from a case instead of an example.")
+@click.option(
+    "--from", "case", metavar="CASE", help=("Start from this case instead of an example.")
+)
 @limited
 def command(file: Path, case: str | None, pace: Pace) -> None:
     """Write a walkthrough FILE to start from, with claims for every step.

@@ -38,8 +38,8 @@ def writes(
         @click.option(
             "--force",
             is_flag=True,
-            help="Replace files that symattn did not write, or that were changed since; what is "
-            "read is never replaced.",
+            help="Also replace files that symattn did not write or that have changed since. "
+            "Inputs are never replaced.",
         )
         @wraps(command)
         def with_outputs(*, output: Path | None, force: bool, **rest: Any) -> None:
@@ -107,7 +107,7 @@ def bounded(command: Callable[..., None]) -> Callable[..., None]:
         show_default=True,
         envvar="SYMATTN_MAX_SECONDS",
         metavar="S",
-        help="Stop a case that takes longer; 0 is no limit.",
+        help="Time limit for each case; 0 is no limit.",
     )
     @click.option(
         "--max-memory",
@@ -117,7 +117,7 @@ def bounded(command: Callable[..., None]) -> Callable[..., None]:
         show_default=True,
         envvar="SYMATTN_MAX_MEMORY",
         metavar="MB",
-        help="Stop a case that needs more memory; 0 is no limit.",
+        help="Memory limit for each case; 0 is no limit.",
     )
     @wraps(command)
     def with_limits(*, max_seconds: float, max_memory: int, **rest: Any) -> None:
@@ -131,7 +131,9 @@ def limited(command: Callable[..., None]) -> Callable[..., None]:
 
     @bounded
     @click.option(
-        "--allow-outside", is_flag=True, help="Let files extend others outside of their folder."
+        "--allow-outside",
+        is_flag=True,
+        help=("Allow files to extend others outside of their folder."),
     )
     @wraps(command)
     def with_pace(*, limits: Limits, allow_outside: bool, jobs: int = 1, **rest: Any) -> None:
@@ -142,12 +144,12 @@ def limited(command: Callable[..., None]) -> Callable[..., None]:
 
 #: What each part of a sheet is, for its flags.
 _PARTS = {
-    "drawing": "The flow of the steps, on pages for the browser.",
+    "drawing": "A drawing of the steps, on pages for the browser.",
     "backward": "The gradients.",
-    "jacobian": "The softmax Jacobians, in the gradients.",
-    "crosscheck": "How far NumPy is off, and which of SymPy's formulas were used.",
+    "jacobian": "The softmax Jacobians, with the gradients.",
+    "crosscheck": "How far NumPy differs, and which of SymPy's formulas were used.",
     "audit": "Where the document differs.",
-    "commands": "How to make the sheet again, and what proves its rules.",
+    "commands": "How to reproduce the sheet and prove its rules.",
 }
 
 
@@ -179,9 +181,9 @@ def _known_language(
 def paper_and_language(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command the settings that every sheet has."""
     paper = click.option(
-        "--paper", type=click.Choice(CHOICES["paper"]), help="What it is printed on; a4 if unsaid."
+        "--paper", type=click.Choice(CHOICES["paper"]), help="Paper size; a4 by default."
     )
-    return paper(language("What it is written in")(command))
+    return paper(language("The language")(command))
 
 
 def sheet_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -198,14 +200,14 @@ def sheet_settings(command: Callable[..., None]) -> Callable[..., None]:
         "--for",
         "audience",
         type=click.Choice(CHOICES["audience"]),
-        help="Whom it is for, which decides what is on it; student if unsaid.",
+        help="Audience, which decides what is included; student by default.",
     )
     detail = click.option(
         "--detail",
         type=click.Choice(CHOICES["detail"]),
-        help="Work one row of every product, or all rows; brief if unsaid.",
+        help="Work one row of every product, or all rows; brief by default.",
     )
-    places = click.option("--places", type=int, help="Decimal places; 4 if unsaid.")
+    places = click.option("--places", type=int, help="Decimal places; 4 by default.")
     for part, what in reversed(_PARTS.items()):
         whom = [f"{name}s" for name in PARTS[part]]
         for_all = len(whom) == len(CHOICES["audience"])

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @click.command("sheet")
 @case_arguments.argument
-@writes("DIR", "Where the sheets go.", default="sheets")
+@writes("DIR", "Output folder.", default="sheets")
 @click.option(
     "--format",
     "form",
     type=click.Choice(FORMS),
-    help="Only pages for the browser, only LaTeX, LaTeX and PDF, or Markdown. Without it, pages "
-    "and LaTeX, and PDF where TeX or Typst is found.",
+    help="Pages for the browser, LaTeX, LaTeX and PDF, or Markdown. By default pages and "
+    "LaTeX, and PDF where TeX or Typst is installed.",
 )
 @sheet_settings
 @click.option(

@@ -33,7 +33,7 @@ _MOST = 1 << 12
 @click.command("show")
 @click.argument("case")
 @click.argument("quantity")
-@click.option("--at", metavar="I,J", help="One entry: its indices, counted from 0.")
+@click.option("--at", metavar="I,J", help="A single entry: its indices, counted from 0.")
 @click.option("--places", default=6, show_default=True, help="Decimal places.")
 @click.option("--rounding", help="half-even, half-up, half-down, down, up, floor or ceiling.")
 @click.option(
@@ -171,7 +171,7 @@ def _lines(name: str, quantity: Quantity, decimal: Any, how: str) -> Iterator[st
     if rows * columns > _MANY and not _all_short(quantity):
         yield above
         yield from _columns(figures)
-        yield "The closed forms fit in no table: that of one entry with --at I,J"
+        yield "The closed forms are too wide for a table; --at I,J shows one entry"
         return
     table = [[_exact(entry) for entry in row] for row in quantity.rows]
     forms = [[_NO_FORM if x is None else x for x in row] for row in table]

@@ -32,18 +32,21 @@ _TOLD = 10
     default="standard",
     show_default=True,
     metavar="NAME",
-    help="Which samples: standard, quick or blocks.",
+    help="Suite of samples: standard, quick or blocks.",
 )
-@writes("DIR", "The folder for the files.", default="vectors")
+@writes("DIR", "Output folder.", default="vectors")
 @click.option(
     "--dtype",
     "dtypes",
     multiple=True,
     metavar="NAME",
-    help="Only this format, float16, bfloat16, float32 or float64; may be given again.",
+    help="Only this format: float16, bfloat16, float32 or float64. Can be repeated.",
 )
 @click.option(
-    "--seeds", type=int, metavar="N", help="Samples of each kind and format; the suite's if unsaid."
+    "--seeds",
+    type=int,
+    metavar="N",
+    help=("Samples of each kind and format; by default those of the suite."),
 )
 @click.option(
     "--format",
@@ -57,7 +60,7 @@ _TOLD = 10
     type=click.IntRange(min=1),
     metavar="N",
     envvar="SYMATTN_JOBS",
-    help="Work on so many samples at once; on as many as there are cores if unsaid.",
+    help="Number of parallel samples; by default the number of cores.",
 )
 @bounded
 def command(

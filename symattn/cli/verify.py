@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
-@click.option("--strict", is_flag=True, help="Exit with 1 on what is undecided as well.")
+@click.option("--strict", is_flag=True, help="Also exit with 1 if something is undecided.")
 @paced
 def command(cases: tuple[str, ...], form: str, strict: bool, pace: Pace) -> None:
     """Hold every quantity against NumPy and SymPy.

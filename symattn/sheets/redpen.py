@@ -14,7 +14,6 @@ from symattn.auditing.places import spanned, where
 from symattn.auditing.reports import (
     cause_number,
     grouped,
-    is_unexplained,
     just_as_well,
     summary_line,
     why,
@@ -68,9 +67,6 @@ def _summary(audit: Audit, say: Language) -> Iterator[b.Block]:
     )
     yield from _causes(audit, say)
     yield b.Heading(say("Roots"))
-    if (count := sum(map(is_unexplained, audit.figures))) > 1:
-        said = say("Of these, {count} have no common cause that I can find.", count=str(count))
-        yield b.Paragraph(said)
     rows: list[tuple[b.Line, ...]] = []
     for root, carried in grouped(audit):
         follow = str(len(carried)) if carried else ""

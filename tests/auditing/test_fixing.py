@@ -221,7 +221,7 @@ def test_figures_in_one_another_are_left(corrected):
 
     result = corrected("it is ⟦A[0, 1]|0.2698⟧", crossing)
     assert (result.text, result.fixes) == ("it is 0.2698", ())
-    assert {reason for _, reason in why(result)} == {"it crosses another figure"}
+    assert {reason for _, reason in why(result)} == {"it overlaps another figure"}
 
 
 def test_a_result_of_figures_that_are_left_is_left(corrected):
@@ -290,7 +290,7 @@ def test_a_masked_score_is_left(corrected):
     result = corrected("it is ⟦A[0, 1]|-inf⟧")
     assert (result.text, why(result)) == (
         "it is -inf",
-        [("A[0, 1]", "digits alone can't correct it")],
+        [("A[0, 1]", "correcting its digits is not enough")],
     )
 
 
@@ -300,7 +300,7 @@ def test_a_page_that_was_rendered_is_left():
     result = fixed(document.audit(document.printed), document.audit)
     assert (result.text, result.fixes) == (document.printed, ())
     assert {reason for _, reason in why(result)} == {
-        "the page has it once more, as it is rendered: correct what that is made from"
+        "the page also contains it as rendered: correct the source"
     }
 
 

@@ -70,10 +70,10 @@ SAID = {
     "mask-forgotten": "M without the mask",
     "mask-after": "A masked after the softmax, and not before it",
     "mask-as-zero": "the masked scores of M taken as 0, not as minus infinity",
-    "mask-transposed": "M with the mask the wrong way round",
-    "scale-not-rooted": "T with d itself in place of its square root",
+    "mask-transposed": "M with the mask inverted",
+    "scale-not-rooted": "T with d itself instead of its square root",
     "scaled-twice": "T with the division by sqrt(d) twice",
-    "other-scale": "T with sqrt(3) in place of sqrt(d)",
+    "other-scale": "T with sqrt(3) instead of sqrt(d)",
     "softmax-columns": "A with the softmax down the columns",
     "softmax-all": "A with the softmax over all entries at once",
     "not-normalised": "A without the division by the sums of the exponentials",
@@ -82,7 +82,7 @@ SAID = {
     "product-swapped": "S with the factors of the product swapped",
     "operand-ignored": "Q taken to be X",
     "other-quantity": "Q taken to be K",
-    "other-matrix": "Q with U in place of X",
+    "other-matrix": "Q with U instead of X",
     "term-dropped": "B without the term X",
     "term-sign": "B with the wrong sign of X",
     "product-dropped": "Q[0, 0] without the part X[0, 1] * W[1, 0] of its sum",
@@ -92,16 +92,16 @@ SAID = {
     "column-reused": "X with column 0 used for column 2, counted from 0",
     "rows-swapped": "X with rows 0 and 1 swapped, counted from 0",
     "columns-swapped": "X with columns 0 and 2 swapped, counted from 0",
-    "entry-reused": "X[0, 1] used in place of X[0, 0]",
-    "entry-of-column": "X[1, 0] used in place of X[0, 0]",
+    "entry-reused": "X[0, 1] used instead of X[0, 0]",
+    "entry-of-column": "X[1, 0] used instead of X[0, 0]",
     "entries-swapped": "X[0, 0] and X[0, 1] swapped",
     "mirrored": "X with its lower triangle mirrored",
     "heads-exchanged": "C with its parts 0 and 1 exchanged, counted from 0",
-    "off-by-one": "H divided by 4 in place of d",
+    "off-by-one": "H divided by 4 instead of d",
     "other-base": "exp(M) to base 2",
     "held-in": "X held in float16",
     "function-dropped": "N without the gelu",
-    "other-function": "N with its form by tanh in place of its form by erf",
+    "other-function": "N with the form with tanh instead of the form with erf",
 }
 
 
@@ -118,11 +118,11 @@ def test_every_kind_reads_well(kind) -> None:
 def test_a_wrong_number_reads_well() -> None:
     """It says where it came into use, and that nobody knows where it comes from."""
     words = ("-0.91", "-0.04", "V[0, 1]")
-    assert said("wrong-number", words) == "-0.91 in place of -0.04 for V[0, 1]"
+    assert said("wrong-number", words) == "-0.91 instead of -0.04 for V[0, 1]"
     figures = planting.document(Random(0), "wrong-value").case
     (slip,) = audit(figures).causes
     assert re.fullmatch(
-        "[0-9]+ wrong figures follow from one wrong number, \\S+ in place of \\S+ for V\\[\\d, "
+        "[0-9]+ wrong figures follow from one wrong number, \\S+ instead of \\S+ for V\\[\\d, "
         "\\d\\]\\. Where it comes from is unknown; no correct figure contradicts it.",
         slip.sentence,
     )

@@ -146,7 +146,7 @@ def test_figures_that_follow() -> None:
     text = errata(two)
     assert f"| line 0 | `c` | 0.777 | 0.111 | {NONE}; 1 further figure follows |" in text
     assert f"| line 1 | `b` | 0.243 | 0.143 | {NONE}; 2 further figures follow |" in text
-    after = text.partition("With these corrected, the following become:\n\n")[2]
+    after = text.partition("Once these are corrected, the following become:\n\n")[2]
     assert after.splitlines() == [
         "| where | quantity | printed | correct |",
         "|---|---|---|---|",

@@ -254,15 +254,15 @@ def caused(write):
 
 
 SENTENCE = (
-    "From T on, all 18 wrong figures follow from T with d_k itself in place of its square "
+    "From T on, all 18 wrong figures follow from T with d_k itself instead of its square "
     "root; no correct figure contradicts it."
 )
-RIVALS = "Just as well: T with the division by sqrt(d_k) twice. No figure tells them apart."
+RIVALS = "Equally likely: T with the division by sqrt(d_k) twice. No figure distinguishes them."
 
 
 def test_text_of_a_cause(caused, symattn) -> None:
     """A cause comes first, numbered, with what is as likely; then its first figure and how many
-    carry it; then the roots that have none, which is said once."""
+    carry it; then the roots that have none."""
     assert symattn("audit", "case.toml").table == [
         ["case Scaled"],
         ["27 figures: 7 hold, 20 refuted, 3 roots"],
@@ -273,7 +273,6 @@ def test_text_of_a_cause(caused, symattn) -> None:
         HEADINGS,
         ["line T", "T[0, 0]", "0.5938", "1.1875", "19/16", "cause 1"],
         ["17 more carry it: T (8 times), A (9 times)"],
-        ["These two figures have no common cause that I can find."],
         ["line S", "S[0, 1]", "7.1234", "-1.0625", "-17/16"],
         ["line S", "S[2, 0]", "-3.3333", "0.2500", "1/4"],
         [],
@@ -340,7 +339,7 @@ def test_errata_of_a_cause(caused, symattn) -> None:
     """The author reads the causes first, in sentences, with where to look."""
     lines = symattn("audit", "case.toml", "--format", "errata").out.splitlines()
     assert lines[4:8] == [
-        "What seems to be behind them:",
+        "Likely causes:",
         "",
         f"1. {SENTENCE} {RIVALS} First seen in line T: `T[0, 0]`.",
         "",
@@ -783,7 +782,7 @@ def test_errata(paper, symattn) -> None:
             f"| 1, inputs | `p` | 0.66 | 0.67 | {REASONS['truncated']} |",
             rf"| 5 \| off | `q` | 0.144 | 0.143 | {REASONS['last-digit']} |",
             "",
-            "With these corrected, the following become:",
+            "Once these are corrected, the following become:",
             "",
             "| where | quantity | printed | correct |",
             "|---|---|---|---|",

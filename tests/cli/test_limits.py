@@ -66,7 +66,7 @@ def test_without_a_limit(run: Run) -> None:
     assert (code, out[:10]) == (0, "A[0, 0] = ")
     code, out, err = run.ended("verify", "hoard.toml", *unlimited)
     assert (code, out) == (2, "")
-    assert err == "symattn: the input needs more memory than there is\n"
+    assert err == "symattn: the input needs more memory than is available\n"
 
 
 def test_a_worker_that_is_killed(run: Run) -> None:

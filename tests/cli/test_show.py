@@ -259,7 +259,7 @@ def test_a_large_quantity(tmp_path, symattn) -> None:
         lines = symattn("show", "large.toml", name, "--places", "2").out.splitlines()
         assert lines[0] == f"{name}, 9x9 \u2248 2 places, half-even:"
         assert [len(line.split()) for line in lines[1:-1]] == [9] * 9
-        assert lines[-1] == "The closed forms fit in no table: that of one entry with --at I,J"
+        assert lines[-1] == ("The closed forms are too wide for a table; --at I,J shows one entry")
     assert symattn("show", "large.toml", "x").out.startswith("x, 9x9, exact:\n  0  1   2")
     one = symattn("show", "large.toml", "A", "--at", "0,0").out
     assert re.fullmatch(r"A\[0, 0\] = 1/\(1 \+ e \+ .*\) \u2248 0\.\d{6}\n", one)

@@ -125,7 +125,7 @@ def test_what_only_solving_finds(
 
 
 def test_nested_too_deep(monkeypatch: pytest.MonkeyPatch, symattn) -> None:
-    """What is nested deeper than can be computed is one message."""
+    "What is nested too deeply to be computed is one message."
 
     def sink(*_: object) -> None:
         raise RecursionError
@@ -133,7 +133,7 @@ def test_nested_too_deep(monkeypatch: pytest.MonkeyPatch, symattn) -> None:
     monkeypatch.setattr(verification, "verify", sink)
     done = symattn("verify", "cat-sat-mat")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "symattn: cat-sat-mat: nested deeper than can be computed\n"
+    assert done.err == "symattn: cat-sat-mat: nested too deeply to be computed\n"
 
 
 def test_a_disk_that_says_no_more(monkeypatch: pytest.MonkeyPatch, symattn) -> None:

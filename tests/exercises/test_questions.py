@@ -91,7 +91,7 @@ def test_the_solution_has_every_answer_and_mistake(name: str, level: str) -> Non
     for slip, shows in found:
         for mistake in shows:
             wrong = r"-\infty" if mistake.wrong.is_infinite() else f"{mistake.wrong:f}"
-            assert f"= {wrong} in place of" in said
+            assert f"= {wrong} instead of" in said
         assert slip.sentence.partition("{")[0].strip() in said
     assert said.count("Usual mistakes") == len({slip.part for slip, _ in found})
 

@@ -489,7 +489,7 @@ def test_other_places(page: Reads, name: str, places: int) -> None:
 def test_what_a_page_leaves_out_is_said(page: Reads) -> None:
     """Rows that are not shown, Jacobians of many keys, formulas too wide for a heading."""
     said = text_of(page("many"))
-    assert said.count("Rows 4 to 25 likewise.") == 1  # Of the row sums; matrices have names.
+    assert said.count("Likewise for rows 4 to 25.") == 1  # Of the row sums; matrices have names.
     assert "With 10 keys the matrices are left out here." in said
     assert f"Computed as {walkthroughs.COMPUTED}." in text_of(page("long"))
 

@@ -112,14 +112,14 @@ WRONG = {
         {"scores": hiding(causal(0))},
         RIGHT,
         {},
-        ALIGNED + "top-left in place of bottom-right",
+        ALIGNED + "top-left instead of bottom-right",
         ALL,
     ),
     "bottom-right": (
         {"scores": BR},
         {"causal": "top-left"},
         {},
-        ALIGNED + "bottom-right in place of top-left",
+        ALIGNED + "bottom-right instead of top-left",
         ALL,
     ),
     "no mask": ({}, RIGHT, {}, "the scores without the mask", ALL),
@@ -225,11 +225,11 @@ def test_a_row_masked_whole_that_gives_the_mean_is_named():
     mask[2] = False
     kernel = Kernel(scores=lambda s: np.where(mask, s, np.float32(-1e9)))
     said = forward_only(kernel, {"mask": mask, "on_empty_row": "zero"})
-    assert said == ["output: a row masked whole giving the mean of the values in place of zero"]
+    assert said == ["output: a fully masked row giving the mean of the values instead of zero"]
     kernel = Kernel(scores=lambda s: np.where(mask, s, np.float32(-np.inf)))
     with np.errstate(invalid="ignore"):
         said = forward_only(kernel, {"mask": mask, "on_empty_row": "mean"})
-    assert said == ["output: a row masked whole giving NaN in place of the mean of the values"]
+    assert said == ["output: a fully masked row giving NaN instead of the mean of the values"]
 
 
 @pytest.mark.parametrize(
@@ -240,14 +240,14 @@ def test_a_row_masked_whole_that_gives_the_mean_is_named():
             [0, 1, 0, 1],
             [
                 "attention of each head with the keys and values of head h mod H, interleaved, "
-                "in place of those of its own"
+                "instead of those of its own"
             ],
         ),
         (
             [0, 0, 0, 0],
             [
                 "attention of each head with the keys and values of the first head "
-                "in place of those of its own"
+                "instead of those of its own"
             ],
         ),
     ],
@@ -342,7 +342,7 @@ def test_one_array_alone_has_its_cause():
     found = Kernel(scores=hiding(causal(0)))(q, k, v)
     exact = attention(*(from_floats(x) for x in (q, k, v)), causal="bottom-right")
     assert [cause.kind for cause in report(found, exact.output).causes] == ["mask-aligned"]
-    with pytest.raises(AssertionError, match="aligned top-left in place of bottom-right"):
+    with pytest.raises(AssertionError, match="aligned top-left instead of bottom-right"):
         assert_close(found, exact.output)
 
 

@@ -37,7 +37,7 @@ class MixedUp(Kernel):
         (
             Kernel(scores=hiding(lambda n_q, n_k: np.tri(n_k, n_q, dtype=bool).T)),
             {"causal": "top-left"},
-            "the scores with the mask the wrong way round",
+            "the scores with the mask inverted",
             ALL,
         ),
         (

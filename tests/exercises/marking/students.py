@@ -59,14 +59,14 @@ class Planted(NamedTuple):
 
 SLIPS = {
     "scale-dropped": Planted("T", lambda q: q["S"], "without the division by sqrt(d_k)"),
-    "scale-not-rooted": Planted("T", lambda q: q["S"] / q["d_k"], "in place of its square root"),
+    "scale-not-rooted": Planted("T", lambda q: q["S"] / q["d_k"], "instead of its square root"),
     "mask-forgotten": Planted("M", lambda q: q["T"], "without the mask"),
-    "mask-transposed": Planted("M", lambda q: masked(q["T"].T).T, "the wrong way round"),
+    "mask-transposed": Planted("M", lambda q: masked(q["T"].T).T, "inverted"),
     "softmax-columns": Planted("A", lambda q: softmax(q["M"], 0), "softmax down the columns"),
     "not-normalised": Planted("A", lambda q: np.exp(q["M"]), "without the division by the sums"),
     "transposed": Planted("S", lambda q: q["Q"] @ q["K"], "K and its transpose mixed up"),
     "sign-flipped": Planted("S", lambda q: -(q["Q"] @ q["K"].T), "S with the wrong sign"),
-    "other-matrix": Planted("S", lambda q: q["Q"] @ q["V"].T, "S with V in place of K"),
+    "other-matrix": Planted("S", lambda q: q["Q"] @ q["V"].T, "S with V instead of K"),
     "result-transposed": Planted("S", lambda q: q["K"] @ q["Q"].T, "S transposed"),
     "product-ignored": Planted("Y", lambda q: q["V"], "Y taken to be V"),
 }
