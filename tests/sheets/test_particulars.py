@@ -6,10 +6,11 @@ import pytest
 
 import symattn
 from symattn import formulas as f
+from symattn.auditing.audit import audit
 from symattn.calculus.derivation import derived
 from symattn.cases.case import Case
 from symattn.printers import blocks as b
-from symattn.sheets import derivation, walkthrough
+from symattn.sheets import derivation, marked, redpen, walkthrough
 from symattn.sheets.hints import hints
 from symattn.sheets.presentation import Presentation
 from symattn.solution.solution import solve
@@ -120,3 +121,30 @@ def test_the_sign_of_an_expected_value_is_explained() -> None:
         meanings = [plain(row[3]) for table in of(made, b.Table)
                     for row in table.rows if len(row) == 4]  # fmt: skip
         assert ("expected value" in meanings) == is_explained
+
+
+POST = r"""# Head
+
+Some words.
+
+$$X = \begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}$$
+
+$$Y = X X^\top = \begin{bmatrix} 5 & 11 \\ 11 & 25 \end{bmatrix}$$
+"""
+
+
+def test_an_article_that_is_read_whole_leaves_nothing_open(tmp_path) -> None:
+    """Its sheet says how it was read, and has no table of what is left."""
+    path = tmp_path / "post.md"
+    path.write_text(POST)
+    made = redpen.sheet(audit(path))
+    assert "How the article was read" in [plain(x.text) for x in of(made, b.Heading)]
+    assert all(table.rows for table in of(made, b.Table))
+
+
+def test_lines_of_an_article_look_like_what_they_are(tmp_path) -> None:
+    """Headings and words are set as such, all else as it is typed."""
+    path = tmp_path / "post.md"
+    path.write_text(POST)
+    kinds = [line.kind for line in marked.page(audit(path)).lines]
+    assert kinds == ["heading", "code", "words", "code", "code", "code", "code"]
