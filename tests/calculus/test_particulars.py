@@ -6,9 +6,11 @@ from random import Random
 
 import pytest
 
+from symattn import syntax
 from symattn.calculus import draft, reading
 from symattn.calculus.atoms import Undecided
 from symattn.calculus.derivation import derived
+from symattn.calculus.mending import rebuilt
 from symattn.calculus.normal import Normal
 from symattn.calculus.points import draw
 from symattn.calculus.printing import latex, text
@@ -117,6 +119,16 @@ def test_tables_that_come_from_no_file_have_no_lines_to_point_to() -> None:
     assert [one.said.at for one in derived("lines", {**TABLES, "lines": lines}).lines] == [0, 0]
     faulty = derived("faulty", {**TABLES, "title": 1, "lines": lines})
     assert {fault.line for fault in faulty.faults} == {0}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["M[i, j]", "T[i, j, k]", "x[i]", "-x", "x.T", "a + b", "a**b", "f(a, b)", "a == b", "a"],
+)
+def test_a_tree_rebuilt_of_its_own_parts_is_the_same(line) -> None:
+    """No part is left out of what is mended elsewhere."""
+    tree = syntax.parse(line, letters=True)
+    assert rebuilt(tree, tuple(syntax.inside(tree))) == tree
 
 
 # -- points ---------------------------------------------------------------------------------
