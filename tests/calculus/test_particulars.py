@@ -94,7 +94,7 @@ def test_too_many_indices_that_look_alike_are_given_up() -> None:
 )
 def test_a_hypothesis_is_put_into_those_before_it(first, second, line) -> None:
     """What follows from two equations is proved in whichever order they are assumed."""
-    shapes = {name: [] for name in "abcdt"}
+    shapes: dict[str, list[str]] = {name: [] for name in "abcdt"}
     for hypotheses in ([first, second], [second, first]):
         assert judged(line, shapes=shapes, hypotheses=hypotheses).status == "proved"
 
