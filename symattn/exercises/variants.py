@@ -20,7 +20,7 @@ from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.draws import Draws, Integers
 from symattn.exercises.exercise import Exercise, Part, exercise
-from symattn.exercises.slips import VISIBLE, Slip, catalogue, mask_names
+from symattn.exercises.slips import VISIBLE, Slip, catalogue, mask_names, restricted_names
 from symattn.numbers.balls import FIRST
 from symattn.programs.floats import Floats, Matrix
 from symattn.programs.nodes import Node, ancestors
@@ -145,7 +145,7 @@ class _Search:
             for node in (*self._nodes.values(), *slipped, *self._softmaxes, *scores)
         }
         self._masks = mask_names(base.case) if base.level == "masked" else set()
-        every = mask_names(base.case)
+        every = mask_names(base.case) | restricted_names(base.case)
         serials = {node.serial for node in used}
         self._drawn = [
             name
