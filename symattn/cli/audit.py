@@ -123,8 +123,9 @@ def command(
     audits = case_arguments.of_each(
         cases, pace, _audited, form, output is None, strict, unfolded, settings
     )
-    # Of these a reader is told what is done, and in them what is not.
-    in_parts = form in ("github", "json", "sarif")
+    # These tell a program what is done, and what is not.
+    if not audits.done and form not in ("github", "sarif"):
+        audits.tell()
     if pages:
         names = [f"{item.name}-audit.{form}" for item in audits.done]
         if not single:
@@ -135,8 +136,7 @@ def command(
         for item in audits.done:
             case_arguments.echo(item.content)
     else:
-        items = audits.done if in_parts else audits.whole()
-        text = _text([item.content for item in items], audits.stopped, form)
+        text = _text([item.content for item in audits.done], audits.stopped, form)
         if output is not None:
             outputs.write(output, (text.rstrip("\n") + "\n").encode())
         elif text:
@@ -238,7 +238,8 @@ def _text(contents: list[Any], stopped: Sequence[Malformed], form: str) -> str:
         return json_text(log)
     if form == "text":
         return "".join(contents)
-    contents += [f"::error title=stopped::{annotation(str(one))}" for one in stopped]
+    if form == "github":
+        contents += [f"::error title=stopped::{annotation(str(one))}" for one in stopped]
     return "\n".join(content for content in contents if content)
 
 

@@ -22,6 +22,7 @@ from symattn.exercises.exercise import Exercise, Part
 from symattn.numbers import rounding
 from symattn.printers.blocks import Math
 from symattn.programs.display import formula
+from symattn.programs.functions.domains import DOMAINS
 from symattn.programs.nodes import Node, ancestors
 from symattn.shapes import Nested, nested
 from symattn.solution.entries import Entry
@@ -131,13 +132,28 @@ def _any_numbers(case: Case) -> Case:
         numbers = draws.below(1000, node.grid).tolist()
         return nested(node.shape, [[Fraction(100 + x, 500) for x in row] for row in numbers])
 
-    masks = mask_names(case)
+    kept = mask_names(case) | restricted_names(case)
     given = {
         name: drawn(node)
         for name, node in case.program.quantities.items()
-        if name in case.given and node.shape and name not in masks
+        if name in case.given and node.shape and name not in kept
     }
     return with_numbers(case, given, drawn(case.program.quantities[case.output]))
+
+
+def restricted_names(case: Case) -> set[str]:
+    """What is given to a function that is not of all numbers, such as the ids of an embedding."""
+    program = case.program
+    steps = ancestors(program.quantities[name] for name in program.steps)
+    calls = [node.written for node in steps if node.written]
+    operands = [
+        call.given[parameter]
+        for call in calls
+        for parameter in DOMAINS.get(call.function, {})
+        if isinstance(call.given.get(parameter), Node)
+    ]
+    sources = {node.serial for node in ancestors(operands) if not node.operands}
+    return {name for name in program.given if program.quantities[name].serial in sources}
 
 
 def mask_names(case: Case) -> set[str]:

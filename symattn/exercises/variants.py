@@ -20,7 +20,7 @@ from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.draws import Draws, Integers
 from symattn.exercises.exercise import Exercise, Part, exercise
-from symattn.exercises.slips import VISIBLE, Slip, catalogue, mask_names
+from symattn.exercises.slips import VISIBLE, Slip, catalogue, mask_names, restricted_names
 from symattn.numbers.balls import FIRST
 from symattn.programs.floats import Floats, Matrix
 from symattn.programs.nodes import Node, ancestors
@@ -30,8 +30,8 @@ from symattn.solution.solution import Solution
 
 Flags = npt.NDArray[np.bool_]
 
-#: Versions of one exercise at most, and candidates that are judged at once, at most, and at
-#: most behind the last that was taken.
+#: Versions of one exercise at most, and candidates that are judged at once, at most, and by
+#: one criterion that none of them meets.
 MOST = 999
 _AT_ONCE, _CANDIDATES, _IN_VAIN = 256, 1_000_000, 100_000
 #: So often a matrix of a candidate is drawn until its rows are distinct.
@@ -145,7 +145,7 @@ class _Search:
             for node in (*self._nodes.values(), *slipped, *self._softmaxes, *scores)
         }
         self._masks = mask_names(base.case) if base.level == "masked" else set()
-        every = mask_names(base.case)
+        every = mask_names(base.case) | restricted_names(base.case)
         serials = {node.serial for node in used}
         self._drawn = [
             name
@@ -175,14 +175,17 @@ class _Search:
             for low, high, dense in _STYLES
         ]
         self._failed: Counter[str] = Counter()
+        #: Of how many candidates each criterion was asked, and how many met it, by its place.
+        self._asked: Counter[int] = Counter()
+        self._met: Counter[int] = Counter()
 
     def versions(self, count: int) -> Iterator[Exercise]:
         """So many versions."""
         draws = Draws(self.seed)
         seen: set[object] = set()
-        found = last = 0
+        found = 0
         count_drawn = 0
-        while count_drawn < min(_CANDIDATES, last + _IN_VAIN):
+        while count_drawn < _CANDIDATES and not self._is_in_vain():
             drawn = self._draw(draws)
             count_drawn += _AT_ONCE
             for k in np.flatnonzero(self._pass(drawn)):
@@ -194,11 +197,17 @@ class _Search:
                     self._failed[_AGAIN] += 1
                     continue
                 seen.add(answers)
-                found, last = found + 1, count_drawn
+                found += 1
                 yield made
                 if found == count:
                     return
         raise Malformed(self._given_up(found, count, count_drawn))
+
+    def _is_in_vain(self) -> bool:
+        """Whether a criterion is met by none of very many: later ones are never asked."""
+        return any(
+            asked >= _IN_VAIN and not self._met[place] for place, asked in self._asked.items()
+        )
 
     def _given_up(self, found: int, count: int, drawn: int) -> str:
         (reason, often), *_ = self._failed.most_common(1)
@@ -261,6 +270,8 @@ class _Search:
         for name, rows in drawn.items():
             good &= rows.any(axis=(-1, -2)) | (name == "")
         self._failed[_GIVEN] += int((~good).sum())
+        self._asked[-1] += len(good)
+        self._met[-1] += int(good.sum())
         if not good.any():
             return good
         program = self.base.case.program
@@ -321,9 +332,11 @@ class _Search:
         """Which of many candidates are pleasant, all comparisons ``off`` by so much."""
         good = np.ones(count, bool)
         with np.errstate(all="ignore"):
-            for reason, passed in self._criteria(values, off):
+            for place, (reason, passed) in enumerate(self._criteria(values, off)):
                 self._failed[reason] += int((good & ~passed).sum())
+                self._asked[place] += int(good.sum())
                 good &= passed
+                self._met[place] += int(good.sum())
         return good
 
     def _criteria(self, values: Mapping[int, Matrix], off: float) -> Iterator[tuple[str, Flags]]:

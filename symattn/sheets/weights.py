@@ -70,8 +70,6 @@ def _exponentials(steps: Steps, node: Node, count: int) -> list[b.Matrix]:
         tuple("0" if power is None else f.latex(power.formula()) for power in row) for row in rows
     )
     exact = b.Matrix(f"{name} =", cells, steps.tokens(scores, 0)[:count])
-    if cells == rounded:
-        return [exact]
     return [exact, b.Matrix(r"\approx", rounded)] if matrix_width(exact) <= TEXT else [near]
 
 

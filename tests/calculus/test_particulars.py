@@ -6,9 +6,11 @@ from random import Random
 
 import pytest
 
+from symattn import syntax
 from symattn.calculus import draft, reading
 from symattn.calculus.atoms import Undecided
 from symattn.calculus.derivation import derived
+from symattn.calculus.mending import rebuilt
 from symattn.calculus.normal import Normal
 from symattn.calculus.points import draw
 from symattn.calculus.printing import latex, text
@@ -92,7 +94,7 @@ def test_too_many_indices_that_look_alike_are_given_up() -> None:
 )
 def test_a_hypothesis_is_put_into_those_before_it(first, second, line) -> None:
     """What follows from two equations is proved in whichever order they are assumed."""
-    shapes = {name: [] for name in "abcdt"}
+    shapes: dict[str, list[str]] = {name: [] for name in "abcdt"}
     for hypotheses in ([first, second], [second, first]):
         assert judged(line, shapes=shapes, hypotheses=hypotheses).status == "proved"
 
@@ -117,6 +119,16 @@ def test_tables_that_come_from_no_file_have_no_lines_to_point_to() -> None:
     assert [one.said.at for one in derived("lines", {**TABLES, "lines": lines}).lines] == [0, 0]
     faulty = derived("faulty", {**TABLES, "title": 1, "lines": lines})
     assert {fault.line for fault in faulty.faults} == {0}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["M[i, j]", "T[i, j, k]", "x[i]", "-x", "x.T", "a + b", "a**b", "f(a, b)", "a == b", "a"],
+)
+def test_a_tree_rebuilt_of_its_own_parts_is_the_same(line) -> None:
+    """No part is left out of what is mended elsewhere."""
+    tree = syntax.parse(line, letters=True)
+    assert rebuilt(tree, tuple(syntax.inside(tree))) == tree
 
 
 # -- points ---------------------------------------------------------------------------------

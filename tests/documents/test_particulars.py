@@ -10,12 +10,14 @@ import pytest
 from symattn.documents import files
 from symattn.documents.binding import series
 from symattn.documents.binding.definitions import _plain
+from symattn.documents.binding.names import usual_role
 from symattn.documents.files import article
 from symattn.documents.latex.macros import Macro, Stream
 from symattn.documents.notation.latex import latex_tokens
 from symattn.documents.paragraphs import Paragraph
 from symattn.documents.passages import passages
-from symattn.documents.text import Text
+from symattn.documents.reading import Number
+from symattn.documents.text import Span, Text
 from symattn.documents.trees import Words
 from symattn.errors import Malformed
 from symattn.limits import LINES
@@ -155,3 +157,28 @@ def test_a_statement_goes_on_until_its_brackets_are_closed() -> None:
 def test_a_statement_says_one_thing_once(code, said) -> None:
     """What is shown is mentioned, what is computed is one chain."""
     assert lines(f"A = Q @ K\n{code}") == ["A = Q @ K", *said]
+
+
+# -- names and signs ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sign", ["·", "⋅", "•", "∙", r"\cdot", r"\bullet"])
+def test_every_dot_is_the_same_sign(sign) -> None:
+    """Whichever a keyboard has, it multiplies."""
+    token = latex_tokens(f"2 {sign} 3")[1]
+    assert (token.kind, token.text) == ("operator", "·")
+
+
+@pytest.mark.parametrize(
+    ("role", "letters"),
+    [("output", "z o y c O Z"), ("weights", "a w p P alpha"), ("scores", "s e")],
+)
+def test_letters_have_their_usual_roles(role, letters) -> None:
+    """Where an article says nothing else, the letter of a row tells what it is of."""
+    assert {usual_role(letter) for letter in letters.split()} == {role}
+
+
+def test_what_is_said_plainly_is_not_confirmed_by_its_value() -> None:
+    """Only what is bound because its value agrees is marked so."""
+    found = Number("0.5", Span(0, 3), "given")
+    assert (found.confirmed, found.of, found.why) == (False, "", "")

@@ -96,3 +96,19 @@ def test_what_floats_may_be_off_by_speaks_for_a_candidate(high, off, telling) ->
     """Only rows that are surely alike are dropped before the exact numbers decide."""
     weights, kept = np.array([[[high, 1 - high]]]), np.ones((1, 1, 2), dtype=bool)
     assert _are_telling(weights, kept, 0.01, off).tolist() == [telling]
+
+
+@pytest.mark.parametrize(
+    ("step", "derivation"),
+    [
+        ("rmsnorm(X, eps=1)", "rms-norm-backward"),
+        ("layernorm(X, eps=1)", "layer-norm-backward"),
+        ("gelu(X)", "activation-derivatives"),
+        ("logsumexp(X)", "log-sum-exp"),
+        ("rowmax(X)", "online-softmax"),
+    ],
+)
+def test_a_proof_is_asked_of_what_a_step_computes(step, derivation) -> None:
+    """Each function has the bundled derivation that is about it."""
+    made = exercise(make("about", {"X": [[1, 2], [3, 5]]}, {"Y": step}), "proof")
+    assert [part.quantity for part in made.parts] == [derivation]

@@ -9,9 +9,11 @@ import pytest
 
 from symattn.languages.language import ENGLISH
 from symattn.printers import blocks as b
-from symattn.printers import html, latex, markdown
+from symattn.printers import html, latex, markdown, notebook, typst
 from symattn.printers import notation as n
 from symattn.printers.index import index
+from symattn.printers.letters import escape
+from symattn.printers.mathml import mathml
 
 from .test_html import Reader
 
@@ -29,7 +31,7 @@ def body(page: str) -> str:
 def test_nothing_stands_on_a_page_beside_what_the_sheet_says() -> None:
     """Text begins and ends where its element does."""
     blocks = (
-        b.Heading("Head", 1),
+        b.Heading(("Head",), 1),
         b.Paragraph(("So ", b.Math("x_1"), " holds.")),
         b.Matrices((b.Matrix("A =", (("1", r"\frac{1}{2}"), ("y", "3"))),)),
     )
@@ -45,7 +47,7 @@ def test_nothing_stands_on_a_list_beside_what_it_lists() -> None:
 def test_headings_are_named_by_their_sections() -> None:
     """Links lead to the third part of the second section, whatever they are called."""
     levels = (1, 2, 2, 1, 2, 2, 2)
-    page = html.document(sheet(*(b.Heading(f"h{k}", level) for k, level in enumerate(levels))))
+    page = html.document(sheet(*(b.Heading((f"h{k}",), level) for k, level in enumerate(levels))))
     names = [value for name, value in Reader(page).values if name == "id"]
     assert names == [f"part-{x}" for x in ("1", "1-1", "1-2", "2", "2-1", "2-2", "2-3")]
 
@@ -62,6 +64,23 @@ def test_pages_bring_fonts_that_browsers_read() -> None:
     fonts = re.findall(r'url\("data:font/woff2;base64,([^"]*)"\)', html.style())
     assert len(fonts) == html.style().count("@font-face") == 3
     assert all(b64decode(font, validate=True).startswith(b"wOF2") for font in fonts)
+
+
+def test_fractions_in_a_heat_map_are_small() -> None:
+    """Its cells are as high as a figure; those of a matrix make room for a display."""
+    heat = b.HeatMap((), ((0.5,),), ((r"$\frac{1}{2}$",),), ("q",), ("k",))
+    page = html.document(sheet(b.HeatMaps((heat,))))
+    assert "<mfrac>" in page
+    assert "displaystyle" not in page[page.index("<main>") :]
+    matrix = b.Matrices((b.Matrix("", ((r"\frac{1}{2}",),)),))
+    assert '<math displaystyle="true"><mfrac>' in html.document(sheet(matrix))
+
+
+def test_a_note_stands_below_a_table_where_there_is_one() -> None:
+    """A table without one ends with itself."""
+    noted, plain = (notebook.summary("t", "", ["a"], [["x"]], note) for note in ("Note.", ""))
+    assert noted.endswith("</table>\n<p>Note.</p></div>")
+    assert plain.endswith("</table></div>")
 
 
 # -- LaTeX ------------------------------------------------------------------------------------
@@ -83,6 +102,28 @@ def test_rows_of_tables_have_air_for_their_formulas(formula, air) -> None:
     shown = latex.document(sheet(table)).partition(r"\begin{longtable}")[2]
     rules = [r"\toprule", r"\textbf{a} & \textbf{b} \\", r"\midrule", r"\endhead"]
     assert shown.split("\n")[1:6] == [*rules, rf"1 & ${formula}$ \\{air}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("a–b", "a--b"), ("a—b", "a---b"), ("so…", r"so\dots{}"), ("“it’s”", "``it's''")],
+)
+def test_typography_is_that_of_the_fonts(text, shown) -> None:
+    """Dashes, dots and quotation marks go by the names that LaTeX has for them."""
+    assert escape(text) == shown
+
+
+# -- Typst ------------------------------------------------------------------------------------
+
+
+def test_equations_beside_others_are_those_that_stand_alone() -> None:
+    """Nothing is added to them where they share a line."""
+    equations = b.Equations((("x", "=", "1"), ("", "=", "y")))
+    alone = typst.document(sheet(equations)).partition("#equations($ ")[2].partition(" $")[0]
+    matrices = b.Matrices((b.Matrix("A =", (("1",),)),))
+    beside = typst.document(sheet(b.Beside((equations, matrices))))
+    assert alone
+    assert f"#shelf($ {alone} $," in beside
 
 
 # -- Markdown ---------------------------------------------------------------------------------
@@ -123,3 +164,8 @@ def test_rows_end_where_they_are_said_to(name) -> None:
     lines = node.inner[0] if isinstance(node, n.Fenced) else node
     assert isinstance(lines, n.Lines)
     assert [len(row) for row in lines.rows] == [2, 2, 2]
+
+
+def test_a_star_is_an_operator_of_its_own() -> None:
+    """It is no dot, and stands between what it is put between."""
+    assert "<mo>∗</mo>" in mathml("x * y")
