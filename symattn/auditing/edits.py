@@ -72,7 +72,7 @@ def phrase(kind: str, words: Sequence[str]) -> Sentence:
     """An edit of that kind in words.
 
     >>> phrase("other-scale", ["T", "sqrt(3)", "sqrt(d_k)"])
-    'T with sqrt(3) in place of sqrt(d_k)'
+    'T with sqrt(3) instead of sqrt(d_k)'
     """
     return Sentence(KINDS[kind].phrase, **dict(zip(ascii_lowercase, words, strict=False)))
 

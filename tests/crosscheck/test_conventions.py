@@ -74,7 +74,7 @@ def test_work_in_fractions_is_bounded():
     assert np.array_equal(flow.value[exact != 0], (exact > 0)[exact != 0])
 
 
-KINK = "on the way back from y a number can't be told from a kink"
+KINK = "in the backward pass from y a number can't be distinguished from a kink"
 OPEN = {
     "relu(softmax(x) - 0.5)": ("", KINK),
     "abs(softmax(x) - 0.5)": ("", KINK),
@@ -151,7 +151,7 @@ def test_gradients_of_other_numbers():
     assert found.quantities["h"].value.tolist() == [0]
     gradient = found.gradients["x"]["1"]
     assert np.isinf(gradient.bound).all()
-    assert gradient.doubt == "m holds a gradient, whose own is not worked out"
+    assert gradient.doubt == "m contains a gradient, and gradients of gradients are not computed"
 
 
 def test_gradients_of_symbols():

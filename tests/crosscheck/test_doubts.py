@@ -92,10 +92,10 @@ DIVISOR = "a divisor can't be distinguished from 0"
 @pytest.mark.parametrize(
     ("given", "steps", "wrt", "doubt"),
     [
-        ({"x": [0, 4]}, {"y": "sqrt(x)"}, "x", f"on the way back from y {DIVISOR}, or "),
+        ({"x": [0, 4]}, {"y": "sqrt(x)"}, "x", f"in the backward pass from y {DIVISOR}, or "),
         ({"x": 800}, {"y": "exp(x) / exp(x + 1)"}, "x", f"in y {RANGE}"),
         ({"x": ["1e200"]}, {"y": "x * 2", "z": "y / 1e200 * 1e200"}, "x", ""),
-        ({"x": ["1e-200"]}, {"y": "1 / x", "z": "y * 1e-200"}, "x", "on the way back from z"),
+        ({"x": ["1e-200"]}, {"y": "1 / x", "z": "y * 1e-200"}, "x", "in the backward pass from z"),
     ],
 )
 def test_gradients_that_are_open(given, steps, wrt, doubt):
@@ -172,4 +172,4 @@ def test_no_slope_times_zero():
     loss = Loss("y", None, ["x"])
     gradient = recompute({"x": [0, 4]}, {"y": "sqrt(x * x)"}, loss).gradients["x"]["1"]
     assert np.isinf(gradient.bound).tolist() == [True, False]
-    assert gradient.doubt.startswith("on the way back from y")
+    assert gradient.doubt.startswith("in the backward pass from y")

@@ -189,7 +189,7 @@ def test_an_output_that_holds_minus_infinity():
     flow = recompute(given, {"T": "S + B"}, Loss("T", None, ["S"])).gradients["S"]["1"]
     assert flow.value[1].tolist() == flow.step[1].tolist() == [1, 1]
     assert np.isinf(flow.bound).tolist() == [[False, True], [False, False]]
-    assert flow.doubt == "T, the loss's output, holds -inf, which has no slope"
+    assert flow.doubt == "T, the output of the loss, contains -inf, where it has no derivative"
 
 
 @pytest.mark.parametrize("above", [[[2, 0], [1, 1]], [["g1", 0], [1, 1]]])

@@ -362,7 +362,7 @@ def test_other_languages(tmp_path) -> None:
     assert {"queries", "masked"} <= set(texts(read(draw(path, "pattern", language="en"))))
 
 
-def test_the_picture_of_the_readme(solved) -> None:
+def test_the_picture_of_the_manual(solved) -> None:
     """It is what `symattn draw length-4-causal --what gradients` makes."""
-    picture = Path(__file__).parents[2] / ".github" / "drawing.svg"
+    picture = Path(__file__).parents[2] / "docs" / "images" / "drawing.svg"
     assert picture.read_text("utf-8") == draw(solved("length-4-causal"), "gradients")

@@ -41,7 +41,7 @@ def test_nothing_stands_on_a_page_beside_what_the_sheet_says() -> None:
 def test_nothing_stands_on_a_list_beside_what_it_lists() -> None:
     """Its title, its cards with their files, and other pages."""
     page = index([("<h2>Card</h2>", [("a.html", "HTML")])], [("b.html", "Other")], ENGLISH)
-    assert body(page) == "SheetsCardHTMLAlsohereOther"
+    assert body(page) == "SheetsCardHTMLOthersheetshereOther"
 
 
 def test_headings_are_named_by_their_sections() -> None:

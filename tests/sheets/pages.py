@@ -201,7 +201,7 @@ class Page:
             latex = piece.latex.removeprefix(r"\displaystyle ")
             if text[0] == "Entry by entry: ":
                 self._attempt(self._definition, latex)
-            elif text[0] == "For one entry of any row: ":
+            elif text[0] == "For any entry of any row: ":
                 self._chained_definition(latex)
             elif (found := _JACOBIAN.match(latex)) is not None:
                 self._jacobian_rule(latex, *found.groups())
@@ -222,9 +222,9 @@ class Page:
                 for flow in rest[:1]:
                     assert isinstance(flow, b.Math)
                     self._level(flow.latex)
-            case (str(words),) if words.startswith("No short closed form"):
+            case (str(words),) if words.startswith("There is no short closed form"):
                 self.unclosed.add(self.headings[-1].partition(" = ")[0])
-            case ("With ", b.Math(), " these are 0 in every entry: ", *formulas):
+            case ("Since ", b.Math(), " is 0, so is every entry of these: ", *formulas):
                 for formula in formulas:
                     if isinstance(formula, b.Math):
                         self._zero(formula.latex.partition(" = ")[0])

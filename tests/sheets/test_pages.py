@@ -290,7 +290,7 @@ def test_sections(page: Reads, name: str) -> None:
     assert names[2 : 2 + len(steps)] == steps
     compared = names[2 + len(steps) : backward]
     assert compared == (["Compared with " + truth.document["extends"]] if truth.base else [])
-    jacobians = [text for text in names[backward:] if text.endswith("the softmax Jacobian")]
+    jacobians = [text for text in names[backward:] if text.startswith("The softmax Jacobian of ")]
     assert names[backward + 1 :][: len(jacobians)] == jacobians
     gradients = [text for text in names[backward:] if text[:10] == r"\mathrm{d}"]
     order = [gradient(quantity) for quantity in reversed(truth.values) if quantity in truth.reached]
@@ -358,7 +358,7 @@ def test_where_the_gradient_comes_from(page: Reads) -> None:
     assert "is given:" in given
     # Without a source and without claims there is no document.
     assert "no loss" not in given + asked + made
-    assert "all ones" in asked
+    assert "every entry of the upstream gradient is 1" in asked
     assert "The document has no loss." in none
 
 
@@ -386,7 +386,7 @@ def test_the_cross_check_names_every_quantity(page: Reads, name: str) -> None:
 def test_what_is_too_large_for_sympy(page: Reads) -> None:
     """The reason stands there, and nothing else of SymPy."""
     (text,) = page("large").derived
-    assert text.startswith("Left open by SymPy: every quantity: entries are used ")
+    assert text.startswith("Not decided by SymPy: every quantity: entries are used ")
 
 
 @pytest.mark.sampled(3)
@@ -397,10 +397,10 @@ def test_which_formula_was_put_to_use_where(page: Reads, name: str) -> None:
     made = page(name)
     truth = made.truth
     whole, *rest = made.derived
-    count = re.search(r"for (?:all|(\d+) of) (\d+) quantities", whole)
+    count = re.search(r"in every entry of (?:all|(\d+) of) (\d+) quantities\.", whole)
     assert count is not None
     assert int(count[2]) == len(truth.values) + len(truth.wrt)
-    told = [text for text in rest if text.startswith("Left open by SymPy: ")]
+    told = [text for text in rest if text.startswith("Not decided by SymPy: ")]
     assert bool(told) == (count[1] is not None)
     put_in = {latex_name(given) for given in truth.given} | {gradient(truth.output)}
     formulas = {text.partition(": ")[0]: text for text in rest if text not in told}
@@ -411,13 +411,13 @@ def test_which_formula_was_put_to_use_where(page: Reads, name: str) -> None:
             continue
         found = re.fullmatch(
             r"SymPy's formula(?:, in (?:the stages (.+)|\d+ stages))?, "
-            r"(?:with the values of (.+) put in|without letters); "
-            r"equal to the closed form in (?:all (\d+) entries|its entry)\.",
+            r"(?:with the values of (.+) substituted|without symbols); "
+            r"it equals the closed form in (?:all (\d+) entries|its entry)\.",
             text.partition(": ")[2],
         )
         assert found is not None, text
         assert int(found[3] or 1) == truth.values[wanted].size
-        # What has no letters is 0.
+        # What has no symbols is 0.
         assert found[2] or not any(map(abs, truth.gradient(wanted, {}).flat))
         assert set((found[2] or gradient(truth.output)).split(", ")) <= put_in
         assert not found[1] or not set(found[1].split(", ")) & put_in
@@ -490,7 +490,7 @@ def test_what_a_page_leaves_out_is_said(page: Reads) -> None:
     """Rows that are not shown, Jacobians of many keys, formulas too wide for a heading."""
     said = text_of(page("many"))
     assert said.count("Likewise for rows 4 to 25.") == 1  # Of the row sums; matrices have names.
-    assert "With 10 keys the matrices are left out here." in said
+    assert "The matrices are omitted here, since there are 10 keys." in said
     assert f"Computed as {walkthroughs.COMPUTED}." in text_of(page("long"))
 
 
@@ -540,7 +540,7 @@ def test_jacobians_of_few_keys(keys: int, shown: bool) -> None:
     """Up to six keys have their Jacobians."""
     made = sheet_of({"x": list(range(keys))}, {"a": "softmax(x)"})
     assert any(name.startswith("J_{0}") for name in matrices(made)) == shown
-    left_out = f"With {keys} keys the matrices are left out here."
+    left_out = f"The matrices are omitted here, since there are {keys} keys."
     texts = [plain(block.text) for block in made.blocks if isinstance(block, b.Paragraph)]
     assert (left_out in texts) == (not shown)
 

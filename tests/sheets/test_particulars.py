@@ -42,16 +42,20 @@ def test_equal_sums_say_whether_their_exponentials_are_the_same() -> None:
 def test_the_gradient_of_an_index_is_explained_where_there_is_one(step, is_taken) -> None:
     """What scatter means is said before it is written."""
     case = symattn.case("index", {"X": [[1, 2], [3, 4]]}, {"Y": step})
-    assert ("at the place that it was taken from, with 0 around it" in said(case)) == is_taken
+    assert ("where it was taken from, and 0 elsewhere" in said(case)) == is_taken
 
 
 def test_what_is_0_because_a_gradient_is_stands_in_one_sentence() -> None:
     """All that flows on from it, each once."""
-    (sentence,) = (x for x in said("cat-sat-mat-padding").split("\n") if "0 in every entry:" in x)
+    (sentence,) = (
+        x
+        for x in said("cat-sat-mat-padding").split("\n")
+        if "is 0, so is every entry of these:" in x
+    )
     for name in "TSKQ":
         assert sentence.count(rf"\mathrm{{d}}{name} = ") == 1
     doubled = symattn.case("doubled", {"X": [[1, 2]]}, {"S": "X * 2", "Y": "S * S"})
-    assert "0 in every entry:" not in said(doubled)
+    assert "is 0, so is every entry of these:" not in said(doubled)
 
 
 def test_a_number_has_its_name_without_indices() -> None:

@@ -231,7 +231,7 @@ def test_where_the_document_differs(name: str) -> None:
     sentences = [slip.sentence for slip in symattn.audit(name).causes]
     for short, whole in zip(found, rows, strict=True):
         carried = plain(whole[4])
-        more = f" ({carried} more carried from it)" if carried else ""
+        more = f" ({carried} more follow from it)" if carried else ""
         # A cause has its number on the red-pen sheet, here it is told.
         _, _, number = plain(whole[3]).rpartition("cause ")
         reason = sentences[int(number) - 1] if number.isdigit() else plain(whole[3])
@@ -365,7 +365,9 @@ def test_figures_cut_off_throughout(tmp_path: Path) -> None:
     """What explains every slip at once is said behind the counts."""
     claimed = [("s", "[0.428, 0.714]"), ("s[0]", "0.42"), ("r", "1.41"), ("E", "[0.88, 0.77]")]
     made = audited(tmp_path, *claimed)
-    assert paragraphs(made)[0].endswith("figures being cut off instead of rounded")
+    assert paragraphs(made)[0].endswith(
+        "every error is explained by truncation instead of rounding"
+    )
 
 
 def test_one_heading_over_all_that_is_marked() -> None:

@@ -136,7 +136,7 @@ def test_what_floats_leave_open_is_named() -> None:
     case = make("open", {"x": [800, 2]}, {"y": "exp(x) / exp(x + 1)", "z": "x * x"})
     shown = document(sheet(Solution(case), audience="author"))
     assert (
-        r"\textbf{Left open by floats:} $y$: in y a number is beyond the range of 64-bit floats."
+        r"\textbf{Not decided by floats:} $y$: in y a number is beyond the range of 64-bit floats."
         in shown
     )
     assert "undecided" in shown

@@ -49,7 +49,7 @@ def test_paragraphs_begin_with_words(blocks: tuple[b.Block, ...]) -> None:
     """The softmax Jacobian is introduced; equal gradients are said to be."""
     said = words(blocks)
     assert any(
-        text.startswith("A row of weights depends on its own row of scores only: ") for text in said
+        text.startswith("A row of weights depends only on its own row of scores: ") for text in said
     )
     assert any(text.startswith("Take the exponential of every score") for text in said)
 
@@ -106,5 +106,5 @@ def test_the_row_that_is_worked_is_named() -> None:
         " ".join(words(sheet(solve("cat-sat-mat"), detail=detail).blocks))
         for detail in ("brief", "full")
     )
-    assert "one row is worked: row  2 (mat) , which" in brief
-    assert "one row is worked" not in full
+    assert "Each step is worked for one row: row  2 (mat) , which" in brief
+    assert "is worked for one row" not in full
