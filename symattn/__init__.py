@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from symattn.verdicts import Verdict
     from symattn.verification import Verification, verify
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: The module that each public name is from.
 _HOMES = {
