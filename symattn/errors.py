@@ -6,6 +6,7 @@ published figure is not an error but a :class:`~symattn.verdicts.Verdict`.
 
 from __future__ import annotations
 
+import errno
 import os
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -66,6 +67,27 @@ def shows_tracebacks() -> bool:
     """Whether who runs symattn asked for the tracebacks of its own faults: readers then
     let them pass, and commands print them."""
     return os.environ.get(_TRACEBACK, "0") not in ("", "0")
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an exception says, in its own way, that there was no memory.
+
+    >>> lacks_memory(MemoryError()), lacks_memory(KeyError())
+    (True, False)
+    """
+    match error:
+        case MemoryError():
+            return True
+        case OSError():
+            return error.errno == errno.ENOMEM
+        case ImportError():
+            # Libraries that get no memory can't be loaded, and say so in many ways.
+            said = f"{error} {error.__cause__}"
+            return "map segment" in said or "allocate memory" in said
+        case SystemError():
+            # Python itself may get no memory for a call, and then no exception either.
+            return str(error).endswith(("without exception set", "without setting an exception"))
+    return False
 
 
 def unforeseen(error: BaseException) -> str:

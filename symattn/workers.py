@@ -12,7 +12,6 @@ from __future__ import annotations
 import errno
 import gc
 import os
-import re
 import secrets
 import select
 import shutil
@@ -31,7 +30,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from symattn.endings import undone
-from symattn.errors import SymattnError, unforeseen
+from symattn.errors import SymattnError, lacks_memory, unforeseen
 
 #: What is to be done: a function of a module, which is given an
 #: :class:`Asker` and these arguments. Both must be plain data to Python's pickle.
@@ -290,15 +289,17 @@ def serve() -> None:
     with suppress(EOFError, OSError):
         while True:
             try:
-                work, arguments = connection.recv()
-            except MemoryError:
                 # What the work needs is loaded with it.
-                os._exit(errno.ENOMEM)
-            # The system's own clock ends native code too.
-            signal.setitimer(signal.ITIMER_REAL, float(seconds))
-            answer = _done(work, client, arguments)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            connection.send(("ended", answer))
+                work, arguments = connection.recv()
+                # The system's own clock ends native code too.
+                signal.setitimer(signal.ITIMER_REAL, float(seconds))
+                answer = _done(work, client, arguments)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                connection.send(("ended", answer))
+            except Exception as error:
+                if lacks_memory(error):
+                    os._exit(errno.ENOMEM)
+                raise
     # Who asked is gone, perhaps without the time to tidy up.
     if folder:
         _clear(client.folder)
@@ -309,21 +310,14 @@ def serve() -> None:
 def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) -> Any:
     try:
         return work(client, *arguments)
-    except MemoryError:
-        os._exit(errno.ENOMEM)
     except (SymattnError, RecursionError) as error:
         # Not what it came from: only plain data goes to the other side.
         return error.with_traceback(None)
-    except ImportError as error:
-        # Libraries that get no memory can't be loaded, and say so in many ways.
-        if re.search("map segment|allocate memory", f"{error} {error.__cause__}"):
-            os._exit(errno.ENOMEM)
-        return Crashed.by(error)
-    except OSError as error:
-        if error.errno == errno.ENOMEM:
-            os._exit(errno.ENOMEM)
-        return OSError(error.errno, error.strerror or str(error))
     except Exception as error:
+        if lacks_memory(error):
+            raise
+        if isinstance(error, OSError):
+            return OSError(error.errno, error.strerror or str(error))
         return Crashed.by(error)
 
 

@@ -53,6 +53,13 @@ def keep(asker, megabytes):
     kept = bytearray(megabytes << 20)
     return os.getpid()
 
+class Bulk:
+    def __reduce__(self):
+        raise MemoryError
+
+def bulk(asker):
+    return Bulk()
+
 def power(asker):
     """GMP ends the process when it gets no memory."""
     import flint
@@ -182,6 +189,36 @@ def test_memory(work: str, labour) -> None:
     """Whether Python or a library gets no memory, it is said to be that."""
     arguments = (1000,) if work == "hoard" else ()
     done = one(getattr(labour, work), *arguments, limits=Limits(60, 400))
+    assert isinstance(done, Ended)
+    assert done.why == "memory"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(12, "Cannot allocate memory"),
+        ImportError("x.so: failed to map segment from shared object"),
+        SystemError("error return without exception set"),
+        SystemError("<function f> returned NULL without setting an exception"),
+    ],
+)
+def test_words_for_no_memory(error: Exception, labour) -> None:
+    """Python and libraries have several, one of them that there is no word for it."""
+    done = one(labour.raises, error)
+    assert isinstance(done, Ended)
+    assert done.why == "memory"
+
+
+@pytest.mark.parametrize("error", [SystemError("bad argument"), ImportError("no module")])
+def test_what_is_not_about_memory(error: Exception, labour) -> None:
+    """Exceptions of the same types about something else are faults."""
+    assert isinstance(one(labour.raises, error), Crashed)
+
+
+def test_an_answer_for_which_there_is_no_memory(labour) -> None:
+    """Telling what came out may be what takes too much."""
+    done = one(labour.bulk)
     assert isinstance(done, Ended)
     assert done.why == "memory"
 

@@ -30,7 +30,7 @@ KINDS: Mapping[str, Kind] = {
     "rounded": Kind(4.0, "{a} rounded to {b} before it was used"),
     "mask-forgotten": Kind(4.5, "{a} without the mask"),
     "mask-after": Kind(5.0, "{a} masked after the softmax instead of before"),
-    "mask-as-zero": Kind(5.0, "masked scores in {a} set to 0, not minus infinity"),
+    "mask-as-zero": Kind(5.0, "masked entries of {a} set to 0, not minus infinity"),
     "mask-transposed": Kind(6.0, "{a} with the mask inverted"),
     "scale-not-rooted": Kind(4.5, "{a} with {b} itself instead of its square root"),
     "scaled-twice": Kind(5.5, "{a} with the {b} {c} twice"),

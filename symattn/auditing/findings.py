@@ -18,7 +18,7 @@ from symattn.verdicts import Verdict
 
 #: What each rule of a SARIF log means; the identifiers are stable.
 RULES = {
-    "cause": "One mistake in the recipe explains many wrong figures.",
+    "cause": "A mistake in the recipe explains many wrong figures.",
     "truncated": "A figure is truncated instead of rounded.",
     "rounded-inputs": "A figure was computed from rounded figures.",
     "carried": "A figure is wrong because figures it was computed from are wrong.",
@@ -30,7 +30,7 @@ RULES = {
     "undecided": "A figure or statement could not be decided.",
     "open": "A part of an article could be read in more than one way, or in none.",
     "assumption": "A meaning was assumed that the article does not state.",
-    "coverage": "How the numbers of an article were read.",
+    "coverage": "A count of the numbers of an article by how they were read.",
 }
 
 #: Rules of what is no error of its own, or none for certain; and of what is only told.

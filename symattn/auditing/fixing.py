@@ -110,7 +110,7 @@ def _refused(article: Article, why: str) -> Fixed:
 
 def _reading(audit: Audit) -> Reading:
     if audit.case.reading is None:
-        raise Malformed("--fix corrects articles, not walkthrough files")
+        raise Malformed("only articles can be corrected, not walkthrough files")
     return audit.case.reading
 
 

@@ -62,7 +62,7 @@ def _again(node: Node, **changes: object) -> Node:
 
 
 def _gelu(node: Node) -> Iterator[_Other]:
-    exact, near = Sentence("the form with erf"), Sentence("the form with tanh")
+    exact, near = Sentence("the erf form"), Sentence("the tanh form")
     if _given(node).get("approximate") == "tanh":
         yield _again(node, approximate="none"), exact, near
     else:

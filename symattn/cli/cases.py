@@ -16,7 +16,7 @@ import click
 from symattn import workers
 from symattn.cli.options import Pace
 from symattn.cli.progress import Progress
-from symattn.errors import Fault, Malformed, SymattnError, Undecided, reported
+from symattn.errors import Fault, Malformed, SymattnError, Undecided, lacks_memory, reported
 from symattn.escaping import visible
 from symattn.workers import Asker, Crashed, Ended, Limits
 
@@ -184,9 +184,11 @@ def _worked(
             answer = act(_Here(progress, index), *arguments)
         except (Malformed, Undecided, RecursionError) as error:
             answer = error
-        except (SymattnError, OSError, MemoryError):
+        except (SymattnError, OSError):
             raise
         except Exception as error:
+            if lacks_memory(error):
+                raise
             answer = Crashed.by(error)
         progress.stage(index, "done")
         yield index, answer

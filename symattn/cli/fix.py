@@ -108,7 +108,7 @@ def _fixed(asker: Asker, case: Wanted) -> _Fixed:
         found = audit(solution)
         reading = solution.case.reading
         if reading is None:
-            raise Malformed("--fix corrects articles, not walkthrough files")
+            raise Malformed("only articles can be corrected, not walkthrough files")
         article = reading.article
         if article.form == "pdf":
             raise Malformed("a PDF can't be corrected: correct its source")

@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from symattn import __version__
-from symattn.errors import Refuted, SymattnError, expected, reported, unforeseen
+from symattn.errors import Refuted, SymattnError, expected, lacks_memory, reported, unforeseen
 from symattn.escaping import visible
 
 #: Exit codes: a check failed; the input or its use is wrong.
@@ -147,11 +147,11 @@ def _command() -> int:
         return _told(str(error), CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)
     except RecursionError:
         return _told("the input is nested too deeply to be computed")
-    except MemoryError:
-        return _told("the input needs more memory than is available")
     except (_NoReader, OSError):
         raise
     except Exception as error:
+        if lacks_memory(error):
+            return _told("the input needs more memory than is available")
         told, trace = reported(unforeseen(error), traceback.format_exc())
         click.echo(trace, nl=False, err=True)
         return _told(told)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Figure, Opaque
-from symattn.errors import shows_tracebacks, unforeseen
+from symattn.errors import lacks_memory, shows_tracebacks, unforeseen
 
 T = TypeVar("T")
 
@@ -29,10 +29,8 @@ def contained(read: Callable[[], Iterable[T]], otherwise: Callable[[str], T]) ->
     """
     try:
         return tuple(read())
-    except MemoryError:
-        raise
     except Exception as error:
-        if shows_tracebacks():
+        if lacks_memory(error) or shows_tracebacks():
             raise
         return (otherwise(unforeseen(error)),)
 

@@ -57,7 +57,7 @@ def test_rounded_intermediates_are_no_roots():
     assert {figure.cause for figure in wrong} == {"rounded-inputs", "carried", "truncated"}
     # Cut off or rounded before: where both may be, both are said.
     cut = [figure for figure in wrong if figure.cause == "truncated"]
-    assert all("as printed gives it as well" in figure.reason for figure in cut)
+    assert all("as printed also gives this value" in figure.reason for figure in cut)
     for figure in (figure for figure in wrong if figure.cause == "rounded-inputs"):
         assert all(f.verdict is Verdict.HOLDS for f in figure.because)
         assert all(f.order < figure.order for f in figure.because)
@@ -242,7 +242,7 @@ def test_a_carried_figure_names_its_sources_with_their_places():
     """What it is, what is printed, and where."""
     wrong = Said("section 2", "S[0, 0]", "9.999")
     found = audit(claiming(honest(), [wrong, Said("section 3", "S[0, 0] * 2", "19.998")]))
-    assert found.figures[1].reason == "carries S[0, 0] = 9.999 (section 2)"
+    assert found.figures[1].reason == "follows from S[0, 0] = 9.999 (section 2)"
 
 
 def test_a_search_that_is_given_up_is_told(monkeypatch):

@@ -306,7 +306,7 @@ def test_a_page_that_was_rendered_is_left():
 
 def test_a_walkthrough_file_has_nothing_to_fix():
     """Its figures stand in a document that is somewhere else."""
-    with pytest.raises(Malformed, match="they stand in an article"):
+    with pytest.raises(Malformed, match="only articles can be corrected"):
         fixed(audit("cat-sat-mat-unscaled"), lambda text: audit(text))
 
 

@@ -68,8 +68,8 @@ SAID = {
     "scale-dropped": "T without the division by sqrt(d)",
     "rounded": "W rounded to 1 place before it was used",
     "mask-forgotten": "M without the mask",
-    "mask-after": "A masked after the softmax, and not before it",
-    "mask-as-zero": "the masked scores of M taken as 0, not as minus infinity",
+    "mask-after": "A masked after the softmax instead of before",
+    "mask-as-zero": "masked entries of M set to 0, not minus infinity",
     "mask-transposed": "M with the mask inverted",
     "scale-not-rooted": "T with d itself instead of its square root",
     "scaled-twice": "T with the division by sqrt(d) twice",
@@ -79,9 +79,9 @@ SAID = {
     "not-normalised": "A without the division by the sums of the exponentials",
     "transposed": "K with U and its transpose mixed up",
     "result-transposed": "Q transposed",
-    "product-swapped": "S with the factors of the product swapped",
-    "operand-ignored": "Q taken to be X",
-    "other-quantity": "Q taken to be K",
+    "product-swapped": "S with the factors of the product in the wrong order",
+    "operand-ignored": "Q replaced by X",
+    "other-quantity": "Q replaced by K",
     "other-matrix": "Q with U instead of X",
     "term-dropped": "B without the term X",
     "term-sign": "B with the wrong sign of X",
@@ -96,12 +96,12 @@ SAID = {
     "entry-of-column": "X[1, 0] used instead of X[0, 0]",
     "entries-swapped": "X[0, 0] and X[0, 1] swapped",
     "mirrored": "X with its lower triangle mirrored",
-    "heads-exchanged": "C with its parts 0 and 1 exchanged, counted from 0",
+    "heads-exchanged": "C with parts 0 and 1 swapped, counted from 0",
     "off-by-one": "H divided by 4 instead of d",
     "other-base": "exp(M) to base 2",
-    "held-in": "X held in float16",
+    "held-in": "X stored as float16",
     "function-dropped": "N without the gelu",
-    "other-function": "N with the form with tanh instead of the form with erf",
+    "other-function": "N with the tanh form instead of the erf form",
 }
 
 
@@ -123,7 +123,7 @@ def test_a_wrong_number_reads_well() -> None:
     (slip,) = audit(figures).causes
     assert re.fullmatch(
         "[0-9]+ wrong figures follow from one wrong number, \\S+ instead of \\S+ for V\\[\\d, "
-        "\\d\\]\\. Where it comes from is unknown; no correct figure contradicts it.",
+        "\\d\\]\\. Its origin is unknown; no correct figure contradicts it.",
         slip.sentence,
     )
 
@@ -135,10 +135,10 @@ def test_a_step_that_is_printed_right(mistake) -> None:
         slip
         for seed in range(12)
         for slip in audit(planting.document(Random(seed), mistake).case).causes
-        if ", though" in slip.sentence
+        if ", although" in slip.sentence
     ]
     assert slips
     for slip in slips:
-        step = slip.sentence.partition(", though ")[2].partition(" is printed as it should be")[0]
+        step = slip.sentence.partition(", although ")[2].partition(" is printed correctly")[0]
         assert step not in {figure.place[0] for figure in slip.explains}
         assert f"from {step} rounded to" in slip.sentence

@@ -25,10 +25,10 @@ printed = 0.9
 SIGNS = {
     "drawing": '<svg xmlns="http://www.w3.org/2000/svg" class="drawing',
     "backward": ">Backward<",
-    "jacobian": "the softmax Jacobian<",
+    "jacobian": ">The softmax Jacobian of ",
     "crosscheck": ">Cross-check<",
     "audit": ">Where the document differs<",
-    "commands": ">Make it again<",
+    "commands": ">Reproduce this sheet<",
 }
 
 

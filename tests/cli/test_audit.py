@@ -100,7 +100,7 @@ WHERE = [
 REASONS = {
     "truncated": "truncated, not rounded",
     "root": "wrong in itself: no cause found",
-    "carried": "carries s = 0.75 (2, sum)",
+    "carried": "follows from s = 0.75 (2, sum)",
     "last-digit": "off by one unit in the last place",
 }
 SUMMARY = "7 figures and 3 statements: 3 hold, 5 refuted, 2 undecided, 3 roots; 1 not checked"
@@ -447,7 +447,7 @@ def test_a_closed_form_is_shown_up_to_44_letters(write, symattn) -> None:
         + claim("a", 1) + claim("b", 1)
     )  # fmt: skip
     write(case=text)
-    first, second = symattn("audit", "case.toml").table[4:6]
+    first, second = symattn("audit", "case.toml").table[3:5]
     assert first == ["line a", "a", "1", digits[:44], digits[:44]]
     assert second == ["line b", "b", "1", digits]
 
@@ -466,12 +466,12 @@ def test_colours(paper, terminal, write, monkeypatch, symattn) -> None:
     assert "\x1b[32m   0.81\x1b[0m" in out
     assert "\x1b[2m17/21\x1b[0m" in out
     assert "\x1b[1mwrong in itself" in out
-    assert " carried: carries s" in out
+    assert " carried: follows from s" in out
     assert "\x1b[31m  refuted, 6 | order: p < q\x1b[0m" in out
     assert "\x1b[2m  1 figure has too few" in out
     assert "\x1b[2m  not checked, 7" in out
     write(case=ROUNDED, right=RIGHT)
-    assert "\n\x1b[33mevery miss is explained" in symattn("audit", "case.toml").out
+    assert "\n\x1b[33mevery error is explained" in symattn("audit", "case.toml").out
     assert "\n\x1b[32m1 figure: 1 holds" in symattn("audit", "right.toml").out
 
 
@@ -802,7 +802,7 @@ def test_errata_of_statements_alone(write, symattn) -> None:
     write(case=FALSE_STATEMENT)
     out = symattn("audit", "case.toml", "--format", "errata").out
     assert "|" not in out
-    assert "With these corrected" not in out
+    assert "Once these are corrected" not in out
     assert out.endswith("These statements do not hold for the numbers given:\n\n- 1: `p < 0`\n\n")
 
 

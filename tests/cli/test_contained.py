@@ -118,6 +118,23 @@ def test_a_command_that_fails_is_one_line(symattn, monkeypatch, tmp_path) -> Non
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("during", [(article_cases, "read"), (audit_command, "_text")])
+@pytest.mark.parametrize(
+    "error", [MemoryError(), SystemError("error return without exception set")], ids=repr
+)
+def test_a_lack_of_memory_is_no_fault(error, during, symattn, monkeypatch, tmp_path) -> None:
+    """Whatever it is called, and wherever it shows."""
+
+    def failing(*_):
+        raise error
+
+    (tmp_path / "good.md").write_text(GOOD, "utf-8")
+    monkeypatch.setattr(*during, failing)
+    done = symattn("audit", "good.md", "--format", "json")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "symattn: the input needs more memory than is available\n"
+
+
 @pytest.mark.parametrize("shown", ["", "1"])
 def test_a_worker_that_fails_is_one_line(shown, tmp_path) -> None:
     """What fails in a process of its own is told like what fails in this one."""

@@ -168,7 +168,10 @@ def test_letterhead(engine, tmp_path, symattn) -> None:
         (["--logo", "page.svg"], "what is in the file is no SVG"),
         (["--logo", "large.png"], "at most 500000 are taken"),
         (["--logo", "."], "found nothing"),
-        (["--header", "Sheet 3", "--format", "moodle"], "--header and --logo are for documents"),
+        (
+            ["--header", "Sheet 3", "--format", "moodle"],
+            "--header and --logo are for pages and documents",
+        ),
     ],
 )
 def test_letterheads_that_are_none(words, said, tmp_path, symattn) -> None:

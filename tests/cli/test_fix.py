@@ -231,17 +231,17 @@ def test_a_text_that_is_not_that_of_the_file_is_left(symattn, shelf, monkeypatch
     monkeypatch.setattr(library, "load", load)
     ended = symattn("audit", "post.md", "--fix")
     assert ended.code == 2
-    assert "its bytes are not those of its text" in ended.err
+    assert "its bytes differ from its text" in ended.err
     assert path.read_text() == "something else"
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--fix",), "take articles: name them"),
-        (("post.md", "--fix", "--format", "json"), "write no report: leave --format out"),
-        (("post.md", "other.md", "--fix", "-o", "new.md"), "takes one article"),
-        (("cat-sat-mat", "--diff"), "cat-sat-mat.toml: a walkthrough file has no figures to fix"),
+        (("--fix",), "need the names of articles"),
+        (("post.md", "--fix", "--format", "json"), "write no report: leave out --format"),
+        (("post.md", "other.md", "--fix", "-o", "new.md"), "takes a single article"),
+        (("cat-sat-mat", "--diff"), "cat-sat-mat.toml: only articles can be corrected"),
         (("post.md", "--fix", "-o", "no/folder.md"), "can't be written"),
     ],
 )

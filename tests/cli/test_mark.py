@@ -263,7 +263,7 @@ def test_bad_input(symattn, files) -> None:
         (["answers.csv", "--key", "answers.csv"], "answers.csv"),
         (["answers.csv", "-o", "-"], "-o is a folder here"),
         (["answers.csv", "-o", "key.toml"], "can't be written to"),
-        (["empty.csv"], "nobody answers anything"),
+        (["empty.csv"], "it contains no answers"),
         (["answers.csv", "--format", "pdf"], "Invalid value"),
         ([], "Missing argument"),
     ],

@@ -366,6 +366,6 @@ def test_a_very_large_quantity_is_shown_by_its_digits(symattn, monkeypatch) -> N
     Path("large.toml").write_text("[given]\nx = [[1, 2]]\n[steps]\nY = 'ones(70, 70) * x[0, 1]'\n")
     done = symattn("show", "large.toml", "Y", "--places", "1")
     assert (done.code, asked) == (0, [])
-    assert "that of one entry with --at I,J" in done.out
+    assert "--at I,J shows one entry" in done.out
     assert symattn("show", "large.toml", "Y", "--at", "69,0").out.startswith("Y[69, 0] = 2")
     assert len(asked) == 1

@@ -179,13 +179,20 @@ def test_a_fault_of_the_author_is_told_all_the_same(monkeypatch, kept):
     assert "post.md:10: index 7" in str(refused.value)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit])
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyboardInterrupt(), SystemExit(), MemoryError(), GeneratorExit(),
+        SystemError("error return without exception set"),
+    ],
+    ids=repr,
+)  # fmt: skip
 @pytest.mark.parametrize("boundary", ["formula", "statement", "table", "chain"])
 def test_what_ends_the_work_is_never_kept(boundary, error, monkeypatch, kept):
     """An interruption, an exit and a memory that is full are no faults of a reader."""
     owner, name, piece = READERS[boundary]
-    fail(monkeypatch, owner, name, error())
-    with pytest.raises(error):
+    fail(monkeypatch, owner, name, error)
+    with pytest.raises(type(error)):
         reading_of(GOOD + piece)
 
 

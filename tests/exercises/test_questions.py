@@ -116,7 +116,7 @@ def test_gradients_do_not_give_their_formulas_away() -> None:
     assert r"The loss is L = \sum_{i,j} Y_{i,j}" in said
     assert "rowsum" not in said
     (one,) = variants(library.load("length-4-causal"), 1, 1, "backward")
-    assert "The gradient of the loss in Y is given" in words(question(one))
+    assert "The gradient of the loss with respect to Y is given" in words(question(one))
 
 
 def test_proofs() -> None:

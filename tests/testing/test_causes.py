@@ -92,12 +92,12 @@ ALIGNED = "the scores with the causal mask aligned "
 
 #: Wrong steps, the options and lengths they are tried with, what is said, of which parts.
 WRONG = {
-    "softmax in float16": ({"softmax": in_half}, {}, {}, "the softmax held in float16", ALL),
+    "softmax in float16": ({"softmax": in_half}, {}, {}, "the softmax stored as float16", ALL),
     "softmax of float16": (
         {"softmax": softmax_of_half},
         {},
         {},
-        "the softmax held in float16",
+        "the softmax stored as float16",
         ALL,
     ),
     "off by one, n_q < n_k": (
@@ -141,7 +141,7 @@ WRONG = {
         {"scale": lambda d: np.float32(np.float16(1 / np.sqrt(d)))},
         {},
         {"d": 3},
-        "the scale held in float16",
+        "the scale stored as float16",
         ALL,
     ),
     "dK without its transpose": (
@@ -208,7 +208,7 @@ def test_soft_capping_after_the_mask_is_named():
     """Capping what is hidden gives it a score of minus the cap."""
     kernel = Kernel(scores=lambda s: np.float32(2) * np.tanh(BR(s) / np.float32(2)))
     said = forward_only(kernel, {**RIGHT, "softcap": 2.0})
-    assert said == ["output: the scores capped after the mask, and not before"]
+    assert said == ["output: the scores capped after the mask instead of before"]
 
 
 def test_soft_capping_after_the_bias_is_named():
@@ -216,7 +216,7 @@ def test_soft_capping_after_the_bias_is_named():
     bias = np.random.default_rng(5).normal(size=(N_Q, N_K)).astype("float32")
     kernel = Kernel(scores=lambda s: np.float32(2) * np.tanh((s + bias) / np.float32(2)))
     said = forward_only(kernel, {"bias": bias, "softcap": 2.0})
-    assert said == ["output: the scores capped after the bias, and not before"]
+    assert said == ["output: the scores capped after the bias instead of before"]
 
 
 def test_a_row_masked_whole_that_gives_the_mean_is_named():
@@ -311,7 +311,7 @@ def test_blocks_that_are_not_rescaled_are_named(block, rescaled, said):
             top = new
         return output / sums
 
-    said = [f"output: {said}, not rescaled where the maximum grows"] if said else []
+    said = [f"output: {said}, not rescaled when the maximum grows"] if said else []
     assert forward_only(kernel, {}) == said
 
 
@@ -353,4 +353,4 @@ def test_a_kernel_of_float64_that_computes_in_float32_is_told():
         return Kernel()(*(x.astype("float32") for x in (q, k, v))).astype("float64")
 
     said = forward_only(kernel, {"dtype": "float64"})
-    assert said == ["output: a step held in float32"]
+    assert said == ["output: a step stored as float32"]

@@ -43,13 +43,13 @@ class MixedUp(Kernel):
         (
             Kernel(softmax=lambda scores: softmax(scores) * CAUSAL),
             {"causal": "top-left"},
-            "the weights masked after the softmax, and not before it",
+            "the weights masked after the softmax instead of before",
             ALL,
         ),
         (
             Kernel(scores=lambda scores: scores * CAUSAL),
             {"causal": "top-left"},
-            "the masked scores of the scores taken as 0, not as minus infinity",
+            "masked entries of the scores set to 0, not minus infinity",
             ALL,
         ),
         (MixedUp(), {}, "dV with A and its transpose mixed up", {"dV"}),

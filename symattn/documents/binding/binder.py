@@ -35,7 +35,7 @@ from symattn.documents.reading import Open, Reading
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Labelled, Member, Opaque, Passage, Table, Words
 from symattn.documents.unread import alone
-from symattn.errors import Fault, shows_tracebacks, unforeseen
+from symattn.errors import Fault, lacks_memory, shows_tracebacks, unforeseen
 
 #: Where a reader fails, the article is read so many times at most to learn with what.
 _AGAIN = 40
@@ -59,10 +59,8 @@ def read(article: Article, held: Help = NONE) -> Reading:
         try:
             found, faults = _read(article, passages, held)
             break
-        except MemoryError:
-            raise
         except Exception as error:
-            if shows_tracebacks():
+            if lacks_memory(error) or shows_tracebacks():
                 raise
             place, fault = _failing(article, passages, held, error)
             left -= 2 * len(passages)
@@ -84,9 +82,9 @@ def _failing(
         try:
             _read(article, passages[:middle], held)
             low = middle
-        except MemoryError:
-            raise
         except Exception as error:
+            if lacks_memory(error):
+                raise
             high, fault = middle, error
     return low, fault
 

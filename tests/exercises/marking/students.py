@@ -68,7 +68,7 @@ SLIPS = {
     "sign-flipped": Planted("S", lambda q: -(q["Q"] @ q["K"].T), "S with the wrong sign"),
     "other-matrix": Planted("S", lambda q: q["Q"] @ q["V"].T, "S with V instead of K"),
     "result-transposed": Planted("S", lambda q: q["K"] @ q["Q"].T, "S transposed"),
-    "product-ignored": Planted("Y", lambda q: q["V"], "Y taken to be V"),
+    "product-ignored": Planted("Y", lambda q: q["V"], "Y replaced by V"),
 }
 
 

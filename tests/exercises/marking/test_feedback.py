@@ -62,9 +62,12 @@ def test_the_first_slip_is_told_and_what_follows(slip) -> None:
     found = feedback(slipping(slip))
     step = SLIPS[slip].step
     for told in (found.text(), words(document(found.sheet("ada")))):
-        assert re.search(rf"The first slip is {step} [^.]*{re.escape(SLIPS[slip].said)}", told)
-        assert f"right, {found.judged.count('follows')} more by your own numbers" in told
-        assert "has its points for the method" in told
+        assert re.search(rf"First mistake: {step} [^.]*{re.escape(SLIPS[slip].said)}", told)
+        assert (
+            f"right, and {found.judged.count('follows')} more agree with your earlier results"
+            in told
+        )
+        assert "full credit for the method" in told
         assert f"{shown(found.points)} of 15 points" in told
         for mark in found.judged.marks:
             if mark.outcome in ("slip", "follows") and mark.correct != "-inf":
@@ -89,12 +92,12 @@ def test_each_kind_of_answer_has_its_words() -> None:
     answers[Blank("A", 1, 0)] = read_answer(f"{-right[1][0]:f}")
     answers[Blank("A", 2, 0)] = read_answer(f"{right[2][0]:.2f}")
     told = feedback(Script("Ada", 0, answers, {Blank("Q", 0, 1): "dunno"})).text()
-    assert "Left blank: 1." in told
-    assert "Q[0, 1]: what is written is no number." in told
+    assert "Blank: 1." in told
+    assert "Q[0, 1]: this is not a number." in told
     assert "dunno" in told
     assert "A[1, 0]: Only its sign is wrong." in told
-    assert "Right as far as it goes, but 4 places were asked for." in told
-    assert "Wrong in itself: Y[0, 0]." in told
+    assert "Right so far, but 4 places were asked for." in told
+    assert "Incorrect, and not explained by earlier answers: Y[0, 0]." in told
 
 
 def test_decimals_as_the_student_writes_them() -> None:
@@ -111,8 +114,8 @@ def test_decimals_as_the_student_writes_them() -> None:
 def test_nothing_but_rounding() -> None:
     """Who only rounds too early is told that nothing else is wrong."""
     told = feedback(script(written(numbers(0), 2), 2)).text()
-    assert "Nothing is wrong but the rounding" in told
-    assert "first slip" not in told
+    assert "Only the rounding is wrong" in told
+    assert "first mistake" not in told.lower()
 
 
 def test_hostile_text_harms_nothing() -> None:
