@@ -119,6 +119,21 @@ def test_overflow_is_no_masked_score(given, steps):
             assert not np.any((gradient.value == 0) & (gradient.bound == 0))
 
 
+@pytest.mark.parametrize("x", [-800, 800])
+@pytest.mark.parametrize("steps", [{"z": "y * H"}, {"w": "y * H", "z": "1 - 2 * -w[:, 0:2]"}])
+def test_what_may_be_masked_has_no_slope(x, steps):
+    """Where floats can't tell that an output is -inf, they don't tell a slope of it either;
+    whatever else the loss is of has one."""
+    given = {"x": [[x, 2]], "H": [["-inf", 3]]}
+    steps = {"y": "exp(x)", **steps}
+    for weights, unknown in (([[1, 0]], [True, False]), ([[0, 1]], [False, False])):
+        found = recompute(given, steps, Loss("z", weights, ["x", "y", "H"]))
+        assert np.isinf(found.quantities["z"].bound).tolist() == [[True, False]]
+        for gradient in (found.gradients[name]["1"] for name in ("x", "y", "H")):
+            assert np.isinf(gradient.bound).tolist() == [unknown]
+            assert bool(gradient.doubt) == any(unknown)
+
+
 @pytest.mark.parametrize(
     ("given", "steps"),
     [
