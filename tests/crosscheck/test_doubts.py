@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -73,6 +74,23 @@ def test_masks_worked_out_in_fractions(mask):
     figures = recompute(given, {"y": f"mask(X, {mask})"}).quantities["y"]
     assert figures.doubt == ""
     assert np.isfinite(figures.bound).all()
+
+
+@pytest.mark.parametrize(
+    "third",
+    [
+        *("sign(x) / 3", "(x > 0) / 3", "mean(x == [2, 1, 2])", "(x > 0) / (1 + sign(x) * 2)"),
+        *("mean(x != [2, 2, 2])", "total(x >= 2) / (6 * sign(x))", "x / x / 3"),
+    ],
+)
+def test_fractions_are_not_rounded(third):
+    """What fractions decide has the bound of a rounding, where floats don't hold it."""
+    steps = {"y": third, "z": "maximum(y, 1/3)", "w": "y - 1/3 == 0"}
+    figures = recompute({"x": [2, 2, 1]}, steps).quantities
+    for name, truth in (("y", Fraction(1, 3)), ("z", Fraction(1, 3)), ("w", Fraction(1))):
+        value, bound = np.ravel(figures[name].value), np.ravel(figures[name].bound)
+        for entry, reach in zip(value, bound, strict=True):
+            assert abs(Fraction(entry) - truth) <= Fraction(reach) < 1e-15
 
 
 def test_a_mask_that_is_none():
