@@ -188,8 +188,8 @@ def reverse(
 
     ``lines`` are the results of :func:`forward`. Lines that the output does
     not depend on are not in the answer. Nothing flows into a masked score but
-    from the output itself: where that holds -inf, the loss has no slope, and
-    what arrives there flows on as unknown.
+    from the output itself: where that holds -inf, or may hold it, the loss may
+    have no slope, and what arrives there flows on as unknown.
     """
     left_out = tape.beyond()
     # Lines that a wanted line flows into: only there a gradient is of use.
@@ -203,13 +203,7 @@ def reverse(
             continue
         gradient = arrived[place]
         if place == output:
-            gradient = [
-                [
-                    UNKNOWN if entry.is_masked and not flow.is_zero else flow
-                    for entry, flow in zip(*rows, strict=True)
-                ]
-                for rows in zip(lines[place], gradient, strict=True)
-            ]
+            gradient = _sloped(tape, lines, output, gradient)
         line = tape.lines[place]
         if line.operation == "gradient":
             # A second derivative, which no definition gives.
@@ -228,6 +222,21 @@ def reverse(
                 before = arrived.get(operand)
                 arrived[operand] = _added(before, arriving) if before else arriving
     return arrived
+
+
+def _sloped(tape: Tape, lines: Sequence[Tracks], output: int, upstream: Tracks) -> Tracks:
+    """What flows on from the output: unknown where that may hold -inf, which an entry that
+    nothing is known of may, if anything that it is computed from does."""
+    used = chain.from_iterable(lines[place] for place in tape.uses(output))
+    if not any(entry.is_masked for entry in chain.from_iterable(used)):
+        return upstream
+    return [
+        [
+            UNKNOWN if (entry.is_masked or entry.is_unknown) and not flow.is_zero else flow
+            for entry, flow in zip(*rows, strict=True)
+        ]
+        for rows in zip(lines[output], upstream, strict=True)
+    ]
 
 
 def _added(left: Tracks, right: Tracks) -> Tracks:

@@ -40,21 +40,22 @@ def rational(written: Sequence[Line], lines: Sequence[Tracks], place: Place) -> 
     for each in _uses(written, place):
         line = written[each]
         if line.operation == "entries":
-            rows = [[entry.fraction for entry in row] for row in lines[each]]
+            rows: Rows = [[entry.fraction for entry in row] for row in lines[each]]
             if any(entry is None for row in rows for entry in row):
                 return None
-            runs[each] = rows
         elif line.operation in _RATIONAL:
             inner = max((len(runs[operand][0]) for operand in line.operands), default=1)
             work += prod(line.grid) * inner
             if work > _MOST:
                 return None
             try:
-                runs[each] = run(line, [runs[operand] for operand in line.operands])
+                rows = run(line, [runs[operand] for operand in line.operands])
             except ZeroDivisionError:
                 return None
         else:
             return None
+        # Signs and comparisons are plain numbers, whose quotients would be rounded.
+        runs[each] = [[Fraction(entry) for entry in row] for row in rows]
     return runs[place]
 
 
@@ -63,7 +64,7 @@ def sharpened(written: Sequence[Line], lines: Sequence[Tracks], place: Place) ->
     rows = rational(written, lines, place)
     if rows is None:
         return lines[place]
-    return [[tracked(Fraction(entry)) for entry in row] for row in rows]
+    return [[tracked(entry) for entry in row] for row in rows]
 
 
 def _uses(written: Sequence[Line], place: Place) -> list[Place]:

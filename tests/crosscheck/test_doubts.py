@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -79,6 +80,23 @@ def test_masks_worked_out_in_fractions(mask):
     assert np.isfinite(figures.bound).all()
 
 
+@pytest.mark.parametrize(
+    "third",
+    [
+        *("sign(x) / 3", "(x > 0) / 3", "mean(x == [2, 1, 2])", "(x > 0) / (1 + sign(x) * 2)"),
+        *("mean(x != [2, 2, 2])", "total(x >= 2) / (6 * sign(x))", "x / x / 3"),
+    ],
+)
+def test_fractions_are_not_rounded(third):
+    """What fractions decide has the bound of a rounding, where floats don't hold it."""
+    steps = {"y": third, "z": "maximum(y, 1/3)", "w": "y - 1/3 == 0"}
+    figures = recompute({"x": [2, 2, 1]}, steps).quantities
+    for name, truth in (("y", Fraction(1, 3)), ("z", Fraction(1, 3)), ("w", Fraction(1))):
+        value, bound = np.ravel(figures[name].value), np.ravel(figures[name].bound)
+        for entry, reach in zip(value, bound, strict=True):
+            assert abs(Fraction(entry) - truth) <= Fraction(reach) < 1e-15
+
+
 def test_a_mask_that_is_none():
     """What is certainly neither 0 nor 1 is no mask, however near."""
     for number in ("1 + 1e-14", "1e-300", "1/2"):
@@ -121,6 +139,21 @@ def test_overflow_is_no_masked_score(given, steps):
         if name in found.gradients:
             gradient = found.gradients[name]["1"]
             assert not np.any((gradient.value == 0) & (gradient.bound == 0))
+
+
+@pytest.mark.parametrize("x", [-800, 800])
+@pytest.mark.parametrize("steps", [{"z": "y * H"}, {"w": "y * H", "z": "1 - 2 * -w[:, 0:2]"}])
+def test_what_may_be_masked_has_no_slope(x, steps):
+    """Where floats can't tell that an output is -inf, they don't tell a slope of it either;
+    whatever else the loss is of has one."""
+    given = {"x": [[x, 2]], "H": [["-inf", 3]]}
+    steps = {"y": "exp(x)", **steps}
+    for weights, unknown in (([[1, 0]], [True, False]), ([[0, 1]], [False, False])):
+        found = recompute(given, steps, Loss("z", weights, ["x", "y", "H"]))
+        assert np.isinf(found.quantities["z"].bound).tolist() == [[True, False]]
+        for gradient in (found.gradients[name]["1"] for name in ("x", "y", "H")):
+            assert np.isinf(gradient.bound).tolist() == [unknown]
+            assert bool(gradient.doubt) == any(unknown)
 
 
 @pytest.mark.parametrize(
