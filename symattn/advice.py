@@ -85,8 +85,8 @@ def of_sign(text: str, place: int, powers: bool = False) -> str:
         return _TRANSPOSE
     if sign.isalpha() and sign not in _SIGNS:
         return "names have the letters A to Z, a to z, digits and _: spell it out"
-    found = _SIGNS.get(sign, "")
-    return "a power is written '**', as in x**2" if powers and found == _POWER else found
+    advice = _SIGNS.get(sign, "")
+    return "a power is written '**', as in x**2" if powers and advice == _POWER else advice
 
 
 def of_word(name: str) -> str:

@@ -184,9 +184,9 @@ class Faulty(SymattnError):
     ) -> None:
         if isinstance(faults, str):
             faults = Fault("", faults)
-        found = Faults([faults] if isinstance(faults, Fault) else faults)
-        self.faults: tuple[Fault, ...] = tuple(found)
-        self.more = found.more + more
+        gathered = Faults([faults] if isinstance(faults, Fault) else faults)
+        self.faults: tuple[Fault, ...] = tuple(gathered)
+        self.more = gathered.more + more
         self.source = source
         super().__init__(self.faults, source, self.more)
 
@@ -293,9 +293,9 @@ class _Gathering:
     def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> bool:
         if not isinstance(error, SymattnError):
             return False
-        told = error if isinstance(error, Faulty) else Malformed(str(error))
-        self._faults.extend(fault.inside(self._prefix) for fault in told.faults)
-        self._faults.more += told.more
+        faulty = error if isinstance(error, Faulty) else Malformed(str(error))
+        self._faults.extend(fault.inside(self._prefix) for fault in faulty.faults)
+        self._faults.more += faulty.more
         return True
 
 

@@ -121,13 +121,13 @@ def markdown(text: str) -> str:
     >>> print(markdown("*3.4*, ask @author"))
     \*3.4\*, ask `@author`
     """
-    shown, done = [], 0
+    pieces, done = [], 0
     plain = visible(text).strip()
     for live in _LIVE.finditer(plain):
-        shown += [_marked(plain[done : live.start()]), f"`{live[0]}`"]
+        pieces += [_marked(plain[done : live.start()]), f"`{live[0]}`"]
         done = live.end()
-    shown.append(_marked(plain[done:]))
-    return "".join(shown)
+    pieces.append(_marked(plain[done:]))
+    return "".join(pieces)
 
 
 def markdown_start(text: str) -> str:

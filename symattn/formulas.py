@@ -149,8 +149,8 @@ def decimal(number: Decimal) -> Formula:
     '-0.50'
     """
     # Not abs(): that rounds to the context's 28 digits.
-    shown = Number(format(number.copy_abs(), "f"))
-    return Negated(shown) if number < 0 else shown
+    size = Number(format(number.copy_abs(), "f"))
+    return Negated(size) if number < 0 else size
 
 
 # How tightly each kind binds, in text; LaTeX differs only where a fraction,
@@ -167,17 +167,17 @@ def text(formula: Formula) -> str:
     return _text(formula)[0]
 
 
-def _bracket(shown: tuple[str, int], level: int) -> str:
-    string, binding = shown
+def _bracket(written: tuple[str, int], level: int) -> str:
+    string, binding = written
     return string if binding >= level else f"({string})"
 
 
 def _join(parts: list[str]) -> str:
     """Terms joined by their signs: ``a - b + c``."""
-    shown = parts[0]
+    joined = parts[0]
     for part in parts[1:]:
-        shown += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
-    return shown
+        joined += f" - {part[1:]}" if part.startswith("-") else f" + {part}"
+    return joined
 
 
 def _text(formula: Formula) -> tuple[str, int]:
@@ -259,31 +259,31 @@ def _latex(formula: Formula) -> tuple[str, int]:
         case Option(name, value):
             return rf"\mathrm{{{_upright(name)}}} = {latex(value)}", _ATOM
         case Indicator(left, sign, right):
-            shown = f"{latex(left)} {_RELATIONS.get(sign, sign)} {latex(right)}"
-            return rf"\left[{shown}\right]", _ATOM
+            inner = f"{latex(left)} {_RELATIONS.get(sign, sign)} {latex(right)}"
+            return rf"\left[{inner}\right]", _ATOM
         case Transpose(operand):
             return rf"{_brace(_latex(operand), _ATOM)}^{{\top}}", _POSTFIX
         case Entry(operand, keys):
-            shown = _brace(_latex(operand), _ATOM)
+            inner = _brace(_latex(operand), _ATOM)
             # TeX refuses a second subscript on W_{Q}.
-            shown = f"({shown})" if "_{" in shown else shown
-            return f"{shown}_{{{','.join(keys)}}}", _POSTFIX
+            inner = f"({inner})" if "_{" in inner else inner
+            return f"{inner}_{{{','.join(keys)}}}", _POSTFIX
         case Matrix(rows):
             return latex_matrix([list(map(latex, row)) for row in rows]), _ATOM
 
 
-def _brace(shown: tuple[str, int], level: int) -> str:
-    string, binding = shown
+def _brace(written: tuple[str, int], level: int) -> str:
+    string, binding = written
     return string if binding >= level else rf"\left({string}\right)"
 
 
 def _latex_product(factors: tuple[Formula, ...], sign: str) -> str:
-    shown = [_brace(_latex(factors[0]), _PRODUCT)]
-    shown += [_brace(_latex(factor), _NEGATED) for factor in factors[1:]]
+    pieces = [_brace(_latex(factors[0]), _PRODUCT)]
+    pieces += [_brace(_latex(factor), _NEGATED) for factor in factors[1:]]
     if sign == "o":
-        return r" \odot ".join(shown)
-    product = shown[0]
-    for left, right, factor in zip(shown, shown[1:], factors[1:], strict=False):
+        return r" \odot ".join(pieces)
+    product = pieces[0]
+    for left, right, factor in zip(pieces, pieces[1:], factors[1:], strict=False):
         # Two numbers side by side would read as one.
         touching = left[-1:].isdigit() and right[:1].isdigit()
         signed = isinstance(factor, Negated) and isinstance(factor.operand, Number)
@@ -339,11 +339,11 @@ def name_latex(name: str) -> str:
     if name in _NAMES:
         return _NAMES[name]
     base, below = name_parts(name)
-    shown = base if len(base) == 1 and base != "_" else rf"\mathit{{{_upright(base)}}}"
+    latex = base if len(base) == 1 and base != "_" else rf"\mathit{{{_upright(base)}}}"
     if below:
         inner = below if len(below) == 1 or below.isdigit() else rf"\mathrm{{{_upright(below)}}}"
-        shown += f"_{{{inner}}}"
-    return shown
+        latex += f"_{{{inner}}}"
+    return latex
 
 
 def _upright(name: str) -> str:

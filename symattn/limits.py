@@ -21,9 +21,9 @@ class Limit:
     most: int
     beyond: str
 
-    def said(self, found: object = "") -> str:
-        """The message for ``found``, which is beyond the limit."""
-        return self.beyond.format(found=found, most=self.most)
+    def said(self, actual: object = "") -> str:
+        """The message for ``actual``, which is beyond the limit."""
+        return self.beyond.format(found=actual, most=self.most)
 
 
 @dataclass(frozen=True)

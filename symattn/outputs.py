@@ -56,14 +56,14 @@ def write(path: Path, content: bytes, permit: Callable[[bytes], None] | None = N
     replaced, and raises where that may not be.
     """
     with _told(f"{path} can't be written"):
-        target, held = _target(path)
-        if held is not None and (not stat.S_ISREG(held.st_mode) or _is_stream(target)):
+        target, status = _target(path)
+        if status is not None and (not stat.S_ISREG(status.st_mode) or _is_stream(target)):
             with _opened(target) as file:
                 file.write(content)
-        elif held is not None and (held.st_nlink > 1 or not _can_be_replaced(target, held)):
+        elif status is not None and (status.st_nlink > 1 or not _can_be_replaced(target, status)):
             _rewrite(target, content, permit)
         else:
-            _replace(target, content, held, permit)
+            _replace(target, content, status, permit)
 
 
 def ordinary(path: Path) -> Path | None:
@@ -125,25 +125,25 @@ def _target(path: Path) -> tuple[Path, os.stat_result | None]:
     else:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     try:
-        held = target.stat()
+        status = target.stat()
     except FileNotFoundError:
         if not target.parent.is_dir():
             raise
         return target, None
-    if reason := _REFUSED.get(stat.S_IFMT(held.st_mode)):
+    if reason := _REFUSED.get(stat.S_IFMT(status.st_mode)):
         raise OSError(0, reason)
-    if stat.S_ISREG(held.st_mode) and not _is_stream(target):
+    if stat.S_ISREG(status.st_mode) and not _is_stream(target):
         # The superuser may write everything; a file that nobody may is meant so.
-        if not held.st_mode & 0o222:
+        if not status.st_mode & 0o222:
             raise OSError(0, "is read-only")
         if not os.access(target, os.W_OK):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-    return target, held
+    return target, status
 
 
-def _can_be_replaced(target: Path, held: os.stat_result) -> bool:
+def _can_be_replaced(target: Path, status: os.stat_result) -> bool:
     """Whether a new file in the place of ``target`` can have its owner."""
-    own = (held.st_uid, held.st_gid) == (os.geteuid(), os.getegid())
+    own = (status.st_uid, status.st_gid) == (os.geteuid(), os.getegid())
     return (own or os.geteuid() == 0) and os.access(target.parent, os.W_OK | os.X_OK)
 
 
@@ -169,14 +169,14 @@ def _opened(target: Path) -> Iterator[BinaryIO]:
 def _replace(
     target: Path,
     content: bytes,
-    held: os.stat_result | None,
+    status: os.stat_result | None,
     permit: Callable[[bytes], None] | None,
 ) -> None:
     """Put a new file in the place of ``target``, with the mode, owner and attributes of what
     was there."""
     temporary = _temporary(target)
     # Until it has its owner, the file is for nobody else.
-    mode = 0o666 if held is None else 0o600
+    mode = 0o666 if status is None else 0o600
     with undone(lambda: temporary.unlink(missing_ok=True)):
         handle = _nameless(target.parent, mode)
         nameless = handle is not None
@@ -185,10 +185,10 @@ def _replace(
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
-            if held is not None:
-                if (held.st_uid, held.st_gid) != (os.geteuid(), os.getegid()):
-                    os.fchown(handle, held.st_uid, held.st_gid)
-                os.fchmod(handle, stat.S_IMODE(held.st_mode))
+            if status is not None:
+                if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                    os.fchown(handle, status.st_uid, status.st_gid)
+                os.fchmod(handle, stat.S_IMODE(status.st_mode))
                 if not _has_attributes(target, handle):
                     _rewrite(target, content, permit)
                     return
@@ -197,12 +197,12 @@ def _replace(
                 # A folder must be named for the link in /proc to be followed.
                 link = f"/proc/self/fd/{handle}"
                 os.link(link, temporary, src_dir_fd=0, follow_symlinks=True)
-        if held is None and _appeared(temporary, target):
+        if status is None and _appeared(temporary, target):
             return
         if permit is not None and target.exists():
             permit(target.read_bytes())
         temporary.replace(target)
-    if held is not None:
+    if status is not None:
         _synchronize(target.parent)
 
 

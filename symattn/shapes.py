@@ -39,11 +39,11 @@ def keys(shape: Shape, i: int, j: int) -> tuple[int, ...]:
     """
     if not shape:
         return ()
-    found = [j]
+    indices = [j]
     for length in reversed(shape[:-1]):
         i, k = divmod(i, length)
-        found.append(k)
-    return tuple(reversed(found))
+        indices.append(k)
+    return tuple(reversed(indices))
 
 
 def chosen(shape: Shape, keys: Sequence[int | slice]) -> tuple[Shape, tuple[range, ...]]:
@@ -115,11 +115,11 @@ def nested(shape: Shape, rows: Sequence[Sequence[T]]) -> Nested[T]:
     """
     if not shape:
         return rows[0][0]
-    held: list[Any] = [*map(tuple, rows)]
+    parts: list[Any] = [*map(tuple, rows)]
     for length in reversed(shape[:-1]):
-        held = [tuple(held[k : k + length]) for k in range(0, len(held), length)]
-    found: Nested[T] = held[0]
-    return found
+        parts = [tuple(parts[k : k + length]) for k in range(0, len(parts), length)]
+    result: Nested[T] = parts[0]
+    return result
 
 
 def show(shape: Shape) -> str:

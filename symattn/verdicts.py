@@ -51,8 +51,8 @@ class Verdict(Enum):
         >>> Verdict.all([Verdict.HOLDS, Verdict.UNDECIDED])
         <Verdict.UNDECIDED: 'undecided'>
         """
-        found = set(verdicts)
+        present = set(verdicts)
         for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
-            if verdict in found:
+            if verdict in present:
                 return verdict
         return Verdict.HOLDS

@@ -139,11 +139,11 @@ class Verification:
 
 
 def _by_reason(doubts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for doubt, quantity in doubts:
         if doubt:
-            found.setdefault(doubt, []).append(quantity)
-    return found
+            groups.setdefault(doubt, []).append(quantity)
+    return groups
 
 
 def verify(case: str | Path | Case | Solution, symbolic: bool = True) -> Verification:
@@ -163,13 +163,13 @@ def verify(case: str | Path | Case | Solution, symbolic: bool = True) -> Verific
     upstream = _as_text(case.raw_upstream)
     loss = Loss(case.output, upstream, case.wrt) if case.output else None
     try:
-        found = recompute(given, case.steps, loss)
+        recomputed = recompute(given, case.steps, loss)
     except Malformed as error:
         raise Malformed(error.faults, source=str(case.path or case.name)) from None
     checks = [
-        _check(name, [(solution[name], figures)]) for name, figures in found.quantities.items()
+        _check(name, [(solution[name], figures)]) for name, figures in recomputed.quantities.items()
     ]
-    for name, parts in found.gradients.items():
+    for name, parts in recomputed.gradients.items():
         exact = solution.gradient(name)
         pairs = [
             (exact.coefficient(part) if exact.letters else exact, gradient)
@@ -179,15 +179,15 @@ def verify(case: str | Path | Case | Solution, symbolic: bool = True) -> Verific
         checks.append(_check(exact.name, pairs))
     if symbolic:
         checks = [_with_symbolic(check, solution) for check in checks]
-    return Verification(case.name, tuple(checks), found.probed, found.probes)
+    return Verification(case.name, tuple(checks), recomputed.probed, recomputed.probes)
 
 
 def _with_symbolic(check: Check, solution: Solution) -> Check:
     """The check with what SymPy says of the quantity."""
     verdict, doubt = Verdict.UNDECIDED, ""
-    if (found := uses(solution.program)) > DERIVED.most:
+    if (count := uses(solution.program)) > DERIVED.most:
         # Asked here too: SymPy need not be loaded for that.
-        doubt = DERIVED.said(found)
+        doubt = DERIVED.said(count)
     else:
         try:
             verdict = solution.symbolic[check.quantity].equals(solution[check.quantity])

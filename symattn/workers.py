@@ -255,7 +255,7 @@ class Client:
         Should the process that asked be gone, the program is ended, the folder
         removed, and this process ended too.
         """
-        said = b""
+        output = b""
         while True:
             ready, _, _ = select.select([stream.fileno(), self._connection.fileno()], [], [])
             # Nothing is sent to a worker at work: what can be read is the end.
@@ -263,8 +263,8 @@ class Client:
                 self._abandon()
             piece = os.read(stream.fileno(), 1 << 16)
             if not piece:
-                return said
-            said += piece
+                return output
+            output += piece
 
     def _abandon(self) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -58,14 +58,14 @@ class Audit:
         from symattn.printers import notebook
 
         rows: list[tuple[str, str, str, str, str]] = [
-            (one.claim.where, one.label, one.text, one.correct, one.cause)
-            for one in self.figures
-            if one.verdict is Verdict.REFUTED
+            (item.claim.where, item.label, item.text, item.correct, item.cause)
+            for item in self.figures
+            if item.verdict is Verdict.REFUTED
         ]
         rows += [
-            (one.claim.where, one.claim.text, "", "", "statement")
-            for one in self.statements
-            if one.verdict is Verdict.REFUTED
+            (item.claim.where, item.claim.text, "", "", "statement")
+            for item in self.statements
+            if item.verdict is Verdict.REFUTED
         ]
         counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
         header = ("where", "quantity", "printed", "correct", "cause")
@@ -82,8 +82,8 @@ class Audit:
         """What an article leaves open: read in more than one way or in none, or without an
         answer; in order."""
         reading = self.case.reading
-        found = (*(reading.open if reading else ()), *self._lost)
-        return tuple(sorted(found, key=lambda item: item.span))
+        items = (*(reading.open if reading else ()), *self._lost)
+        return tuple(sorted(items, key=lambda item: item.span))
 
     @property
     def _lost(self) -> tuple[Open, ...]:
@@ -104,8 +104,8 @@ class Audit:
             return ()
         why = _covering(self._lost)
         return tuple(
-            replace(number, status="unread", of="", why=found.why)
-            if number.status in ("bound", "local") and (found := why(number.span))
+            replace(number, status="unread", of="", why=item.why)
+            if number.status in ("bound", "local") and (item := why(number.span))
             else number
             for number in self.case.reading.numbers
         )
@@ -196,10 +196,10 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
 
 def _covering(items: Sequence[Open]) -> Callable[[Span], Open | None]:
     """What tells of a place the item that it lies in, if there is one."""
-    found = sorted(items, key=lambda item: item.span)
-    starts = [item.span.start for item in found]
+    ordered = sorted(items, key=lambda item: item.span)
+    starts = [item.span.start for item in ordered]
     #: Up to each, the one that reaches furthest.
-    far = [*accumulate(found, _further)]
+    far = [*accumulate(ordered, _further)]
 
     def covering(span: Span) -> Open | None:
         before = bisect_right(starts, span.start)
@@ -209,9 +209,9 @@ def _covering(items: Sequence[Open]) -> Callable[[Span], Open | None]:
     return covering
 
 
-def _further(one: Open, other: Open) -> Open:
+def _further(first: Open, other: Open) -> Open:
     """The one that reaches further."""
-    return one if one.span.end >= other.span.end else other
+    return first if first.span.end >= other.span.end else other
 
 
 class _Document:
@@ -255,8 +255,8 @@ class _Document:
         """All that a figure of numbers may be, as these may have been rounded."""
         if not claim.is_arithmetic:
             return None
-        found = self._operands.enclosure(claim.tree)
-        return None if found is None else found[i, j]
+        enclosure = self._operands.enclosure(claim.tree)
+        return None if enclosure is None else enclosure[i, j]
 
     def _take(self, claim: Claim) -> None:
         node = claim.node
@@ -265,8 +265,8 @@ class _Document:
             return
         quantity = self.solution.quantity(node, claim.of)
         if quantity.symbols:
-            shown = ", ".join(quantity.symbols)
-            raise Malformed(f"a form in {shown} has no figure to print")
+            symbols = ", ".join(quantity.symbols)
+            raise Malformed(f"a form in {symbols} has no figure to print")
         beside = chain(*claim.printed, rounded(claim.tree) if claim.is_arithmetic else ())
         places = places_of(beside)
         for i, row in enumerate(claim.printed):

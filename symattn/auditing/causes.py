@@ -53,17 +53,17 @@ def _look(
     taken: Callable[[Figure], arb],
     term: Term,
     order: int,
-    made: Computed,
+    computed: Computed,
 ) -> arb | None:
     """What a document prints of a term, by a choice among its figures;
     ``taken`` says what to take a figure for."""
     before, until = prints.around(term, order)
-    made.within(before[-1].order if before else -1, until)
+    computed.within(before[-1].order if before else -1, until)
     if not before:
         return None
     chosen = choose(before)
-    made.take(chosen)
-    made.choice |= any(figure.number != chosen.number for figure in before)
+    computed.take(chosen)
+    computed.choice |= any(figure.number != chosen.number for figure in before)
     return taken(chosen)
 
 
@@ -139,8 +139,8 @@ class Causes:
         if cause.kind != "root":
             return cause
         for way in self._ways(figure, after=True):
-            wrong = [one for one in way.wrong if one.order > figure.order]
-            own = any(_leads_to(figure, one, known) for one in way.wrong)
+            wrong = [source for source in way.wrong if source.order > figure.order]
+            own = any(_leads_to(figure, source, known) for source in way.wrong)
             if wrong and not own and (_rounds(figure, way) or _is_cut(figure, way)):
                 return _carried(way)
         return cause
@@ -287,7 +287,7 @@ def _carried(way: _Way) -> Cause:
 def named(figures: Sequence[Figure]) -> str:
     """Figures named once each, shortened."""
     names = list(dict.fromkeys(figure.told for figure in figures))
-    shown = joined(names[:4])
+    listed = joined(names[:4])
     if len(names) <= 4:
-        return shown
-    return Sentence("{figures} and {count} more", figures=shown, count=len(names) - 4)
+        return listed
+    return Sentence("{figures} and {count} more", figures=listed, count=len(names) - 4)

@@ -22,8 +22,8 @@ def counts(audit: Audit) -> dict[str, int]:
 
 
 def _counts(numbers: Sequence[Number]) -> dict[str, int]:
-    found = Counter(number.status for number in numbers)
-    return {"numbers": len(numbers)} | {name: found[name] for name in get_args(Status)}
+    counts = Counter(number.status for number in numbers)
+    return {"numbers": len(numbers)} | {name: counts[name] for name in get_args(Status)}
 
 
 def of(audit: Audit, status: Status) -> list[Number]:
@@ -47,13 +47,13 @@ def sentence(case: Case, numbers: Sequence[Number]) -> str:
     ``12 numbers: 8 bound, 2 local, 1 given, 1 not read (line 40)``.
     """
     count = _counts(numbers)
-    said = {
+    sentences = {
         "bound": Sentence("{count} bound", count=count["bound"]),
         "local": Sentence("{count} local", count=count["local"]),
         "given": Sentence("{count} given", count=count["given"]),
         "ignored": Sentence("{count} ignored", count=count["ignored"]),
     }
-    parts: list[str] = [text for name, text in said.items() if count[name]]
+    parts: list[str] = [text for name, text in sentences.items() if count[name]]
     if unread := with_status(numbers, "unread"):
         at = lines(places.spanned(case, number.span).line for number in unread)
         parts.append(Sentence("{count} not read ({lines})", count=len(unread), lines=at))
@@ -64,13 +64,13 @@ def sentence(case: Case, numbers: Sequence[Number]) -> str:
 
 def lines(numbers: Iterable[int]) -> Sentence:
     """Lines as they are named: ``lines 12, 40, 41``, of many the first."""
-    found = sorted(set(numbers))
-    if len(found) == 1:
-        return Sentence("line {line}", line=found[0])
-    shown = ", ".join(map(str, found[:_LINES]))
-    if len(found) <= _LINES:
-        return Sentence("lines {lines}", lines=shown)
-    return Sentence("lines {lines} and {count} more", lines=shown, count=len(found) - _LINES)
+    distinct = sorted(set(numbers))
+    if len(distinct) == 1:
+        return Sentence("line {line}", line=distinct[0])
+    listed = ", ".join(map(str, distinct[:_LINES]))
+    if len(distinct) <= _LINES:
+        return Sentence("lines {lines}", lines=listed)
+    return Sentence("lines {lines} and {count} more", lines=listed, count=len(distinct) - _LINES)
 
 
 def as_dict(audit: Audit) -> dict[str, Any] | None:

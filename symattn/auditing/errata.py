@@ -40,9 +40,9 @@ def errata(audit: Audit) -> str:
         for root, carried in roots:
             reason = why(audit, root)
             if carried:
-                one = len(carried) == 1
-                reason += f"; {len(carried)} further figure{'' if one else 's'} follow"
-                reason += "s" if one else ""
+                single = len(carried) == 1
+                reason += f"; {len(carried)} further figure{'' if single else 's'} follow"
+                reason += "s" if single else ""
             lines.append(_row(audit, root, reason))
         lines.append("")
     follow = [f for _, carried in roots for f in carried]
@@ -70,10 +70,10 @@ def _cause_items(audit: Audit) -> Iterator[str]:
         yield from ("Likely causes:", "")
         for number, slip in enumerate(audit.causes, 1):
             first = slip.explains[0]
-            said = f"{slip.sentence} {just_as_well(slip)}".rstrip()
+            sentence = f"{slip.sentence} {just_as_well(slip)}".rstrip()
             at = markdown(where(audit.case, first))
             seen = f"First seen in {at}: {markdown_code(first.label)}"
-            yield f"{number}. {markdown(said)} {seen}."
+            yield f"{number}. {markdown(sentence)} {seen}."
         yield ""
 
 
@@ -97,8 +97,8 @@ def _reading(audit: Audit) -> Iterator[str]:
             line = spanned(audit.case, item.span).line
             yield f"- line {line}, {markdown_code(item.what)}: {markdown(item.why)}"
         yield ""
-    if said := coverage.line(audit):
-        yield from (f"Of the text: {said}.", "")
+    if summary := coverage.line(audit):
+        yield from (f"Of the text: {summary}.", "")
 
 
 def _row(audit: Audit, figure: Figure, *more: str) -> str:

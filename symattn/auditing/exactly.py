@@ -52,22 +52,22 @@ class Exactly:
     def _take(self, node: Node) -> None:
         for part in ancestors([node], stop=lambda x: x.serial in self._made):
             operands = tuple(self._used[x.serial] for x in part.operands)
-            made = part
+            rebuilt = part
             if any(x is not y for x, y in zip(operands, part.operands, strict=True)):
-                made = Node(part.op, operands, part.shape, part.extra)
-            used = made
+                rebuilt = Node(part.op, operands, part.shape, part.extra)
+            used = rebuilt
             if part is self._node:
                 assert self._instead is not None
                 used = self._instead
-                made = made if self._in_use else used
-            self._made[part.serial] = made
+                rebuilt = rebuilt if self._in_use else used
+            self._made[part.serial] = rebuilt
             in_its_place = part is self._node and self._in_use
             self._used[part.serial] = used if in_its_place else self._fixed(part, used)
 
-    def _fixed(self, node: Node, made: Node) -> Node:
+    def _fixed(self, node: Node, rebuilt: Node) -> Node:
         """A node with the printed numbers in the places of its entries."""
         printed = self._printed.get(node.serial)
-        return made if printed is None else with_entries(self._solution, made, printed)
+        return rebuilt if printed is None else with_entries(self._solution, rebuilt, printed)
 
 
 def confirmed_by(

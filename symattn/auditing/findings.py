@@ -55,8 +55,8 @@ def _findings(audit: Audit) -> list[_Finding]:
     def rank(finding: _Finding) -> int:
         return 2 if finding.rule in _TOLD else 1 if finding.rule in _NOTES else 0
 
-    found = sorted((*_single_findings(audit), *_reading(audit)), key=rank)
-    return [*_causes(audit), *found]
+    rest = sorted((*_single_findings(audit), *_reading(audit)), key=rank)
+    return [*_causes(audit), *rest]
 
 
 def _causes(audit: Audit) -> Iterator[_Finding]:
@@ -95,13 +95,13 @@ def _reading(audit: Audit) -> Iterator[_Finding]:
     for sentence in audit.assumptions:
         yield _Finding("assumption", Region(0), sentence)
     notes = audit.case.reading.article.notes if audit.case.reading else ()
-    for said in filter(None, (*notes, coverage.line(audit))):
-        yield _Finding("coverage", Region(0), said)
+    for remark in filter(None, (*notes, coverage.line(audit))):
+        yield _Finding("coverage", Region(0), remark)
 
 
-def _where(one: Figure | Statement) -> str:
+def _where(judged: Figure | Statement) -> str:
     """Where a document says it, unless that is an article, whose places are told."""
-    return "" if one.claim.span else f"{one.claim.where}: "
+    return "" if judged.claim.span else f"{judged.claim.where}: "
 
 
 def _said(figure: Figure) -> str:
@@ -167,13 +167,13 @@ def _result(audit: Audit, finding: _Finding) -> dict[str, Any]:
 
 
 def _location(audit: Audit, at: Region) -> dict[str, Any]:
-    found: dict[str, Any] = {"startLine": max(at.line, 1)}
+    region: dict[str, Any] = {"startLine": max(at.line, 1)}
     if at.column is not None:
-        found["startColumn"] = at.column
+        region["startColumn"] = at.column
         if at.end_line != at.line:
-            found["endLine"] = at.end_line
-        found["endColumn"] = at.end_column
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(audit)}, "region": found}}
+            region["endLine"] = at.end_line
+        region["endColumn"] = at.end_column
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(audit)}, "region": region}}
 
 
 def _uri(audit: Audit) -> str:

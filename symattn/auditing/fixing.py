@@ -116,11 +116,11 @@ def _reading(audit: Audit) -> Reading:
 
 def figures_at(audit: Audit) -> dict[Span, list[Figure]]:
     """All figures by where they stand, in the order of the article."""
-    found: dict[Span, list[Figure]] = defaultdict(list)
+    figures: dict[Span, list[Figure]] = defaultdict(list)
     for figure in audit.figures:
         if figure.span is not None:
-            found[figure.span].append(figure)
-    return {span: found[span] for span in sorted(found)}
+            figures[figure.span].append(figure)
+    return {span: figures[span] for span in sorted(figures)}
 
 
 class _Plan:
@@ -131,7 +131,7 @@ class _Plan:
         self.left: list[Left] = []
         reading = _reading(audit)
         self._rewriter = Rewriter(reading.article)
-        self._inputs = {one.span for one in reading.numbers if one.status == "given"}
+        self._inputs = {number.span for number in reading.numbers if number.status == "given"}
         self._places = figures_at(audit)
         self._crossing = _crossing(self._places)
         self._doubtful = _doubtful(audit)
@@ -154,12 +154,12 @@ class _Plan:
 
     def _correct(self, span: Span, figures: Sequence[Figure]) -> None:
         """Correct what stands at one place, or say why not."""
-        found = self._found(span, figures)
-        if isinstance(found, Edit):
-            self.edits.append(found)
+        correction = self._found(span, figures)
+        if isinstance(correction, Edit):
+            self.edits.append(correction)
             return
         refuted = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
-        self.left.append(Left(span, refuted.label, refuted.text, found))
+        self.left.append(Left(span, refuted.label, refuted.text, correction))
         insort(self._wrong, span)
 
     def _found(self, span: Span, figures: Sequence[Figure]) -> Edit | str:
@@ -183,8 +183,8 @@ class _Plan:
             return "correcting its digits is not enough"
         edits = {self._edit(span, figure) for figure in judges}
         if len(edits) > 1:
-            said = (f"as {figure.label} it would be {figure.correct}" for figure in judges)
-            return ", ".join(dict.fromkeys(said))
+            readings = (f"as {figure.label} it would be {figure.correct}" for figure in judges)
+            return ", ".join(dict.fromkeys(readings))
         return edits.pop() or "its digits are not in the file as they were read"
 
     def _is_led_astray(self, figure: Figure) -> bool:
@@ -210,13 +210,13 @@ class _Plan:
     @cached_property
     def _signs(self) -> dict[str, tuple[list[int], list[str]]]:
         """Where figures have a minus, and how it is written, by the kind of text."""
-        found: dict[str, tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
+        by_kind: dict[str, tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
         for span in self._places:
             if sign := self._rewriter.sign(span):
-                places, signs = found[self._rewriter.kind(span)]
+                places, signs = by_kind[self._rewriter.kind(span)]
                 places.append(span.start)
                 signs.append(sign)
-        return found
+        return by_kind
 
 
 def _doubtful(audit: Audit) -> set[int]:
@@ -226,10 +226,10 @@ def _doubtful(audit: Audit) -> set[int]:
     figures = Counter(figure.claim.number for figure in audit.figures)
     supposed = _supposed(_reading(audit))
     wrong = Counter(
-        one.claim.number
-        for one in audit.figures
-        if (one.cause == "root" and one.explained is None)
-        or (one.verdict is Verdict.REFUTED and not supposed.isdisjoint(_names(one)))
+        suspect.claim.number
+        for suspect in audit.figures
+        if (suspect.cause == "root" and suspect.explained is None)
+        or (suspect.verdict is Verdict.REFUTED and not supposed.isdisjoint(_names(suspect)))
     )
     return {
         claim for claim, count in wrong.items() if count >= _MANY and 2 * count > figures[claim]
@@ -238,11 +238,11 @@ def _doubtful(audit: Audit) -> set[int]:
 
 def _supposed(reading: Reading) -> set[str]:
     """The steps that were assumed, and those that are computed from them."""
-    found: set[str] = set()
+    names: set[str] = set()
     for name, step in reading.steps.items():
-        if step.assumed or not found.isdisjoint(syntax.names(syntax.parse(step.expression))):
-            found.add(name)
-    return found
+        if step.assumed or not names.isdisjoint(syntax.names(syntax.parse(step.expression))):
+            names.add(name)
+    return names
 
 
 def _names(figure: Figure) -> Iterable[str]:
@@ -251,14 +251,14 @@ def _names(figure: Figure) -> Iterable[str]:
 
 def _crossing(spans: Iterable[Span]) -> set[Span]:
     """Those that others stand in, or cross."""
-    found: set[Span] = set()
+    crossing: set[Span] = set()
     widest = Span(-1, -1)
     for span in sorted(spans):
         if span.start < widest.end:
-            found |= {span, widest}
+            crossing |= {span, widest}
         if span.end > widest.end:
             widest = span
-    return found
+    return crossing
 
 
 def _places(audit: Audit) -> dict[Span, list[str]]:
@@ -274,8 +274,8 @@ def _places(audit: Audit) -> dict[Span, list[str]]:
 
 def _refuted(audit: Audit) -> set[Span]:
     """Where something is refuted."""
-    figures = {one.span for one in audit.figures if one.verdict is Verdict.REFUTED}
-    claims = {one.claim.span for one in audit.statements if one.verdict is Verdict.REFUTED}
+    figures = {judged.span for judged in audit.figures if judged.verdict is Verdict.REFUTED}
+    claims = {judged.claim.span for judged in audit.statements if judged.verdict is Verdict.REFUTED}
     return {span for span in figures | claims if span is not None}
 
 
@@ -314,5 +314,5 @@ def _changes(new: Audit, old: Article, origins: Mapping[Span, Span]) -> Iterator
 
 def _at_origin(left: Iterable[Left], origins: Mapping[Span, Span]) -> Iterator[Left]:
     """What was left, at its places in the old text."""
-    for one in left:
-        yield Left(origins.get(one.span, one.span), one.label, one.printed, one.why)
+    for item in left:
+        yield Left(origins.get(item.span, item.span), item.label, item.printed, item.why)

@@ -30,11 +30,11 @@ def slips(node: Node) -> Iterator[Slip]:
         yield "function-dropped", first, (written.function,)
     for name in ("gamma", "beta", "sink", "label_smoothing"):
         if written.given.get(name) is not None:
-            made = FUNCTIONS[written.function].again(node, **{name: None})
-            yield "term-dropped", made, (name,)
+            changed = FUNCTIONS[written.function].again(node, **{name: None})
+            yield "term-dropped", changed, (name,)
     others = _INSTEAD.get(written.function)
-    for instead, said, own in others(node) if others else ():
-        yield "other-function", instead, (said, own)
+    for instead, other, own in others(node) if others else ():
+        yield "other-function", instead, (other, own)
 
 
 #: Functions that are forgotten whole.
@@ -129,8 +129,8 @@ def _layernorm(node: Node) -> Iterator[_Other]:
     rest = {name: given[name] for name in ("gamma", "beta") if given.get(name) is not None}
     if x.shape[-1] > 1:
         spread = nodes.apply("sqrt", plus(_call("var", x, axis=axis, ddof=1), eps))
-        said = Sentence("the variance by one less than the count"), Sentence("the variance")
-        yield _affine(over(apart, spread), rest), *said
+        words = Sentence("the variance by one less than the count"), Sentence("the variance")
+        yield _affine(over(apart, spread), rest), *words
     plain = _affine(over(apart, plus(_call("var", x, axis=axis), eps)), rest)
     yield plain, Sentence("the variance"), Sentence("its square root")
     yield (
@@ -143,8 +143,8 @@ def _layernorm(node: Node) -> Iterator[_Other]:
 
 def _affine(x: Node, rest: Mapping[str, object]) -> Node:
     gamma, beta = rest.get("gamma"), rest.get("beta")
-    made = times(x, gamma) if isinstance(gamma, Node) else x
-    return plus(made, beta) if isinstance(beta, Node) else made
+    scaled = times(x, gamma) if isinstance(gamma, Node) else x
+    return plus(scaled, beta) if isinstance(beta, Node) else scaled
 
 
 def _rmsnorm(node: Node) -> Iterator[_Other]:

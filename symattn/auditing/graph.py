@@ -33,10 +33,10 @@ class Graph:
         """A program's node in its form."""
         # Operands first: a program is too deep for recursion.
         for part in ancestors([node], stop=lambda x: x.serial in self._of):
-            found = self.apply(part, [self._of[x.serial] for x in part.operands])
-            self._of[part.serial] = found
-            if part.written or found.serial not in self.origin:
-                self.origin[found.serial] = part
+            form = self.apply(part, [self._of[x.serial] for x in part.operands])
+            self._of[part.serial] = form
+            if part.written or form.serial not in self.origin:
+                self.origin[form.serial] = part
         return self._of[node.serial]
 
     def place(self, node: Node, i: int, j: int) -> Place:

@@ -38,13 +38,13 @@ class Recipe:
         self.solution = solution
         self.figures = figures
         self.graph = Graph()
-        shown = display.names(solution.program)
+        formulas = display.names(solution.program)
         self.names: dict[int, f.Formula] = {}
         self.named: dict[str, Node] = {}
         for name, node in solution.program.named.items():
-            made = self.graph[node]
-            self.named[name] = made
-            self.names.setdefault(made.serial, shown[node.serial])
+            form = self.graph[node]
+            self.named[name] = form
+            self.names.setdefault(form.serial, formulas[node.serial])
         self.places: list[Place] = [
             self.graph.place(self.graph[figure.node], figure.entry.i, figure.entry.j)
             for figure in figures
@@ -77,8 +77,8 @@ class Recipe:
     def text(self, node: Node) -> str:
         """A node as text: its name, or its expression down to names."""
         if node.serial not in self._texts:
-            shown = self.names.get(node.serial) or self._formula(node)
-            self._texts[node.serial] = f.text(shown)
+            formula = self.names.get(node.serial) or self._formula(node)
+            self._texts[node.serial] = f.text(formula)
         return self._texts[node.serial]
 
     def _formula(self, node: Node) -> f.Formula:
@@ -94,18 +94,18 @@ class Recipe:
         if node.grid == (1, 1):
             return text
         plain = node.serial in self.names or isinstance(self._formula(node), f.Function)
-        found = self.graph.origin.get(node.serial)
-        is_row = found is not None and len(found.shape) == 1
+        origin = self.graph.origin.get(node.serial)
+        is_row = origin is not None and len(origin.shape) == 1
         return f"{text if plain else f'({text})'}[{f'{j}' if is_row else f'{i}, {j}'}]"
 
 
 def floating(number: fmpq | arb) -> float:
     """A number as a float; what is beyond all of them is none."""
     try:
-        found = float(number)
+        value = float(number)
     except OverflowError:
         return np.nan
-    return found if np.isfinite(found) else np.nan
+    return value if np.isfinite(value) else np.nan
 
 
 def _float(entry: Value | Hidden) -> float:
@@ -137,16 +137,16 @@ class Model:
             self._take(node)
         self._figures: dict[int, tuple[list[int], list[int], list[int]]] = {}
         for place, (node, i, j) in enumerate(recipe.places):
-            held = self._figures.setdefault(node.serial, ([], [], []))
-            for one, index in zip(held, (place, i, j), strict=True):
-                one.append(index)
+            columns = self._figures.setdefault(node.serial, ([], [], []))
+            for column, index in zip(columns, (place, i, j), strict=True):
+                column.append(index)
         self._below: dict[int, list[Node]] = {}
         self.true = self._read({}, ())
 
     def _take(self, node: Node) -> None:
-        made = self.recipe.exact[node] if node.op == "given" else self._apply(node, {})
-        self._made[node.serial] = made
-        self._used[node.serial] = self._fixed_in(node, made)
+        matrix = self.recipe.exact[node] if node.op == "given" else self._apply(node, {})
+        self._made[node.serial] = matrix
+        self._used[node.serial] = self._fixed_in(node, matrix)
 
     def _apply(self, node: Node, instead: Mapping[int, Matrix]) -> Matrix:
         operands = []
@@ -155,11 +155,11 @@ class Model:
             operands.append(self[x] if known is None else known)
         return self._floats.apply(node, operands)
 
-    def _fixed_in(self, node: Node, made: Matrix) -> Matrix:
+    def _fixed_in(self, node: Node, matrix: Matrix) -> Matrix:
         if node.serial not in self._fixed:
-            return made
+            return matrix
         where, numbers = self._fixed[node.serial]
-        return np.where(where, numbers, made)
+        return np.where(where, numbers, matrix)
 
     def __getitem__(self, node: Node) -> Matrix:
         """What is used of a node by what is computed from it."""
@@ -190,39 +190,41 @@ class Model:
         self, node: Node, values: Matrix, in_use: bool, figures: Sequence[int]
     ) -> Predicted:
         """What one figure would be for each of the values of a node: see :meth:`predicted`."""
-        found = np.empty(len(values))
+        predicted = np.empty(len(values))
         for k in range(0, len(values), _MANY):
             changed = self._followed(node, values[k : k + _MANY], in_use)
             for at, figure in enumerate(figures[k : k + _MANY]):
                 of, i, j = self.recipe.places[figure]
-                made = changed.get(of.serial)
-                found[k + at] = self._made[of.serial][i, j] if made is None else made[at, i, j]
-        return found
+                matrix = changed.get(of.serial)
+                predicted[k + at] = (
+                    self._made[of.serial][i, j] if matrix is None else matrix[at, i, j]
+                )
+        return predicted
 
     def _followed(self, node: Node, values: Matrix, in_use: bool) -> dict[int, Matrix]:
         changed = {} if in_use else {node.serial: values}
         used = {node.serial: values if in_use else self._fixed_in(node, values)}
         for part in self.below(node):
-            changed[part.serial] = made = self._apply(part, used)
-            used[part.serial] = self._fixed_in(part, made)
+            changed[part.serial] = matrix = self._apply(part, used)
+            used[part.serial] = self._fixed_in(part, matrix)
         return changed
 
     def below(self, node: Node) -> list[Node]:
         """What is computed from a node, in order."""
         if node.serial not in self._below:
-            found = {node.serial}
+            reached = {node.serial}
             order = []
             for part in self.recipe.needed:
-                if any(x.serial in found for x in part.operands):
-                    found.add(part.serial)
+                if any(x.serial in reached for x in part.operands):
+                    reached.add(part.serial)
                     order.append(part)
             self._below[node.serial] = order
         return self._below[node.serial]
 
     def _read(self, changed: Mapping[int, Matrix], many: tuple[int, ...]) -> Predicted:
-        found = np.empty((*many, len(self.recipe.places)))
+        predicted = np.empty((*many, len(self.recipe.places)))
         for serial, (places, rows, columns) in self._figures.items():
             values = changed.get(serial)
             values = self._made[serial] if values is None else values
-            found[..., places] = values[..., rows, columns]
-        return found
+            predicted[..., places] = values[..., rows, columns]
+        return predicted

@@ -38,13 +38,13 @@ class Slips:
         self._recipe = Recipe(solution, figures)
         free = [figure in causes and _says_nothing(causes[figure]) for figure in figures]
         origins = {
-            self._at[figure]: [self._at[one] for one in self._origins(figure)]
+            self._at[figure]: [self._at[origin] for origin in self._origins(figure)]
             for figure, cause in causes.items()
             if cause.kind == "carried"
         }
         cuts = any(cause.kind == "truncated" for cause in causes.values())
         self._search = Search(self._recipe, free, origins, cuts, gate)
-        self.named = tuple(self._slip(found) for found in self._search.causes())
+        self.named = tuple(self._slip(candidate) for candidate in self._search.causes())
         self.tried = sum(self._search.tried.values())
         for slip in self.named:
             self._explain(slip)
@@ -57,7 +57,7 @@ class Slips:
 
     def _origins(self, figure: Figure) -> list[Figure]:
         """The wrong figures that a carried one comes from in the end."""
-        found, waiting, seen = [], [figure], set()
+        origins, waiting, seen = [], [figure], set()
         while waiting:
             current = waiting.pop()
             if current.order in seen or current not in self._causes:
@@ -65,55 +65,55 @@ class Slips:
             seen.add(current.order)
             cause = self._causes[current]
             if cause.kind != "carried":
-                found.append(current)
-            waiting += [one for one in cause.because if one.verdict is Verdict.REFUTED]
-        return found
+                origins.append(current)
+            waiting += [source for source in cause.because if source.verdict is Verdict.REFUTED]
+        return origins
 
-    def _slip(self, found: Found) -> Slip:
+    def _slip(self, candidate: Found) -> Slip:
         return Slip(
-            kind=found.hypothesis.edit.kind,
-            sentence=self._sentence(found),
-            bits=round(float(found.bits), 1),
-            coverage=round(float(found.coverage), 3),
-            reproduces=self._those(found.reproduces),
-            follows=self._those(found.follows),
-            breaks=self._those(found.breaks),
+            kind=candidate.hypothesis.edit.kind,
+            sentence=self._sentence(candidate),
+            bits=round(float(candidate.bits), 1),
+            coverage=round(float(candidate.coverage), 3),
+            reproduces=self._those(candidate.reproduces),
+            follows=self._those(candidate.follows),
+            breaks=self._those(candidate.breaks),
             rivals=tuple(
-                dict.fromkeys(self._search.phrase(one.hypothesis) for one in found.rivals)
+                dict.fromkeys(self._search.phrase(rival.hypothesis) for rival in candidate.rivals)
             ),
-            phrase=found.hypothesis.edit.phrase,
+            phrase=candidate.hypothesis.edit.phrase,
         )
 
     def _those(self, flags: Flags) -> tuple[Figure, ...]:
         return tuple(self._figures[int(k)] for k in np.flatnonzero(flags))
 
-    def _sentence(self, found: Found) -> Sentence:
+    def _sentence(self, candidate: Found) -> Sentence:
         """The slip with what it explains and what contradicts it."""
-        one = found.hypothesis
-        count, slip = int(found.explains.sum()), one.edit.phrase
-        contradicted = _contradicted(int(found.breaks.sum()))
-        if one.edit.kind == "wrong-number":
+        hypothesis = candidate.hypothesis
+        count, slip = int(candidate.explains.sum()), hypothesis.edit.phrase
+        contradicted = _contradicted(int(candidate.breaks.sum()))
+        if hypothesis.edit.kind == "wrong-number":
             return Sentence(
                 "{figures}, {slip}. Its origin is unknown; {contradicted}.",
                 figures=_follow_from_a_number(count), slip=slip, contradicted=contradicted,
             )  # fmt: skip
-        if one.in_use:
-            node = self._recipe.text(one.edit.node)
+        if hypothesis.in_use:
+            node = self._recipe.text(hypothesis.edit.node)
             slip = Sentence("{slip}, although {step} is printed correctly", slip=slip, step=node)
-        if step := self._step(found):
-            figures = _follow_after(step, count, found.changed)
+        if step := self._step(candidate):
+            figures = _follow_after(step, count, candidate.changed)
         else:
-            figures = _follow(count, found.changed)
+            figures = _follow(count, candidate.changed)
         return Sentence(
             "{figures} {slip}; {contradicted}.",
             figures=figures, slip=slip, contradicted=contradicted,
         )  # fmt: skip
 
-    def _step(self, found: Found) -> str:
+    def _step(self, candidate: Found) -> str:
         """The first step from which on figures are wrong, by its name."""
-        one = found.hypothesis
-        below = one.model.below(one.edit.node)
-        for node in (*(() if one.in_use else (one.edit.node,)), *below):
+        hypothesis = candidate.hypothesis
+        below = hypothesis.model.below(hypothesis.edit.node)
+        for node in (*(() if hypothesis.in_use else (hypothesis.edit.node,)), *below):
             if node.serial in self._recipe.names:
                 return self._recipe.text(node)
         return ""

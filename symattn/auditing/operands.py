@@ -78,8 +78,8 @@ class Operands:
     def _enclosed(self, tree: syntax.Tree) -> arb_mat | None:
         try:
             with precision(FIRST):
-                made = _Rounded({}, (), (), part=self._part)
-                return made.run[made.lower_tree(tree)].matrix
+                rounded = _Rounded({}, (), (), part=self._part)
+                return rounded.run[rounded.lower_tree(tree)].matrix
         except SymattnError:
             return None
 
@@ -100,8 +100,10 @@ class Operands:
         return all(self._may(left, relation, right) for left, relation, right in sides)
 
     def _may(self, left: syntax.Tree, relation: str, right: syntax.Tree) -> bool:
-        found = self._enclosed(syntax.Binary("-", left, right))
-        return found is not None and all(_may_be(entry, relation) for entry in found.entries())
+        difference = self._enclosed(syntax.Binary("-", left, right))
+        return difference is not None and all(
+            _may_be(entry, relation) for entry in difference.entries()
+        )
 
 
 def _may_be(difference: arb, relation: str) -> bool:

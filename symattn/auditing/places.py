@@ -48,25 +48,25 @@ def spanned(case: Case, span: Span) -> Region:
     return Region(first.line, first.column, last.line, behind)
 
 
-def region(case: Case, one: Figure | Statement) -> Region:
+def region(case: Case, judged: Figure | Statement) -> Region:
     """Where a figure or a statement stands."""
-    span = one.span if isinstance(one, Figure) else one.claim.span
-    return Region(one.claim.line) if span is None else spanned(case, span)
+    span = judged.span if isinstance(judged, Figure) else judged.claim.span
+    return Region(judged.claim.line) if span is None else spanned(case, span)
 
 
-def where(case: Case, one: Figure | Statement) -> str:
+def where(case: Case, judged: Figure | Statement) -> str:
     """Where it stands, for a reader: what its claim says of that, and in an article the
     line and the column."""
-    if one.claim.span is None:
-        return one.claim.where
-    line, column, *_ = region(case, one)
-    if one.claim.where == f"line {one.claim.line}":
+    if judged.claim.span is None:
+        return judged.claim.where
+    line, column, *_ = region(case, judged)
+    if judged.claim.where == f"line {judged.claim.line}":
         return Sentence("line {line}, column {column}", line=line, column=column)
     return Sentence(
-        "{where} (line {line}, column {column})", where=one.claim.where, line=line, column=column
+        "{where} (line {line}, column {column})", where=judged.claim.where, line=line, column=column
     )
 
 
-def as_dict(case: Case, found: Region) -> dict[str, Any]:
+def as_dict(case: Case, place: Region) -> dict[str, Any]:
     """A place as plain data, with the same keys whatever is known of it."""
-    return {"file": file_of(case) if case.path else None, **found._asdict()}
+    return {"file": file_of(case) if case.path else None, **place._asdict()}

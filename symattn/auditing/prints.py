@@ -92,16 +92,16 @@ class Computed:
 
     def used(self) -> list[Figure]:
         """All figures that it was taken from, in order."""
-        found: dict[int, Figure] = {}
+        figures: dict[int, Figure] = {}
         seen: set[int] = set()
         waiting = [self]
         while waiting:
             item = waiting.pop()
             if id(item) not in seen:
                 seen.add(id(item))
-                found |= {figure.order: figure for figure in item.figures}
+                figures |= {figure.order: figure for figure in item.figures}
                 waiting += item.below
-        return [found[order] for order in sorted(found)]
+        return [figures[order] for order in sorted(figures)]
 
 
 #: What is taken for a term at a place in the document, or None; what it is
@@ -128,7 +128,7 @@ class Recomputation:
         # Entries first, those that they need before them: a program is too
         # deep for recursion.
         waiting: list[tuple[Term | None, Term]] = [(None, term)]
-        made = Computed()
+        computed = Computed()
         while waiting:
             entry, definition = waiting[-1]
             if entry is not None and self._is_known(entry, order):
@@ -138,12 +138,12 @@ class Recomputation:
             if unknown := list(self._unknown(definition, order, itself_too)):
                 waiting += [(x, self.recipes.definitions(*x.parts)[0]) for x in unknown]
                 continue
-            made = Computed()
-            made.value = self._worked(definition, order, made, itself_too)
+            computed = Computed()
+            computed.value = self._worked(definition, order, computed, itself_too)
             if entry is not None:
-                self._entries[entry] = made
+                self._entries[entry] = computed
             waiting.pop()
-        return made
+        return computed
 
     def _is_known(self, entry: Term, order: int) -> bool:
         known = self._entries.get(entry)
@@ -160,8 +160,8 @@ class Recomputation:
             for part in term.parts:
                 yield from self._unknown(part, order, True)
 
-    def _worked(self, term: Term, order: int, made: Computed, itself: bool = True) -> arb:
-        if itself and (printed := self.look(term, order, made)) is not None:
+    def _worked(self, term: Term, order: int, computed: Computed, itself: bool = True) -> arb:
+        if itself and (printed := self.look(term, order, computed)) is not None:
             return printed
         match term.op, term.parts:
             case "number", (known,):
@@ -170,27 +170,29 @@ class Recomputation:
                 ball: arb = value.ball(FIRST)
                 return ball
             case "entry", (name, i, j):
-                found = self._entries.get(term)
-                if found is None or not self.recipes.definitions(name, i, j):
+                stored = self._entries.get(term)
+                if stored is None or not self.recipes.definitions(name, i, j):
                     return self.recipes.exact(self.recipes.nodes[name], i, j)
-                made.take_over(found)
-                return found.value
+                computed.take_over(stored)
+                return stored.value
             case "+", parts:
-                return sum((self._worked(part, order, made) for part in parts), arb(0))
+                return sum((self._worked(part, order, computed) for part in parts), arb(0))
             case "*", parts:
                 product = arb(1)
                 for part in parts:
-                    product *= self._worked(part, order, made)
+                    product *= self._worked(part, order, computed)
                 return product
             case "/", (left, right):
-                return self._worked(left, order, made) / self._worked(right, order, made)
+                return self._worked(left, order, computed) / self._worked(right, order, computed)
             case "neg", (part,):
-                return -self._worked(part, order, made)
+                return -self._worked(part, order, computed)
             case "maximum", (left, right):
-                return self._worked(left, order, made).max(self._worked(right, order, made))
+                return self._worked(left, order, computed).max(self._worked(right, order, computed))
             case "above", (left, right):
-                return above(self._worked(left, order, made), self._worked(right, order, made))
+                return above(
+                    self._worked(left, order, computed), self._worked(right, order, computed)
+                )
             case function, (part,):
-                result: arb = getattr(arb, function)(self._worked(part, order, made))
+                result: arb = getattr(arb, function)(self._worked(part, order, computed))
                 return result
         raise AssertionError(f"no value for {term.op}")

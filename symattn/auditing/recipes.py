@@ -140,14 +140,14 @@ class Recipes:
 
     def at(self, node: Node, i: int, j: int) -> Term:
         """The term of an entry, down to the entries of named quantities."""
-        found = self._run[node].at(i, j)
-        return MASKED if isinstance(found, Hidden) else found
+        term = self._run[node].at(i, j)
+        return MASKED if isinstance(term, Hidden) else term
 
     def work(self, node: Node, i: int, j: int) -> Term:
         """What an entry is computed as, though it has a name; an input is itself."""
         name = self.names.get(node.serial)
-        made = self.definitions(name, i, j) if name else ()
-        return made[0] if made else self.at(node, i, j)
+        terms = self.definitions(name, i, j) if name else ()
+        return terms[0] if terms else self.at(node, i, j)
 
     def definitions(self, name: str, i: int, j: int) -> tuple[Term, ...]:
         """What an entry of a step is computed as; for weights also with a
@@ -155,10 +155,10 @@ class Recipes:
         place = (name, i, j)
         if place not in self._definitions:
             node = self.nodes[name]
-            found = [] if _is_input(node) else [self._made(node, i, j)]
+            terms = [] if _is_input(node) else [self._made(node, i, j)]
             if node.op == "softmax":
-                found += self._shifted(node, i, j)
-            self._definitions[place] = tuple(found)
+                terms += self._shifted(node, i, j)
+            self._definitions[place] = tuple(terms)
         return self._definitions[place]
 
     def _shifted(self, node: Node, i: int, j: int) -> Iterator[Term]:
@@ -179,8 +179,8 @@ class Recipes:
         """What a node's operation makes of its operands' entries."""
         if node.serial not in self._worked:
             self._worked[node.serial] = self._run.work(node)
-        found = self._worked[node.serial].at(i, j)
-        return MASKED if isinstance(found, Hidden) else found
+        term = self._worked[node.serial].at(i, j)
+        return MASKED if isinstance(term, Hidden) else term
 
     def _leaf(self, node: Node) -> Grid[Term] | None:
         """The entries of a named quantity; a number that is named is a number."""

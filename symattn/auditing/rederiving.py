@@ -43,11 +43,11 @@ def rederived(recipe: Recipe, node: Node, instead: Node) -> list[Node] | None:
 
 def replaced(node: Node, put: Mapping[int, Node]) -> Node:
     """A node with others in the places of some that it is made of."""
-    made: dict[int, Node] = dict(put)
-    for part in ancestors([node], stop=lambda x: x.serial in made):
-        operands = tuple(made[x.serial] for x in part.operands)
+    rebuilt: dict[int, Node] = dict(put)
+    for part in ancestors([node], stop=lambda x: x.serial in rebuilt):
+        operands = tuple(rebuilt[x.serial] for x in part.operands)
         if any(x is not y for x, y in zip(operands, part.operands, strict=True)):
-            made[part.serial] = Node(part.op, operands, part.shape, part.extra)
+            rebuilt[part.serial] = Node(part.op, operands, part.shape, part.extra)
         else:
-            made[part.serial] = part
-    return made[node.serial]
+            rebuilt[part.serial] = part
+    return rebuilt[node.serial]

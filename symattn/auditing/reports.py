@@ -22,9 +22,9 @@ def summary_line(audit: Audit) -> Sentence:
     if not (count["figures"] or count["statements"] or count["unchecked"]):
         return Sentence("No figures to judge")
     judged = [_figures(count["figures"])]
-    if one := count["statements"]:
-        many = Sentence("{count} statements", count=one)
-        judged.append(Sentence("1 statement") if one == 1 else many)
+    if statements := count["statements"]:
+        many = Sentence("{count} statements", count=statements)
+        judged.append(Sentence("1 statement") if statements == 1 else many)
     holds = Sentence("{count} hold", count=count["holds"])
     if count["holds"] == 1:
         holds = Sentence("1 holds")
@@ -93,7 +93,7 @@ def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:
         if figure.cause == "carried":
             slip = figure.explained
             leading = [*(slip.explains if slip else ()), *origins(figure)]
-            orders = (one.order for one in leading if one.order in groups)
+            orders = (origin.order for origin in leading if origin.order in groups)
             groups[next(orders)][1].append(figure)
 
     def rank(group: tuple[Figure, list[Figure]]) -> tuple[int, int, int]:
@@ -139,11 +139,11 @@ def why(audit: Audit, figure: Figure) -> str:
     if number is None:
         return figure.reason
     cause = Sentence("cause {number}", number=number)
-    told = audit.causes[number - 1].sentence
+    sentence = audit.causes[number - 1].sentence
     match figure.reason:
-        case str(reason) if reason == told:
+        case str(reason) if reason == sentence:
             return cause
-        case Sentence(pieces={"part_0": first, **rest}) if first == told:
+        case Sentence(pieces={"part_0": first, **rest}) if first == sentence:
             return joined((cause, *(part for part in rest.values() if isinstance(part, str))), "; ")
         case reason:
             return joined((cause, reason), "; ")
@@ -170,12 +170,12 @@ def folded(audit: Audit, figures: Sequence[Figure], most: int = 6) -> str:
     if len(set(names)) > most:
         names = [_quantity(figure) for figure in figures]
     times = Counter(names)
-    shown = list(times.items())[:most]
-    said = [name + f" ({count} times)" * (count > 1) for name, count in shown]
-    more = len(figures) - sum(count for _, count in shown)
+    counts = list(times.items())[:most]
+    phrases = [name + f" ({count} times)" * (count > 1) for name, count in counts]
+    more = len(figures) - sum(count for _, count in counts)
     carry = "carries" if len(figures) == 1 else "carry"
     tail = f" and {more} more" if more else ""
-    return f"{len(figures)} more {carry} it: {', '.join(said)}{tail}"
+    return f"{len(figures)} more {carry} it: {', '.join(phrases)}{tail}"
 
 
 def _quantity(figure: Figure) -> str:
@@ -193,7 +193,7 @@ def _entry(audit: Audit, figure: Figure) -> str:
 
 def origins(figure: Figure) -> list[Figure]:
     """The figures that are wrong in themselves from which this one carries."""
-    found: dict[int, Figure] = {}
+    roots: dict[int, Figure] = {}
     waiting, seen = [figure], set()
     while waiting:
         current = waiting.pop()
@@ -201,9 +201,9 @@ def origins(figure: Figure) -> list[Figure]:
             continue
         seen.add(current.order)
         if current.cause != "carried":
-            found[current.order] = current
+            roots[current.order] = current
         waiting += [f for f in current.because if f.verdict is Verdict.REFUTED]
-    return [found[order] for order in sorted(found)] or [figure]
+    return [roots[order] for order in sorted(roots)] or [figure]
 
 
 def as_dict(audit: Audit) -> dict[str, Any]:
@@ -286,12 +286,12 @@ def _figure(audit: Audit, figure: Figure) -> dict[str, Any]:
     }
 
 
-def _said(audit: Audit, one: Figure | Statement) -> dict[str, Any]:
+def _said(audit: Audit, judged: Figure | Statement) -> dict[str, Any]:
     """Where it is said, and whether that says what it is."""
     return {
-        "status": "local" if one.claim.is_local else "bound",
-        "confirmed": one.claim.confirmed,
-        **_place(audit.case, region(audit.case, one)),
+        "status": "local" if judged.claim.is_local else "bound",
+        "confirmed": judged.claim.confirmed,
+        **_place(audit.case, region(audit.case, judged)),
     }
 
 

@@ -152,12 +152,12 @@ class Search:
             return
         models = (exact, Model(recipe, self._printed()))
         # Where a step is another: as it is made, and, if it is printed, only in its use.
-        shown = {node for node, _, _ in recipe.places}
+        printed = {node for node, _, _ in recipe.places}
         sites = [
             Site(recipe, model, node, in_use)
             for model in models
             for node in self._sites()
-            for in_use in ((False, True) if node in shown else (False,))
+            for in_use in ((False, True) if node in printed else (False,))
         ]
         for steps in (True, False):
             for site in sites:
@@ -188,10 +188,10 @@ class Search:
     # -- trials --------------------------------------------------------------------
 
     def _try(self, site: Site, steps: bool) -> None:
-        made = site.steps() if steps else site.entries(self._open(site))
+        candidates = site.steps() if steps else site.entries(self._open(site))
         counts: dict[str, int] = defaultdict(int)
         edits = []
-        for edit in made:
+        for edit in candidates:
             counts[edit.kind] += 1
             if counts[edit.kind] <= _EACH:
                 edits.append(edit)
@@ -245,8 +245,8 @@ class Search:
                 # Copies: a row keeps all others alive.
                 own, those, these = predicted[k].copy(), changed[k].copy(), given[k].copy()
                 of = solved[k] if solved else None
-                made = Hypothesis(edit, model, in_use, own, those, these, of, nodes)
-                self.hypotheses.append(made)
+                hypothesis = Hypothesis(edit, model, in_use, own, those, these, of, nodes)
+                self.hypotheses.append(hypothesis)
                 if len(self.hypotheses) * predicted.shape[1] > _ROOM:
                     self._sort()
                     del self.hypotheses[len(self.hypotheses) // 2 :]
@@ -254,7 +254,9 @@ class Search:
     def _sort(self) -> None:
         """Those that give most first."""
         bits = self.weights.bits
-        self.hypotheses.sort(key=lambda one: one.edit.price - float(one.given @ bits))
+        self.hypotheses.sort(
+            key=lambda hypothesis: hypothesis.edit.price - float(hypothesis.given @ bits)
+        )
 
     def _rederive(self, model: Model) -> None:
         """The best of other operations once more, with the gradients that follow from them."""
@@ -264,7 +266,11 @@ class Search:
         if all(self.recipe.places[figure][0].serial in forward for figure in wrong):
             return
         self._sort()
-        edits = {one.edit.phrase: one.edit for one in self.hypotheses if one.edit.instead}
+        edits = {
+            hypothesis.edit.phrase: hypothesis.edit
+            for hypothesis in self.hypotheses
+            if hypothesis.edit.instead
+        }
         for edit in [*edits.values()][:_REDERIVED]:
             assert edit.instead is not None
             nodes = rederived(self.recipe, edit.node, edit.instead)
@@ -325,31 +331,31 @@ class Search:
         self, node: Node, values: Matrix, at: tuple[int, ...], number: float, digits: int
     ) -> Edit:
         """An entry that is another number, by so many of its digits."""
-        (i, j), shown = at, f"{number:.{digits}g}"
+        (i, j), text = at, f"{number:.{digits}g}"
         stack = values.copy()
-        stack[i, j] = float(shown)
-        exact = Fraction(shown)
+        stack[i, j] = float(text)
+        exact = Fraction(text)
         entries = {(i, j): rational(fmpq(exact.numerator, exact.denominator))}
         solution = self.recipe.solution
 
         def exactly(base: Base) -> Node:
             return with_entries(solution, base(node), entries)
 
-        words = (shown, f"{values[i, j]:.{max(digits, _FEWEST)}g}", self.recipe.entry(node, i, j))
+        words = (text, f"{values[i, j]:.{max(digits, _FEWEST)}g}", self.recipe.entry(node, i, j))
         return Edit("wrong-number", words, node, stack, exactly)
 
-    def _told(self, one: Hypothesis) -> Hypothesis:
+    def _told(self, hypothesis: Hypothesis) -> Hypothesis:
         """One wrong number, by as few digits as give the same figures."""
-        node = one.edit.node
-        values = one.model[node] if one.in_use else one.model.made(node)
-        i, j = (int(index) for index in np.argwhere(one.edit.value != values)[0])
+        node = hypothesis.edit.node
+        values = hypothesis.model[node] if hypothesis.in_use else hypothesis.model.made(node)
+        i, j = (int(index) for index in np.argwhere(hypothesis.edit.value != values)[0])
         for digits in range(_FEWEST, _ALL):
-            number = float(one.edit.value[i, j])
+            number = float(hypothesis.edit.value[i, j])
             edit = self._number(node, values, (i, j), number, digits)
-            (predicted,) = one.model.predicted(node, edit.value[None], one.in_use)
-            if self.weights.given(predicted)[one.given].all():
-                return replace(one, edit=edit, predicted=predicted)
-        return one
+            (predicted,) = hypothesis.model.predicted(node, edit.value[None], hypothesis.in_use)
+            if self.weights.given(predicted)[hypothesis.given].all():
+                return replace(hypothesis, edit=edit, predicted=predicted)
+        return hypothesis
 
     # -- the best ------------------------------------------------------------------
 
@@ -357,64 +363,78 @@ class Search:
         """The causes that can be named, the best first, each confirmed exactly."""
         left = self.weights.bits > 0
         for _ in range(_CAUSES):
-            found = next(iter(self.best(left)), None)
-            if found is None or not found.passes(self.gate):
+            candidate = next(iter(self.best(left)), None)
+            if candidate is None or not candidate.passes(self.gate):
                 return
-            found = self._confirmed(found, left)
-            if not found.passes(self.gate):
+            candidate = self._confirmed(candidate, left)
+            if not candidate.passes(self.gate):
                 return
-            yield found
-            left &= ~found.explains
+            yield candidate
+            left &= ~candidate.explains
 
     @_QUIET
     def best(self, left: Flags) -> list[Found]:
         """Edits for what is left, the best first; the first with its rivals."""
         if not self.hypotheses:
             return []
-        gains = np.array([one.given & left for one in self.hypotheses]) @ self.weights.bits
-        costs = np.array([self._cost(one) for one in self.hypotheses])
+        gains = (
+            np.array([candidate.given & left for candidate in self.hypotheses]) @ self.weights.bits
+        )
+        costs = np.array([self._cost(candidate) for candidate in self.hypotheses])
         order = np.argsort(costs - gains, kind="stable")[:_CLOSE]
-        found = [self._scored(self.hypotheses[k], left) for k in order]
-        found.sort(key=lambda one: (-round(one.bits, 6), one.hypothesis.in_use))
-        said: dict[tuple[str, ...], Found] = {}
-        for one in found:
-            said.setdefault(one.hypothesis.said, one)
-        first, *others = said.values()
+        scored = [self._scored(self.hypotheses[k], left) for k in order]
+        scored.sort(key=lambda candidate: (-round(candidate.bits, 6), candidate.hypothesis.in_use))
+        distinct: dict[tuple[str, ...], Found] = {}
+        for candidate in scored:
+            distinct.setdefault(candidate.hypothesis.said, candidate)
+        first, *others = distinct.values()
         rivals = [
-            one
-            for one in others
-            if one.bits > first.bits - AHEAD and (one.reproduces & first.reproduces & left).any()
+            candidate
+            for candidate in others
+            if candidate.bits > first.bits - AHEAD
+            and (candidate.reproduces & first.reproduces & left).any()
         ]
         return [replace(first, rivals=tuple(rivals)), *others]
 
     @_QUIET
     def nearest(self, figure: int, most: int = 3) -> list[tuple[str, float]]:
         """Edits that give a figure, with their bits, the best first; none may be good enough."""
-        giving = [one for one in self.hypotheses if one.given[figure] and one.solved != figure]
-        giving.sort(key=lambda one: self._cost(one) - float(one.given @ self.weights.bits))
+        giving = [
+            candidate
+            for candidate in self.hypotheses
+            if candidate.given[figure] and candidate.solved != figure
+        ]
+        giving.sort(
+            key=lambda candidate: self._cost(candidate) - float(candidate.given @ self.weights.bits)
+        )
         left = self.weights.bits > 0
-        found = [self._scored(one, left) for one in giving[:_CLOSE]]
-        found.sort(key=lambda one: -one.bits)
-        said: dict[tuple[str, ...], Found] = {}
-        for one in found:
-            said.setdefault(one.hypothesis.said, one)
-        return [(self.phrase(one.hypothesis), one.bits) for one in [*said.values()][:most]]
+        scored = [self._scored(candidate, left) for candidate in giving[:_CLOSE]]
+        scored.sort(key=lambda candidate: -candidate.bits)
+        distinct: dict[tuple[str, ...], Found] = {}
+        for candidate in scored:
+            distinct.setdefault(candidate.hypothesis.said, candidate)
+        return [
+            (self.phrase(candidate.hypothesis), candidate.bits)
+            for candidate in [*distinct.values()][:most]
+        ]
 
     @_QUIET
-    def phrase(self, one: Hypothesis) -> str:
+    def phrase(self, hypothesis: Hypothesis) -> str:
         """A hypothesis in words."""
-        return (one if one.solved is None else self._told(one)).edit.phrase
+        return (hypothesis if hypothesis.solved is None else self._told(hypothesis)).edit.phrase
 
-    def _cost(self, one: Hypothesis) -> float:
-        return one.edit.price + log2(self.tried[one.edit.kind])
+    def _cost(self, hypothesis: Hypothesis) -> float:
+        return hypothesis.edit.price + log2(self.tried[hypothesis.edit.kind])
 
-    def _scored(self, one: Hypothesis, left: Flags, reproduced: Flags | None = None) -> Found:
+    def _scored(
+        self, hypothesis: Hypothesis, left: Flags, reproduced: Flags | None = None
+    ) -> Found:
         weights = self.weights
-        reproduced = one.given & weights.refuted if reproduced is None else reproduced
+        reproduced = hypothesis.given & weights.refuted if reproduced is None else reproduced
         follows = weights.following(reproduced)
         explained = reproduced | follows
-        changed = (one.changed & weights.refuted) | explained
-        broken = one.changed & ~one.given & weights.held & ~weights.beside(reproduced)
+        changed = (hypothesis.changed & weights.refuted) | explained
+        broken = hypothesis.changed & ~hypothesis.given & weights.held & ~weights.beside(reproduced)
         # A slip that is made late leaves what was printed before: that it was made just
         # there is one choice of so many.
         first = int(np.argmax(reproduced & left)) if (reproduced & left).any() else 0
@@ -422,13 +442,13 @@ class Search:
         broken = broken & (np.arange(len(left)) >= first)
         missed = changed & ~explained & left
         counted = reproduced & left
-        if one.solved is not None:
-            counted = counted & (np.arange(len(left)) != one.solved)
-        gain = weights.gain(one.predicted, counted)
-        bits = gain - self._cost(one) - log2(1 + early)
+        if hypothesis.solved is not None:
+            counted = counted & (np.arange(len(left)) != hypothesis.solved)
+        gain = weights.gain(hypothesis.predicted, counted)
+        bits = gain - self._cost(hypothesis) - log2(1 + early)
         bits -= _BREAK * float(broken.sum()) + _MISS * float(missed.sum())
         return Found(
-            hypothesis=one,
+            hypothesis=hypothesis,
             bits=bits,
             coverage=float(explained.sum()) / max(int(changed.sum()), 1),
             changed=int(changed.sum()),
@@ -438,21 +458,25 @@ class Search:
         )
 
     @_QUIET
-    def _confirmed(self, found: Found, left: Flags) -> Found:
+    def _confirmed(self, candidate: Found, left: Flags) -> Found:
         """The cause with only those figures that it gives exactly."""
-        one = found.hypothesis
-        one = one if one.solved is None else self._told(one)
-        places = [(int(k), self.recipe.figures[int(k)]) for k in np.flatnonzero(found.reproduces)]
+        hypothesis = candidate.hypothesis
+        hypothesis = hypothesis if hypothesis.solved is None else self._told(hypothesis)
+        places = [
+            (int(k), self.recipe.figures[int(k)]) for k in np.flatnonzero(candidate.reproduces)
+        ]
         try:
-            if one.nodes:
-                nodes = one.nodes
+            if hypothesis.nodes:
+                nodes = hypothesis.nodes
             else:
-                base = Exactly(one.model, in_use=one.in_use)
-                instead = one.edit.exactly(base.used if one.in_use else base.made)
-                edited = Exactly(one.model, one.edit.node, instead, in_use=one.in_use)
+                base = Exactly(hypothesis.model, in_use=hypothesis.in_use)
+                instead = hypothesis.edit.exactly(base.used if hypothesis.in_use else base.made)
+                edited = Exactly(
+                    hypothesis.model, hypothesis.edit.node, instead, in_use=hypothesis.in_use
+                )
                 nodes = tuple(edited.made(node) for node, _, _ in self.recipe.places)
             confirmed = set(confirmed_by(self.recipe, nodes, places, self.weights.cuts))
         except SymattnError:
             confirmed = set()
-        kept = np.array([k in confirmed for k in range(len(found.reproduces))], bool)
-        return replace(self._scored(one, left, kept), rivals=found.rivals)
+        kept = np.array([k in confirmed for k in range(len(candidate.reproduces))], bool)
+        return replace(self._scored(hypothesis, left, kept), rivals=candidate.rivals)

@@ -67,8 +67,8 @@ class Site:
             return
         value = self.model[node]
         if not _same(value, self.values):
-            said = self.text, *words
-            yield Edit(kind, said, self.node, value, lambda base: base(node), node)
+            parts = self.text, *words
+            yield Edit(kind, parts, self.node, value, lambda base: base(node), node)
 
     def _moved(self, kind: str, places: Places, *words: str) -> Edit:
         """Its own entries at other places."""
@@ -106,14 +106,14 @@ class Site:
                     for b in range(a + 1, len(x)):
                         order = [*x]
                         order[a], order[b] = x[b], x[a]
-                        made = graph.node("concat", order, node.grid)
-                        yield from self._instead("heads-exchanged", made, str(a), str(b))
+                        changed = graph.node("concat", order, node.grid)
+                        yield from self._instead("heads-exchanged", changed, str(a), str(b))
         if (origin := graph.origin.get(node.serial)) is not None:
-            for kind, made, words in slips(origin):
-                yield from self._instead(kind, graph[made], *words)
+            for kind, changed, words in slips(origin):
+                yield from self._instead(kind, graph[changed], *words)
         if node.op in ("matmul", "multiply"):
-            for one in x:
-                yield from self._instead("operand-ignored", one, self._text(one))
+            for operand in x:
+                yield from self._instead("operand-ignored", operand, self._text(operand))
         if node.operands:
             yield from self._others()
             minus = graph.node("negate", [node], node.grid)
@@ -140,10 +140,12 @@ class Site:
             if abs(size - inner) < 1e-9:
                 continue
             number = nodes.constant(rational(size))
-            said = f"sqrt({size})" if rooted else str(size)
-            made = graph[nodes.apply("sqrt", number) if rooted else number]
+            text = f"sqrt({size})" if rooted else str(size)
+            factor = graph[nodes.apply("sqrt", number) if rooted else number]
             kind = "off-by-one" if not rooted and abs(size - inner) == 1 else "other-scale"
-            yield from self._instead(kind, graph.node(op, [x, made], grid), said, self._text(scale))
+            yield from self._instead(
+                kind, graph.node(op, [x, factor], grid), text, self._text(scale)
+            )
 
     def _terms(self, x: Node, y: Node) -> Made:
         graph, op, grid = self.recipe.graph, self.node.op, self.node.grid
@@ -154,15 +156,15 @@ class Site:
             flipped = graph.node("add", [x, y], grid)
             yield from self._instead("term-sign", flipped, self._text(y))
         else:
-            for one, other in ((x, y), (y, x)):
-                flipped = graph.node("subtract", [one, other], grid)
+            for first, other in ((x, y), (y, x)):
+                flipped = graph.node("subtract", [first, other], grid)
                 yield from self._instead("term-sign", flipped, self._text(other))
 
     def _sizes(self, own: float) -> list[int]:
         """The sizes that a scale may have been taken from."""
-        found = {size for node in self.recipe.named.values() for size in node.grid}
+        sizes = {size for node in self.recipe.named.values() for size in node.grid}
         near = {round(own) - 1, round(own) + 1} if own.is_integer() else set()
-        return sorted(size for size in found | near if size > 1)
+        return sorted(size for size in sizes | near if size > 1)
 
     def _softmaxes(self, powers: Node) -> Made:
         graph, grid = self.recipe.graph, self.node.grid
@@ -192,10 +194,10 @@ class Site:
 
     def _products(self, x: Node, y: Node) -> Made:
         graph = self.recipe.graph
-        for place, one in enumerate((x, y)):
+        for place, operand in enumerate((x, y)):
             pair = [x, y]
-            pair[place] = graph.transpose(one)
-            side = one.operands[0] if one.op == "transpose" else one
+            pair[place] = graph.transpose(operand)
+            side = operand.operands[0] if operand.op == "transpose" else operand
             if pair[0].grid[1] == pair[1].grid[0]:
                 yield from self._instead("transposed", graph.matmul(*pair), self._text(side))
         if y.grid[1] == x.grid[0]:
@@ -206,11 +208,11 @@ class Site:
         for base in (2, 10):
             log = graph[nodes.apply("log", nodes.constant(rational(base)))]
             if node.op == "log":
-                made = graph.node("divide", [node, log], node.grid)
+                changed = graph.node("divide", [node, log], node.grid)
             else:
                 inner = graph.node("multiply", [node.operands[0], log], node.grid)
-                made = graph.node("exp", [inner], node.grid)
-            yield from self._instead("other-base", made, str(base))
+                changed = graph.node("exp", [inner], node.grid)
+            yield from self._instead("other-base", changed, str(base))
 
     def _others(self) -> Made:
         """Another named quantity in place of an operand."""
@@ -230,8 +232,8 @@ class Site:
                     continue
                 instead = graph.transpose(other) if operand.op == "transpose" else other
                 operands = [instead if k == place else x for k, x in enumerate(node.operands)]
-                made = graph.again(node, operands)
-                yield from self._instead("other-matrix", made, name, self._text(inner))
+                changed = graph.again(node, operands)
+                yield from self._instead("other-matrix", changed, name, self._text(inner))
 
     def _is_at_hand(self, other: Node) -> bool:
         """Whether a quantity is known where the step is made: it is not computed from that,
@@ -243,20 +245,20 @@ class Site:
     # -- other values ------------------------------------------------------------
 
     def _as_values(self) -> Made:
-        node, made = self.node, self.values
-        if node.op in _PLAIN or not np.isfinite(made).any():
+        node, values = self.node, self.values
+        if node.op in _PLAIN or not np.isfinite(values).any():
             return
         for places in range(_PLACES + 1):
-            value = np.round(made, places)
-            if not _same(value, made):
-                said = Sentence("{places} places", places=places)
+            value = np.round(values, places)
+            if not _same(value, values):
+                phrase = Sentence("{places} places", places=places)
                 if places < 2:
-                    said = Sentence("1 place") if places else Sentence("whole numbers")
+                    phrase = Sentence("1 place") if places else Sentence("whole numbers")
                 exact = partial(self._rounded, places)
-                yield Edit("rounded", (self.text, said), node, value, exact)
+                yield Edit("rounded", (self.text, phrase), node, value, exact)
         for name in FORMATS:
-            value = made.astype(name).astype(float)
-            if not _same(value, made):
+            value = values.astype(name).astype(float)
+            if not _same(value, values):
                 exact = partial(self._held, name)
                 yield Edit("held-in", (self.text, name), node, value, exact)
         rows, columns = node.grid
@@ -278,9 +280,9 @@ class Site:
                         continue
                     places = flat.copy()
                     places[into] = flat[of]
-                    made = places.T if word == "column" else places
+                    arranged = places.T if word == "column" else places
                     kind = f"{word}-{kind}" if len(into) == 1 else f"{word}{kind}"
-                    yield self._moved(kind, made, self.text, str(a), str(b))
+                    yield self._moved(kind, arranged, self.text, str(a), str(b))
 
     def _rounded(self, places: int, base: Base) -> Node:
         quantity = self.recipe.solution.quantity(base(self.node))
@@ -318,13 +320,13 @@ class Site:
             for a, b in near:
                 places = flat.copy()
                 places[i, j] = flat[a, b]
-                said = self.recipe.entry(self.node, a, b), self.recipe.entry(self.node, i, j)
+                labels = self.recipe.entry(self.node, a, b), self.recipe.entry(self.node, i, j)
                 kind = "entry-reused" if a == i else "entry-of-column"
-                yield self._moved(kind, places, *said)
+                yield self._moved(kind, places, *labels)
                 if open_[a, b] and (a, b) > (i, j):
                     places = places.copy()
                     places[a, b] = flat[i, j]
-                    yield self._moved("entries-swapped", places, *said[::-1])
+                    yield self._moved("entries-swapped", places, *labels[::-1])
             yield from self._parts(i, j)
 
     def _parts(self, i: int, j: int) -> Made:
@@ -339,11 +341,11 @@ class Site:
         for k, part in enumerate(x * y):
             if not np.isfinite(part) or part == 0:
                 continue
-            said = self.recipe.entry(node, i, j), self._part(i, j, k)
+            labels = self.recipe.entry(node, i, j), self._part(i, j, k)
             for kind, times in (("product-dropped", 1), ("product-sign", 2)):
                 value = self.values.copy()
                 value[i, j] -= times * part
-                yield Edit(kind, said, node, value, partial(self._without, i, j, k, times))
+                yield Edit(kind, labels, node, value, partial(self._without, i, j, k, times))
 
     def _part(self, i: int, j: int, k: int) -> str:
         entries = [self._entry(self.node.operands[0], i, k)]
@@ -365,8 +367,8 @@ class Site:
         return with_entries(solution, node, {(i, j): whole - part * times})
 
 
-def _same(one: Matrix, other: Matrix) -> bool:
-    return bool(np.all((one == other) | (np.isnan(one) & np.isnan(other))))
+def _same(first: Matrix, other: Matrix) -> bool:
+    return bool(np.all((first == other) | (np.isnan(first) & np.isnan(other))))
 
 
 def _number(entry: Value | Hidden) -> Value:

@@ -82,8 +82,8 @@ class Standard:
             if near is not None and self._may_be(near, printed, is_exact=detail == "coarse"):
                 little = not detail and printed.digits <= 1
                 detail = "vacuous" if little or _is_wide(near, printed) else ""
-                shown = printed.shown_as(count) if off else self._finer(entry, max(places, 1))
-                return Judgement(Verdict.HOLDS, shown, off, detail, within_rounding=True)
+                text = printed.shown_as(count) if off else self._finer(entry, max(places, 1))
+                return Judgement(Verdict.HOLDS, text, off, detail, within_rounding=True)
         if detail == "coarse":
             return Judgement(verdict, self._finer(entry, max(places, 1)), off, detail)
         # Of an exact tie either neighbour is right.

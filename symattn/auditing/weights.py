@@ -50,11 +50,11 @@ class Weights:
         figures = model.recipe.figures
         numbers = [figure.printed for figure in figures]
         # None is printed for a masked score.
-        self.printed = np.array([floating(one.value) if one else -np.inf for one in numbers])
-        self.unit = np.array([floating(one.unit) if one else 1.0 for one in numbers])
+        self.printed = np.array([floating(item.value) if item else -np.inf for item in numbers])
+        self.unit = np.array([floating(item.unit) if item else 1.0 for item in numbers])
         self.true = model.true
         verdicts = [figure.verdict for figure in figures]
-        self.refuted: Flags = np.array([one is Verdict.REFUTED for one in verdicts], bool)
+        self.refuted: Flags = np.array([item is Verdict.REFUTED for item in verdicts], bool)
         self.held: Flags = np.array(
             [
                 verdict is Verdict.HOLDS and not figure.vacuous
@@ -109,10 +109,10 @@ class Weights:
 
     def following(self, reproduced: Flags) -> Flags:
         """The wrong figures that carry nothing but reproduced ones."""
-        found = np.zeros_like(reproduced)
+        carried = np.zeros_like(reproduced)
         for figure, origins in self._origins.items():
-            found[figure] = reproduced[origins].all()
-        return np.asarray(found & ~reproduced)
+            carried[figure] = reproduced[origins].all()
+        return np.asarray(carried & ~reproduced)
 
     def gain(self, predicted: Predicted, counted: Flags) -> float:
         """The bits of figures, less those that follow from the others of their row: where a
@@ -129,14 +129,14 @@ class Weights:
         return min(gain, ALONE) if np.count_nonzero(bits) == 1 else gain
 
     def _has_fixed_sum(self, predicted: Predicted, serial: int, row: int, columns: int) -> bool:
-        held = {
+        by_column = {
             j: figure
             for figure, (node, i, j) in enumerate(self._places)
             if node.serial == serial and i == row
         }
-        places = list(held.values())
+        places = list(by_column.values())
         apart = predicted[places].sum() - self.true[places].sum()
-        return len(held) == columns and bool(abs(apart) <= 1e-9)
+        return len(by_column) == columns and bool(abs(apart) <= 1e-9)
 
 
 def _telling_unit(figure: Figure) -> float:

@@ -65,7 +65,7 @@ class Atom:
 
 def mono_text(mono: Mono) -> str:
     """A product as text."""
-    return "*".join(one.text if e == 1 else f"{one.text}^{e}" for one, e in mono)
+    return "*".join(atom.text if e == 1 else f"{atom.text}^{e}" for atom, e in mono)
 
 
 def poly_text(poly: Poly) -> str:
@@ -105,10 +105,10 @@ class Algebra:
         self, kind: str, data: Any, text: str, names: Iterable[str] = (), height: int = 0
     ) -> Atom:
         """The atom of that text."""
-        found = self._atoms.get(text)
-        if found is None:
-            found = self._atoms[text] = Atom(kind, data, text, frozenset(names), height)
-        return found
+        atom = self._atoms.get(text)
+        if atom is None:
+            atom = self._atoms[text] = Atom(kind, data, text, frozenset(names), height)
+        return atom
 
     def fresh(self) -> str:
         """A name that no other index has."""
@@ -177,7 +177,7 @@ class Algebra:
                 return self.delta(first, second)
         elif first == FIRST and _is_last(second):
             return self.number(1)
-        bound = [one[0][0] in BOUND for one in (first, second)]
+        bound = [place[0][0] in BOUND for place in (first, second)]
         if bound[1] > bound[0]:
             # A summed index comes first.
             return self.flipped(first, second)
@@ -195,13 +195,13 @@ class Algebra:
         by = second[1] - first[1]
         if abs(by) > MOST_SHIFTED:
             return None
-        found = self.at_most((first[0], 0, ()), (second[0], 0, ()))
+        total = self.at_most((first[0], 0, ()), (second[0], 0, ()))
         for k in range(abs(by)):
             met = (second[0], k + 1 if by > 0 else -k, ())
-            found = add(
-                found, scaled(self.delta((first[0], 0, ()), met), Fraction(1 if by > 0 else -1))
+            total = add(
+                total, scaled(self.delta((first[0], 0, ()), met), Fraction(1 if by > 0 else -1))
             )
-        return found
+        return total
 
     def _at_most(self, first: At, second: At) -> Poly:
         text = f"m({at_text(first)},{at_text(second)})"
@@ -221,26 +221,26 @@ class Algebra:
 
     def mul(self, left: Poly, right: Poly) -> Poly:
         """The product of two sums."""
-        found: Poly = {}
+        terms: Poly = {}
         for first, a in left.items():
             for second, b in right.items():
                 mono, open_ = self.merged(first, second)
                 factor = b if a is ONE else a if b is ONE else a * b
                 if open_:
                     for more, c in self.settled(mono).items():
-                        put_into(found, more, factor * c)
+                        put_into(terms, more, factor * c)
                 else:
-                    put_into(found, mono, factor)
-            if len(found) > MOST_TERMS:
+                    put_into(terms, mono, factor)
+            if len(terms) > MOST_TERMS:
                 raise Undecided("too many terms")
-        return found
+        return terms
 
     def product(self, parts: Iterable[Poly]) -> Poly:
         """The product of several sums."""
-        found = self.number(1)
-        for one in parts:
-            found = self.mul(found, one)
-        return found
+        product = self.number(1)
+        for part in parts:
+            product = self.mul(product, part)
+        return product
 
     def times(self, poly: Poly, exponent: int) -> Poly:
         """A power with a whole exponent from 0."""
@@ -248,76 +248,76 @@ class Algebra:
             raise Undecided("too high a power of a sum")
         if len(poly) == 1:
             ((mono, c),) = poly.items()
-            raised = tuple((one, e * exponent) for one, e in mono) if exponent else ()
-            if not any(self._open(one, e) for one, e in raised):
+            raised = tuple((atom, e * exponent) for atom, e in mono) if exponent else ()
+            if not any(self._open(atom, e) for atom, e in raised):
                 return {raised: c**exponent}
-        found = self.number(1)
+        power = self.number(1)
         while exponent:
             if exponent & 1:
-                found = self.mul(found, poly)
+                power = self.mul(power, poly)
             exponent >>= 1
             if exponent:
                 poly = self.mul(poly, poly)
-        return found
+        return power
 
     def merged(self, first: Mono, second: Iterable[tuple[Atom, Exponent]]) -> tuple[Mono, bool]:
         """The product of two products, and whether an atom in it is to be taken apart."""
-        found = dict(first)
+        exponents = dict(first)
         open_ = compared = False
-        for one, e in second:
-            total = found.get(one, 0) + e
-            if one.kind in BOOLEAN:
-                found[one] = 1
+        for atom, e in second:
+            total = exponents.get(atom, 0) + e
+            if atom.kind in BOOLEAN:
+                exponents[atom] = 1
             elif total:
-                found[one] = plain(total)
+                exponents[atom] = plain(total)
             else:
-                del found[one]
-        mono = tuple(sorted(found.items(), key=order))
-        for one, e in mono:
-            if one.kind in _OPEN:
-                open_ |= self._open(one, e)
-                compared |= one.kind == "m"
+                del exponents[atom]
+        mono = tuple(sorted(exponents.items(), key=order))
+        for atom, e in mono:
+            if atom.kind in _OPEN:
+                open_ |= self._open(atom, e)
+                compared |= atom.kind == "m"
         return mono, open_ or (compared and _is_settled_by_order(mono))
 
     @staticmethod
-    def _open(one: Atom, e: Exponent) -> bool:
-        kind = one.kind
+    def _open(atom: Atom, e: Exponent) -> bool:
+        kind = atom.kind
         if kind == "p":
             return e >= 1
         if kind == "q":
             return not 0 < e < 1
         if kind == "f":
-            return e > 1 and one.data[0] == "cos"
+            return e > 1 and atom.data[0] == "cos"
         return kind in BOOLEAN and e != 1
 
     def settled(self, mono: Mono) -> Poly:
         """A product in which powers of sums, of primes and of cosines are multiplied out."""
-        kept, found = [], self.number(1)
-        for one, other in _reversed(mono):
-            rest_ = tuple(pair for pair in mono if pair[0] is not one and pair[0] is not other)
-            return self.mul({rest_: ONE}, self.delta(*one.data))
+        kept, product = [], self.number(1)
+        for atom, other in _reversed(mono):
+            rest_ = tuple(pair for pair in mono if pair[0] is not atom and pair[0] is not other)
+            return self.mul({rest_: ONE}, self.delta(*atom.data))
         mono = tuple(pair for pair in mono if pair[0] not in set(_implied(mono)))
-        for one, e in mono:
-            if not self._open(one, e):
-                kept.append((one, e))
+        for atom, e in mono:
+            if not self._open(atom, e):
+                kept.append((atom, e))
                 continue
-            if one.kind in BOOLEAN:
-                kept.append((one, 1))
+            if atom.kind in BOOLEAN:
+                kept.append((atom, 1))
                 continue
             whole = floor(e)
             rest = e - whole
-            if one.kind == "q":
-                found = scaled(found, Fraction(one.data) ** whole)
-            elif one.kind == "p":
-                found = self.mul(found, self.times(dict(one.data), whole))
+            if atom.kind == "q":
+                product = scaled(product, Fraction(atom.data) ** whole)
+            elif atom.kind == "p":
+                product = self.mul(product, self.times(dict(atom.data), whole))
             else:
-                sine = self.one(self.function("sin", dict(one.data[1])))
+                sine = self.one(self.function("sin", dict(atom.data[1])))
                 square = add(self.number(1), scaled(self.times(sine, 2), -ONE))
-                found = self.mul(found, self.times(square, whole // 2))
+                product = self.mul(product, self.times(square, whole // 2))
                 rest = whole % 2
             if rest:
-                kept.append((one, plain(rest)))
-        return self.mul({tuple(kept): ONE}, found)
+                kept.append((atom, plain(rest)))
+        return self.mul({tuple(kept): ONE}, product)
 
     def function(self, name: str, of: Poly) -> Atom:
         """A function that is not taken apart."""
@@ -328,8 +328,8 @@ class Algebra:
         return self._made(kind, word, of, lambda terms: terms)
 
     def _made(self, kind: str, word: str, of: Poly, data: Callable[[Any], Any]) -> Atom:
-        names = frozenset().union(*(one.names for mono in of for one, _ in mono))
-        height = max((one.height for mono in of for one, _ in mono), default=0)
+        names = frozenset().union(*(atom.names for mono in of for atom, _ in mono))
+        height = max((atom.height for mono in of for atom, _ in mono), default=0)
         terms = tuple(sorted(of.items(), key=lambda item: mono_text(item[0])))
         return self.make(kind, data(terms), f"{word}({poly_text(of)})", names, height)
 
@@ -338,7 +338,7 @@ class Algebra:
     def is_positive(self, poly: Poly) -> bool:
         """Whether a sum is seen to be above 0."""
         if self.never_negative(poly) and any(
-            all(self.above(one, e) for one, e in mono) for mono in poly
+            all(self.above(atom, e) for atom, e in mono) for mono in poly
         ):
             return True
         return poly_text(poly) in self.positive
@@ -346,34 +346,34 @@ class Algebra:
     def never_negative(self, poly: Poly) -> bool:
         """Whether a sum is seen not to be below 0."""
         return bool(poly) and all(
-            c > 0 and all(self.above(one, e) or self._not_below(one, e) for one, e in mono)
+            c > 0 and all(self.above(atom, e) or self._not_below(atom, e) for atom, e in mono)
             for mono, c in poly.items()
         )
 
-    def above(self, one: Atom, e: Exponent) -> bool:
+    def above(self, atom: Atom, e: Exponent) -> bool:
         """Whether a power of an atom is seen to be above 0."""
-        match one.kind:
+        match atom.kind:
             case "e" | "s" | "q" | "i" | "c":
                 return True
             case "S":
                 return (
                     all(
-                        self.above(inner, k) or (len(one.data[0]) == 1 and _meets(inner))
-                        for inner, k in one.data[1]
+                        self.above(inner, k) or (len(atom.data[0]) == 1 and _meets(inner))
+                        for inner, k in atom.data[1]
                     )
-                    and sum(inner.kind == "m" for inner, _ in one.data[1]) <= 1
+                    and sum(inner.kind == "m" for inner, _ in atom.data[1]) <= 1
                 )
             case "p":
-                return self.is_positive(dict(one.data))
+                return self.is_positive(dict(atom.data))
             case "x":
-                return one.data[0] in self.positive or one.text in self.positive
-        return one.text in self.positive
+                return atom.data[0] in self.positive or atom.text in self.positive
+        return atom.text in self.positive
 
-    def _not_below(self, one: Atom, e: Exponent) -> bool:
-        if one.kind in BOOLEAN:
+    def _not_below(self, atom: Atom, e: Exponent) -> bool:
+        if atom.kind in BOOLEAN:
             return True
-        if one.kind == "S":
-            return all(self.above(a, k) or self._not_below(a, k) for a, k in one.data[1])
+        if atom.kind == "S":
+            return all(self.above(a, k) or self._not_below(a, k) for a, k in atom.data[1])
         return (isinstance(e, int) and e % 2 == 0) or isinstance(e, Fraction)
 
 
@@ -383,10 +383,10 @@ def add(left: Poly, right: Poly) -> Poly:
         left, right = right, left
     if not right:
         return left
-    found = dict(left)
+    total = dict(left)
     for mono, c in right.items():
-        put_into(found, mono, c)
-    return found
+        put_into(total, mono, c)
+    return total
 
 
 def scaled(poly: Poly, by: Fraction) -> Poly:
@@ -417,13 +417,13 @@ def at_text(at: At) -> str:
 
 def composed(at: At, images: Iterable[tuple[str, int]]) -> At:
     """A place sent through permutations; one forth and back cancels."""
-    found = list(at[2])
+    chain = list(at[2])
     for name, way in images:
-        if found and found[-1] == (name, -way):
-            found.pop()
+        if chain and chain[-1] == (name, -way):
+            chain.pop()
         else:
-            found.append((name, way))
-    return at[0], at[1], tuple(found)
+            chain.append((name, way))
+    return at[0], at[1], tuple(chain)
 
 
 def put(at: At, to: Mapping[str, At]) -> At:
@@ -442,33 +442,33 @@ def led_back(images: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]
     return tuple((name, -way) for name, way in reversed(images))
 
 
-def _meets(one: Atom) -> bool:
+def _meets(atom: Atom) -> bool:
     """Whether a comparison of one summed index holds somewhere: at the first place or the last."""
-    if one.kind != "m":
+    if atom.kind != "m":
         return False
-    (first, *more), (second, *other) = one.data
+    (first, *more), (second, *other) = atom.data
     return (first[0] == "@") != (second[0] == "@") and [*more, *other] == [0, (), 0, ()]
 
 
 def _compared(mono: Mono) -> list[Atom]:
-    return [one for one, _ in mono if one.kind == "m"]
+    return [atom for atom, _ in mono if atom.kind == "m"]
 
 
 def _reversed(mono: Mono) -> Iterable[tuple[Atom, Atom]]:
     """Comparisons of two places both ways: together they say that the places are one."""
-    found = {one.data: one for one in _compared(mono)}
-    for (first, second), one in found.items():
-        if (second, first) in found:
-            yield one, found[second, first]
+    comparisons = {atom.data: atom for atom in _compared(mono)}
+    for (first, second), atom in comparisons.items():
+        if (second, first) in comparisons:
+            yield atom, comparisons[second, first]
 
 
 def _implied(mono: Mono) -> Iterable[Atom]:
     """Comparisons that follow from two others."""
-    found = {one.data: one for one in _compared(mono)}
-    for first, middle in found:
-        for other, last in found:
-            if middle == other and (first, last) in found:
-                yield found[first, last]
+    comparisons = {atom.data: atom for atom in _compared(mono)}
+    for first, middle in comparisons:
+        for other, last in comparisons:
+            if middle == other and (first, last) in comparisons:
+                yield comparisons[first, last]
 
 
 def _is_settled_by_order(mono: Mono) -> bool:
@@ -478,48 +478,48 @@ def _is_settled_by_order(mono: Mono) -> bool:
     return any(True for _ in _reversed(mono)) or any(True for _ in _implied(mono))
 
 
-def places_of(one: Atom) -> tuple[At, ...]:
+def places_of(atom: Atom) -> tuple[At, ...]:
     """The places that stand in an atom itself."""
-    match one.kind:
+    match atom.kind:
         case "x":
-            at: tuple[At, ...] = one.data[1]
+            at: tuple[At, ...] = atom.data[1]
             return at
         case "d" | "m":
-            return (one.data[0], one.data[1])
+            return (atom.data[0], atom.data[1])
         case "i":
-            return (one.data,)
+            return (atom.data,)
     return ()
 
 
-def within(one: Atom) -> Iterator[Atom]:
+def within(atom: Atom) -> Iterator[Atom]:
     """An atom, and all atoms that stand in it."""
-    yield one
-    for mono, _ in parts(one):
+    yield atom
+    for mono, _ in parts(atom):
         for inner, _ in mono:
             yield from within(inner)
 
 
-def entries(one: Atom) -> Iterator[str]:
+def entries(atom: Atom) -> Iterator[str]:
     """The arrays whose entries stand in an atom."""
-    return (inner.data[0] for inner in within(one) if inner.kind == "x")
+    return (inner.data[0] for inner in within(atom) if inner.kind == "x")
 
 
 def named(poly: Poly) -> frozenset[str]:
     """The arrays whose entries stand in a sum."""
-    return frozenset(name for mono in poly for one, _ in mono for name in entries(one))
+    return frozenset(name for mono in poly for atom, _ in mono for name in entries(atom))
 
 
-def parts(one: Atom) -> Iterable[tuple[Mono, Fraction]]:
+def parts(atom: Atom) -> Iterable[tuple[Mono, Fraction]]:
     """The products that an atom is made of, each with its factor."""
-    match one.kind:
+    match atom.kind:
         case "e":
-            return [(one.data, ONE)]
+            return [(atom.data, ONE)]
         case "S":
-            return [(one.data[1], ONE)]
+            return [(atom.data[1], ONE)]
         case "l" | "p" | "h":
-            return list(one.data)
+            return list(atom.data)
         case "f":
-            return list(one.data[1])
+            return list(atom.data[1])
     return []
 
 

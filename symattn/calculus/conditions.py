@@ -29,40 +29,40 @@ class Condition:
 
 def conditions(line: Line, normal: Normal) -> tuple[list[str], list[Poly]]:
     """The conditions of a line that are not met anyway, as text; and what is above 0 by them."""
-    found: dict[str, str] = {}
+    unmet: dict[str, str] = {}
     above: list[Poly] = []
     strict: set[str] = set()
-    for one in _all(line):
-        if _above(one.value, normal.positive):
+    for condition in _all(line):
+        if _above(condition.value, normal.positive):
             continue
-        if one.relation == ">=" and _not_below(one.value, normal.positive):
+        if condition.relation == ">=" and _not_below(condition.value, normal.positive):
             continue
         try:
-            poly = normal.read(one.value)
+            poly = normal.read(condition.value)
         except (Undecided, RecursionError):
-            found.setdefault(one.text, one.text)
+            unmet.setdefault(condition.text, condition.text)
             continue
-        if _met(one, poly, normal):
+        if _met(condition, poly, normal):
             continue
-        if one.relation != "!=":
+        if condition.relation != "!=":
             above.append(poly)
-        if one.relation == ">":
+        if condition.relation == ">":
             strict.add(poly_text(poly))
-        found.setdefault(poly_text(poly) + one.relation, one.text)
+        unmet.setdefault(poly_text(poly) + condition.relation, condition.text)
     # What is above 0 is not 0, nor below it.
-    told = [
-        shown
-        for key, shown in found.items()
+    remaining = [
+        text
+        for key, text in unmet.items()
         if not (key.endswith("!=") and key[:-2] in strict)
-        and not (key.endswith(">=") and f"{key[:-2]}>" in found)
+        and not (key.endswith(">=") and f"{key[:-2]}>" in unmet)
     ]
-    return [*dict.fromkeys((*_lengths(line), *told))], above
+    return [*dict.fromkeys((*_lengths(line), *remaining))], above
 
 
-def _met(one: Condition, poly: Poly, normal: Normal) -> bool:
-    if one.relation == ">=":
+def _met(condition: Condition, poly: Poly, normal: Normal) -> bool:
+    if condition.relation == ">=":
         return not poly or normal.never_negative(poly) or normal.is_positive(poly)
-    if one.relation == "!=" and len(poly) == 1:
+    if condition.relation == "!=" and len(poly) == 1:
         ((mono, _),) = poly.items()
         # Powers of what is a denominator elsewhere, or above 0.
         if all(normal.above(atom, e) for atom, e in mono):
@@ -81,17 +81,17 @@ def _above(value: Expr, positive: Set[str]) -> bool:
             return array.name in positive or (
                 array.body is not None and _above(array.body, positive)
             )
-        case term.Sum(index, term.Mul(factors)) if any(_meets(one, index) for one in factors):
-            return all(_above(one, positive) or _meets(one, index) for one in factors) and (
-                sum(isinstance(one, term.AtMost) for one in factors) == 1
+        case term.Sum(index, term.Mul(factors)) if any(_meets(part, index) for part in factors):
+            return all(_above(part, positive) or _meets(part, index) for part in factors) and (
+                sum(isinstance(part, term.AtMost) for part in factors) == 1
             )
         case term.Add(terms):
             # What is not below 0 takes nothing from what is above it.
-            return all(_not_below(one, positive) for one in terms) and any(
-                _above(one, positive) for one in terms
+            return all(_not_below(part, positive) for part in terms) and any(
+                _above(part, positive) for part in terms
             )
         case term.Mul() | term.Div() | term.Power() | term.Sum():
-            return all(_above(one, positive) for one in term.inside(value))
+            return all(_above(part, positive) for part in term.inside(value))
     return False
 
 
@@ -106,7 +106,7 @@ def _not_below(value: Expr, positive: Set[str]) -> bool:
         case term.Div(above, below):
             return _not_below(above, positive) and _above(below, positive)
         case term.Add() | term.Mul() | term.Sum():
-            return all(_not_below(one, positive) for one in term.inside(value))
+            return all(_not_below(part, positive) for part in term.inside(value))
     return _above(value, positive)
 
 
@@ -114,8 +114,8 @@ def _meets(value: Expr, index: Index) -> bool:
     """Whether a comparison of a summed index with another holds somewhere: at the first
     place or the last."""
     match value:
-        case term.AtMost(Place(one, "", 0, ()), Place(other, "", 0, ())):
-            return None not in (one, other) and (one is index) != (other is index)
+        case term.AtMost(Place(first, "", 0, ()), Place(other, "", 0, ())):
+            return None not in (first, other) and (first is index) != (other is index)
     return False
 
 
@@ -123,9 +123,9 @@ def _all(line: Line) -> Iterator[Condition]:
     seen: set[Array] = set()
     todo = list(line.sides)
     while todo:
-        one = todo.pop(0)
-        todo.extend(term.inside(one))
-        match one:
+        value = todo.pop(0)
+        todo.extend(term.inside(value))
+        match value:
             case term.Entry(array, _) | term.Partial(_, array, _):
                 if array.body is not None and array not in seen:
                     seen.add(array)
@@ -144,8 +144,8 @@ def _nonzero(value: Expr) -> Iterator[Condition]:
     """A product is not 0 where none of its factors is."""
     match value:
         case term.Mul(factors):
-            for one in factors:
-                yield from _nonzero(one)
+            for factor in factors:
+                yield from _nonzero(factor)
         case term.Power(base, exponent) if exponent > 0:
             yield from _nonzero(base)
         case term.Neg(body):
@@ -157,9 +157,9 @@ def _nonzero(value: Expr) -> Iterator[Condition]:
 def _lengths(line: Line) -> Iterator[str]:
     """How long axes are at least, so that numbered places exist."""
     least: dict[Axis, int] = {}
-    for one in term.walk(*line.sides):
-        if isinstance(one, term.Entry | term.Partial):
-            for axis, at in zip(one.array.axes, one.at, strict=True):
+    for part in term.walk(*line.sides):
+        if isinstance(part, term.Entry | term.Partial):
+            for axis, at in zip(part.array.axes, part.at, strict=True):
                 if at.index is None and isinstance(axis, str):
                     needed = at.offset if not at.size else 1 - at.offset
                     if needed > 1:

@@ -81,20 +81,22 @@ class Line:
         """The line in Unicode, with its reason, and what is to be said of it."""
         flag = "" if self.proved else f"  {self.status.upper()}"
         flag += f" (line {self.said.at})" if flag and self.said.at else ""
-        found = [f"  {self.number:>3}. {_shown(self.said.line, shapes)}{flag}"]
+        lines = [f"  {self.number:>3}. {_shown(self.said.line, shapes)}{flag}"]
         notes = [prose(self.said.because, shapes)]
         notes += [f"where {', '.join(self.where)}"] if self.where else []
         notes += [str(self.counterexample)] if self.counterexample else []
         if self.status == "checked":
-            held = [", ".join(f"{n} = {k}" for n, k in one.items()) for one in self.sizes if one]
-            at = f"holds at {'; '.join(held)}" if held else "holds at all numbers tried"
+            cases = [
+                ", ".join(f"{n} = {k}" for n, k in sizes.items()) for sizes in self.sizes if sizes
+            ]
+            at = f"holds at {'; '.join(cases)}" if cases else "holds at all numbers tried"
             notes += [f"{at}; not shown for all: {self.why}"]
         elif not self.proved:
             notes += [self.why]
         notes += [self.hint] if self.hint else []
         for note in filter(None, notes):
-            found += wrap(note, 78, initial_indent=" " * 7, subsequent_indent=" " * 7)
-        return found
+            lines += wrap(note, 78, initial_indent=" " * 7, subsequent_indent=" " * 7)
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """The line as plain data."""
@@ -107,7 +109,7 @@ class Line:
             "why": self.why,
             "hint": self.hint,
             "because": self.said.because,
-            "sizes": [dict(one) for one in self.sizes],
+            "sizes": [dict(sizes) for sizes in self.sizes],
         }
 
 
@@ -123,7 +125,7 @@ class Derivation:
     """The reader's own file that it stands in, ``-`` for none; bundled ones have no such."""
 
     def __repr__(self) -> str:
-        proved = sum(one.status == "proved" for one in self.lines)
+        proved = sum(line.status == "proved" for line in self.lines)
         return f"<Derivation {self.name[:60]!r}: {proved} of {len(self.lines)} lines proved>"
 
     @property
@@ -132,13 +134,13 @@ class Derivation:
         return (
             not self.faults
             and bool(self.lines)
-            and all(one.status == "proved" for one in self.lines)
+            and all(line.status == "proved" for line in self.lines)
         )
 
     @property
     def conclusions(self) -> tuple[Line, ...]:
         """The lines that the statement says; the last one where it says none."""
-        return tuple(one for one in self.lines if one.text in self.draft.concluded)
+        return tuple(line for line in self.lines if line.text in self.draft.concluded)
 
     @property
     def conclusion(self) -> Line:
@@ -148,36 +150,36 @@ class Derivation:
     @property
     def parts(self) -> tuple[str, ...]:
         """The headings in order."""
-        return tuple(dict.fromkeys(one.said.part for one in self.lines))
+        return tuple(dict.fromkeys(line.said.part for line in self.lines))
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
         """How many lines have each status."""
-        return Counter(one.status for one in self.lines)
+        return Counter(line.status for line in self.lines)
 
     def summary(self) -> str:
         """How many lines are proved, and how many are not."""
-        told = [f"{self.counts[one]} {one}" for one in STATUSES if self.counts[one]]
+        counts = [f"{self.counts[status]} {status}" for status in STATUSES if self.counts[status]]
         count = len(self.lines)
-        return f"{count} line{'s' if count != 1 else ''}: {', '.join(told)}"
+        return f"{count} line{'s' if count != 1 else ''}: {', '.join(counts)}"
 
     def to_text(self) -> str:
         """The derivation in Unicode, one line per step with its reason."""
         draft, shapes = self.draft, self.draft.shapes
-        found = [draft.title or self.name, *_wrapped(draft.statement, shapes)]
+        lines = [draft.title or self.name, *_wrapped(draft.statement, shapes)]
         if draft.source:
-            found += _wrapped(f"Source: {draft.source}", shapes)
-        found += ["", "Given"]
-        found += [line for one in draft.assumptions for line in _wrapped(one, shapes)]
-        found += [f"  {one}" for one in draft.given()]
-        found += [f"  {text(one, shapes)}" for one in draft.hypotheses]
-        found += [f"  {text(f'{one.key} == {one.text}', shapes)}" for one in draft.definitions]
+            lines += _wrapped(f"Source: {draft.source}", shapes)
+        lines += ["", "Given"]
+        lines += [line for item in draft.assumptions for line in _wrapped(item, shapes)]
+        lines += [f"  {item}" for item in draft.given()]
+        lines += [f"  {text(item, shapes)}" for item in draft.hypotheses]
+        lines += [f"  {text(f'{item.key} == {item.text}', shapes)}" for item in draft.definitions]
         for part in self.parts:
-            found += ["", prose(part, shapes) or "Lines"]
-            for line in (one for one in self.lines if one.said.part == part):
-                found += line.told(shapes)
-        found += ["", f"Checked: {self.summary()}"]
-        return "\n".join(found)
+            lines += ["", prose(part, shapes) or "Lines"]
+            for line in (item for item in self.lines if item.said.part == part):
+                lines += line.told(shapes)
+        lines += ["", f"Checked: {self.summary()}"]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         from symattn.printers import notebook
@@ -185,12 +187,12 @@ class Derivation:
         shapes = self.draft.shapes
         rows = [
             (
-                str(one.number),
-                _shown(one.said.line, shapes),
-                one.status,
-                prose(one.said.because, shapes),
+                str(line.number),
+                _shown(line.said.line, shapes),
+                line.status,
+                prose(line.said.because, shapes),
             )
-            for one in self.lines
+            for line in self.lines
         ]
         header = ("", "line", "status", "because")
         faults = "; ".join(map(str, self.faults))
@@ -204,7 +206,7 @@ class Derivation:
             "title": self.draft.title,
             "statement": self.draft.statement,
             "source": self.draft.source,
-            "conclusions": [one.text for one in self.conclusions],
+            "conclusions": [conclusion.text for conclusion in self.conclusions],
             "proved": self.proved,
             "faults": [str(fault) for fault in self.faults],
             "lines": [line.to_dict() for line in self.lines],
@@ -238,12 +240,12 @@ def derived(
     try:
         return judged(name, drafts.read(document, line_of, advice), library)
     except Malformed as error:
-        said = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
+        statements = [Said(str(entry.get("line", ""))) for entry in _entries(document.get("lines"))]
         lines = [
-            Line(number, one, "undecided", why="the file has faults")
-            for number, one in enumerate(said, 1)
+            Line(number, statement, "undecided", why="the file has faults")
+            for number, statement in enumerate(statements, 1)
         ]
-        return Derivation(name, Draft(lines=tuple(said)), tuple(lines), error.faults)
+        return Derivation(name, Draft(lines=tuple(statements)), tuple(lines), error.faults)
 
 
 def _wrapped(words: str, shapes: Mapping[str, int]) -> list[str]:
@@ -251,8 +253,8 @@ def _wrapped(words: str, shapes: Mapping[str, int]) -> list[str]:
     return wrap(prose(words, shapes), 78, initial_indent="  ", subsequent_indent="  ")
 
 
-def _entries(found: object) -> Sequence[Mapping[str, Any]]:
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+def _entries(value: object) -> Sequence[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 Library = Callable[[str], Draft | None]
@@ -273,12 +275,12 @@ class _Judge:
         self.prover = self._prover()
 
     def _prover(self) -> Prover:
-        known = [one for one in self.draft.ground.hypotheses if one.relation == "=="]
+        known = [line for line in self.draft.ground.hypotheses if line.relation == "=="]
         return Prover(self.positive, self.random, frozenset(), known, self.slopes)
 
     def lines(self) -> list[Line]:
-        for number, said in enumerate(self.draft.lines, 1):
-            self.done.append(self._line(number, said))
+        for number, statement in enumerate(self.draft.lines, 1):
+            self.done.append(self._line(number, statement))
         return self.done
 
     def _unproved(self, line: scope.Line, above: Sequence[Poly]) -> str:
@@ -294,10 +296,12 @@ class _Judge:
 
     def _stands(self, reason: str) -> bool:
         """Whether a reason is taken for granted here, or proved: what follows from it is too."""
-        done = next((one for one in self.done if reason in (str(one.number), one.said.label)), None)
+        done = next(
+            (item for item in self.done if reason in (str(item.number), item.said.label)), None
+        )
         if done is not None:
             return done.proved
-        defined = (one.array.name for one in self.draft.definitions)
+        defined = (item.array.name for item in self.draft.definitions)
         return reason == PLAIN or reason in self.draft.hypotheses or reason in defined
 
     def _unreasoned(self, line: scope.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
@@ -305,35 +309,35 @@ class _Judge:
 
         With only these it has to follow, and without any one of them it must not.
         """
-        named = [one for one in by if one != PLAIN]
+        named = [reason for reason in by if reason != PLAIN]
         if why := self._from(line, named, above):
             return f"does not follow from {', '.join(by)}: {why}"
-        for one in named:
-            if not self._from(line, [other for other in named if other != one], above):
-                return f"follows without {one}"
+        for reason in named:
+            if not self._from(line, [other for other in named if other != reason], above):
+                return f"follows without {reason}"
         return ""
 
     def _from(self, line: scope.Line, by: Sequence[str], above: Sequence[Poly]) -> str:
-        defined = {one.array.name: one.array for one in self.draft.definitions}
+        defined = {item.array.name: item.array for item in self.draft.definitions}
         known: list[scope.Line] = []
         opened: set[Array] = set()
-        for one in by:
-            if one in defined:
-                opened.add(defined[one])
-            elif (found := self._equations(one)) is not None:
-                known += found
+        for item in by:
+            if item in defined:
+                opened.add(defined[item])
+            elif (lines := self._equations(item)) is not None:
+                known += lines
             else:
-                return f"there is no definition, hypothesis, earlier line or derivation {one!r}"
+                return f"there is no definition, hypothesis, earlier line or derivation {item!r}"
         folded = frozenset(defined.values()) - opened
         # That something is above 0 is a reason too.
         positive = {
             array.name
-            for one in known
-            if one.relation != "=="
-            for array in term.arrays(one.sides[0])
+            for item in known
+            if item.relation != "=="
+            for array in term.arrays(item.sides[0])
             if array.name in self.positive
         }
-        equations = [one for one in known if one.relation == "=="]
+        equations = [item for item in known if item.relation == "=="]
         prover = Prover(sorted(positive), self.random, folded, equations, self.slopes)
         prover.suppose(above)
         return prover.shown(line)
@@ -349,43 +353,45 @@ class _Judge:
         other = self.library(name)
         if other is None:
             return None
-        found = []
-        for one in other.concluded:
+        lines = []
+        for conclusion in other.concluded:
             # Its letters have to mean here what they mean there.
             with suppress(Malformed):
-                found.append(reading.line(one, self.draft.scope))
-        return found
+                lines.append(reading.line(conclusion, self.draft.scope))
+        return lines
 
-    def _hint(self, said: Said) -> str:
+    def _hint(self, statement: Said) -> str:
         """What would make a line hold, if it can be read as a line at all."""
         with suppress(Malformed):
             return hint(
-                said.line,
+                statement.line,
                 self.draft.scope,
-                lambda one: self.trials.of(one).verdict == "held",
+                lambda line: self.trials.of(line).verdict == "held",
             )
         return ""
 
-    def _line(self, number: int, said: Said) -> Line:
+    def _line(self, number: int, statement: Said) -> Line:
         try:
-            line = reading.line(said.line, self.draft.scope)
+            line = reading.line(statement.line, self.draft.scope)
         except Malformed as error:
             why = error.faults[0].message
-            return Line(number, said, "undecided", why=why, hint=self._hint(said))
+            return Line(number, statement, "undecided", why=why, hint=self._hint(statement))
         trials = self.trials.of(line)
         where, above = conditions(line, self.prover.normal)
         if trials.verdict == "refuted":
             return Line(
                 number,
-                said,
+                statement,
                 "refuted",
                 line,
                 tuple(where),
                 trials.counterexample,
-                hint=self._hint(said),
+                hint=self._hint(statement),
             )
-        unreasoned = "" if said.by is None else self._unreasoned(line, said.by, above)
-        follows = said.by is not None and not unreasoned and all(map(self._stands, said.by))
+        unreasoned = "" if statement.by is None else self._unreasoned(line, statement.by, above)
+        follows = (
+            statement.by is not None and not unreasoned and all(map(self._stands, statement.by))
+        )
         why = "" if follows else self._unproved(line, above)
         status: Status = "proved"
         if trials.verdict == "unclear":
@@ -394,4 +400,4 @@ class _Judge:
             status = "checked"
         elif unreasoned:
             status, why = "undecided", unreasoned
-        return Line(number, said, status, line, tuple(where), why=why, sizes=trials.sizes)
+        return Line(number, statement, status, line, tuple(where), why=why, sizes=trials.sizes)

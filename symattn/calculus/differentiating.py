@@ -69,14 +69,14 @@ class Stage:
 
     def place(self, at: Place) -> Any:
         """A place."""
-        found = sp.Integer(at.offset)
+        place = sp.Integer(at.offset)
         if at.index is not None:
-            found += self.index(at.index)
+            place += self.index(at.index)
         elif at.size:
-            found += size(at.size)
+            place += size(at.size)
         for image in at.images:
-            found = sp.Function(image, integer=True)(found)
-        return found
+            place = sp.Function(image, integer=True)(place)
+        return place
 
     def read(self, value: Expr) -> Any:
         """An expression in SymPy's objects.
@@ -129,16 +129,16 @@ class Written:
         """A place."""
         name, offset, images = at
         if name == "=":
-            found = sp.Integer(offset)
+            place = sp.Integer(offset)
         elif name.startswith("="):
-            found = size(name[1:]) + offset
+            place = size(name[1:]) + offset
         else:
             if name not in self.names:
                 self.names[name] = sp.Dummy(name.strip("#%@$"), integer=True, positive=True)
-            found = self.names[name] + offset
+            place = self.names[name] + offset
         for image, way in images:
-            found = sp.Function(image if way > 0 else f"{image}^-1", integer=True)(found)
-        return found
+            place = sp.Function(image if way > 0 else f"{image}^-1", integer=True)(place)
+        return place
 
     def poly(self, poly: Poly) -> Any:
         """A sum of products."""
@@ -148,44 +148,44 @@ class Written:
 
     def mono(self, mono: Mono) -> Any:
         """A product."""
-        return sp.Mul(*(self.atom(one) ** sp.Rational(Fraction(e)) for one, e in mono))
+        return sp.Mul(*(self.atom(atom) ** sp.Rational(Fraction(e)) for atom, e in mono))
 
-    def atom(self, one: Atom) -> Any:
+    def atom(self, atom: Atom) -> Any:
         """An atom."""
-        match one.kind:
+        match atom.kind:
             case "x":
-                name, at = one.data
+                name, at = atom.data
                 self.arrays.setdefault(name, ("",) * len(at))
                 base = sp.IndexedBase(sp.Symbol(name, real=True))
                 return base[tuple(map(self.at, at)) or (sp.Integer(0),)]
             case "d":
-                return sp.KroneckerDelta(*map(self.at, one.data))
+                return sp.KroneckerDelta(*map(self.at, atom.data))
             case "m":
-                return AT_MOST(*map(self.at, one.data))
+                return AT_MOST(*map(self.at, atom.data))
             case "i":
-                return self.at(one.data)
+                return self.at(atom.data)
             case "s":
-                return size(one.data)
+                return size(atom.data)
             case "q":
-                return sp.Integer(one.data)
+                return sp.Integer(atom.data)
             case "c":
                 return sp.pi
             case "e":
-                return sp.exp(self.mono(one.data))
+                return sp.exp(self.mono(atom.data))
             case "l":
-                return sp.log(self.poly(dict(one.data)))
+                return sp.log(self.poly(dict(atom.data)))
             case "p":
-                return self.poly(dict(one.data))
+                return self.poly(dict(atom.data))
             case "h":
-                return Above(self.poly(dict(one.data)))
-            case "f" if one.data[0] not in ("sin", "cos", "erf"):
-                raise Undecided(f"the derivative of {one.data[0]}")
+                return Above(self.poly(dict(atom.data)))
+            case "f" if atom.data[0] not in ("sin", "cos", "erf"):
+                raise Undecided(f"the derivative of {atom.data[0]}")
             case "f":
-                return getattr(sp, one.data[0])(self.poly(dict(one.data[1])))
-        axes, factors = one.data
+                return getattr(sp, atom.data[0])(self.poly(dict(atom.data[1])))
+        axes, factors = atom.data
         body = self.mono(factors)
         limits = [
-            (self.at((f"@{one.height}.{k}", 0, ())), 1, size(axis)) for k, axis in enumerate(axes)
+            (self.at((f"@{atom.height}.{k}", 0, ())), 1, size(axis)) for k, axis in enumerate(axes)
         ]
         fresh = {index: sp.Dummy(index.name, integer=True, positive=True) for index, _, _ in limits}
         return sp.Sum(
@@ -221,14 +221,14 @@ class _Shown(Stage):
             case term.Expectation(body):
                 return sp.Function("E")(self.read(body))
             case term.Operations(counted):
-                return sp.Function("ops")(*(sp.Symbol(one.name) for one in counted))
+                return sp.Function("ops")(*(sp.Symbol(quantity.name) for quantity in counted))
         return super().read(value)
 
 
 def equation(line: Line) -> Any:
     """A line as SymPy's equation of its first and last side."""
-    shown = _Shown()
-    return sp.Eq(shown.read(line.sides[0]), shown.read(line.sides[-1]), evaluate=False)
+    reader = _Shown()
+    return sp.Eq(reader.read(line.sides[0]), reader.read(line.sides[-1]), evaluate=False)
 
 
 def derivative(value: Any, array: Array, at: tuple[Any, ...]) -> Any:
@@ -246,10 +246,10 @@ def slope(of: Expr, array: Array) -> tuple[Any, dict[Index, Any], tuple[Any, ...
             _SLOPES.clear()
         stage = Stage()
         via = tuple(sp.Dummy(f"p{k}", integer=True) for k in range(len(array.axes)))
-        found = derivative(stage.read(of), array, via)
-        _SLOPES[key] = found, tuple(map(stage.index, order)), via
-    found, dummies, via = _SLOPES[key]
-    return found, dict(zip(order, dummies, strict=True)), via
+        derived = derivative(stage.read(of), array, via)
+        _SLOPES[key] = derived, tuple(map(stage.index, order)), via
+    derived, dummies, via = _SLOPES[key]
+    return derived, dict(zip(order, dummies, strict=True)), via
 
 
 _SLOPES: dict[Any, tuple[Any, tuple[Any, ...], tuple[Any, ...]]] = {}
@@ -265,16 +265,16 @@ def _form(value: Any, order: dict[Index, int]) -> Any:
         case Array():
             return value.name, value.axes
         case Expr() | Place():
-            inside = (_form(getattr(value, one.name), order) for one in fields(value))  # type: ignore[arg-type]
+            inside = (_form(getattr(value, part.name), order) for part in fields(value))  # type: ignore[arg-type]
             return type(value), *inside
         case tuple():
-            return tuple(_form(one, order) for one in value)
+            return tuple(_form(part, order) for part in value)
     return value
 
 
 def names_in(value: Expr) -> frozenset[Array]:
     """The arrays whose entries stand in an expression itself."""
-    return frozenset(one.array for one in term.walk(value) if isinstance(one, term.Entry))
+    return frozenset(part.array for part in term.walk(value) if isinstance(part, term.Entry))
 
 
 def rational(value: Any) -> Fraction:

@@ -76,15 +76,15 @@ class Draft:
     @property
     def concluded(self) -> tuple[str, ...]:
         """The conclusions; the last line where none are named."""
-        return self.conclusions or tuple(one.line for one in self.lines[-1:])
+        return self.conclusions or tuple(line.line for line in self.lines[-1:])
 
     def given(self) -> list[str]:
         """What is given, with its shape: ``S (n × m)``."""
-        found: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for array in self.ground.given:
             shape = " × ".join(map(str, array.axes))
-            found.setdefault(f"({shape})" if shape else "", []).append(array.name)
-        return [f"{', '.join(names)} {shape}".strip() for shape, names in found.items()]
+            groups.setdefault(f"({shape})" if shape else "", []).append(array.name)
+        return [f"{', '.join(names)} {shape}".strip() for shape, names in groups.items()]
 
     @property
     def shapes(self) -> dict[str, int]:
@@ -145,21 +145,21 @@ def read(
         else:
             faults.append(Fault(f"random[{place}]", "expected the name of what is given"))
     assumptions = []
-    for place, one in enumerate(good.get("assumptions", [])):
+    for place, item in enumerate(good.get("assumptions", [])):
         with faults.inside(f"assumptions[{place}]"):
-            assumptions.append(text(one))
+            assumptions.append(text(item))
     hypotheses = []
-    for place, one in enumerate(good.get("hypotheses", [])):
+    for place, item in enumerate(good.get("hypotheses", [])):
         with faults.inside(f"hypotheses[{place}]"):
-            hypotheses.append(reading.hypothesis(text(one), scope))
+            hypotheses.append(reading.hypothesis(text(item), scope))
     lines = [
-        replace(said, at=line_of(f"lines[{place}]"))
-        for place, said in _lines(good.get("lines", []), faults)
+        replace(statement, at=line_of(f"lines[{place}]"))
+        for place, statement in _lines(good.get("lines", []), faults)
     ]
     conclusions = good.get("conclusions", [])
-    said_lines = [one.line for one in lines]
-    for place, one in enumerate(conclusions):
-        if one not in said_lines:
+    said_lines = [item.line for item in lines]
+    for place, item in enumerate(conclusions):
+        if item not in said_lines:
             faults.append(Fault(f"conclusions[{place}]", "expected one of the lines"))
     if conclusions and not faults and said_lines[-1] not in conclusions:
         faults.append(Fault("conclusions", "the last line is not among them"))
@@ -186,11 +186,11 @@ def read(
     )
 
 
-def _names(found: list[Any], where: str, faults: Faults) -> Iterator[str]:
-    for place, name in enumerate(found):
+def _names(names: list[Any], where: str, faults: Faults) -> Iterator[str]:
+    for place, name in enumerate(names):
         if not isinstance(name, str) or not name.isidentifier():
             faults.append(Fault(f"{where}[{place}]", "expected a name such as n or d_k"))
-        elif name in found[:place] or name == "pi":
+        elif name in names[:place] or name == "pi":
             faults.append(Fault(f"{where}[{place}]", f"{name!r} has a meaning already"))
         else:
             yield name
@@ -225,10 +225,10 @@ def _shapes(shapes: Mapping[str, Any], sizes: Sequence[str], faults: Faults) -> 
 def _misshapen(shapes: Sequence[Array], scope: Scope) -> Iterator[Fault]:
     """Definitions that have another shape than is said of them."""
     for array in shapes:
-        found = scope.arrays.get(array.name, array)
-        if found.axes != array.axes:
-            said = f"{shown(found.axes)} by its definition, said to be {shown(array.axes)}"
-            yield Fault(f"shapes.{array.name}", said)
+        defined = scope.arrays.get(array.name, array)
+        if defined.axes != array.axes:
+            message = f"{shown(defined.axes)} by its definition, said to be {shown(array.axes)}"
+            yield Fault(f"shapes.{array.name}", message)
 
 
 def _defined(
@@ -236,11 +236,11 @@ def _defined(
 ) -> Iterator[Defined]:
     """The definitions in order; a loss is known as soon as what it is a function of is."""
     _add_losses(losses, scope)
-    for key, said in define.items():
+    for key, formula in define.items():
         with faults.inside(f"define.{key}"):
-            array = reading.definition(key, text(said), scope)
+            array = reading.definition(key, text(formula), scope)
             scope.arrays[array.name] = array
-            yield Defined(key, said, array)
+            yield Defined(key, formula, array)
         _add_losses(losses, scope)
 
 
@@ -255,12 +255,14 @@ def _lines(entries: list[Any], faults: Faults) -> Iterator[tuple[int, Said]]:
     part = ""
     for place, entry in enumerate(entries):
         with faults.inside(f"lines[{place}]"):
-            found = unknown(table(entry), LINE_KEYS)
-            found += misfits(entry, LINE_KEYS)
+            problems = unknown(table(entry), LINE_KEYS)
+            problems += misfits(entry, LINE_KEYS)
             if "line" not in entry:
-                found.append(Fault("line", "missing"))
-            found.raise_all()
+                problems.append(Fault("line", "missing"))
+            problems.raise_all()
             part = entry.get("part", part)
             by = tuple(map(str, entry["by"])) if "by" in entry else None
-            said = Said(entry["line"], entry.get("because", ""), by, part, entry.get("label", ""))
-            yield place, said
+            statement = Said(
+                entry["line"], entry.get("because", ""), by, part, entry.get("label", "")
+            )
+            yield place, statement

@@ -72,10 +72,10 @@ class Forms(Indices):
             body = times(left.entry(mine), right.entry(theirs))
             return body if inner == 1 else term.Sum(index, body)
 
-        found = self._kept("product", Tensor(axes, entry, left.letters or right.letters))
+        tensor = self._kept("product", Tensor(axes, entry, left.letters or right.letters))
         if axes == (1,):
-            return Tensor((), lambda _: found.entry((Place(offset=1),)), found.letters)
-        return found
+            return Tensor((), lambda _: tensor.entry((Place(offset=1),)), tensor.letters)
+        return tensor
 
     def transposed(self, tensor: Tensor) -> Tensor:
         """Rows and columns exchanged."""
@@ -93,8 +93,8 @@ class Forms(Indices):
     def filled(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
         """Ones, zeros, and the unit matrix."""
         axes: list[Axis] = []
-        for one in arguments:
-            match one:
+        for argument in arguments:
+            match argument:
                 case syntax.Name(size) if size in self.scope.sizes:
                     axes.append(size)
                 case syntax.Literal(text) if text.isdigit() and int(text):
@@ -145,12 +145,12 @@ class Forms(Indices):
         every = [Index(letter, axis) for letter, axis in lettered(tensor.axes)]
 
         def whole(_: tuple[Place, ...]) -> Expr:
-            found = tensor.entry(tuple(map(Place, every)))
+            total = tensor.entry(tuple(map(Place, every)))
             for index in reversed(every):
-                found = term.Sum(index, found)
+                total = term.Sum(index, total)
                 if name == "average":
-                    found = term.Div(found, term.Size(index))
-            return found
+                    total = term.Div(total, term.Size(index))
+            return total
 
         return self._kept(name, Tensor((), whole, tensor.letters))
 

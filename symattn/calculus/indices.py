@@ -50,10 +50,10 @@ class Indices:
 
     def index(self, name: str, among: dict[str, Index]) -> Index:
         """A new index of that name."""
-        found = Index(name)
-        self._every.append(found)
-        among[name] = found
-        return found
+        index = Index(name)
+        self._every.append(index)
+        among[name] = index
+        return index
 
     def _root(self, index: Index) -> Index:
         while index in self._same:
@@ -70,22 +70,22 @@ class Indices:
             )
 
     def _alike(self, first: Index, second: Index, where: str) -> None:
-        one, other = self._root(first), self._root(second)
-        if one is other:
+        root, other = self._root(first), self._root(second)
+        if root is other:
             return
-        if one.size and other.size:
+        if root.size and other.size:
             self._runs(first, other.size, where)
-        if not one.size:
-            one, other = other, one
-        self._same[other] = one
+        if not root.size:
+            root, other = other, root
+        self._same[other] = root
 
     @contextmanager
     def binding(self, name: str) -> Iterator[Index]:
         """While this lasts a letter is the index of a sum."""
         outer = self.bound.get(name)
-        found = self.index(name, self.bound)
+        index = self.index(name, self.bound)
         try:
-            yield found
+            yield index
         finally:
             if outer is None:
                 del self.bound[name]
@@ -138,9 +138,9 @@ class Indices:
         """Two places of one axis."""
         if first.index and second.index:
             self._alike(first.index, second.index, where)
-        for one, other in ((first, second), (second, first)):
-            if one.index and other.size:
-                self._runs(one.index, other.size, where)
+        for place, other in ((first, second), (second, first)):
+            if place.index and other.size:
+                self._runs(place.index, other.size, where)
 
 
 def letters_of(tree: Tree) -> Iterator[str]:
@@ -170,8 +170,8 @@ def _leaves(place: Tree) -> Iterator[str]:
             yield from _leaves(left)
             yield from _leaves(right)
         case syntax.Cell(_, places):
-            for one in places:
-                yield from _leaves(one)
+            for inner in places:
+                yield from _leaves(inner)
 
 
 def _within(offset: int) -> int:

@@ -79,18 +79,18 @@ class Slopes:
     def __add__(self, other: Value) -> Value:
         if not isinstance(other, Slopes):
             return self
-        found = {**self.of, **other.of}
-        for one in self.of.keys() & other.of.keys():
-            found[one] = self.of[one] + other.of[one]
-        return Slopes(found)
+        slopes = {**self.of, **other.of}
+        for tag in self.of.keys() & other.of.keys():
+            slopes[tag] = self.of[tag] + other.of[tag]
+        return Slopes(slopes)
 
     __radd__ = __add__
 
     def __mul__(self, factor: Value) -> Value:
-        return Slopes({one: slope * factor for one, slope in self.of.items()})
+        return Slopes({tag: slope * factor for tag, slope in self.of.items()})
 
     def __neg__(self) -> Value:
-        return Slopes({one: -slope for one, slope in self.of.items()})
+        return Slopes({tag: -slope for tag, slope in self.of.items()})
 
 
 def _scaled(slope: Value, factor: Value) -> Value:
@@ -125,14 +125,14 @@ def power(base: Value, exponent: Fraction) -> Value:
 
 def _times(base: Value, exponent: int) -> Value:
     """A power by multiplication: a ball around 0 has one."""
-    found: Value = 1
+    power: Value = 1
     while exponent:
         if exponent & 1:
-            found = found * base
+            power = power * base
         exponent >>= 1
         if exponent:
             base = base * base
-    return found
+    return power
 
 
 def exp(x: Value) -> Value:

@@ -230,9 +230,9 @@ def walk(*values: Expr) -> Iterator[Expr]:
     """Expressions and all that they are made of, each before its parts."""
     todo = [*reversed(values)]
     while todo:
-        one = todo.pop()
-        yield one
-        todo.extend(reversed(inside(one)))
+        value = todo.pop()
+        yield value
+        todo.extend(reversed(inside(value)))
 
 
 def places(value: Expr) -> tuple[Place, ...]:
@@ -247,14 +247,14 @@ def places(value: Expr) -> tuple[Place, ...]:
 
 def arrays(value: Expr) -> frozenset[Array]:
     """The arrays named in an expression, and all that they are computed from."""
-    found: set[Array] = set()
-    for one in walk(value):
-        match one:
+    named: set[Array] = set()
+    for part in walk(value):
+        match part:
             case Entry(array, _):
-                found |= {array, *array.uses}
+                named |= {array, *array.uses}
             case Partial(_, array, _) | Limit(_, array, _):
-                found |= {array, *array.uses}
+                named |= {array, *array.uses}
             case Operations(counted):
                 for array in counted:
-                    found |= {array, *array.uses}
-    return frozenset(found)
+                    named |= {array, *array.uses}
+    return frozenset(named)

@@ -35,8 +35,8 @@ def names() -> tuple[str, ...]:
     >>> names()[:2]
     ('softmax-jacobian', 'softmax-backward')
     """
-    found = {path.stem for path in _folder().glob("*.toml")}
-    return (*(name for name in ORDER if name in found), *sorted(found - {*ORDER}))
+    stems = {path.stem for path in _folder().glob("*.toml")}
+    return (*(name for name in ORDER if name in stems), *sorted(stems - {*ORDER}))
 
 
 def _folder() -> Path:
@@ -73,31 +73,31 @@ def read(path: Path) -> Derivation:
     return judged(path, content(path, "the file", *_KIND))
 
 
-def judged(path: Path, held: bytes) -> Derivation:
+def judged(path: Path, content: bytes) -> Derivation:
     """The derivation in these bytes of a file, as :func:`read` gives it."""
     try:
-        file = _tables(path, held)
+        file = _tables(path, content)
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
-    found = _derived(file)
-    if found.faults:
-        raise Malformed(found.faults, str(path))
-    return found
+    derivation = _derived(file)
+    if derivation.faults:
+        raise Malformed(derivation.faults, str(path))
+    return derivation
 
 
-def _tables(path: Path, held: bytes) -> File:
+def _tables(path: Path, content: bytes) -> File:
     """The tables of a file; those that a text stands for which is written by hand."""
-    by_hand = path.suffix != ".toml" and manuscript.is_by_hand(decoded(held))
-    return manuscript.read(path, held) if by_hand else parsed(path, held)
+    by_hand = path.suffix != ".toml" and manuscript.is_by_hand(decoded(content))
+    return manuscript.read(path, content) if by_hand else parsed(path, content)
 
 
 def _derived(file: File) -> Derivation:
     by_hand = isinstance(file, manuscript.Manuscript)
     advice = manuscript.SHAPE if by_hand else drafts.SHAPE
     name = file.path.stem if file.path.stem != "-" else "text"
-    found = derivations.derived(name, file.document, draft_of, file.line, advice)
-    faults = file.malformed(Faults(found.faults)).faults
-    return replace(found, faults=faults, file="" if name in names() else file.path.name)
+    derivation = derivations.derived(name, file.document, draft_of, file.line, advice)
+    faults = file.malformed(Faults(derivation.faults)).faults
+    return replace(derivation, faults=faults, file="" if name in names() else file.path.name)
 
 
 def derive(text: str) -> Derivation:

@@ -96,14 +96,14 @@ def read(path: Path, content: bytes) -> Manuscript:
     [{'line': 'u == t**2', 'because': '', 'part': ''}]
     """
     text = decoded(content)
-    found = _Reader()
+    reader = _Reader()
     for number, line in enumerate(text.splitlines(), 1):
-        found.line(number, line)
-    if not found.lines and not found.faults:
-        found.faults.append(Fault("", _NOTHING))
-    if found.faults:
-        raise Malformed(found.faults, str(path))
-    return Manuscript(path, text, found.document(), found.at)
+        reader.line(number, line)
+    if not reader.lines and not reader.faults:
+        reader.faults.append(Fault("", _NOTHING))
+    if reader.faults:
+        raise Malformed(reader.faults, str(path))
+    return Manuscript(path, text, reader.document(), reader.at)
 
 
 class _Reader:
@@ -148,10 +148,10 @@ class _Reader:
             return
         elif heading := _HEADING.fullmatch(line):
             self._heading(heading[1])
-        elif ticked := [one for one in _TICKED.findall(line) if _EQUALS.search(one)]:
+        elif ticked := [formula for formula in _TICKED.findall(line) if _EQUALS.search(formula)]:
             self._words.append(_EQUALS.sub("==", _LEAD.sub("", line, count=1)))
-            for one in ticked:
-                self._formula(number, one)
+            for formula in ticked:
+                self._formula(number, formula)
         else:
             self._formula(number, line)
 
@@ -169,15 +169,15 @@ class _Reader:
             plain = plain[lead.end() :]
         formula, *reason = _REASON.split(plain, maxsplit=1)
         formula = formula.rstrip(" .,;:")
-        if any(self._given(number, one) for one in (plain.rstrip(" .,;"), formula)):
+        if any(self._given(number, part) for part in (plain.rstrip(" .,;"), formula)):
             return
         assumed = _ASSUMED.match(formula)
         body = formula[assumed.end() :] if assumed else formula
         parts, sides = _apart(body, _BETWEEN), _apart(body, _EQUALS)
-        if len(parts) > 1 and all(re.search("[<>=]", one) for one in parts):
-            for one in parts:
-                said = f"{assumed[0] if assumed else ''}{one}"
-                self._formula(number, " # ".join([said, *reason]))
+        if len(parts) > 1 and all(re.search("[<>=]", part) for part in parts):
+            for part in parts:
+                statement = f"{assumed[0] if assumed else ''}{part}"
+                self._formula(number, " # ".join([statement, *reason]))
         elif assumed or (len(sides) == 1 and re.search("[<>]", body)):
             self._note("hypotheses", number, len(self.hypotheses))
             self.hypotheses.append(" == ".join(sides))
@@ -194,18 +194,18 @@ class _Reader:
 
     def _given(self, number: int, line: str) -> bool:
         """Whether a line says what something is: a shape, a loss, a permutation."""
-        found = _GIVEN.fullmatch(line)
-        if found is None or _EQUALS.search(line):
+        given = _GIVEN.fullmatch(line)
+        if given is None or _EQUALS.search(line):
             return False
-        names, said = re.split(r"\s*,\s*", found[1]), found[2].strip()
-        if loss := _LOSS.fullmatch(said):
+        names, meaning = re.split(r"\s*,\s*", given[1]), given[2].strip()
+        if loss := _LOSS.fullmatch(meaning):
             self._put("losses", dict.fromkeys(names, loss[1]), number)
-        elif permutation := _PERMUTATION.fullmatch(said):
+        elif permutation := _PERMUTATION.fullmatch(meaning):
             self._put("permutations", dict.fromkeys(names, permutation[1]), number)
-        elif names == ["sizes"] or (shape := _shape(said)) is None:
+        elif names == ["sizes"] or (shape := _shape(meaning)) is None:
             return False
         else:
-            self.sizes |= dict.fromkeys(one for one in shape if isinstance(one, str))
+            self.sizes |= dict.fromkeys(size for size in shape if isinstance(size, str))
             self._put("shapes", dict.fromkeys(names, shape), number)
         return True
 
@@ -231,13 +231,13 @@ class _Reader:
             self._note("lines", number, len(self.lines))
             because = " ".join([*self._words, reason]).strip()
             self._words = []
-            said = {"line": " == ".join(sides), "because": because, "part": self.part}
-            self.lines.append(said)
+            entry = {"line": " == ".join(sides), "because": because, "part": self.part}
+            self.lines.append(entry)
 
-    def _knows(self, name: str, said: str) -> bool:
+    def _knows(self, name: str, formula: str) -> bool:
         """Whether a name has a meaning already; one that has only a shape may be defined yet,
         but not by itself."""
-        by_itself = name in self.shapes and name in re.findall(r"\w+", said)
+        by_itself = name in self.shapes and name in re.findall(r"\w+", formula)
         return name in self._defined or self._is_gradient(name) or by_itself
 
     def _is_gradient(self, name: str) -> bool:
@@ -247,38 +247,38 @@ class _Reader:
 
     def _gradients(self, number: int, *formulas: str) -> None:
         """Define the gradients that are named, where nothing else has their names."""
-        for name in (f"d{one}" for formula in formulas for one in _GRADIENT.findall(formula)):
+        for name in (f"d{array}" for formula in formulas for array in _GRADIENT.findall(formula)):
             if self._is_gradient(name):
                 (loss,) = self.losses
                 self._put("define", {name: f"diff({loss}, {name[1:]})"}, number)
                 self._defined.add(name)
 
 
-def _shape(said: str) -> list[str | int] | None:
+def _shape(phrase: str) -> list[str | int] | None:
     """The sizes that a shape is made of; None where the words are no shape."""
-    if _NUMBER.fullmatch(said):
+    if _NUMBER.fullmatch(phrase):
         return []
-    plain = _FILLER.sub(" ", said).strip()
+    plain = _FILLER.sub(" ", phrase).strip()
     if not _SIZES.fullmatch(plain):
         return None
     words = re.findall(r"\w+", plain)
     return [
-        int(one) if re.fullmatch("[0-9]{1,9}", one) else one
-        for one in words
-        if one not in ("x", "by")
+        int(word) if re.fullmatch("[0-9]{1,9}", word) else word
+        for word in words
+        if word not in ("x", "by")
     ]
 
 
 def _outside(formula: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
     """Where a pattern is found outside of brackets; what is within is for who reads formulas."""
-    depths = [0, *accumulate((one in "([") - (one in ")]") for one in formula)]
-    return (one for one in pattern.finditer(formula) if depths[one.start()] == 0)
+    depths = [0, *accumulate((piece in "([") - (piece in ")]") for piece in formula)]
+    return (piece for piece in pattern.finditer(formula) if depths[piece.start()] == 0)
 
 
 def _apart(formula: str, pattern: re.Pattern[str]) -> list[str]:
     """What stands between the places where a pattern is found."""
-    found, start = [], 0
-    for one in _outside(formula, pattern):
-        found.append(formula[start : one.start()].strip())
-        start = one.end()
-    return [*found, formula[start:].strip()]
+    parts, start = [], 0
+    for separator in _outside(formula, pattern):
+        parts.append(formula[start : separator.start()].strip())
+        start = separator.end()
+    return [*parts, formula[start:].strip()]

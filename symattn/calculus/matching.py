@@ -18,41 +18,41 @@ def matches(
     if not pattern:
         yield names, mono
         return
-    (one, e), *others = pattern
+    (atom, e), *others = pattern
     for target, k in mono:
         if (k < e) if e > 0 else (k > e):
             continue
-        found = _unified(one, target, names, free)
-        if found is None:
+        bound = _unified(atom, target, names, free)
+        if bound is None:
             continue
         rest = tuple((a, b - e if a is target else b) for a, b in mono if a is not target or b != e)
-        yield from matches(others, rest, found, free)
+        yield from matches(others, rest, bound, free)
 
 
-def _unified(one: Atom, target: Atom, names: Names, free: Set[str]) -> Names | None:
-    if one is target and one.names.isdisjoint(free):
+def _unified(atom: Atom, target: Atom, names: Names, free: Set[str]) -> Names | None:
+    if atom is target and atom.names.isdisjoint(free):
         return names
-    if one.kind != target.kind:
+    if atom.kind != target.kind:
         return None
-    if one.kind == "x":
-        if one.data[0] != target.data[0] or len(one.data[1]) != len(target.data[1]):
+    if atom.kind == "x":
+        if atom.data[0] != target.data[0] or len(atom.data[1]) != len(target.data[1]):
             return None
-        return _places(one.data[1], target.data[1], names, free)
-    if one.kind in "di":
-        first = one.data if one.kind == "d" else (one.data,)
-        second = target.data if one.kind == "d" else (target.data,)
+        return _places(atom.data[1], target.data[1], names, free)
+    if atom.kind in "di":
+        first = atom.data if atom.kind == "d" else (atom.data,)
+        second = target.data if atom.kind == "d" else (target.data,)
         return _places(first, second, names, free)
-    if one.kind == "S" and one.data[0] == target.data[0] and one.height == target.height:
-        for found, rest in matches(list(one.data[1]), target.data[1], names, free):
+    if atom.kind == "S" and atom.data[0] == target.data[0] and atom.height == target.height:
+        for bound, rest in matches(list(atom.data[1]), target.data[1], names, free):
             if not rest:
-                return found
+                return bound
         return None
-    if one.kind == "f" and one.data[0] == target.data[0]:
-        return _sums(one.data[1], target.data[1], names, free)
-    if one.kind == "e" and len(one.data) == len(target.data):
-        for found, rest in matches(list(one.data), target.data, names, free):
+    if atom.kind == "f" and atom.data[0] == target.data[0]:
+        return _sums(atom.data[1], target.data[1], names, free)
+    if atom.kind == "e" and len(atom.data) == len(target.data):
+        for bound, rest in matches(list(atom.data), target.data, names, free):
             if not rest:
-                return found
+                return bound
     return None
 
 
@@ -66,8 +66,8 @@ def _sums(pattern: _Terms, terms: _Terms, names: Names, free: Set[str]) -> Names
     (target, k), *left = terms
     if c != k or len(mono) != len(target):
         return None
-    for found, rest in matches(list(mono), target, names, free):
-        if not rest and (more := _sums(others, left, found, free)) is not None:
+    for bound, rest in matches(list(mono), target, names, free):
+        if not rest and (more := _sums(others, left, bound, free)) is not None:
             return more
     return None
 
@@ -75,7 +75,7 @@ def _sums(pattern: _Terms, terms: _Terms, names: Names, free: Set[str]) -> Names
 def _places(
     pattern: Sequence[At], places: Sequence[At], names: Names, free: Set[str]
 ) -> Names | None:
-    found = dict(names)
+    bound = dict(names)
     for mine, theirs in zip(pattern, places, strict=True):
         if mine[0] not in free:
             if mine != theirs:
@@ -88,6 +88,6 @@ def _places(
         if mine[1] and theirs[2]:
             return None
         at = (theirs[0], theirs[1] - mine[1], theirs[2])
-        if found.setdefault(mine[0], at) != at:
+        if bound.setdefault(mine[0], at) != at:
             return None
-    return found
+    return bound

@@ -53,9 +53,9 @@ def _changes(left: Tree, right: Tree, scope: Scope) -> Iterator[tuple[Tree, str]
                     yield put(summed), f"a sum over {name}"
     for part, put in _parts(right):
         match part:
-            case syntax.Binary("+" | "-" as op, one, other):
+            case syntax.Binary("+" | "-" as op, former, other):
                 flipped = "-" if op == "+" else "+"
-                yield put(syntax.Binary(flipped, one, other)), f"'{flipped}' for '{op}'"
+                yield put(syntax.Binary(flipped, former, other)), f"'{flipped}' for '{op}'"
             case syntax.Transposed(operand):
                 yield put(operand), f"{source(operand)} not transposed"
             case syntax.Name(name) if name in scope.arrays and len(scope.arrays[name].axes) == 2:
@@ -63,8 +63,8 @@ def _changes(left: Tree, right: Tree, scope: Scope) -> Iterator[tuple[Tree, str]
             case syntax.Cell(operand, (first, second)):
                 exchanged = syntax.Cell(operand, (second, first))
                 yield put(exchanged), f"the indices of {source(operand)} exchanged"
-            case syntax.Binary("@", one, other):
-                yield put(syntax.Binary("@", other, one)), "the factors exchanged"
+            case syntax.Binary("@", former, other):
+                yield put(syntax.Binary("@", other, former)), "the factors exchanged"
     sizes: list[Tree] = [*map(syntax.Name, scope.sizes), syntax.Literal("2")]
     for size in sizes:
         roots: tuple[Tree, Tree] = (size, syntax.Call("sqrt", (size,)))
@@ -84,8 +84,8 @@ def _parts(tree: Tree) -> Iterator[tuple[Tree, Callable[[Tree], Tree]]]:
             inside = inside[:1]
         case syntax.Cell() | syntax.Comparison():
             inside = ()
-    for place, one in enumerate(inside):
-        for part, put in _parts(one):
+    for place, child in enumerate(inside):
+        for part, put in _parts(child):
             yield part, _within(tree, place, put)
 
 
@@ -142,8 +142,8 @@ def source(tree: Tree) -> str:
 
 
 def _source(tree: Tree) -> tuple[str, int]:
-    def held(one: Tree, tightness: int) -> str:
-        written, tight = _source(one)
+    def held(part: Tree, tightness: int) -> str:
+        written, tight = _source(part)
         return written if tight >= tightness else f"({written})"
 
     match tree:
@@ -168,8 +168,8 @@ def _source(tree: Tree) -> tuple[str, int]:
         case syntax.Call(function, arguments):
             return f"{function}({', '.join(map(source, arguments))})", 4
         case syntax.Comparison(operands, relations):
-            found = source(operands[0])
-            for relation, one in zip(relations, operands[1:], strict=True):
-                found += f" {relation} {source(one)}"
-            return found, 0
+            chain = source(operands[0])
+            for relation, part in zip(relations, operands[1:], strict=True):
+                chain += f" {relation} {source(part)}"
+            return chain, 0
     raise Malformed("expected a value on each side")

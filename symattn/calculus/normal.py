@@ -50,7 +50,7 @@ class Normal(Sums):
         self._free: dict[Index, At] = {}
         self._arrays: dict[str, Array] = {}
         self._depth = 0
-        self._opaque = {one.name: one for one in folded}
+        self._opaque = {array.name: array for array in folded}
         self._limits: dict[str, tuple[Atom, Fraction | Literal["oo", "-oo"]]] = {}
         self.random: frozenset[str] = frozenset()
         self.instead: dict[Array, tuple[Sequence[Index], Expr]] = {}
@@ -62,17 +62,17 @@ class Normal(Sums):
 
     def read(self, value: Expr, env: Env | None = None) -> Poly:
         """The normal form of an expression. Raises :class:`Undecided`."""
-        found: Poly = _RULES[type(value)](self, value, env or {})
-        return found
+        poly: Poly = _RULES[type(value)](self, value, env or {})
+        return poly
 
     def place(self, at: Place, env: Env) -> At:
         """A place by its name."""
         if at.index is not None:
-            found = env.get(at.index) or self.named(at.index)
-            found = (found[0], found[1] + at.offset, found[2])
+            place = env.get(at.index) or self.named(at.index)
+            place = (place[0], place[1] + at.offset, place[2])
         else:
-            found = (f"={at.size}", at.offset, ())
-        return composed(found, [(image, 1) for image in at.images])
+            place = (f"={at.size}", at.offset, ())
+        return composed(place, [(image, 1) for image in at.images])
 
     def named(self, index: Index) -> At:
         """A name for a free index; a second index of the same name gets a prime."""
@@ -84,10 +84,10 @@ class Normal(Sums):
         return self._free[index]
 
     def _entry(self, value: term.Entry, env: Env) -> Poly:
-        at = tuple(self.place(one, env) for one in value.at)
-        for one, axis in zip(at, value.array.axes, strict=True):
-            if one[1]:
-                self.exists.add((axis, one))
+        at = tuple(self.place(place, env) for place in value.at)
+        for place, axis in zip(at, value.array.axes, strict=True):
+            if place[1]:
+                self.exists.add((axis, place))
         return self.entry_of(value.array, at)
 
     def entry_of(self, array: Array, at: tuple[At, ...]) -> Poly:
@@ -96,9 +96,9 @@ class Normal(Sums):
             return self.entry(array.name, at)
         if array not in self._bodies:
             self._bodies[array] = self.read(
-                array.body, {one: _formal(array, k) for k, one in enumerate(array.params)}
+                array.body, {place: _formal(array, k) for k, place in enumerate(array.params)}
             )
-        to = {_formal(array, k)[0]: one for k, one in enumerate(at)}
+        to = {_formal(array, k)[0]: place for k, place in enumerate(at)}
         return self.moved(self._bodies[array], to)
 
     def _summed(self, value: term.Sum, env: Env) -> Poly:
@@ -111,10 +111,10 @@ class Normal(Sums):
         return self.bind(inside, name, value.index.size)
 
     def _add(self, value: term.Add, env: Env) -> Poly:
-        found: Poly = {}
-        for one in value.terms:
-            found = add(found, self.read(one, env))
-        return found
+        total: Poly = {}
+        for summand in value.terms:
+            total = add(total, self.read(summand, env))
+        return total
 
     def _div(self, value: term.Div, env: Env) -> Poly:
         below = self.read(value.below, env)
@@ -141,10 +141,12 @@ class Normal(Sums):
 
     def _partial(self, value: term.Partial, env: Env) -> Poly:
         array = value.array
-        at = tuple(self.place(one, env) for one in value.at)
+        at = tuple(self.place(place, env) for place in value.at)
         if isinstance(value.of, term.Entry):
             of = value.of
-            return self._total(of.array, tuple(self.place(one, env) for one in of.at), array, at)
+            return self._total(
+                of.array, tuple(self.place(place, env) for place in of.at), array, at
+            )
         return self._chain(value.of, env, array, at)
 
     def _total(self, of: Array, here: tuple[At, ...], array: Array, at: tuple[At, ...]) -> Poly:
@@ -166,29 +168,33 @@ class Normal(Sums):
                 assert body is not None
                 env = dict(zip(params, mine, strict=True))
                 self._totals[key] = self._chain(body, env, array, theirs)
-        to = {_formal(of, k)[0]: one for k, one in enumerate(here)}
-        to |= {_formal(array, k, "'")[0]: one for k, one in enumerate(at)}
+        to = {_formal(of, k)[0]: place for k, place in enumerate(here)}
+        to |= {_formal(array, k, "'")[0]: place for k, place in enumerate(at)}
         return self.moved(self._totals[key], to)
 
     def _through(self, of: Array, here: tuple[At, ...], array: Array, at: tuple[At, ...]) -> Poly:
         """The derivative of what is folded: by the chain rule where all ways lead through
         what is not, else as it stands."""
-        found: Poly = {}
-        for one in self._between(of, array):
-            via = tuple((self.fresh(), 0, ()) for _ in one.axes)
-            slope = self.entry(f"d{of.name}/d{one.name}", (*here, *via))
-            part = self.mul(slope, self._total(one, via, array, at))
-            found = add(found, self._over(part, via, one))
-        return found or self.entry(f"d{of.name}/d{array.name}", (*here, *at))
+        total: Poly = {}
+        for middle in self._between(of, array):
+            via = tuple((self.fresh(), 0, ()) for _ in middle.axes)
+            slope = self.entry(f"d{of.name}/d{middle.name}", (*here, *via))
+            part = self.mul(slope, self._total(middle, via, array, at))
+            total = add(total, self._over(part, via, middle))
+        return total or self.entry(f"d{of.name}/d{array.name}", (*here, *at))
 
     def _between(self, of: Array, array: Array) -> list[Array]:
         """Unfolded arrays through which alone one array depends on another; none on each other."""
         unfolded = [
-            one
-            for one in of.uses - self.folded
-            if one.body is not None and array in one.uses and "." not in one.name
+            candidate
+            for candidate in of.uses - self.folded
+            if candidate.body is not None and array in candidate.uses and "." not in candidate.name
         ]
-        last = [one for one in unfolded if not any(one in other.uses for other in unfolded)]
+        last = [
+            candidate
+            for candidate in unfolded
+            if not any(candidate in other.uses for other in unfolded)
+        ]
         todo, seen = [of], {of, *last}
         while todo:
             body = todo.pop().body
@@ -199,7 +205,7 @@ class Normal(Sums):
                 return []
             todo += inner - seen
             seen |= inner
-        return sorted(last, key=lambda one: one.name)
+        return sorted(last, key=lambda candidate: candidate.name)
 
     def _of_loss(self, loss: Array, of: Array, array: Array, at: tuple[At, ...]) -> Poly:
         """A loss knows of its own argument only: the rest is the chain rule."""
@@ -208,8 +214,8 @@ class Normal(Sums):
         if array is of:
             return self.entry(name, at)
         via = tuple((self.fresh(), 0, ()) for _ in of.axes)
-        found = self.mul(self.entry(name, via), self._total(of, via, array, at))
-        return self._over(found, via, of)
+        slope = self.mul(self.entry(name, via), self._total(of, via, array, at))
+        return self._over(slope, via, of)
 
     def _over(self, poly: Poly, via: tuple[At, ...], array: Array) -> Poly:
         """The sum over all entries of an array."""
@@ -217,30 +223,30 @@ class Normal(Sums):
 
     def _chain(self, of: Expr, env: Env, array: Array, at: tuple[At, ...]) -> Poly:
         """The derivative of an expression, by SymPy's derivatives in what stands in it."""
-        if any(isinstance(one, _WORKED_OUT) for one in term.walk(of)):
+        if any(isinstance(quantity, _WORKED_OUT) for quantity in term.walk(of)):
             return self._leaves(of, env, array, at)
         inside = differentiating.names_in(of)
-        self._arrays |= {one.name: one for one in inside}
-        found: Poly = {}
-        for one in sorted(inside, key=lambda each: each.name):
-            if one is not array and array not in one.uses:
+        self._arrays |= {quantity.name: quantity for quantity in inside}
+        total: Poly = {}
+        for quantity in sorted(inside, key=lambda each: each.name):
+            if quantity is not array and array not in quantity.uses:
                 continue
-            if (of, one) not in self._slopes:
-                self._slopes[of, one] = differentiating.slope(of, one)
-            slope, dummies, via = self._slopes[of, one]
+            if (of, quantity) not in self._slopes:
+                self._slopes[of, quantity] = differentiating.slope(of, quantity)
+            slope, dummies, via = self._slopes[of, quantity]
             names: dict[Any, At] = {
                 dummy: env.get(index) or self.named(index) for index, dummy in dummies.items()
             }
-            if one is array:
+            if quantity is array:
                 names |= dict(zip(via, at, strict=True))
-                found = add(found, self._written(slope, names))
+                total = add(total, self._written(slope, names))
                 continue
             fresh = tuple((self.fresh(), 0, ()) for _ in via)
             names |= dict(zip(via, fresh, strict=True))
-            inner = self._total(one, fresh, array, at)
+            inner = self._total(quantity, fresh, array, at)
             part = self.mul(self._written(slope, names), inner) if inner else {}
-            found = add(found, self._over(part, fresh, one))
-        return found
+            total = add(total, self._over(part, fresh, quantity))
+        return total
 
     def _leaves(self, of: Expr, env: Env, array: Array, at: tuple[At, ...]) -> Poly:
         """The derivative of what holds a derivative itself, in an array that is not unfolded."""
@@ -250,7 +256,10 @@ class Normal(Sums):
         poly = inner.read(
             of, {**env, **{index: env.get(index) or self.named(index) for index in _free(of)}}
         )
-        if any(one != array.name and inner.depends(one, {array.name}) for one in named(poly)):
+        if any(
+            quantity != array.name and inner.depends(quantity, {array.name})
+            for quantity in named(poly)
+        ):
             # The gradient of a loss changes with what it is taken at.
             raise Undecided("the derivative of what is not taken apart")
         written = differentiating.Written()
@@ -259,7 +268,7 @@ class Normal(Sums):
         slope = differentiating.derivative(value, array, via)
         names = {dummy: (name, 0, ()) for name, dummy in written.names.items()}
         self._arrays |= {name: Array(name, axes) for name, axes in written.arrays.items()}
-        self._arrays |= {one.name: one for one in term.arrays(of)}
+        self._arrays |= {quantity.name: quantity for quantity in term.arrays(of)}
         return self._written(slope, names | dict(zip(via, at, strict=True)))
 
     def _written(self, value: Any, names: Mapping[Any, At]) -> Poly:
@@ -268,17 +277,17 @@ class Normal(Sums):
             case sp.Rational():
                 return self.number(differentiating.rational(value))
             case sp.Add(args=args):
-                found: Poly = {}
-                for one in args:
-                    found = add(found, self._written(one, names))
-                return found
+                poly: Poly = {}
+                for part in args:
+                    poly = add(poly, self._written(part, names))
+                return poly
             case sp.Mul(args=args):
-                found = self.number(1)
-                for one in sorted(args, key=_last):
-                    found = self.mul(found, self._written(one, names))
-                    if not found:
+                poly = self.number(1)
+                for part in sorted(args, key=_last):
+                    poly = self.mul(poly, self._written(part, names))
+                    if not poly:
                         break
-                return found
+                return poly
             case sp.Pow(base=base, exp=exponent) if exponent.is_Rational:
                 raised = differentiating.rational(exponent)
                 return self.raised(self._written(base, names), raised)
@@ -290,15 +299,15 @@ class Normal(Sums):
                 return self.apply(type(value).__name__, self._written(body, names))
             case sp.Sum(function=body, limits=limits):
                 inner = {limit[0]: (self.fresh(), 0, ()) for limit in limits}
-                found = self._written(body, {**names, **inner})
+                poly = self._written(body, {**names, **inner})
                 bounds = {inner[index][0]: _axis(end) for index, _, end in limits}
-                return self.bound_all(found, bounds)
+                return self.bound_all(poly, bounds)
             case sp.Indexed():
                 array = self._arrays[str(value.base.label)]
-                at = tuple(self._at(one, names) for one in value.indices[: len(array.axes)])
+                at = tuple(self._at(part, names) for part in value.indices[: len(array.axes)])
                 return self.entry_of(array, at)
             case sp.KroneckerDelta(args=args):
-                return self.delta(*(self._at(one, names) for one in args))
+                return self.delta(*(self._at(part, names) for part in args))
             case differentiating.Reciprocal(args=(body,)):
                 return self.raised(self._written(body, names), -1)
             case differentiating.Above(args=(body,)):
@@ -306,7 +315,7 @@ class Normal(Sums):
             case sp.Symbol():
                 return self.position(names[value]) if value in names else self.size(_axis(value))
         if value.func == differentiating.AT_MOST:
-            return self.at_most(*(self._at(one, names) for one in value.args))
+            return self.at_most(*(self._at(part, names) for part in value.args))
         if value is sp.pi:
             return self.one(self.make("c", "pi", "pi"))
         if value is sp.E:
@@ -320,10 +329,10 @@ class Normal(Sums):
             return names.get(value) or (f"={value}", 0, ())
         if value.is_Add:
             offset, (rest,) = value.args[0], value.args[1:]
-            found = self._at(rest, names)
-            return (found[0], found[1] + int(offset), found[2])
-        found = self._at(value.args[0], names)
-        return (*found[:2], (*found[2], (value.func.__name__, 1)))
+            place = self._at(rest, names)
+            return (place[0], place[1] + int(offset), place[2])
+        place = self._at(value.args[0], names)
+        return (*place[:2], (*place[2], (value.func.__name__, 1)))
 
     # -- what is no algebra ----------------------------------------------------
 
@@ -339,7 +348,7 @@ class Normal(Sums):
     def apply(self, name: str, poly: Poly) -> Poly:
         """A function, limit or expected value of a sum."""
         if name == "expect":
-            unknown = frozenset(one for one in named(poly) if self.depends(one, self.random))
+            unknown = frozenset(array for array in named(poly) if self.depends(array, self.random))
             return tends.expectation(self, poly, self.random, unknown - self.random)
         if name in self._limits:
             return self._tends(name, poly, *self._limits[name])
@@ -348,15 +357,15 @@ class Normal(Sums):
     def depends(self, name: str, on: Collection[str]) -> bool:
         """Whether an entry that is not taken apart depends on one of some arrays: one itself,
         or of what is folded, or a derivative of such or of a loss."""
-        one = self._opaque.get(name[1:].partition("/")[0] if "/" in name else name)
-        return name in on or (one is not None and any(each.name in on for each in one.uses))
+        array = self._opaque.get(name[1:].partition("/")[0] if "/" in name else name)
+        return name in on or (array is not None and any(each.name in on for each in array.uses))
 
     def _tends(
         self, name: str, body: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
     ) -> Poly:
         """A limit; it stands as it is where it depends on what is folded, or is not seen."""
         moving = {variable.data[0]}
-        if all(one in moving or not self.depends(one, moving) for one in named(body)):
+        if all(array in moving or not self.depends(array, moving) for array in named(body)):
             try:
                 return tends.limit(self, body, variable, target)
             except tends.Unsigned as reason:
@@ -367,9 +376,9 @@ class Normal(Sums):
                     return self._limit_by_sympy(body, variable, target)
         return self.one(self.function(name, body))
 
-    def limit_by_parts(self, one: Atom, known: Callable[[Atom], Poly | None]) -> Poly | None:
+    def limit_by_parts(self, atom: Atom, known: Callable[[Atom], Poly | None]) -> Poly | None:
         """A limit that stands as it is, by those of its parts that are known and finite."""
-        name, body = one.data
+        name, body = atom.data
         if name not in self._limits:
             return None
         moving = {self._limits[name][0].data[0]}
@@ -385,46 +394,46 @@ class Normal(Sums):
         self, body: Poly, variable: Atom, target: Fraction | Literal["oo", "-oo"]
     ) -> Poly:
         """SymPy's limit of an expression without sums."""
-        if any(one.kind == "S" or one.height for mono in body for one, _ in mono):
+        if any(atom.kind == "S" or atom.height for mono in body for atom, _ in mono):
             raise Undecided("the limit of a sum over indices")
         written = differentiating.Written()
         value = written.poly(body)
         if sp.count_ops(value) > _LONGEST_LIMIT:
             raise Undecided("the limit of a long expression")
         places = value.atoms(sp.Indexed)
-        plain = {one: sp.Dummy("x", real=True) for one in places}
+        plain = {atom: sp.Dummy("x", real=True) for atom in places}
         moving = plain[written.atom(variable)]
         goal = {"oo": sp.oo, "-oo": -sp.oo}.get(str(target))
         goal = sp.Rational(str(target)) if goal is None else goal
         try:
-            found = sp.limit(value.xreplace(plain), moving, goal, "+-" if goal.is_finite else "-")
+            limit = sp.limit(value.xreplace(plain), moving, goal, "+-" if goal.is_finite else "-")
         except (NotImplementedError, ValueError, TypeError, RecursionError):
             raise Undecided("a limit that SymPy does not find") from None
-        if not found.is_finite or found.has(sp.Limit, sp.AccumBounds, sp.sign):
+        if not limit.is_finite or limit.has(sp.Limit, sp.AccumBounds, sp.sign):
             raise Undecided("a limit that SymPy does not find")
-        found = found.xreplace({dummy: one for one, dummy in plain.items()})
+        limit = limit.xreplace({dummy: atom for atom, dummy in plain.items()})
         names = {dummy: (name, 0, ()) for name, dummy in written.names.items()}
         self._arrays |= {name: Array(name, axes) for name, axes in written.arrays.items()}
-        return self._written(found, names)
+        return self._written(limit, names)
 
     def _operations(self, value: term.Operations, env: Env) -> Poly:
-        found: Poly = {}
+        total: Poly = {}
         for array in value.arrays:
             if array in self.folded:
-                found = add(found, self.entry(f"operations {array.name}", ()))
+                total = add(total, self.entry(f"operations {array.name}", ()))
                 continue
             assert array.body is not None
             each = self.counted(array.body)
             for axis in array.axes:
                 each = self.mul(each, self.size(axis))
-            found = add(found, each)
-        return found
+            total = add(total, each)
+        return total
 
     def counted(self, value: Expr) -> Poly:
         """How many operations one value of an expression takes; the same for all entries."""
         match value:
             case term.Add(parts) | term.Mul(parts):
-                inner = [self.counted(one) for one in parts]
+                inner = [self.counted(part) for part in parts]
                 return _all([self.number(len(parts) - 1), *inner])
             case term.Neg(body):
                 return self.counted(body)
@@ -445,10 +454,10 @@ class Normal(Sums):
 
 
 def _all(parts: list[Poly]) -> Poly:
-    found: Poly = {}
-    for one in parts:
-        found = add(found, one)
-    return found
+    total: Poly = {}
+    for part in parts:
+        total = add(total, part)
+    return total
 
 
 def _formal(array: Array, k: int, mark: str = "") -> At:
@@ -468,8 +477,8 @@ def _last(value: Any) -> int:
 def _free(value: Expr) -> set[Index]:
     """The indices of places in an expression; those of sums are among them."""
     every = [*term.walk(value)]
-    places = (place.index for one in every for place in term.places(one) if place.index)
-    return {*places, *(one.index for one in every if isinstance(one, term.Position))}
+    places = (place.index for part in every for place in term.places(part) if place.index)
+    return {*places, *(part.index for part in every if isinstance(part, term.Position))}
 
 
 _LONGEST_LIMIT = 60

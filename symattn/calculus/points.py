@@ -40,7 +40,9 @@ class Ground:
     def assumed(self, needed: frozenset[Array]) -> list[Line]:
         """The equations that are assumed of what is needed."""
         return [
-            one for one in self.hypotheses if one.relation == "==" and set(_named([one])) <= needed
+            line
+            for line in self.hypotheses
+            if line.relation == "==" and set(_named([line])) <= needed
         ]
 
     def positive(self) -> frozenset[Array]:
@@ -53,7 +55,7 @@ def above_zero(line: Line) -> Array | None:
     match line:
         case Line((term.Entry(array, at), term.Number(least)), free, ">") if least >= 0:
             plain = [term.Place(index) for index in free]
-            return array if len(at) == len(free) and all(one in plain for one in at) else None
+            return array if len(at) == len(free) and all(place in plain for place in at) else None
     return None
 
 
@@ -70,12 +72,14 @@ def draw(
     """Numbers for what is needed that meet all hypotheses; None where none were found."""
     above = ground.positive()
     equations = ground.assumed(needed)
-    masks = frozenset(one for line in equations if (one := _mask(line)) is not None)
+    masks = frozenset(item for line in equations if (item := _mask(line)) is not None)
     masks -= frozenset(_named([line for line in equations if _mask(line) is None]))
     equations = [line for line in equations if _mask(line) not in masks]
     bound = frozenset(_named(equations))
     others = [
-        one for one in ground.hypotheses if one.relation != "==" and set(_named([one])) <= needed
+        item
+        for item in ground.hypotheses
+        if item.relation != "==" and set(_named([item])) <= needed
     ]
     images = {
         name: _shuffled(rng, axis if isinstance(axis, int) else sizes[axis])
@@ -91,9 +95,9 @@ def draw(
                 own = "above"
             elif array in bound and own == "wide":
                 own = "any"
-            held = array.axes if array.of is None else (LOSS, *array.of.axes)
+            axes = array.axes if array.of is None else (LOSS, *array.of.axes)
             every = [
-                (at[0] - 1, *at[1:]) if array.of is not None else at for at in places(held, sizes)
+                (at[0] - 1, *at[1:]) if array.of is not None else at for at in places(axes, sizes)
             ]
             if array in masks:
                 values[array] = {at: arb(int(rng.random() < _KEPT)) for at in every}
@@ -105,7 +109,7 @@ def draw(
         point = Point(sizes, values, images, ground.random)
         if equations and not _solved(point, equations, needed):
             continue
-        if all(_holds(point, one) for one in others):
+        if all(_holds(point, item) for item in others):
             return point
     return None
 
@@ -113,11 +117,11 @@ def draw(
 def _mask(line: Line) -> Array | None:
     """The array all of whose entries ``M[i, j] * M[i, j] == M[i, j]`` says to be 0 or 1."""
     match line:
-        case Line((term.Mul((term.Entry() as one, term.Entry() as two)), term.Entry() as last)):
-            same = one.array is two.array is last.array and one.at == two.at == last.at
+        case Line((term.Mul((term.Entry() as first, term.Entry() as two)), term.Entry() as last)):
+            same = first.array is two.array is last.array and first.at == two.at == last.at
             plain = [term.Place(index) for index in line.free]
-            whole = len(one.at) == len(plain) and all(at in plain for at in one.at)
-            return one.array if same and whole else None
+            whole = len(first.at) == len(plain) and all(at in plain for at in first.at)
+            return first.array if same and whole else None
     return None
 
 
@@ -174,13 +178,16 @@ def _solved(point: Point, equations: Sequence[Line], needed: frozenset[Array]) -
     try:
         for _ in range(_STEPS):
             try:
-                found = list(_residuals(point, equations))
+                residuals = list(_residuals(point, equations))
                 slopes = np.array(
-                    [[float(x) for x in _slopes(point, equations, one)] for one in unknown]
+                    [
+                        [float(x) for x in _slopes(point, equations, variable)]
+                        for variable in unknown
+                    ]
                 ).T
             except (Missing, ValueError):
                 return False
-            rest = np.array([float(x) for x in found])
+            rest = np.array([float(x) for x in residuals])
             if not np.all(np.isfinite(slopes)) or not np.all(np.isfinite(rest)):
                 return False
             inverse = np.linalg.pinv(slopes, rcond=1e-9)
@@ -197,12 +204,12 @@ def _solved(point: Point, equations: Sequence[Line], needed: frozenset[Array]) -
     matrix = [[arb(float(x)) for x in row] for row in inverse]
     for _ in range(_STEPS):
         point.forget()
-        found = [x if isinstance(x, arb) else arb(x) for x in _residuals(point, equations)]
-        if all(abs(x) < arb(2) ** (30 - ctx.prec) for x in found):
+        residuals = [x if isinstance(x, arb) else arb(x) for x in _residuals(point, equations)]
+        if all(abs(x) < arb(2) ** (30 - ctx.prec) for x in residuals):
             _rounded(point, unknown)
             return True
         for (array, at), row in zip(unknown, matrix, strict=True):
-            step = sum((a * x for a, x in zip(row, found, strict=True)), arb(0))
+            step = sum((a * x for a, x in zip(row, residuals, strict=True)), arb(0))
             point.values[array][at] = (point.values[array][at] - step).mid()
     return False
 
@@ -217,8 +224,8 @@ def _rounded(point: Point, places: Sequence[tuple[Array, tuple[int, ...]]]) -> N
 
 
 def _named(lines: Sequence[Line]) -> list[Array]:
-    found = {array for line in lines for side in line.sides for array in term.arrays(side)}
-    return sorted((one for one in found if one.body is None), key=lambda one: one.name)
+    arrays = {array for line in lines for side in line.sides for array in term.arrays(side)}
+    return sorted((given for given in arrays if given.body is None), key=lambda given: given.name)
 
 
 def _residuals(point: Point, equations: Sequence[Line]) -> Iterator[Any]:
@@ -235,10 +242,12 @@ def _slopes(
     point: Point, equations: Sequence[Line], of: tuple[Array, tuple[int, ...]]
 ) -> Iterator[Any]:
     with point.varied(*of) as tag:
-        for one in _residuals(point, equations):
-            yield slope(one, tag)
+        for residual in _residuals(point, equations):
+            yield slope(residual, tag)
 
 
 def _residuals_vanish(point: Point, equations: Sequence[Line]) -> Iterator[bool]:
-    for one in _residuals(point, equations):
-        yield (isinstance(one, int) and one == 0) or (isinstance(one, arb) and one.contains(0))
+    for residual in _residuals(point, equations):
+        yield (isinstance(residual, int) and residual == 0) or (
+            isinstance(residual, arb) and residual.contains(0)
+        )

@@ -36,58 +36,58 @@ class Powers(Algebra):
 
     def exp(self, poly: Poly) -> Poly:
         """The exponential of a sum."""
-        found = self.number(1)
+        product = self.number(1)
         for mono, c in self.cancelled(poly).items():
-            found = self.mul(found, self._exp_of(mono, c))
-        return found
+            product = self.mul(product, self._exp_of(mono, c))
+        return product
 
     def _exp_of(self, mono: Mono, c: Fraction) -> Poly:
-        for one, _ in mono:
-            if one.kind in "dmh" or (one.kind == "x" and one.data[0] in self.booleans):
+        for factor, _ in mono:
+            if factor.kind in "dmh" or (factor.kind == "x" and factor.data[0] in self.booleans):
                 # e^(b x) = 1 + b (e^x - 1) where b is 0 or 1.
-                rest = tuple(pair for pair in mono if pair[0] is not one)
+                rest = tuple(pair for pair in mono if pair[0] is not factor)
                 change = add(self.exp({rest: c}), self.number(-1))
-                return add(self.number(1), self.mul(self.one(one), change))
+                return add(self.number(1), self.mul(self.one(factor), change))
         if len(mono) == 1 and mono[0][0].kind == "l" and mono[0][1] == 1:
             return self.raised(dict(mono[0][0].data), c)
-        names = frozenset().union(*(one.names for one, _ in mono))
-        height = max((one.height for one, _ in mono), default=0)
+        names = frozenset().union(*(factor.names for factor, _ in mono))
+        height = max((factor.height for factor, _ in mono), default=0)
         atom = self.make("e", mono, f"e({mono_text(mono)})", names, height)
         return self.one(atom, int(c) if c.denominator == 1 else c)
 
     def log(self, poly: Poly) -> Poly:
         """The logarithm of a sum that is above 0."""
-        found: Poly
+        total: Poly
         poly, below = self.cleared(poly)
         if not poly:
             raise Undecided("the logarithm of 0")
         if below:
-            found = self.log(poly)
+            total = self.log(poly)
             for base, times in below:
-                found = add(found, scaled(self.log(dict(base.data)), Fraction(-times)))
-            return found
+                total = add(total, scaled(self.log(dict(base.data)), Fraction(-times)))
+            return total
         if switch := _switch(poly):
             return self._switched(switch, poly, self.log)
         content, shared, rest = self._primitive(poly, of_any_sign=False)
-        found = {}
-        for one, e in shared:
+        total = {}
+        for atom, e in shared:
             by = Fraction(e)
-            if one.kind == "e":
-                found = add(found, {one.data: by})
-            elif one.kind == "p":
-                found = add(found, scaled(self.log(dict(one.data)), by))
-            elif one.kind == "q":
-                found = add(found, scaled(self._log_number(Fraction(one.data)), by))
+            if atom.kind == "e":
+                total = add(total, {atom.data: by})
+            elif atom.kind == "p":
+                total = add(total, scaled(self.log(dict(atom.data)), by))
+            elif atom.kind == "q":
+                total = add(total, scaled(self._log_number(Fraction(atom.data)), by))
             else:
-                found = add(found, scaled(self._log_atom(self.one(one)), by))
-        found = add(found, self._log_number(content))
-        return add(found, self._log_atom(rest)) if rest != self.number(1) else found
+                total = add(total, scaled(self._log_atom(self.one(atom)), by))
+        total = add(total, self._log_number(content))
+        return add(total, self._log_atom(rest)) if rest != self.number(1) else total
 
     def _log_number(self, value: Fraction) -> Poly:
-        found: Poly = {}
+        total: Poly = {}
         for prime, e in _primes(value).items():
-            found = add(found, scaled(self._log_atom(self.number(prime)), Fraction(e)))
-        return found
+            total = add(total, scaled(self._log_atom(self.number(prime)), Fraction(e)))
+        return total
 
     def _log_atom(self, of: Poly) -> Poly:
         return self.one(self.of_sum("l", "log", of))
@@ -100,37 +100,41 @@ class Powers(Algebra):
         if len(poly) > 1 and (exponent.denominator == 1 or self._over_positive(poly)):
             poly, below = self.cleared(poly)
             if below and poly:
-                found = self.raised(poly, exponent)
+                product = self.raised(poly, exponent)
                 for base, times in below:
-                    found = self.mul(found, self.raised(dict(base.data), -times * exponent))
-                return found
+                    product = self.mul(product, self.raised(dict(base.data), -times * exponent))
+                return product
         if not poly:
             if exponent > 0:
                 return {}
             raise Undecided("a quotient by 0")
         if switch := _switch(poly):
-            return self._switched(switch, poly, lambda one: self.raised(one, exponent))
+            return self._switched(switch, poly, lambda part: self.raised(part, exponent))
         whole = exponent.denominator == 1
         content, shared, rest = self._primitive(poly, of_any_sign=whole)
-        found = self.number(1)
+        product = self.number(1)
         if not whole and len(rest) == 1:
             # (t^4)^(1/2) is t^2, whatever the sign of t.
             ((mono, c),) = rest.items()
             even = [pair for pair in mono if (pair[1] * exponent) % 2 == 0 and pair[1] % 2 == 0]
             shared = (*shared, *even)
             rest = {tuple(pair for pair in mono if pair not in even): c}
-        for one, e in shared:
+        for part, e in shared:
             total = Fraction(e) * exponent
-            found = self.mul(found, self.one(one, int(total) if total.denominator == 1 else total))
+            product = self.mul(
+                product, self.one(part, int(total) if total.denominator == 1 else total)
+            )
         if whole:
-            found = scaled(found, content ** int(exponent))
+            product = scaled(product, content ** int(exponent))
         else:
             for prime, e in _primes(content).items():
-                found = self.mul(found, self.one(self.make("q", prime, f"q{prime}"), e * exponent))
+                product = self.mul(
+                    product, self.one(self.make("q", prime, f"q{prime}"), e * exponent)
+                )
         if rest == self.number(1):
-            return found
+            return product
         power = int(exponent) if whole else exponent
-        return self.mul(found, self.one(self.of_sum("p", "p", rest), power))
+        return self.mul(product, self.one(self.of_sum("p", "p", rest), power))
 
     def _switched(self, switch: Atom, poly: Poly, function: Callable[[Poly], Poly]) -> Poly:
         """A function of a sum in which something is 0 or 1."""
@@ -150,14 +154,14 @@ class Powers(Algebra):
         """
         shared: dict[Atom, Exponent] = dict(next(iter(poly)))
         if len(poly) > 1:
-            for one in {atom for mono in poly for atom, _ in mono}:
-                exponents = [dict(mono).get(one, 0) for mono in poly]
-                shared[one] = min(exponents)
+            for factor in {atom for mono in poly for atom, _ in mono}:
+                exponents = [dict(mono).get(factor, 0) for mono in poly]
+                shared[factor] = min(exponents)
         if not of_any_sign:
-            shared = {one: e for one, e in shared.items() if self.above(one, e)}
-        shared = {one: e for one, e in shared.items() if e}
+            shared = {factor: e for factor, e in shared.items() if self.above(factor, e)}
+        shared = {factor: e for factor, e in shared.items() if e}
         mono = tuple(sorted(shared.items(), key=lambda pair: pair[0].text))
-        inverse: Poly = {tuple((one, -e) for one, e in mono): ONE}
+        inverse: Poly = {tuple((factor, -e) for factor, e in mono): ONE}
         rest: Poly = {}
         for key, c in poly.items():
             for more, k in self.mul({key: c}, inverse).items():
@@ -184,15 +188,15 @@ class Powers(Algebra):
             return self.number(int(name == "cos"))
         mono = max(poly, key=size_of)
         c = poly[mono]
-        for one, _ in mono:
-            if one.kind in "dmh":
+        for atom, _ in mono:
+            if atom.kind in "dmh":
                 rest = {key: k for key, k in poly.items() if key != mono}
                 on = dict(poly)
                 on.pop(mono)
-                on = add(on, {tuple(pair for pair in mono if pair[0] is not one): c})
+                on = add(on, {tuple(pair for pair in mono if pair[0] is not atom): c})
                 off = self.apply(name, rest)
                 change = add(self.apply(name, on), scaled(off, -ONE))
-                return add(off, self.mul(self.one(one), change))
+                return add(off, self.mul(self.one(atom), change))
         unit = Fraction(1, c.denominator)
         first: Poly = {mono: unit if c > 0 else -unit}
         if mono_text(mono) == "pi" and 2 * c == int(2 * c):
@@ -222,7 +226,7 @@ class Powers(Algebra):
         if self.is_positive(poly):
             return self.number(1)
         switch = _switch(poly)
-        if switch and all(any(one is switch for one, _ in mono) for mono in poly):
+        if switch and all(any(atom is switch for atom, _ in mono) for mono in poly):
             # Where it is 0, so is the sum.
             on: Poly = {}
             for mono, c in poly.items():
@@ -234,7 +238,7 @@ class Powers(Algebra):
     def _over_positive(self, poly: Poly) -> bool:
         """Whether all denominators in a sum are above 0."""
         return all(
-            self.above(one, 1) for mono in poly for one, e in mono if one.kind == "p" and e < 0
+            self.above(atom, 1) for mono in poly for atom, e in mono if atom.kind == "p" and e < 0
         )
 
     # -- quotients -------------------------------------------------------------
@@ -245,25 +249,25 @@ class Powers(Algebra):
         for _ in range(_ROUNDS):
             lowest: dict[Atom, Fraction] = {}
             for mono in poly:
-                for one, e in mono:
-                    if one.kind == "p" and e < 0:
-                        lowest[one] = min(lowest.get(one, Fraction(0)), Fraction(e))
+                for base, e in mono:
+                    if base.kind == "p" and e < 0:
+                        lowest[base] = min(lowest.get(base, Fraction(0)), Fraction(e))
             if not lowest:
                 return poly, below
-            one = max(lowest, key=lambda atom: (atom.height, len(atom.text), atom.text))
-            by = -floor(lowest[one])
-            below.append((one, by))
-            poly = self._multiplied(poly, one, by)
+            base = max(lowest, key=lambda atom: (atom.height, len(atom.text), atom.text))
+            by = -floor(lowest[base])
+            below.append((base, by))
+            poly = self._multiplied(poly, base, by)
         raise Undecided("too many denominators")
 
-    def _multiplied(self, poly: Poly, one: Atom, by: int) -> Poly:
+    def _multiplied(self, poly: Poly, base: Atom, by: int) -> Poly:
         """A sum times a power of a base; what cancels is not multiplied out first."""
-        found: Poly = {}
+        total: Poly = {}
         for mono, c in poly.items():
-            e = dict(mono).get(one, 0) + by
-            rest = tuple(pair for pair in mono if pair[0] is not one)
-            found = add(found, self.mul({rest: c}, self.raised(dict(one.data), e)))
-        return found
+            e = dict(mono).get(base, 0) + by
+            rest = tuple(pair for pair in mono if pair[0] is not base)
+            total = add(total, self.mul({rest: c}, self.raised(dict(base.data), e)))
+        return total
 
     def cancelled(self, poly: Poly) -> Poly:
         """The sum with quotients cancelled as far as one leading term shows it.
@@ -271,32 +275,32 @@ class Powers(Algebra):
         With ``v = 1/p`` and ``m`` the leading term of ``p = a m + r``, ``m v`` is
         ``(1 - r v) / a``.
         """
-        if not any(one.kind == "p" for mono in poly for one, _ in mono):
+        if not any(atom.kind == "p" for mono in poly for atom, _ in mono):
             return poly
         todo, rounds = dict(poly), 0
-        found: Poly = {}
+        reduced: Poly = {}
         while todo:
             mono, c = todo.popitem()
             step = self._cancelled(mono)
             if step is None:
-                total = found.get(mono, Fraction(0)) + c
+                total = reduced.get(mono, Fraction(0)) + c
                 if total:
-                    found[mono] = total
+                    reduced[mono] = total
                 else:
-                    found.pop(mono, None)
+                    reduced.pop(mono, None)
                 continue
             rounds += 1
             if rounds > _REDUCTIONS:
                 raise Undecided("too many quotients")
             todo = dict(add(todo, scaled(step, c)))
-        return found
+        return reduced
 
     def _cancelled(self, mono: Mono) -> Poly | None:
         here = dict(mono)
-        for one, e in mono:
-            if one.kind != "p" or e > 0:
+        for atom, e in mono:
+            if atom.kind != "p" or e > 0:
                 continue
-            base: Poly = dict(one.data)
+            base: Poly = dict(atom.data)
             leading = max(base, key=size_of)
             if not leading or not all(here.get(a, 0) >= k > 0 for a, k in leading):
                 continue
@@ -304,28 +308,28 @@ class Powers(Algebra):
             left = self.mul(left, {tuple((a, -k) for a, k in leading): ONE})
             a = base[leading]
             rest = {key: c for key, c in base.items() if key != leading}
-            raised = self.mul(left, self.one(one))
+            raised = self.mul(left, self.one(atom))
             return scaled(add(raised, scaled(self.mul(left, rest), -ONE)), 1 / a)
         return None
 
 
 def _switch(poly: Poly) -> Atom | None:
     """Something in a sum that is 0 or 1."""
-    return next((one for mono in poly for one, _ in mono if one.kind in "dmh"), None)
+    return next((atom for mono in poly for atom, _ in mono if atom.kind in "dmh"), None)
 
 
 def size_of(mono: Mono) -> tuple[Fraction, list[tuple[str, Exponent]]]:
     """An order of products that multiplying keeps: by degree, then by the last atoms."""
-    degree = Fraction(sum((e * _weight(one) for one, e in mono), Fraction(0)))
-    return degree, [(one.text, e) for one, e in reversed(mono)]
+    degree = Fraction(sum((e * _weight(atom) for atom, e in mono), Fraction(0)))
+    return degree, [(atom.text, e) for atom, e in reversed(mono)]
 
 
-def _weight(one: Atom) -> Fraction:
+def _weight(atom: Atom) -> Fraction:
     """How much an atom counts: a sum as much as what is summed, and more."""
-    if one.kind in "pdm":
+    if atom.kind in "pdm":
         return Fraction(0)
-    if one.kind == "S":
-        return 1 + sum((e * _weight(inner) for inner, e in one.data[1]), Fraction(0))
+    if atom.kind == "S":
+        return 1 + sum((e * _weight(inner) for inner, e in atom.data[1]), Fraction(0))
     return ONE
 
 
@@ -335,9 +339,9 @@ def _primes(value: Fraction) -> dict[int, int]:
 
     if max(value.numerator, value.denominator) > _LARGEST:
         raise Undecided("the primes of a large number")
-    found: dict[int, int] = {}
+    exponents: dict[int, int] = {}
     for number, sign in ((value.numerator, 1), (value.denominator, -1)):
         if number > 1:
             for prime, e in flint.fmpz(number).factor():
-                found[int(prime)] = sign * e
-    return found
+                exponents[int(prime)] = sign * e
+    return exponents

@@ -173,12 +173,12 @@ def pieces(words: str, shapes: Shapes) -> Iterator[tuple[str, str]]:
             yield "", formula
             continue
         end = 0
-        for found in _CHAIN.finditer(part):
-            if shown := _letters(found[0], part[found.start() :], shapes):
-                if part[end : found.start()]:
-                    yield part[end : found.start()], ""
-                yield "", shown
-                end = found.end()
+        for chain in _CHAIN.finditer(part):
+            if rendered := _letters(chain[0], part[chain.start() :], shapes):
+                if part[end : chain.start()]:
+                    yield part[end : chain.start()], ""
+                yield "", rendered
+                end = chain.end()
         if part[end:]:
             yield part[end:], ""
 
@@ -186,11 +186,11 @@ def pieces(words: str, shapes: Shapes) -> Iterator[tuple[str, str]]:
 def _letters(chain: str, rest: str, shapes: Shapes) -> str:
     """Names and numbers with signs between them in LaTeX; nothing where they are words."""
     tokens = chain.split(" ")
-    names = [one for one in tokens[::2] if not one.isdigit()]
-    if not names or not all(_is_name(one, shapes) for one in names) or _ARTICLE.match(rest):
+    names = [token for token in tokens[::2] if not token.isdigit()]
+    if not names or not all(_is_name(token, shapes) for token in names) or _ARTICLE.match(rest):
         return ""
-    shown = [one if k % 2 else latex(one, shapes) for k, one in enumerate(tokens)]
-    return " ".join(r"\le" if one == "<=" else one for one in shown)
+    rendered = [token if k % 2 else latex(token, shapes) for k, token in enumerate(tokens)]
+    return " ".join(r"\le" if token == "<=" else token for token in rendered)
 
 
 def _is_name(word: str, shapes: Shapes) -> bool:
@@ -241,10 +241,14 @@ class _Printer:
 
     def _around(self, template: str, *parts: str) -> str:
         """Parts, the last in brackets that are as tall as it is."""
-        shown, inside = template.format(*parts), parts[-1]
-        if self.to is TEXT or not any(one in inside for one in _TALL):
-            return shown
-        head, opened, closed = shown[: -len(inside) - 2], shown[-len(inside) - 2], shown[-1]
+        rendered, inside = template.format(*parts), parts[-1]
+        if self.to is TEXT or not any(sign in inside for sign in _TALL):
+            return rendered
+        head, opened, closed = (
+            rendered[: -len(inside) - 2],
+            rendered[-len(inside) - 2],
+            rendered[-1],
+        )
         return rf"{head}\left{opened} {inside} \right{closed}"
 
     def _written(self, tree: Tree) -> tuple[str, int]:
@@ -259,13 +263,13 @@ class _Printer:
             case syntax.Comparison(operands, relations):
                 if different := _off_diagonal(tree):
                     return f"{self.tree(different)}{self.unless(tree)}", 0
-                found = self.tree(operands[0])
-                for relation, one in zip(relations, operands[1:], strict=True):
+                chain = self.tree(operands[0])
+                for relation, part in zip(relations, operands[1:], strict=True):
                     sign = {"==": "=", "<=": r"\le" if to is not TEXT else "≤"}.get(
                         relation, relation
                     )
-                    found += f" {sign} {self.tree(one)}"
-                return found, 0
+                    chain += f" {sign} {self.tree(part)}"
+                return chain, 0
             case syntax.Binary("*" | "/" | "@" as op, syntax.Negative(operand), right):
                 # A minus before a product is a minus before all of it.
                 return self._written(syntax.Negative(syntax.Binary(op, operand, right)))
@@ -290,9 +294,9 @@ class _Printer:
             case syntax.Power(base, exponent):
                 return self._power(base, exponent), _POWER
             case syntax.Transposed(operand):
-                held = self._held(operand, _ATOM)
-                raised = to is not TEXT and "^" in held
-                return to.transpose.format(f"{{{held}}}" if raised else held), _POWER
+                inner = self._held(operand, _ATOM)
+                raised = to is not TEXT and "^" in inner
+                return to.transpose.format(f"{{{inner}}}" if raised else inner), _POWER
             case syntax.Cell(syntax.Name(name), (inside,)) if self.shapes.get(name) == 0:
                 return f"{self._name(name)}({self._place(inside)})", _ATOM
             case syntax.Cell(operand, places):
@@ -310,8 +314,8 @@ class _Printer:
         if self.to.divide is None:
             # A fraction inside a fraction is as large as one by itself.
             parts = [
-                rf"\displaystyle {one} \vphantom{{\Bigg|}}" if r"\frac" in one else one
-                for one in (self.tree(above), self.tree(below))
+                rf"\displaystyle {part} \vphantom{{\Bigg|}}" if r"\frac" in part else part
+                for part in (self.tree(above), self.tree(below))
             ]
             return r"\frac{{{}}}{{{}}}".format(*parts), _PRODUCT
         summed = isinstance(below, syntax.Call) and below.function == "sum"
@@ -320,14 +324,14 @@ class _Printer:
 
     def _power(self, base: Tree, exponent: Tree) -> str:
         raised = self.tree(exponent)
-        held = self._held(base, _ATOM)
+        written = self._held(base, _ATOM)
         if self.to is not TEXT:
             # A name with an index already is no base for another exponent to stand by.
-            return f"{held}^{{{raised}}}"
+            return f"{written}^{{{raised}}}"
         plain = raised.replace("−", "-")
         if set(plain) <= set("-0123456789"):
-            return held + plain.translate(_RAISED)
-        return f"{held}^({raised})"
+            return written + plain.translate(_RAISED)
+        return f"{written}^({raised})"
 
     def _call(self, function: str, arguments: tuple[Tree, ...]) -> tuple[str, int]:
         to = self.to
@@ -384,8 +388,8 @@ class _Printer:
 
     def _places(self, places: tuple[Tree, ...]) -> str:
         """Indices side by side; commas only where one of them is more than a letter."""
-        written = [self._place(one) for one in places]
-        if all(isinstance(one, syntax.Name) and len(one.name) == 1 for one in places):
+        written = [self._place(place) for place in places]
+        if all(isinstance(place, syntax.Name) and len(place.name) == 1 for place in places):
             return "".join(written)
         joined = ",".join(written)
         return joined if self.to is not TEXT or len(written) == 1 else f"({joined})"
@@ -458,20 +462,20 @@ def _off_diagonal(line: syntax.Comparison) -> syntax.Comparison | None:
     if len(_different(line.operands)) != 1 or {*line.relations} != {"=="}:
         return None
     zero = syntax.Literal("0")
-    rest = [one.right if isinstance(one, syntax.Binary) else one for one in line.operands]
-    kept = all(_different((one,)) or one == zero for one in line.operands)
+    rest = [side.right if isinstance(side, syntax.Binary) else side for side in line.operands]
+    kept = all(_different((side,)) or side == zero for side in line.operands)
     return syntax.Comparison(tuple(rest), line.relations) if kept else None
 
 
 def _different(operands: tuple[Tree, ...]) -> set[tuple[Tree, ...]]:
     """The places of the deltas in factors ``1 - delta(i, k)`` that stand first."""
-    found = set()
-    for one in operands:
-        match one:
+    pairs = set()
+    for operand in operands:
+        match operand:
             case syntax.Binary(
                 "*",
                 syntax.Binary("-", syntax.Literal("1"), syntax.Call("delta", (_, _) as places)),
                 _,
             ):
-                found.add(places)
-    return found
+                pairs.add(places)
+    return pairs

@@ -43,7 +43,7 @@ class Prover:
         self.normal.random = frozenset(random)
         self._rules = Rewriting(self.normal)
         # What is known of whole arrays first, as normal forms depend on it.
-        for line in [one for one in known if not self._is_kind(one)]:
+        for line in [fact for fact in known if not self._is_kind(fact)]:
             # What has no normal form gives no rule.
             with suppress(Undecided, RecursionError):
                 self._learn(line)
@@ -63,8 +63,8 @@ class Prover:
         free = [alone.named(index) for index in line.free]
         if name := _symmetric(apart):
             self.normal.symmetric.add(name)
-        elif found := _zero_or_one(apart, free):
-            self.normal.booleans.add(found)
+        elif boolean := _zero_or_one(apart, free):
+            self.normal.booleans.add(boolean)
         return bool(name)
 
     def _learn(self, line: Line) -> None:
@@ -74,7 +74,9 @@ class Prover:
                 params = [place.index for place in at if place == Place(place.index)]
                 plain = [index for index in params if index is not None]
                 whole = len(set(plain)) == len(at)
-                if whole and not any(array in {one, *one.uses} for one in names_in(other)):
+                if whole and not any(
+                    array in {quantity, *quantity.uses} for quantity in names_in(other)
+                ):
                     self.normal.instead[array] = plain, other
         first, *rest = (self.normal.read(side) for side in line.sides)
         free = frozenset(self.normal.named(index)[0] for index in line.free)
@@ -106,27 +108,27 @@ class Prover:
             return "its normal form is too large"
         return ""
 
-    def _flipped(self, poly: Poly, one: Atom) -> Poly:
+    def _flipped(self, poly: Poly, comparison: Atom) -> Poly:
         """The sum with a comparison put in the other order: one of the two stands for both."""
-        found: Poly = {}
+        total: Poly = {}
         for mono, c in poly.items():
-            if all(atom is not one for atom, _ in mono):
-                found = add(found, {mono: c})
+            if all(atom is not comparison for atom, _ in mono):
+                total = add(total, {mono: c})
                 continue
-            rest = tuple(pair for pair in mono if pair[0] is not one)
-            found = add(found, self.normal.mul({rest: c}, self.normal.flipped(*one.data)))
-        return found
+            rest = tuple(pair for pair in mono if pair[0] is not comparison)
+            total = add(total, self.normal.mul({rest: c}, self.normal.flipped(*comparison.data)))
+        return total
 
     def _turned(self, poly: Poly) -> Poly:
         """The sum with ``x step(-x > 0)`` as ``x - x step(x > 0)``."""
         for mono, c in poly.items():
             powers = dict(mono)
-            for one, _ in mono:
-                if one.kind != "h" or len(one.data) != 1 or one.data[0][1] > 0:
+            for step, _ in mono:
+                if step.kind != "h" or len(step.data) != 1 or step.data[0][1] > 0:
                     continue
-                ((base, k),) = one.data
+                ((base, k),) = step.data
                 if all(powers.get(atom, 0) >= e > 0 for atom, e in base):
-                    rest = tuple(pair for pair in mono if pair[0] is not one)
+                    rest = tuple(pair for pair in mono if pair[0] is not step)
                     other = scaled(self.normal.above_zero({base: -k}), -ONE)
                     whole = add(self.normal.number(1), other)
                     return add(add(poly, {mono: -c}), self.normal.mul({rest: c}, whole))
@@ -145,16 +147,16 @@ class Prover:
         if changed is not poly:
             return self._vanishes(changed, depth + 1)
         for mono in poly:
-            for one, _ in mono:
-                if one.kind == "m" and at_text(one.data[1]) < at_text(one.data[0]):
-                    return self._vanishes(self._flipped(poly, one), depth + 1)
+            for atom, _ in mono:
+                if atom.kind == "m" and at_text(atom.data[1]) < at_text(atom.data[0]):
+                    return self._vanishes(self._flipped(poly, atom), depth + 1)
         turned = self._turned(poly)
         if turned is not poly:
             return self._vanishes(turned, depth + 1)
         for mono in poly:
-            for one, _ in mono:
-                if one.kind == "d" and (to := identified(one)) is not None:
-                    apart = {m: c for m, c in poly.items() if all(a is not one for a, _ in m)}
+            for atom, _ in mono:
+                if atom.kind == "d" and (to := identified(atom)) is not None:
+                    apart = {m: c for m, c in poly.items() if all(a is not atom for a, _ in m)}
                     return self._vanishes(self.normal.moved(poly, to), depth + 1) and (
                         self._vanishes(apart, depth + 1)
                     )
@@ -165,10 +167,10 @@ def _zero_or_one(poly: Poly, free: Sequence[At]) -> str:
     """The array all of whose entries an equation says to be 0 or 1, if that is all it says."""
     if len(poly) != 2 or sum(poly.values()) != 0 or () in poly:
         return ""
-    (one, e), *more = min(poly, key=lambda mono: mono[0][1])
-    if more or e != 1 or one.kind != "x" or ((one, 2),) not in poly:
+    (atom, e), *more = min(poly, key=lambda mono: mono[0][1])
+    if more or e != 1 or atom.kind != "x" or ((atom, 2),) not in poly:
         return ""
-    name, at = one.data
+    name, at = atom.data
     return str(name) if len(at) == len(free) and set(at) == set(free) else ""
 
 
@@ -179,8 +181,8 @@ def _symmetric(poly: Poly) -> str:
     first, second = poly
     if len(first) != 1 or len(second) != 1 or first[0][1] != 1 or second[0][1] != 1:
         return ""
-    one, other = first[0][0], second[0][0]
-    if one.kind != "x" or other.kind != "x" or len(one.data[1]) != 2:
+    atom, other = first[0][0], second[0][0]
+    if atom.kind != "x" or other.kind != "x" or len(atom.data[1]) != 2:
         return ""
-    same = one.data == (other.data[0], other.data[1][::-1])
-    return str(one.data[0]) if same else ""
+    same = atom.data == (other.data[0], other.data[1][::-1])
+    return str(atom.data[0]) if same else ""

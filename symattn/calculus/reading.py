@@ -72,17 +72,17 @@ def definition(key: str, text: str, scope: Scope) -> Array:
         raise Malformed(f"{name!r} has a meaning already; choose another name")
     tree = syntax.parse(text, letters=True)
     reader.letters = frozenset((*reader.free, *letters_of(tree)))
-    found = reader.tensor(tree)
+    tensor = reader.tensor(tree)
     if params is None:
-        params = tuple(Index(letter, axis) for letter, axis in lettered(found.axes))
-        body = found.entry(tuple(map(Place, params)))
+        params = tuple(Index(letter, axis) for letter, axis in lettered(tensor.axes))
+        body = tensor.entry(tuple(map(Place, params)))
         if isinstance(body, Entry) and "." in body.array.name and body.array.body is not None:
             # What stood for itself has its name now.
             params, body = body.array.params, body.array.body
     else:
-        if found.axes:
+        if tensor.axes:
             raise Malformed("expected a number for each entry, found a matrix")
-        body = found.entry(())
+        body = tensor.entry(())
     reader.settle([index for index in reader.free.values() if index not in params])
     axes = tuple(index.size for index in params)
     return Array(name, axes, params, body, uses=term.arrays(body))
@@ -106,23 +106,23 @@ class _Reader(Forms):
         self.letters = frozenset(letters_of(tree))
         tensors = [self.tensor(side) for side in operands]
         whole = tensors[0]
-        for one in tensors[1:]:
-            whole = self.pairwise(whole, one, lambda x, _: x, "the sides")
+        for tensor in tensors[1:]:
+            whole = self.pairwise(whole, tensor, lambda x, _: x, "the sides")
         words = {1: ["entry"], 2: ["row", "column"]}.get(len(whole.axes))
         words = words or [f"axis{place}" for place in range(1, len(whole.axes) + 1)]
         own = [Index(word, axis) for word, axis in zip(words, whole.axes, strict=True)]
         at = tuple(map(Place, own))
-        sides = tuple(self.spread(one, whole.axes)(at) for one in tensors)
+        sides = tuple(self.spread(tensor, whole.axes)(at) for tensor in tensors)
         self.settle([])
         return Line(sides, (*self.free.values(), *own), relation)
 
     # -- values ----------------------------------------------------------------
 
     def number(self, tree: Tree) -> Expr:
-        found = self.tensor(tree)
-        if found.axes:
-            raise Malformed(f"expected a number, found {shown(found.axes)}")
-        return found.entry(())
+        tensor = self.tensor(tree)
+        if tensor.axes:
+            raise Malformed(f"expected a number, found {shown(tensor.axes)}")
+        return tensor.entry(())
 
     def tensor(self, tree: Tree) -> Tensor:
         match tree:
@@ -254,13 +254,13 @@ class _Reader(Forms):
             inner = self._sum(name, (*rest, body)) if rest else self.tensor(body)
 
         def entry(at: tuple[Place, ...]) -> Expr:
-            found: Expr = term.Sum(index, inner.entry(at))
-            return term.Div(found, term.Size(index)) if name == "mean" else found
+            total: Expr = term.Sum(index, inner.entry(at))
+            return term.Div(total, term.Size(index)) if name == "mean" else total
 
         return Tensor(inner.axes, entry, True)
 
     def _indicator(self, name: str, arguments: tuple[Tree, ...]) -> Tensor:
-        made: Callable[[Place, Place], Expr] = term.Delta
+        build: Callable[[Place, Place], Expr] = term.Delta
         match name, arguments:
             case "delta", (left, right):
                 first, second = self.place(left), self.place(right)
@@ -270,13 +270,13 @@ class _Reader(Forms):
                 if relation in (">", ">="):
                     left, right, relation = right, left, relation.replace(">", "<")
                 first, second = self.place(left), self.place(right)
-                made = term.AtMost if relation == "<=" else before
+                build = term.AtMost if relation == "<=" else before
             case "delta", _:
                 raise Malformed("delta takes two places, as in delta(i, j)")
             case _:
                 raise Malformed("step takes a comparison of two places, as in step(j <= i)")
         self.meet(first, second, name)
-        return Tensor((), lambda _: made(first, second), True)
+        return Tensor((), lambda _: build(first, second), True)
 
     def _are_places(self, *sides: Tree) -> bool:
         names = [name for side in sides for name in syntax.names(side)]
@@ -298,8 +298,8 @@ class _Reader(Forms):
         match arguments:
             case (of, syntax.Name(name)):
                 places: tuple[Tree, ...] | None = None
-            case (of, syntax.Cell(syntax.Name(name), found)):
-                places = found
+            case (of, syntax.Cell(syntax.Name(name), indices)):
+                places = indices
             case _:
                 raise Malformed(
                     "diff takes what is differentiated and an entry, as in diff(A[i], S[k])"
@@ -349,12 +349,12 @@ class _Reader(Forms):
         )
 
     def _operations(self, arguments: tuple[Tree, ...]) -> Tensor:
-        found = []
-        for one in arguments:
-            if not isinstance(one, syntax.Name) or one.name not in self.scope.arrays:
+        arrays = []
+        for argument in arguments:
+            if not isinstance(argument, syntax.Name) or argument.name not in self.scope.arrays:
                 raise Malformed("operations takes the names of what is defined")
-            array = self.scope.arrays[one.name]
+            array = self.scope.arrays[argument.name]
             if array.body is None:
-                raise Malformed(f"operations: {one.name} is given, not computed")
-            found.append(array)
-        return constant(term.Operations(tuple(found)))
+                raise Malformed(f"operations: {argument.name} is given, not computed")
+            arrays.append(array)
+        return constant(term.Operations(tuple(arrays)))

@@ -75,16 +75,16 @@ def _grids(values: Mapping[str, str]) -> dict[str, str]:
     for name, value in values.items():
         array, _, at = name.rpartition("[") if name.endswith("]") else (name, "", "")
         rows.setdefault(array, {}).setdefault(at.rpartition(",")[0], []).append(value)
-    found = {}
-    for array, held in rows.items():
+    grids = {}
+    for array, entries in rows.items():
         if array in values:
-            found[array] = values[array]
-        elif all("," not in before for before in held):
-            inner = [f"[{', '.join(one)}]" for one in held.values()]
-            found[array] = inner[0] if "" in held else f"[{', '.join(inner)}]"
+            grids[array] = values[array]
+        elif all("," not in before for before in entries):
+            inner = [f"[{', '.join(row)}]" for row in entries.values()]
+            grids[array] = inner[0] if "" in entries else f"[{', '.join(inner)}]"
         else:
-            found |= {name: value for name, value in values.items() if name.startswith(f"{array}[")}
-    return found
+            grids |= {name: value for name, value in values.items() if name.startswith(f"{array}[")}
+    return grids
 
 
 @dataclass(frozen=True)
@@ -124,23 +124,23 @@ class Trials:
         more = _ALONE if not names else _ASSUMED if assumed else 0
         if not names and any(map(_jumps, term.walk(*line.sides))):
             more = _JUMPING
-        held: list[dict[str, int]] = []
+        tried: list[dict[str, int]] = []
         points, why = 0, ""
         rng = Random(len(names))
         for number, bits in enumerate((*BITS, *(BITS[0],) * more)):
             for attempt in range(_DRAWS):
                 sizes = _drawn(names, rng, number, attempt)
                 style = _STYLES[(number + attempt) % len(_STYLES)]
-                found = self._at(line, needed, sizes, style, bits, number)
-                if isinstance(found, Place):
-                    told = self._smallest(line, needed, names) or _told(line, found)
-                    return Outcome("refuted", counterexample=told)
-                if found is True:
+                outcome = self._at(line, needed, sizes, style, bits, number)
+                if isinstance(outcome, Place):
+                    counterexample = self._smallest(line, needed, names) or _told(line, outcome)
+                    return Outcome("refuted", counterexample=counterexample)
+                if outcome is True:
                     points += 1
-                    if sizes not in held:
-                        held.append(sizes)
+                    if sizes not in tried:
+                        tried.append(sizes)
                     break
-                why = found or why
+                why = outcome or why
         if points < LEAST:
             why = why or "no numbers were found at which both sides have a meaning"
             return Outcome("unclear", why=why)
@@ -148,10 +148,10 @@ class Trials:
             # A line may hold but for one size, or for all small sizes only.
             for size in (*range(1, _LARGE), *_named_numbers(line)):
                 sizes = {name: max(_LARGE - size, 1) if k else size for k, name in enumerate(names)}
-                found = self._at(line, needed, sizes, "any", BITS[0], 0, _FEW)
-                if isinstance(found, Place):
-                    return Outcome("refuted", counterexample=_told(line, found))
-        return Outcome("held", tuple(held))
+                outcome = self._at(line, needed, sizes, "any", BITS[0], 0, _FEW)
+                if isinstance(outcome, Place):
+                    return Outcome("refuted", counterexample=_told(line, outcome))
+        return Outcome("held", tuple(tried))
 
     def _at(
         self,
@@ -183,10 +183,10 @@ class Trials:
     def _point(
         self, needed: frozenset[Array], sizes: dict[str, int], style: Style, number: int
     ) -> Point | None:
-        given = frozenset(one for one in needed if one.body is None)
+        given = frozenset(array for array in needed if array.body is None)
         key = (given, *sizes.items(), style, ctx.prec, number)
         if key not in self._points:
-            seed = ".".join([style, str(number), *sorted(one.name for one in given)])
+            seed = ".".join([style, str(number), *sorted(array.name for array in given)])
             rng = Random(crc32(f"{seed}.{sizes}".encode()))
             self._points[key] = draw(self._ground, given, sizes, rng, style)
         return self._points[key]
@@ -196,35 +196,37 @@ class Trials:
     ) -> Counterexample | None:
         """A counterexample with small sizes and plain numbers, if there is one near at hand."""
         sums = product((1, 2, 3), repeat=len(names))
-        small = sorted(sums, key=lambda one: (max(one, default=0), sum(one)))
+        small = sorted(sums, key=lambda lengths: (max(lengths, default=0), sum(lengths)))
         for total in small[:24]:
             sizes = dict(zip(names, total, strict=True))
             for number in range(_WHOLE):
-                found = self._at(line, needed, sizes, "whole", BITS[0], number)
-                if isinstance(found, Place):
-                    return _told(line, self._plainest(line, needed, found))
+                outcome = self._at(line, needed, sizes, "whole", BITS[0], number)
+                if isinstance(outcome, Place):
+                    return _told(line, self._plainest(line, needed, outcome))
         return None
 
-    def _plainest(self, line: Line, needed: frozenset[Array], found: Place) -> Place:
+    def _plainest(self, line: Line, needed: frozenset[Array], place: Place) -> Place:
         """The same difference where as many numbers as can be are 0, or else 1."""
-        sides = [side for one in self._ground.hypotheses for side in one.sides]
+        sides = [side for given in self._ground.hypotheses for side in given.sides]
         assumed = {array for side in sides for array in term.arrays(side)}
         exact = not self._ground.assumed(needed)
         before, ctx.prec = ctx.prec, BITS[0]
         try:
-            for array, at in [(one, at) for one, held in found.point.values.items() for at in held]:
-                now = found.point.values[array][at]
+            for array, at in [
+                (given, at) for given, entries in place.point.values.items() for at in entries
+            ]:
+                now = place.point.values[array][at]
                 for plain in () if array in assumed or now == 0 else (0, 1):
-                    point = found.point.copy()
+                    point = place.point.copy()
                     point.values[array][at] = arb(plain)
                     with suppress(Unclear, Missing, OverflowError):
                         other = _compared(line, point, Random(0), exact, ENTRIES)
                         if isinstance(other, Place):
-                            found = other
+                            place = other
                             break
         finally:
             ctx.prec = before
-        return found
+        return place
 
 
 def _compared(
@@ -235,7 +237,7 @@ def _compared(
         # Where indices agree, and where they don't, at both ends and between.
         every = [every[0], every[-1], *(_picked(line.free, point, rng) for _ in range(entries))]
     some, why = False, ""
-    limits = any(isinstance(one, term.Limit) for one in term.walk(*line.sides))
+    limits = any(isinstance(part, term.Limit) for part in term.walk(*line.sides))
     for at in every:
         point.env.update(zip(line.free, at, strict=True))
         try:
@@ -262,8 +264,8 @@ def _compared(
 
 def _is_cheap(line: Line, needed: frozenset[Array]) -> bool:
     """Whether a line can be tried at large sizes: few sums in one another, no derivatives."""
-    bodies = [*line.sides, *(one.body for one in needed if one.body is not None)]
-    return all(_depth(one) <= 1 for one in bodies)
+    bodies = [*line.sides, *(part.body for part in needed if part.body is not None)]
+    return all(_depth(part) <= 1 for part in bodies)
 
 
 def _depth(value: Expr) -> int:
@@ -290,26 +292,26 @@ def _ball(value: Any) -> arb:
 
 def _picked(free: Sequence[Index], point: Point, rng: Random) -> tuple[int, ...]:
     """Places of indices, of which those of one axis often agree."""
-    found: dict[Index, int] = {}
+    places: dict[Index, int] = {}
     for index in free:
-        same = [at for other, at in found.items() if other.size == index.size]
+        same = [at for other, at in places.items() if other.size == index.size]
         fresh = rng.randint(1, point.length(index.size))
-        found[index] = rng.choice(same) if same and rng.random() < 0.5 else fresh
-    return tuple(found.values())
+        places[index] = rng.choice(same) if same and rng.random() < 0.5 else fresh
+    return tuple(places.values())
 
 
 def _needed(line: Line, ground: Ground) -> frozenset[Array]:
     """All arrays that a line and the hypotheses about them speak of."""
-    found = {array for side in line.sides for array in term.arrays(side)}
+    arrays = {array for side in line.sides for array in term.arrays(side)}
     grown = True
     while grown:
         grown = False
-        for one in ground.hypotheses:
-            named = {array for side in one.sides for array in term.arrays(side)}
-            if named & found and not named <= found:
-                found |= named
+        for hypothesis in ground.hypotheses:
+            named = {array for side in hypothesis.sides for array in term.arrays(side)}
+            if named & arrays and not named <= arrays:
+                arrays |= named
                 grown = True
-    return frozenset(found)
+    return frozenset(arrays)
 
 
 def _sizes(line: Line, ground: Ground, needed: frozenset[Array]) -> set[str]:
@@ -319,9 +321,9 @@ def _sizes(line: Line, ground: Ground, needed: frozenset[Array]) -> set[str]:
     axes += [index.size for index in line.free]
     axes += list((ground.permutations or {}).values())
     bodies = [array.body for array in needed if array.body is not None]
-    for one in term.walk(*line.sides, *bodies):
-        axes += [place.size for place in term.places(one) if place.size]
-        match one:
+    for part in term.walk(*line.sides, *bodies):
+        axes += [place.size for place in term.places(part) if place.size]
+        match part:
             case term.Size(of):
                 axes.append(of.size if isinstance(of, Index) else of)
             case term.Sum(index, _):
@@ -331,13 +333,13 @@ def _sizes(line: Line, ground: Ground, needed: frozenset[Array]) -> set[str]:
 
 def _named_numbers(line: Line) -> list[int]:
     """Sizes about the numbers that places are compared with."""
-    found: set[int] = set()
-    for one in term.walk(*line.sides):
-        if isinstance(one, term.Delta | term.AtMost):
-            for place in term.places(one):
+    sizes: set[int] = set()
+    for part in term.walk(*line.sides):
+        if isinstance(part, term.Delta | term.AtMost):
+            for place in term.places(part):
                 near = range(abs(place.offset) - 1, abs(place.offset) + 3)
-                found |= {size for size in near if size >= _LARGE}
-    return sorted(found)
+                sizes |= {size for size in near if size >= _LARGE}
+    return sorted(sizes)
 
 
 def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict[str, int]:
@@ -369,7 +371,7 @@ def _told(line: Line, place: Place) -> Counterexample:
 def _numbers(line: Line, point: Point) -> Iterator[tuple[str, Any]]:
     """The entries that a line speaks of; of a loss that is a plain sum, its gradient."""
     named = {array for side in line.sides for array in term.arrays(side)}
-    for array in sorted(named & point.values.keys(), key=lambda one: one.name):
+    for array in sorted(named & point.values.keys(), key=lambda each: each.name):
         entries = point.values[array]
         if array.of is None:
             for where, value in list(entries.items())[:_SHOWN]:
@@ -386,22 +388,22 @@ def _entry(name: str, at: tuple[int, ...]) -> str:
 
 def _gradient(loss: Array, named: set[Array]) -> str:
     """What a line calls the gradient of a loss in what it is a function of."""
-    for one in named:
-        match one.body:
+    for candidate in named:
+        match candidate.body:
             case term.Partial(term.Entry(of, ()), array, at) if of is loss and array is loss.of:
-                if at == tuple(map(term.Place, one.params)):
-                    return one.name
+                if at == tuple(map(term.Place, candidate.params)):
+                    return candidate.name
     return ""
 
 
 def _apart(left: arb, right: arb) -> tuple[str, str]:
     """Both sides in as many digits as show that they differ."""
-    found = ("", "")
+    texts = ("", "")
     for digits in (6, 12, 25, 60, 400):
-        found = _shown(left, digits), _shown(right, digits)
-        if found[0] != found[1]:
+        texts = _shown(left, digits), _shown(right, digits)
+        if texts[0] != texts[1]:
             break
-    return found
+    return texts
 
 
 def _shown(value: arb, digits: int) -> str:

@@ -53,13 +53,13 @@ class Rule:
 
 def rule(algebra: Normal, zero: Poly, free: frozenset[str]) -> Rule | None:
     """The rule that a sum which is zero gives; None where it says nothing."""
-    found = _left(zero, free, solved=True)
-    if found is None:
+    choice = _left(zero, free, solved=True)
+    if choice is None:
         zero = _whole(algebra, zero)
-        found = _left(zero, free)
-    if found is None:
+        choice = _left(zero, free)
+    if choice is None:
         return None
-    left, eliminates = found
+    left, eliminates = choice
     right = scaled(_rest(zero, left), -1 / zero[left])
     if idle := _names(right) & free - _names({left: ONE}):
         # Whatever these indices are: they may be the first.
@@ -72,7 +72,7 @@ def _left(zero: Poly, free: frozenset[str], solved: bool = False) -> tuple[Mono,
     """The product to be replaced, and whether something of it does not come back."""
     best = None
     for mono in zero:
-        if not mono or any(one.kind == "p" or e < 0 for one, e in mono):
+        if not mono or any(atom.kind == "p" or e < 0 for atom, e in mono):
             continue
         others = named(_rest(zero, mono))
         mine = named({mono: ONE})
@@ -92,7 +92,7 @@ def _rest(zero: Poly, left: Mono) -> Poly:
 
 
 def _names(poly: Poly) -> frozenset[str]:
-    return frozenset().union(*(one.names for mono in poly for one, _ in mono))
+    return frozenset().union(*(atom.names for mono in poly for atom, _ in mono))
 
 
 def _whole(algebra: Normal, zero: Poly) -> Poly:
@@ -100,16 +100,16 @@ def _whole(algebra: Normal, zero: Poly) -> Poly:
     zero, _ = algebra.cleared(zero)
     below: dict[Atom, Exponent] = {}
     for mono in zero:
-        for one, e in mono:
-            below[one] = min(below.get(one, 0), e)
-    inverse = tuple(sorted(((one, -e) for one, e in below.items() if e < 0), key=order))
+        for atom, e in mono:
+            below[atom] = min(below.get(atom, 0), e)
+    inverse = tuple(sorted(((atom, -e) for atom, e in below.items() if e < 0), key=order))
     return algebra.mul(zero, {inverse: ONE}) if inverse else zero
 
 
 def _covers(mono: Mono, free: frozenset[str]) -> bool:
     """Whether a product has all indices of its equation, and nothing that is only 0 or 1."""
-    names = frozenset().union(*(one.names for one, _ in mono))
-    return free <= names and all(one.kind not in "dmh" for one, _ in mono)
+    names = frozenset().union(*(atom.names for atom, _ in mono))
+    return free <= names and all(atom.kind not in "dmh" for atom, _ in mono)
 
 
 class Rewriting:
@@ -126,19 +126,19 @@ class Rewriting:
             if not todo:
                 return
             zero, free = todo.pop(0)
-            found = rule(self.algebra, self.done(zero), free)
-            if found is None:
+            learned = rule(self.algebra, self.done(zero), free)
+            if learned is None:
                 continue
-            alone = Rewriting(self.algebra, [found])
+            alone = Rewriting(self.algebra, [learned])
             kept = []
-            for one in self.rules:
-                before = one.equation
+            for known in self.rules:
+                before = known.equation
                 after = alone.done(before)
                 if after is before:
-                    kept.append(one)
+                    kept.append(known)
                 else:
-                    todo.append((after, one.free))
-            self.rules = [*kept, found]
+                    todo.append((after, known.free))
+            self.rules = [*kept, learned]
 
     def done(self, poly: Poly) -> Poly:
         """The sum with all rules applied as far as they go."""
@@ -157,8 +157,8 @@ class Rewriting:
 
     def _mono(self, mono: Mono, bounds: Mapping[str, Axis]) -> Poly | None:
         """A product with one rule applied somewhere in it; None where none applies."""
-        for one in self.rules:
-            changed = self._applied(one, mono, bounds)
+        for rule in self.rules:
+            changed = self._applied(rule, mono, bounds)
             if changed is not None:
                 return changed
         for atom, e in mono:
@@ -172,86 +172,90 @@ class Rewriting:
 
     def _base(self, atom: Atom, bounds: Mapping[str, Axis]) -> Poly | None:
         """What stands below, or under a root, with a rule applied."""
-        found = (self._applied(one, ((atom, 1),), bounds) for one in self.rules)
-        return next((one for one in found if one is not None), None)
+        candidates = (self._applied(candidate, ((atom, 1),), bounds) for candidate in self.rules)
+        return next((candidate for candidate in candidates if candidate is not None), None)
 
-    def _applied(self, one: Rule, mono: Mono, bounds: Mapping[str, Axis]) -> Poly | None:
-        summed = [pair for pair in one.left if pair[0].kind == "S"]
-        if len(one.left) == 1 and summed:
-            return self._sums(one, mono)
-        for names, rest in matches(list(one.left), mono, {}, one.free):
-            if len(names) < len(one.free):
+    def _applied(self, rule: Rule, mono: Mono, bounds: Mapping[str, Axis]) -> Poly | None:
+        summed = [pair for pair in rule.left if pair[0].kind == "S"]
+        if len(rule.left) == 1 and summed:
+            return self._sums(rule, mono)
+        for names, rest in matches(list(rule.left), mono, {}, rule.free):
+            if len(names) < len(rule.free):
                 continue
-            changed = self.algebra.mul({rest: ONE}, self.algebra.moved(one.right, names))
-            if one.eliminates or _smaller(changed, mono) or (one.constant and mono not in changed):
+            changed = self.algebra.mul({rest: ONE}, self.algebra.moved(rule.right, names))
+            if (
+                rule.eliminates
+                or _smaller(changed, mono)
+                or (rule.constant and mono not in changed)
+            ):
                 return changed
         return None
 
-    def _sums(self, one: Rule, mono: Mono) -> Poly | None:
+    def _sums(self, rule: Rule, mono: Mono) -> Poly | None:
         """A rule for a sum, applied to a sum of which it is a part."""
-        ((pattern, power),) = one.left
+        ((pattern, power),) = rule.left
         axes, factors = pattern.data
-        held = {f"@{pattern.height}.{k}": axis for k, axis in enumerate(axes)}
+        indices = {f"@{pattern.height}.{k}": axis for k, axis in enumerate(axes)}
         for target, e in mono:
             if target.kind != "S" or e != power != 1 or (power == 1 and e < 1):
                 continue
             bounds, poly = self.algebra.opened(target)
             ((inside, c),) = poly.items()
-            for names, rest in matches(list(factors), inside, {}, one.free | held.keys()):
-                taken = {names[name][0] for name in held if name in names}
-                if len(names) < len(one.free) + len(held) or len(taken) < len(held):
+            for names, rest in matches(list(factors), inside, {}, rule.free | indices.keys()):
+                taken = {names[name][0] for name in indices if name in names}
+                if len(names) < len(rule.free) + len(indices) or len(taken) < len(indices):
                     continue
-                if any(names[name][1:] != (0, ()) for name in held):
+                if any(names[name][1:] != (0, ()) for name in indices):
                     continue
-                if not all(bounds.get(names[name][0]) == axis for name, axis in held.items()):
+                if not all(bounds.get(names[name][0]) == axis for name, axis in indices.items()):
                     continue
                 if any(atom.names & taken for atom, _ in rest):
                     continue
-                free = {name: at for name, at in names.items() if name not in held}
+                free = {name: at for name, at in names.items() if name not in indices}
                 if any(at[0] in taken for at in free.values()):
                     continue
-                found = self.algebra.mul({rest: c}, self.algebra.moved(one.right, free))
+                total = self.algebra.mul({rest: c}, self.algebra.moved(rule.right, free))
                 left = {name: axis for name, axis in bounds.items() if name not in taken}
-                found = self.algebra.bound_all(found, left)
+                total = self.algebra.bound_all(total, left)
                 others = tuple(
                     (a, k - 1 if a is target else k) for a, k in mono if a is not target or k != 1
                 )
-                changed = self.algebra.mul({others: ONE}, found)
-                if one.eliminates or _smaller(changed, mono):
+                changed = self.algebra.mul({others: ONE}, total)
+                if rule.eliminates or _smaller(changed, mono):
                     return changed
         return None
 
-    def _inside(self, one: Atom) -> Poly | None:
+    def _inside(self, atom: Atom) -> Poly | None:
         """An atom with one rule applied inside; None where none applies."""
         algebra = self.algebra
-        match one.kind:
+        match atom.kind:
             case "S":
-                bounds, poly = algebra.opened(one)
-                found, changed = poly, False
+                bounds, poly = algebra.opened(atom)
+                body, changed = poly, False
                 for mono, c in poly.items():
                     inner = self._mono(mono, bounds)
                     if inner is not None:
                         rest = {key: k for key, k in poly.items() if key != mono}
-                        found, changed = add(rest, scaled(inner, c)), True
+                        body, changed = add(rest, scaled(inner, c)), True
                         break
                 if not changed:
                     return None
-                return algebra.bound_all(found, bounds)
+                return algebra.bound_all(body, bounds)
             case "e":
-                inner = self._mono(one.data, {})
+                inner = self._mono(atom.data, {})
                 return None if inner is None else algebra.exp(inner)
             case "l" | "p" | "h":
-                inner = self._poly(dict(one.data))
+                inner = self._poly(dict(atom.data))
                 if inner is None:
                     return None
-                if one.kind == "p":
+                if atom.kind == "p":
                     return inner
-                return algebra.log(inner) if one.kind == "l" else algebra.above_zero(inner)
+                return algebra.log(inner) if atom.kind == "l" else algebra.above_zero(inner)
             case "f":
-                inner = self._poly(dict(one.data[1]))
+                inner = self._poly(dict(atom.data[1]))
                 if inner is not None:
-                    return algebra.apply(one.data[0], inner)
-                return algebra.limit_by_parts(one, lambda part: self._base(part, {}))
+                    return algebra.apply(atom.data[0], inner)
+                return algebra.limit_by_parts(atom, lambda part: self._base(part, {}))
         return None
 
     def _poly(self, poly: Poly) -> Poly | None:
@@ -265,4 +269,4 @@ class Rewriting:
 
 def _smaller(changed: Poly, mono: Mono) -> bool:
     """Whether all that a rule made is smaller than what it was applied to."""
-    return all(size_of(one) < size_of(mono) for one in changed)
+    return all(size_of(product) < size_of(mono) for product in changed)

@@ -66,24 +66,24 @@ class Sums(Powers):
 
     def moved(self, poly: Poly, to: Mapping[str, At]) -> Poly:
         """The sum with indices replaced by places."""
-        found: Poly = {}
+        total: Poly = {}
         for mono, c in poly.items():
-            if not any(name in to for one, _ in mono for name in one.names):
-                put_into(found, mono, c)
+            if not any(name in to for atom, _ in mono for name in atom.names):
+                put_into(total, mono, c)
                 continue
             for more, k in self._mono_moved(mono, to).items():
-                put_into(found, more, c if k is ONE else c * k)
-        return found
+                put_into(total, more, c if k is ONE else c * k)
+        return total
 
     def _mono_moved(self, mono: Mono, to: Mapping[str, At]) -> Poly:
         pairs: list[tuple[Atom, Exponent]] = []
         sums: list[Poly] = []
         factor = ONE
-        for one, e in mono:
-            if one.names.isdisjoint(to):
-                pairs.append((one, e))
+        for atom, e in mono:
+            if atom.names.isdisjoint(to):
+                pairs.append((atom, e))
                 continue
-            moved = self._atom_moved(one, to)
+            moved = self._atom_moved(atom, to)
             if e != 1:
                 moved = self.raised(moved, e)
             if len(moved) == 1:
@@ -93,81 +93,81 @@ class Sums(Powers):
                     factor *= c
             else:
                 sums.append(moved)
-        found = self._of_pairs(pairs, factor)
+        whole = self._of_pairs(pairs, factor)
         for one_sum in sums:
-            found = self.mul(found, one_sum)
-        return found
+            whole = self.mul(whole, one_sum)
+        return whole
 
     def _of_pairs(self, pairs: Iterable[tuple[Atom, Exponent]], c: Fraction) -> Poly:
         """A number times powers in any order, of which several may be of one atom."""
         mono, open_ = self.merged((), pairs)
         return scaled(self.settled(mono), c) if open_ else {mono: c}
 
-    def _atom_moved(self, one: Atom, to: Mapping[str, At]) -> Poly:
-        here = tuple(sorted((name, at) for name, at in to.items() if name in one.names))
-        key = (one, here)
+    def _atom_moved(self, atom: Atom, to: Mapping[str, At]) -> Poly:
+        here = tuple(sorted((name, at) for name, at in to.items() if name in atom.names))
+        key = (atom, here)
         if key not in self._moved:
-            self._moved[key] = self._rebuilt(one, dict(here))
+            self._moved[key] = self._rebuilt(atom, dict(here))
         return self._moved[key]
 
-    def _rebuilt(self, one: Atom, to: Mapping[str, At]) -> Poly:
-        match one.kind:
+    def _rebuilt(self, atom: Atom, to: Mapping[str, At]) -> Poly:
+        match atom.kind:
             case "x":
-                name, at = one.data
+                name, at = atom.data
                 return self.entry(name, tuple(put(place, to) for place in at))
             case "d":
-                return self.delta(*(put(place, to) for place in one.data))
+                return self.delta(*(put(place, to) for place in atom.data))
             case "m":
-                return self.at_most(*(put(place, to) for place in one.data))
+                return self.at_most(*(put(place, to) for place in atom.data))
             case "i":
-                return self.position(put(one.data, to))
+                return self.position(put(atom.data, to))
             case "e":
-                return self.exp(self._mono_moved(one.data, to))
+                return self.exp(self._mono_moved(atom.data, to))
             case "l":
-                return self.log(self.moved(dict(one.data), to))
+                return self.log(self.moved(dict(atom.data), to))
             case "p":
-                return self.moved(dict(one.data), to)
+                return self.moved(dict(atom.data), to)
             case "f":
-                name, of = one.data
+                name, of = atom.data
                 return self.apply(name, self.moved(dict(of), to))
             case "h":
-                return self.above_zero(self.moved(dict(one.data), to))
+                return self.above_zero(self.moved(dict(atom.data), to))
             case "S":
-                return self._sum_moved(one, to)
-        raise AssertionError(one.kind)
+                return self._sum_moved(atom, to)
+        raise AssertionError(atom.kind)
 
-    def _sum_moved(self, one: Atom, to: Mapping[str, At]) -> Poly:
-        if _renames(one, to):
+    def _sum_moved(self, atom: Atom, to: Mapping[str, At]) -> Poly:
+        if _renames(atom, to):
             # It is as short as it was; only the order of its indices may change.
-            axes, factors = one.data
+            axes, factors = atom.data
             moved = self._mono_moved(factors, to)
             if len(moved) == 1:
                 ((mono, c),) = moved.items()
-                bounds = {f"@{one.height}.{k}": axis for k, axis in enumerate(axes)}
+                bounds = {f"@{atom.height}.{k}": axis for k, axis in enumerate(axes)}
                 return scaled(self._sum(mono, bounds), c)
-        bounds, found = self.opened(one)
-        return self.bound_all(self.moved(found, to), bounds)
+        bounds, body = self.opened(atom)
+        return self.bound_all(self.moved(body, to), bounds)
 
-    def opened(self, one: Atom) -> tuple[dict[str, Axis], Poly]:
+    def opened(self, atom: Atom) -> tuple[dict[str, Axis], Poly]:
         """The indices of a sum, under fresh names, and what is summed."""
-        axes, factors = one.data
+        axes, factors = atom.data
         fresh = [self.fresh() for _ in axes]
-        to = {f"@{one.height}.{k}": (name, 0, ()) for k, name in enumerate(fresh)}
+        to = {f"@{atom.height}.{k}": (name, 0, ()) for k, name in enumerate(fresh)}
         return dict(zip(fresh, axes, strict=True)), self._mono_moved(factors, to)
 
     # -- summing ---------------------------------------------------------------
 
     def bind(self, poly: Poly, name: str, axis: Axis) -> Poly:
         """The sum over all places that an index can take."""
-        found: Poly = {}
+        total: Poly = {}
         if isinstance(axis, int) and axis <= MOST_WRITTEN:
             for place in range(1, axis + 1):
-                found = add(found, self.moved(poly, {name: ("=", place, ())}))
-            return found
+                total = add(total, self.moved(poly, {name: ("=", place, ())}))
+            return total
         for mono, c in self.reduced(poly, name).items():
             for more, k in self._bound(mono, name, axis).items():
-                put_into(found, more, c if k is ONE else c * k)
-        return found
+                put_into(total, more, c if k is ONE else c * k)
+        return total
 
     def _bound(self, mono: Mono, name: str, axis: Axis) -> Poly:
         inside = tuple(pair for pair in mono if name in pair[0].names)
@@ -175,23 +175,23 @@ class Sums(Powers):
         front: Poly = {outside: ONE}
         if not inside:
             return self.mul(front, self.size(axis))
-        for one, _ in inside:
-            if one.kind == "d" and (at := self._solved(one.data, name, axis)) is not None:
-                rest = tuple(pair for pair in inside if pair[0] is not one)
+        for atom, _ in inside:
+            if atom.kind == "d" and (at := self._solved(atom.data, name, axis)) is not None:
+                rest = tuple(pair for pair in inside if pair[0] is not atom)
                 return self.mul(front, self._mono_moved(rest, {name: at}))
         plain = self._counted(inside, name, axis)
         if plain is not None:
             return self.mul(front, plain)
         bounds: dict[str, Axis] = {name: axis}
         flat: Poly = {(): ONE}
-        for one, e in inside:
-            if one.kind == "S" and isinstance(e, int) and e > 0:
+        for atom, e in inside:
+            if atom.kind == "S" and isinstance(e, int) and e > 0:
                 for _ in range(e):
-                    more, summed = self.opened(one)
+                    more, summed = self.opened(atom)
                     bounds |= more
                     flat = self.mul(flat, summed)
             else:
-                flat = self.mul(flat, self.one(one, e))
+                flat = self.mul(flat, self.one(atom, e))
             if len(bounds) > MOST_BOUND:
                 raise Undecided("a sum over too many indices at once")
         if len(flat) != 1:
@@ -202,11 +202,11 @@ class Sums(Powers):
             counted = self._counted(mine, inner, length) if mine else None
             if counted is not None:
                 rest = tuple(pair for pair in factors if inner not in pair[0].names)
-                found = self.mul({rest: c}, counted)
+                total = self.mul({rest: c}, counted)
                 for other, size in bounds.items():
                     if other != inner:
-                        found = self.bind(found, other, size)
-                return self.mul(front, found)
+                        total = self.bind(total, other, size)
+                return self.mul(front, total)
         factors = self._contracted(factors, bounds)
         for part in self._components(factors, bounds):
             front = self.mul(front, part)
@@ -219,17 +219,17 @@ class Sums(Powers):
             if below.kind != "S" or e >= 0 or len(below.data[0]) != 1:
                 continue
             (axis,), inner = below.data
-            held = f"@{below.height}.0"
-            for names, rest in matches(list(inner), factors, {}, {held}):
-                name, offset, images = names.get(held, ("", 0, ()))
+            index = f"@{below.height}.0"
+            for names, rest in matches(list(inner), factors, {}, {index}):
+                name, offset, images = names.get(index, ("", 0, ()))
                 if offset or images or bounds.get(name) != axis:
                     continue
-                if any(name in one.names for one, _ in rest):
+                if any(name in atom.names for atom, _ in rest):
                     continue
                 del bounds[name]
-                found = dict(rest)
-                found[below] = plain(found.get(below, 0) + 1)
-                kept = {one: k for one, k in found.items() if k}
+                exponents = dict(rest)
+                exponents[below] = plain(exponents.get(below, 0) + 1)
+                kept = {atom: k for atom, k in exponents.items() if k}
                 mono = tuple(sorted(kept.items(), key=order))
                 return self._contracted(mono, bounds)
         return factors
@@ -244,8 +244,8 @@ class Sums(Powers):
             grown = True
             while grown:
                 grown = False
-                for one, _ in rest:
-                    linked = one.names & left.keys()
+                for atom, _ in rest:
+                    linked = atom.names & left.keys()
                     if linked & names and not linked <= names:
                         names |= linked
                         grown = True
@@ -261,7 +261,7 @@ class Sums(Powers):
     def _led_back(self, factors: Mono, name: str) -> Mono:
         """A product in which a summed index goes through as few permutations as can be:
         the sum over all ``pi(j)`` is the sum over all j."""
-        ways = {images for one, _ in factors for images in _images(one, name)}
+        ways = {images for atom, _ in factors for images in _images(atom, name)}
         best = factors
         for images in ways:
             poly = self._mono_moved(factors, {name: (name, 0, led_back(images))})
@@ -278,26 +278,26 @@ class Sums(Powers):
         """A sum in which of two summed places that are compared always the same comes first,
         and none where they may be exchanged: then it is half of all pairs, and of one place."""
         compared = [
-            one
-            for one, _ in factors
-            if one.kind == "m" and all(at[0] in bounds and at[1:] == (0, ()) for at in one.data)
+            atom
+            for atom, _ in factors
+            if atom.kind == "m" and all(at[0] in bounds and at[1:] == (0, ()) for at in atom.data)
         ]
         if not compared:
             return self._sum(factors, bounds)
         plain = tuple(pair for pair in factors if pair[0] not in compared)
         colours = self._colours(plain, bounds)
-        for one in compared:
-            first, second = one.data
-            rest = tuple(pair for pair in factors if pair[0] is not one)
+        for atom in compared:
+            first, second = atom.data
+            rest = tuple(pair for pair in factors if pair[0] is not atom)
             if colours[first[0]] > colours[second[0]]:
-                found = self.mul({rest: ONE}, self.flipped(first, second))
-                return self.bound_all(found, bounds)
+                total = self.mul({rest: ONE}, self.flipped(first, second))
+                return self.bound_all(total, bounds)
             if colours[first[0]] == colours[second[0]] and len(bounds) == 2:
                 to = {first[0]: second, second[0]: first}
                 if self._mono_moved(rest, to) == {rest: ONE}:
                     met = add(self.number(1), self.delta(first, second))
-                    found = self.bound_all(self.mul({rest: ONE}, met), bounds)
-                    return scaled(found, Fraction(1, 2))
+                    total = self.bound_all(self.mul({rest: ONE}, met), bounds)
+                    return scaled(total, Fraction(1, 2))
         return self._sum(factors, bounds)
 
     def bound_all(self, poly: Poly, bounds: Mapping[str, Axis]) -> Poly:
@@ -308,9 +308,9 @@ class Sums(Powers):
 
     def _sum(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
         """A sum as an atom, its indices numbered so that equal sums look equal."""
-        height = 1 + max((one.height for one, _ in factors), default=0)
-        names = frozenset().union(*(one.names for one, _ in factors)) - bounds.keys()
-        found: dict[str, tuple[Mono, tuple[Axis, ...], set[Fraction]]] = {}
+        height = 1 + max((atom.height for atom, _ in factors), default=0)
+        names = frozenset().union(*(atom.names for atom, _ in factors)) - bounds.keys()
+        forms: dict[str, tuple[Mono, tuple[Axis, ...], set[Fraction]]] = {}
         for arranged in self._orders(factors, bounds):
             to: dict[str, At] = {name: (f"@{height}.{k}", 0, ()) for k, name in enumerate(arranged)}
             poly = self._mono_moved(factors, to)
@@ -319,9 +319,9 @@ class Sums(Powers):
             ((mono, c),) = poly.items()
             axes = tuple(bounds[name] for name in arranged)
             text = f"S{list(axes)}({mono_text(mono)})"
-            found.setdefault(text, (mono, axes, set()))[2].add(c)
-        text = min(found)
-        mono, axes, signs = found[text]
+            forms.setdefault(text, (mono, axes, set()))[2].add(c)
+        text = min(forms)
+        mono, axes, signs = forms[text]
         if len(signs) > 1:
             # It is its own negative.
             return {}
@@ -341,29 +341,29 @@ class Sums(Powers):
         if ways > MOST_ORDERS:
             raise Undecided("a sum over too many indices that look alike")
         choices = product(*(permutations(groups[colour]) for colour in sorted(groups)))
-        return ([name for group in one for name in group] for one in choices)
+        return ([name for group in choice for name in group] for choice in choices)
 
     def _colours(self, factors: Mono, bounds: Mapping[str, Axis]) -> dict[str, int]:
         """Numbers for summed indices that tell apart those with different parts in a sum,
         whatever they are called: from where they stand, and beside which others."""
         stand = [
             (f"{e}{path}", at)
-            for one, e in factors
-            if not one.names.isdisjoint(bounds)
-            for path, at in self._standing(one)
+            for atom, e in factors
+            if not atom.names.isdisjoint(bounds)
+            for path, at in self._standing(atom)
         ]
         colours = _numbered({name: str(axis) for name, axis in bounds.items()})
         for _ in range(len(bounds)):
             marks: dict[str, list[str]] = {name: [] for name in bounds}
             for path, at in stand:
                 if any(name in bounds for name, _ in at):
-                    told = [f"{colours.get(name, _shown(name))}{more}" for name, more in at]
+                    labels = [f"{colours.get(name, _shown(name))}{more}" for name, more in at]
                     alike = path.endswith("~")
                     if alike:
-                        told.sort()
+                        labels.sort()
                     for k, (name, more) in enumerate(at):
                         if name in bounds:
-                            marks[name].append(f"{path}{more if alike else k}{told}")
+                            marks[name].append(f"{path}{more if alike else k}{labels}")
             before = len(set(colours.values()))
             colours = _numbered(
                 {name: f"{colours[name]:03}{sorted(marks[name])}" for name in bounds}
@@ -372,29 +372,29 @@ class Sums(Powers):
                 break
         return colours
 
-    def _standing(self, one: Atom) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
+    def _standing(self, atom: Atom) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
         """Where indices stand in an atom: a word for what leads there, ending in ``~`` where
         places may be exchanged, and the places there, each a name and what is done to it."""
-        if one not in self._stands:
-            match one.kind:
+        if atom not in self._stands:
+            match atom.kind:
                 case "x":
-                    name, at = one.data
-                    found = [(f"{name}{'~' if name in self.symmetric else ' '}", _told(at))]
+                    name, at = atom.data
+                    stands = [(f"{name}{'~' if name in self.symmetric else ' '}", _told(at))]
                 case "d":
-                    found = [("d~", _told(one.data))]
+                    stands = [("d~", _told(atom.data))]
                 case "m":
-                    found = [("m", _told(one.data))]
+                    stands = [("m", _told(atom.data))]
                 case "i":
-                    found = [("i", _told((one.data,)))]
+                    stands = [("i", _told((atom.data,)))]
                 case _:
-                    found = [
-                        (f"{one.kind}{c}.{e}{path}", at)
-                        for mono, c in parts(one)
+                    stands = [
+                        (f"{atom.kind}{c}.{e}{path}", at)
+                        for mono, c in parts(atom)
                         for inner, e in mono
                         for path, at in self._standing(inner)
                     ]
-            self._stands[one] = found
-        return self._stands[one]
+            self._stands[atom] = stands
+        return self._stands[atom]
 
     def _counted(self, inside: Mono, name: str, axis: Axis) -> Poly | None:
         """The sum of powers of places, or of places up to one; else None."""
@@ -415,53 +415,53 @@ class Sums(Powers):
     def _solved(self, pair: tuple[At, At], name: str, axis: Axis) -> At | None:
         """What a delta makes of an index: the other place, led back; None where it is not
         sure that there is such a place."""
-        for one, other in (pair, pair[::-1]):
-            if one[:2] == (name, 0) and other[0] != name:
+        for place, other in (pair, pair[::-1]):
+            if place[:2] == (name, 0) and other[0] != name:
                 certain = other[1] == 0 and other[0] != "="
                 if certain or other == FIRST or (axis, other) in self.exists:
-                    return composed(other, led_back(one[2]))
+                    return composed(other, led_back(place[2]))
         return None
 
     def _faulhaber(self, size: Poly, power: int) -> Poly:
-        found: Poly = {}
+        total: Poly = {}
         for degree, c in _FAULHABER[power - 1].items():
-            found = add(found, scaled(self.times(size, degree), Fraction(c)))
-        return found
+            total = add(total, scaled(self.times(size, degree), Fraction(c)))
+        return total
 
     def reduced(self, poly: Poly, name: str) -> Poly:
         """The sum with quotients in an index cancelled."""
-        if not any(one.kind == "p" and name in one.names for mono in poly for one, _ in mono):
+        if not any(atom.kind == "p" and name in atom.names for mono in poly for atom, _ in mono):
             return poly
         return self.cancelled(poly)
 
     def identified(self, poly: Poly) -> Poly:
         """A sum with one index for both beside each delta, so that what is alike cancels."""
-        found: Poly = {}
+        total: Poly = {}
         for mono, c in poly.items():
-            for one, _ in mono:
-                if one.kind == "d" and (to := identified(one)) is not None:
-                    rest = tuple(pair for pair in mono if pair[0] is not one)
+            for atom, _ in mono:
+                if atom.kind == "d" and (to := identified(atom)) is not None:
+                    rest = tuple(pair for pair in mono if pair[0] is not atom)
                     moved = self.identified(self.moved({rest: c}, to))
-                    found = add(found, self.mul(self.one(one), moved))
+                    total = add(total, self.mul(self.one(atom), moved))
                     break
             else:
-                found = add(found, {mono: c})
-        return found
+                total = add(total, {mono: c})
+        return total
 
 
 def identified(delta: Atom) -> dict[str, At] | None:
     """Where a delta is 1: one index replaced by the other place."""
     first, second = delta.data
-    for one, other in ((second, first), (first, second)):
-        if not one[0].startswith("=") and one[1:] == (0, ()) and other[0] != one[0]:
-            return {one[0]: other}
+    for place, other in ((second, first), (first, second)):
+        if not place[0].startswith("=") and place[1:] == (0, ()) and other[0] != place[0]:
+            return {place[0]: other}
     return None
 
 
-def _renames(one: Atom, to: Mapping[str, At]) -> bool:
+def _renames(atom: Atom, to: Mapping[str, At]) -> bool:
     """Whether indices of an atom get other names and nothing else happens to it."""
-    names = {name for name in one.names if name not in to}
-    for name in one.names & to.keys():
+    names = {name for name in atom.names if name not in to}
+    for name in atom.names & to.keys():
         other, offset, images = to[name]
         if offset or images or other.startswith("=") or other in names:
             return False
@@ -485,9 +485,9 @@ def _numbered(marks: Mapping[str, str]) -> dict[str, int]:
     return {name: order_of[mark] for name, mark in marks.items()}
 
 
-def _images(one: Atom, name: str) -> Iterable[tuple[tuple[str, int], ...]]:
+def _images(atom: Atom, name: str) -> Iterable[tuple[tuple[str, int], ...]]:
     """The permutations that an index goes through in an atom."""
-    for inner in within(one):
+    for inner in within(atom):
         for at in places_of(inner):
             if at[0] == name and at[2] and not at[1]:
                 yield at[2]

@@ -110,12 +110,12 @@ def common(left: tuple[Axis, ...], right: tuple[Axis, ...]) -> tuple[Axis, ...] 
             return (rows, axis)
         return None
     lead = len(left) - len(right)
-    found = [*left[:lead]]
-    for one, other in zip(left[lead:], right, strict=True):
-        if one != other and 1 not in (one, other):
+    axes = [*left[:lead]]
+    for length, other in zip(left[lead:], right, strict=True):
+        if length != other and 1 not in (length, other):
             return None
-        found.append(other if one == 1 else one)
-    return tuple(found)
+        axes.append(other if length == 1 else length)
+    return tuple(axes)
 
 
 def shown(axes: tuple[Axis, ...]) -> str:

@@ -103,12 +103,12 @@ class Point:
     @contextmanager
     def _while(self, *varied: _Varied) -> Iterator[None]:
         """While this lasts more is varied; the tables of entries go by it."""
-        held, tables = self._set, self._tables
-        self._set, self._tables = [*held, *varied], {}
+        before, tables = self._set, self._tables
+        self._set, self._tables = [*before, *varied], {}
         try:
             yield
         finally:
-            self._set, self._tables = held, tables
+            self._set, self._tables = before, tables
 
     @contextmanager
     def varied(self, array: Array, at: tuple[int, ...] | None = None) -> Iterator[int]:
@@ -124,27 +124,27 @@ class Point:
 
     def place(self, at: Place, axis: Axis) -> int:
         """Where a place lies along an axis. Raises :class:`Missing` beyond its ends."""
-        found = at.offset
+        position = at.offset
         if at.index is not None:
-            found += self.env[at.index]
+            position += self.env[at.index]
         elif at.size:
-            found += self.sizes[at.size]
-        if not 1 <= found <= self.length(axis):
+            position += self.sizes[at.size]
+        if not 1 <= position <= self.length(axis):
             raise Missing
         for image in at.images:
-            found = self.images[image][found - 1]
-        return found
+            position = self.images[image][position - 1]
+        return position
 
     def _loose(self, at: Place) -> int:
         """A place to be compared; it may lie beyond the end of its axis."""
-        found = at.offset
+        position = at.offset
         if at.index is not None:
-            found += self.env[at.index]
+            position += self.env[at.index]
         elif at.size:
-            found += self.sizes[at.size]
+            position += self.sizes[at.size]
         for image in at.images:
-            found = self.images[image][found - 1]
-        return found
+            position = self.images[image][position - 1]
+        return position
 
     # -- entries -----------------------------------------------------------------
 
@@ -153,13 +153,13 @@ class Point:
         table = self._tables.get(array)
         if table is None:
             table = self._tables[array] = self._table(array, self._varied_in(array))
-        found = table.get(at)
-        if found is None:
-            found = table[at] = self._moved(self._varied_in(array), array, at)
-        return found
+        value = table.get(at)
+        if value is None:
+            value = table[at] = self._moved(self._varied_in(array), array, at)
+        return value
 
     def _varied_in(self, array: Array) -> list[_Varied]:
-        return [one for one in self._set if one[0] is array or one[0] in array.uses]
+        return [varied for varied in self._set if varied[0] is array or varied[0] in array.uses]
 
     def _table(self, array: Array, varied: list[_Varied]) -> dict[tuple[int, ...], Value]:
         """The entries that are known of an array while this is varied."""
@@ -186,11 +186,11 @@ class Point:
                 return Jet(tag, base, 1) if where == at else base
         if array.body is None and array.of is None:
             return self.values[array][at]
-        held, self._set = self._set, varied
+        before, self._set = self._set, varied
         try:
             return self._computed(array, at)
         finally:
-            self._set = held
+            self._set = before
 
     def _computed(self, array: Array, at: tuple[int, ...]) -> Value:
         if array.of is not None:
@@ -209,8 +209,8 @@ class Point:
         """A loss is sums of entries with random coefficients: one as it is, a sine and powers."""
         places = list(product(*(range(1, self.length(axis) + 1) for axis in of.axes)))
         entries = [self.entry(of, place) for place in places]
-        held = self.values[loss]
-        rows = [[held[(part, *place)] for place in places] for part in range(LOSS)]
+        coefficients = self.values[loss]
+        rows = [[coefficients[(part, *place)] for place in places] for part in range(LOSS)]
         return _loss_of(rows, entries)
 
     # -- rules, one for each kind of expression ------------------------------------
@@ -236,30 +236,30 @@ class Point:
         return self.entry(array, tuple(map(self.place, value.at, array.axes)))
 
     def _add(self, value: term.Add) -> Value:
-        found = self.evaluate(value.terms[0])
-        for one in value.terms[1:]:
-            found = found + self.evaluate(one)
-        return found
+        total = self.evaluate(value.terms[0])
+        for summand in value.terms[1:]:
+            total = total + self.evaluate(summand)
+        return total
 
     def _neg(self, value: term.Neg) -> Value:
         return -self.evaluate(value.body)
 
     def _mul(self, value: term.Mul) -> Value:
-        found: Value = 1
+        product: Value = 1
         missing = False
-        for one in value.factors:
+        for part in value.factors:
             try:
-                factor = self.evaluate(one)
+                factor = self.evaluate(part)
             except Missing:
                 # A step or delta that is 0 there takes care of it.
                 missing = True
                 continue
             if isinstance(factor, int) and factor == 0:
                 return 0
-            found = found * factor
+            product = product * factor
         if missing:
             raise Missing
-        return found
+        return product
 
     def _div(self, value: term.Div) -> Value:
         above = self.evaluate(value.above)
@@ -273,12 +273,12 @@ class Point:
         return jets.FUNCTIONS[value.function](self.evaluate(value.body))
 
     def _sum(self, value: term.Sum) -> Value:
-        found: Value = 0
+        total: Value = 0
         index = value.index
         for place in range(1, self.length(index.size) + 1):
             self.env[index] = place
-            found = found + self.evaluate(value.body)
-        return found
+            total = total + self.evaluate(value.body)
+        return total
 
     def _delta(self, value: term.Delta) -> Value:
         return int(self._loose(value.first) == self._loose(value.second))
@@ -289,8 +289,8 @@ class Point:
     def _partial(self, value: term.Partial) -> Value:
         at = tuple(map(self.place, value.at, value.array.axes))
         with self.varied(value.array) as tag:
-            found = jets.slope(self.evaluate(value.of), tag)
-        return found.of.get(at, 0) if isinstance(found, Slopes) else found
+            slope = jets.slope(self.evaluate(value.of), tag)
+        return slope.of.get(at, 0) if isinstance(slope, Slopes) else slope
 
     def _limit(self, value: term.Limit) -> Value:
         """What a body comes near to; at a number from both sides, where both have a meaning."""
@@ -310,16 +310,16 @@ class Point:
         return above
 
     def _approached(self, value: term.Limit, side: int) -> arb:
-        found = []
+        numbers = []
         for near, times in _NEAR:
             step = arb(side * times) * arb(2) ** (near if isinstance(value.target, str) else -near)
             if isinstance(value.target, Fraction):
                 step = step + arb(fmpq(value.target.numerator, value.target.denominator))
             with self._while((value.variable, None, step)):
-                found.append(self.evaluate(value.body))
-        if any(isinstance(one, Jet) for one in found):
+                numbers.append(self.evaluate(value.body))
+        if any(isinstance(number, Jet) for number in numbers):
             raise Unclear("the derivative of a limit")
-        far, close = (one if isinstance(one, arb) else arb(one) for one in found)
+        far, close = (number if isinstance(number, arb) else arb(number) for number in numbers)
         apart = abs(far - close)
         if not apart.is_finite() or not apart < arb(2) ** -20 * (1 + abs(close)):
             raise Unclear("a limit that is not seen to be finite")
@@ -333,7 +333,7 @@ class Point:
         ]
         if len(places) > OUTCOMES:
             raise Unclear("too many random entries to count their outcomes")
-        found: Value = 0
+        total: Value = 0
         both = []
         for array, at in places:
             a = self.values[array][at]
@@ -345,8 +345,8 @@ class Point:
                 drawn.setdefault(array, {})[at] = value_there
                 chance = chance * odds
             with self._while(*((array, None, entries) for array, entries in drawn.items())):
-                found = found + chance * self.evaluate(value.body)
-        return found
+                total = total + chance * self.evaluate(value.body)
+        return total
 
     def _operations(self, value: term.Operations) -> Value:
         total = 0
@@ -373,11 +373,11 @@ class Point:
             case term.Apply(_, body):
                 return 1 + self._counted(body)
             case term.Sum(index, body):
-                found = self.length(index.size) - 1
+                count = self.length(index.size) - 1
                 for place in range(1, self.length(index.size) + 1):
                     self.env[index] = place
-                    found += self._counted(body)
-                return found
+                    count += self._counted(body)
+                return count
             case term.AtMost() | term.Delta():
                 return 1
             case term.Entry() | term.Number() | term.Size() | term.Constant() | term.Position():
@@ -390,18 +390,18 @@ def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value
 
     Its slope is worked out as one sum over the entries, each with one factor.
     """
-    tag = max((one.tag for one in entries if isinstance(one, Jet)), default=0)
-    moved = [isinstance(one, Jet) and one.tag == tag for one in entries]
-    bases = [one.base if moves else one for one, moves in zip(entries, moved, strict=True)]
+    tag = max((entry.tag for entry in entries if isinstance(entry, Jet)), default=0)
+    moved = [isinstance(entry, Jet) and entry.tag == tag for entry in entries]
+    bases = [entry.base if moves else entry for entry, moves in zip(entries, moved, strict=True)]
     t, x, y, z = (sum(c * base for c, base in zip(row, bases, strict=True)) for row in rows)
     if not tag:
         return t + jets.sin(x) + y * y + z * z * z
     factors = 1, jets.cos(x), 2 * y, 3 * z * z
     slope: Value = 0
-    for place, one in enumerate(entries):
+    for place, entry in enumerate(entries):
         if moved[place]:
             part = sum(row[place] * factor for row, factor in zip(rows, factors, strict=True))
-            slope = slope + one.slope * part
+            slope = slope + entry.slope * part
     return Jet(tag, _loss_of(rows, bases), slope)
 
 

@@ -18,11 +18,11 @@ def text(value: Expr) -> str:
 def place(at: Place) -> str:
     """A place as it stands in brackets."""
     base = at.index.name if at.index else at.size
-    found = f"{base} {'+' if at.offset > 0 else '-'} {abs(at.offset)}" if at.offset else base
-    found = found if base else str(at.offset)
+    written = f"{base} {'+' if at.offset > 0 else '-'} {abs(at.offset)}" if at.offset else base
+    written = written if base else str(at.offset)
     for image in at.images:
-        found = f"{image}[{found}]"
-    return found
+        written = f"{image}[{written}]"
+    return written
 
 
 def _written(value: Expr) -> tuple[str, int]:
@@ -38,17 +38,17 @@ def _written(value: Expr) -> tuple[str, int]:
         case term.Entry(array, at):
             return _entry(array, at)
         case term.Add(terms):
-            found = _held(terms[0], _PRODUCT)
-            for one in terms[1:]:
-                if isinstance(one, term.Neg):
-                    found += f" - {_held(one.body, _PRODUCT)}"
+            written = _held(terms[0], _PRODUCT)
+            for part in terms[1:]:
+                if isinstance(part, term.Neg):
+                    written += f" - {_held(part.body, _PRODUCT)}"
                 else:
-                    found += f" + {_held(one, _PRODUCT)}"
-            return found, _SUM
+                    written += f" + {_held(part, _PRODUCT)}"
+            return written, _SUM
         case term.Neg(body):
             return f"-{_held(body, _PRODUCT)}", _SUM
         case term.Mul(factors):
-            return " * ".join(_held(one, _PRODUCT) for one in factors), _PRODUCT
+            return " * ".join(_held(part, _PRODUCT) for part in factors), _PRODUCT
         case term.Div(above, below):
             return f"{_held(above, _PRODUCT)} / {_held(below, _POWER)}", _PRODUCT
         case term.Power(base, Fraction(numerator=1, denominator=2)):
@@ -72,7 +72,7 @@ def _written(value: Expr) -> tuple[str, int]:
         case term.Expectation(body):
             return f"expect({text(body)})", _ATOM
         case term.Operations(arrays):
-            return f"operations({', '.join(one.name for one in arrays)})", _ATOM
+            return f"operations({', '.join(part.name for part in arrays)})", _ATOM
     raise TypeError(type(value).__name__)
 
 
@@ -97,20 +97,22 @@ def _entry(array: Array, at: tuple[Place, ...]) -> tuple[str, int]:
 def replaced(value: Expr, by: dict[Index, Place]) -> Expr:
     """An expression with indices replaced by places."""
 
-    def at(one: Place) -> Place:
-        if one.index not in by:
-            return one
-        other = by[one.index]
-        return Place(other.index, other.size, other.offset + one.offset, other.images + one.images)
+    def at(part: Place) -> Place:
+        if part.index not in by:
+            return part
+        other = by[part.index]
+        return Place(
+            other.index, other.size, other.offset + part.offset, other.images + part.images
+        )
 
-    def inner(one: Expr) -> Expr:
-        return replaced(one, by)
+    def inner(part: Expr) -> Expr:
+        return replaced(part, by)
 
     match value:
         case term.Position(index) if index in by and by[index].index:
-            found = by[index].index
-            assert found is not None
-            return term.Position(found)
+            goal = by[index].index
+            assert goal is not None
+            return term.Position(goal)
         case term.Entry(array, places):
             return term.Entry(array, tuple(map(at, places)))
         case term.Add(parts):

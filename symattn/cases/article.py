@@ -25,7 +25,7 @@ _CLAIM = re.compile(r"claims\[([0-9]+)\]")
 Find = Callable[[str, Path], Path]
 
 
-def read_article_case(path: Path, find: Find, held: bytes | None = None) -> Case:
+def read_article_case(path: Path, find: Find, data: bytes | None = None) -> Case:
     """The case of the article at ``path``, or of one that holds these bytes; of a side
     file there, of what it is about: ``find`` gives the file that it names.
 
@@ -33,7 +33,7 @@ def read_article_case(path: Path, find: Find, held: bytes | None = None) -> Case
     """
     side = read_side_file(path, lambda name: find(name, path)) if is_side_file(path) else None
     path = path if side is None else side.document
-    article = read_article(path) if held is None else article_of(path, held)
+    article = read_article(path) if data is None else article_of(path, data)
     reading = read(article, help_of(article, side or beside(path)))
     return case_of(replace(reading, open=(*reading.open, *undefined(reading))))
 
@@ -55,7 +55,7 @@ def case_of(reading: Reading) -> Case:
             if len(fitting.claims) == len(reading.claims):
                 raise Malformed(error.faults, str(source.path), error.more) from None
             reading = fitting
-    steps = {name: one.span for name, one in reading.steps.items()}
+    steps = {name: step.span for name, step in reading.steps.items()}
     return replace(
         case,
         claims=tuple(_placed(claim, reading) for claim in case.claims),
@@ -67,8 +67,8 @@ def _made(reading: Reading) -> Case:
     source = reading.article
     return make(
         source.path.name,
-        {name: one.entries for name, one in reading.given.items()},
-        {name: one.expression for name, one in reading.steps.items()},
+        {name: quantity.entries for name, quantity in reading.given.items()},
+        {name: quantity.expression for name, quantity in reading.steps.items()},
         reading.loss,
         claims=[_entry(claim, reading) for claim in reading.claims],
         tokens=reading.tokens,
@@ -82,15 +82,17 @@ def _without(reading: Reading, error: Malformed) -> Reading:
     """The reading without the claims that have a fault; these are left open."""
     why: dict[int, str] = {}
     for fault in error.faults:
-        if found := _CLAIM.match(fault.where):
-            why.setdefault(int(found[1]), fault.message)
+        if match := _CLAIM.match(fault.where):
+            why.setdefault(int(match[1]), fault.message)
     claims = enumerate(reading.claims)
     left = (Open(claim.text, why[k], claim.span) for k, claim in claims if k in why)
     kept = (claim for k, claim in enumerate(reading.claims) if k not in why)
     places = {place: why[k] for k in why for row in _rows(reading.claims[k].spans) for place in row}
     numbers = (
-        replace(one, status="unread", of="", why=places[one.span]) if one.span in places else one
-        for one in reading.numbers
+        replace(number, status="unread", of="", why=places[number.span])
+        if number.span in places
+        else number
+        for number in reading.numbers
     )
     return replace(
         reading, claims=tuple(kept), numbers=tuple(numbers), unfit=(*reading.unfit, *left)
@@ -108,10 +110,10 @@ def _entry(claim: Claimed, reading: Reading) -> dict[str, Any]:
 
 def _placed(claim: Claim, reading: Reading) -> Claim:
     """The claim with the places of its figures."""
-    said = reading.claims[claim.number]
-    line = reading.article.place(said.span.start).line
+    stated = reading.claims[claim.number]
+    line = reading.article.place(stated.span.start).line
     return replace(
-        claim, line=line, span=said.span, spans=_rows(said.spans), confirmed=said.confirmed
+        claim, line=line, span=stated.span, spans=_rows(stated.spans), confirmed=stated.confirmed
     )
 
 

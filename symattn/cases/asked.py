@@ -49,8 +49,8 @@ class Asked:
         >>> Asked(title="Sheet 3", points={"A": 3}).table
         {'title': 'Sheet 3', 'points': {'A': 3}}
         """
-        said = {"ask": list(self.ask), "points": dict(self.points), "places": self.places}
-        every: dict[str, object] = {"title": self.title, "level": self.level, **said}
+        rest = {"ask": list(self.ask), "points": dict(self.points), "places": self.places}
+        every: dict[str, object] = {"title": self.title, "level": self.level, **rest}
         return {key: value for key, value in every.items() if value or value == 0}
 
 
@@ -77,32 +77,32 @@ def read_asked(
     """
     faults = unknown(entry, _KEYS)
     faults += misfits(entry, _KEYS)
-    said = {key: entry[key] for key, of in _KEYS.items() if isinstance(entry.get(key), of)}
-    level = str(said.get("level", ""))
+    sound = {key: entry[key] for key, of in _KEYS.items() if isinstance(entry.get(key), of)}
+    level = str(sound.get("level", ""))
     if level and level not in LEVELS:
         faults.append(Fault("level", f"unknown level {short(level)!r}: {expected(level, LEVELS)}"))
     names = _Names(program, passed_over, level == "proof")
     ask: dict[str, None] = {}
-    for place, name in enumerate(_listed(said.get("ask", []))):
+    for place, name in enumerate(_listed(sound.get("ask", []))):
         with faults.inside(f"ask[{place}]"):
-            found = names.of(name)
-            if found in ask:
-                raise Malformed(f"{found} is asked twice")
-            ask[found] = None
+            quantity = names.of(name)
+            if quantity in ask:
+                raise Malformed(f"{quantity} is asked twice")
+            ask[quantity] = None
     points: dict[str, int] = {}
-    for name, count in _items(said.get("points", {})):
+    for name, count in _items(sound.get("points", {})):
         with faults.inside(f"points.{name}"):
-            found = names.of(name)
-            if ask and found not in ask:
-                raise Malformed(f"{found} is not among what is asked: {', '.join(ask)}")
-            points[found] = _whole(count, "points", 1, MOST_POINTS)
-    places = said.get("places")
+            quantity = names.of(name)
+            if ask and quantity not in ask:
+                raise Malformed(f"{quantity} is not among what is asked: {', '.join(ask)}")
+            points[quantity] = _whole(count, "points", 1, MOST_POINTS)
+    places = sound.get("places")
     if places is not None:
         with faults.inside("places"):
             _whole(places, "places", 0, MOST_PLACES)
     faults.raise_all()
     return Asked(
-        str(said.get("title", "")),
+        str(sound.get("title", "")),
         level,
         tuple(ask),
         points,
@@ -127,12 +127,12 @@ class _Names:
             return name
         if name in self._program.given:
             raise Malformed(f"{name} is given: expected one of {', '.join(self._known)}")
-        found = self._program.known(name)
-        if found is None and (quantity := syntax.gradient_of(name)) is not None:
-            found = syntax.gradient_name(quantity)
-        if found is None or (found not in self._known and found not in self._passed_over):
+        known = self._program.known(name)
+        if known is None and (quantity := syntax.gradient_of(name)) is not None:
+            known = syntax.gradient_name(quantity)
+        if known is None or (known not in self._known and known not in self._passed_over):
             raise Malformed(f"unknown name {short(name)!r}: {expected(name, self._known)}")
-        return found
+        return known
 
 
 def _listed(value: object) -> list[object]:

@@ -80,14 +80,14 @@ class Case:
         """The symbols of the upstream gradient, sorted."""
         if isinstance(self.upstream, Table):
             return ()
-        found = {
+        symbols = {
             name
             for row in self.upstream
             for entry in row
             if isinstance(entry, Value)
             for name in entry.symbols
         }
-        return tuple(sorted(found))
+        return tuple(sorted(symbols))
 
     def __repr__(self) -> str:
         steps = ", ".join(list(self.steps)[:8]) + (", ..." if len(self.steps) > 8 else "")
@@ -173,8 +173,8 @@ def make(
     with faults.inside("sheet"):
         settings(sheet or {})
     if rounding not in MODES:
-        said = f"expected one of {', '.join(MODES)}, found {_shown(rounding)}"
-        faults.append(Fault("rounding", said + _hint(rounding, MODES)))
+        message = f"expected one of {', '.join(MODES)}, found {_shown(rounding)}"
+        faults.append(Fault("rounding", message + _hint(rounding, MODES)))
     faults.raise_all()
     return Case(
         name=name,
@@ -289,8 +289,8 @@ def _forward(
     ]
     unreadable = (given.keys() - shapes.keys()) | (steps.keys() - texts.keys()) | recipe.unsound
     of = loss if isinstance(loss, str) else ""
-    forward, found = sound_part(shapes, texts, unreadable, of)
-    faults += map(recipe.placed, found)
+    forward, step_faults = sound_part(shapes, texts, unreadable, of)
+    faults += map(recipe.placed, step_faults)
     return forward, rows
 
 
@@ -305,8 +305,8 @@ def _differentiated(
         return differentiate(forward, output)
     if "output" in loss and not (isinstance(output, str) and output in unsound):
         known = ", ".join(forward.steps)
-        said = f"expected a step ({known}), found {_shown(output)}{_hint(output, forward.steps)}"
-        faults.append(Fault("loss.output", said))
+        message = f"expected a step ({known}), found {_shown(output)}{_hint(output, forward.steps)}"
+        faults.append(Fault("loss.output", message))
     return forward
 
 

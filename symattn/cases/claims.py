@@ -163,8 +163,8 @@ class _Reader:
             if figures and node:
                 shape, printed = figures
                 if grid(shape) != node.grid:
-                    said = f"{text} is {show(node.shape)}, found {show(shape)}"
-                    faults.append(Fault("printed", said))
+                    message = f"{text} is {show(node.shape)}, found {show(shape)}"
+                    faults.append(Fault("printed", message))
                 tree = self._trees[text]
                 claims.append(Claim(where, text, tree, node, printed, key=key, number=number))
         faults.raise_all()
@@ -226,7 +226,7 @@ def read_unchecked(entries: Iterable[object]) -> tuple[Unchecked, ...]:
     (<Unchecked '3.5': 'a plot'>,)
     """
     faults = Faults()
-    found: list[Unchecked] = []
+    unchecked: list[Unchecked] = []
     for number, entry in enumerate(entries):
         with faults.inside(f"[{number}]"):
             entry = table(entry)
@@ -234,6 +234,6 @@ def read_unchecked(entries: Iterable[object]) -> tuple[Unchecked, ...]:
             wrong += [Fault(key, "missing") for key in _UNCHECKED_KEYS if key not in entry]
             wrong += texts(entry, [key for key in _UNCHECKED_KEYS if key in entry])
             wrong.raise_all()
-            found.append(Unchecked(**entry))
+            unchecked.append(Unchecked(**entry))
     faults.raise_all()
-    return tuple(found)
+    return tuple(unchecked)

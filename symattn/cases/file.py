@@ -106,14 +106,14 @@ def _find_language(file: File, find: Find) -> None:
     if not isinstance(name, str) or not name.endswith(".toml"):
         return
     file.document["sheet"] = sheet
-    path, shown = find(name, file.path), repr(short(name))
-    content(path, shown, *LANGUAGE_FILE)
+    path, label = find(name, file.path), repr(short(name))
+    content(path, label, *LANGUAGE_FILE)
     try:
         language(str(path))
     except Malformed as error:
         line = error.faults[0].line
         at = f": see its line {line}" if line else ""
-        raise Malformed(f"{shown} is not a language file{at}") from None
+        raise Malformed(f"{label} is not a language file{at}") from None
     sheet["language"] = str(path)
 
 
@@ -141,7 +141,7 @@ def _base(chain: list[File], find: Find) -> File:
     """
     here = chain[-1]
     name = here.document["extends"]
-    shown = repr(short(name))
+    label = repr(short(name))
     try:
         path = find(name, here.path)
     except Malformed:
@@ -149,14 +149,14 @@ def _base(chain: list[File], find: Find) -> File:
             raise
         raise Malformed(f"what {here.path} extends is not read") from None
     if len(chain) > 1:
-        shown = f"what {here.path} extends"
-    held = content(path, shown, *_KIND)
+        label = f"what {here.path} extends"
+    data = content(path, label, *_KIND)
     if any(path.samefile(known.path) for known in chain):
-        raise Malformed(f"{shown} extends this file in turn")
+        raise Malformed(f"{label} extends this file in turn")
     if len(chain) > CHAIN.most:
         raise Malformed(CHAIN.said())
     try:
-        other = parsed(path, held)
+        other = parsed(path, data)
         faults = _structure(other.document)
         with faults.inside("sheet.language"):
             _find_language(other, find)
@@ -165,7 +165,7 @@ def _base(chain: list[File], find: Find) -> File:
     except Malformed as error:
         line = error.faults[0].line
         at = f": see its line {line}" if line else ""
-        raise Malformed(f"{shown} is not a walkthrough file{at}") from None
+        raise Malformed(f"{label} is not a walkthrough file{at}") from None
     return other
 
 

@@ -51,21 +51,23 @@ def by_head(steps: Mapping[str, object], given: Mapping[str, object], faults: Fa
     if not any(f"{_HEADS}(" in text.replace(" ", "") for text in texts):
         return Recipe(steps)
     heads = _Heads()
-    made: dict[str, object] = {}
+    expanded: dict[str, object] = {}
     origins: dict[str, str] = {}
     unsound: set[str] = set()
     for name, step in steps.items():
         try:
             parts = heads.parts(name, step) if isinstance(step, str) else {name: step}
-            if taken := [one for one in parts if one in made or (one in given and one != name)]:
+            if taken := [
+                part for part in parts if part in expanded or (part in given and part != name)
+            ]:
                 raise Malformed(f"the head {taken[0]} has the name of another quantity")
         except Malformed as error:
             faults += [fault.inside(f"steps.{name}") for fault in error.faults]
             unsound.add(name)
             continue
-        made |= parts
+        expanded |= parts
         origins |= dict.fromkeys(parts, name)
-    return Recipe(made, origins, frozenset(unsound))
+    return Recipe(expanded, origins, frozenset(unsound))
 
 
 class _Heads:
@@ -81,7 +83,7 @@ class _Heads:
         if not counts:
             return {name: syntax.text(tree) if tree != syntax.parse(text) else text}
         count = max(counts)
-        if odd := sorted(one for one in counts if count % one):
+        if odd := sorted(divisor for divisor in counts if count % divisor):
             raise Malformed(f"{count} heads can't share {odd[0]}: expected a divisor")
         self.counts[name] = count
         return {f"{name}_{k}": syntax.text(self._of(tree, k, count)) for k in range(count)}

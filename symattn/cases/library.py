@@ -38,28 +38,28 @@ def find(name: str, articles: bool = False) -> Path:
         return folder() / f"{name}.toml"
     if name.endswith(".toml") or (articles and is_article(name)):
         return Path(name)
-    shown = repr(short(name))
+    label = repr(short(name))
     is_known = is_there(Path(name))
     if is_known and articles and Path(name).is_dir():
-        raise UnknownName(f"unknown case {shown}: a folder; name the articles in it")
+        raise UnknownName(f"unknown case {label}: a folder; name the articles in it")
     kinds = f" and no article ({', '.join(SUFFIXES)})" if articles else ""
     if "/" in name or Path(name).suffix or is_known:
-        said = f"no walkthrough file ending in .toml{kinds}; {MAKE_ONE}"
-        raise UnknownName(f"unknown case {shown}: {said}")
+        reason = f"no walkthrough file ending in .toml{kinds}; {MAKE_ONE}"
+        raise UnknownName(f"unknown case {label}: {reason}")
     paths = "the path of an article, of a .toml file" if articles else "the path of a .toml file"
     known = (*names(), *(articles_in(Path()) if articles else ()))
     wanted = f"expected {paths} or one of {', '.join(names())}; {MAKE_ONE}"
-    raise UnknownName(f"unknown case {shown}: {alike(name, known) or wanted}")
+    raise UnknownName(f"unknown case {label}: {alike(name, known) or wanted}")
 
 
-def load(name: str | Path, allow_outside: bool = False, held: bytes | None = None) -> Case:
+def load(name: str | Path, allow_outside: bool = False, data: bytes | None = None) -> Case:
     """The case of that name or path: a walkthrough file, or an article (Markdown, a
     notebook, LaTeX, HTML, text) with its side file.
 
     A path that ends as articles do (``.md``, ``.ipynb``, ``.tex``, ``.html``, ...) is
     that of one. A walkthrough file may extend bundled ones and files in its own folder
     and below; ``allow_outside`` lets it extend any. A file may be read as if it had
-    ``held`` these bytes. Raises :class:`Malformed` with every fault of the file.
+    ``data`` as its bytes. Raises :class:`Malformed` with every fault of the file.
 
     >>> load("cat-sat-mat").tokens
     ('cat', 'sat', 'mat')
@@ -69,10 +69,10 @@ def load(name: str | Path, allow_outside: bool = False, held: bytes | None = Non
     if is_article(path) or is_side_file(path):
         from symattn.cases.article import read_article_case
 
-        return read_article_case(path, partial(_about, allow_outside), held)
+        return read_article_case(path, partial(_about, allow_outside), data)
     from symattn.cases.file import read_case
 
-    return read_case(path, partial(_beside, allow_outside), held)
+    return read_case(path, partial(_beside, allow_outside), data)
 
 
 def _about(allow_outside: bool, name: str, path: Path) -> Path:

@@ -88,12 +88,12 @@ class Settings:
         >>> author.beyond({}), author.beyond({"audience": "author", "audit": False})
         ({'audience': 'author', 'places': 6}, {'places': 6, 'audit': True})
         """
-        said: dict[str, object] = {}
+        extra: dict[str, object] = {}
         # Whom it is for comes first, and decides about what is not said.
         for name, value in asdict(self).items():
-            if getattr(settings(table, said), name) != value:
-                said[name] = value
-        return said
+            if getattr(settings(table, extra), name) != value:
+                extra[name] = value
+        return extra
 
 
 #: The names of all settings.

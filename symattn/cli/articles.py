@@ -32,8 +32,10 @@ def figures(audit: Audit, out: Console, unfolded: bool) -> None:
     """All wrong figures: those of a cause, those that none was found for, the rest."""
     several = reports.several_unexplained(audit)
     groups = reports.grouped(audit)
-    shown = [one for root, carried in groups for one in (root, *(carried if unfolded else ()))]
-    sums = _sums(shown)
+    listed = [
+        member for root, carried in groups for member in (root, *(carried if unfolded else ()))
+    ]
+    sums = _sums(listed)
     for root, carried in groups:
         if root.span and sums.get(root.span) is root:
             continue
@@ -49,8 +51,12 @@ def figures(audit: Audit, out: Console, unfolded: bool) -> None:
 def _sums(figures: Sequence[Figure]) -> dict[Span, Figure]:
     """The figures that are also what the numbers before them come to, by their places: one
     is told with the quantity that is printed there."""
-    named = {one.span for one in figures if one.span and not one.claim.is_arithmetic}
-    return {one.span: one for one in figures if one.span in named and one.claim.is_arithmetic}
+    named = {figure.span for figure in figures if figure.span and not figure.claim.is_arithmetic}
+    return {
+        figure.span: figure
+        for figure in figures
+        if figure.span in named and figure.claim.is_arithmetic
+    }
 
 
 def _figure(
@@ -58,13 +64,13 @@ def _figure(
 ) -> None:
     """A wrong figure: where it stands, its line, and why it is wrong."""
     label = short(figure.label, _LABEL)
-    told = f"{label} printed {figure.text}, correct {figure.correct}"
-    _told(audit, out, figure, told, "bold")
+    sentence = f"{label} printed {figure.text}, correct {figure.correct}"
+    _told(audit, out, figure, sentence, "bold")
     if figure.span:
         _marked(audit, out, figure.span, figure.correct)
     also = sums.get(figure.span) if figure.span else None
-    for one in (figure, also):
-        if one is not None and (why := reports.caused(audit, one, several)):
+    for judged in (figure, also):
+        if judged is not None and (why := reports.caused(audit, judged, several)):
             paragraph(out, why, "", _INSIDE)
 
 
@@ -93,14 +99,14 @@ def reading(audit: Audit, out: Console) -> None:
         paragraph(out, f"{places.file_of(audit.case)}: {note}", "yellow")
     for item in audit.open:
         at = places.spanned(audit.case, item.span)
-        said = f"{places.file_of(audit.case)}:{at}: open: {short(item.what, _LABEL)} ({item.why})"
-        paragraph(out, said, "yellow")
+        text = f"{places.file_of(audit.case)}:{at}: open: {short(item.what, _LABEL)} ({item.why})"
+        paragraph(out, text, "yellow")
     paragraph(out, coverage.line(audit), "dim")
 
 
-def _told(audit: Audit, out: Console, one: Figure | Statement, text: str, style: str) -> None:
+def _told(audit: Audit, out: Console, judged: Figure | Statement, text: str, style: str) -> None:
     """What is told of a place: ``post.md:41:18: text``."""
-    at = places.region(audit.case, one)
+    at = places.region(audit.case, judged)
     paragraph(out, f"{places.file_of(audit.case)}:{at}: {text}", style)
 
 
@@ -109,12 +115,12 @@ def _marked(audit: Audit, out: Console, span: Span, correct: str = "") -> None:
     assert audit.case.reading is not None
     article = audit.case.reading.article
     number = f"{article.place(span.start).line:5d} | "
-    found = excerpt(article, span, min(out.width, _WIDEST) - len(number))
+    quote = excerpt(article, span, min(out.width, _WIDEST) - len(number))
     line = shown(number, style="dim")
-    line.append(found.before).append(found.marked, style="red").append(found.behind)
+    line.append(quote.before).append(quote.marked, style="red").append(quote.behind)
     out.print(line, soft_wrap=True)
     marks = shown(" " * (len(number) - 2) + "| ", style="dim")
-    marks.append(found.marks, style="red")
+    marks.append(quote.marks, style="red")
     if correct:
         marks.append(f" {visible(correct)}", style="green")
     out.print(marks, soft_wrap=True)

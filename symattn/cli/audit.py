@@ -171,40 +171,42 @@ def _audited(
 
     with case_arguments.solved(asker, case) as solution:
         asker.stage("checking")
-        found = audit(solution)
+        audited = audit(solution)
         content: Any
         if form == "json":
-            content = reports.as_dict(found)
+            content = reports.as_dict(audited)
         elif form == "github":
-            content = findings.github([found])
+            content = findings.github([audited])
         elif form == "sarif":
-            content = json.loads(findings.sarif([found], __version__))
+            content = json.loads(findings.sarif([audited], __version__))
         elif form == "errata":
             from symattn.auditing.errata import errata
 
-            content = errata(found)
+            content = errata(audited)
         elif form == "text":
             from symattn.cli.findings import report
 
             content = (
-                _plain(found, strict, unfolded)
+                _plain(audited, strict, unfolded)
                 if not terminal
-                else case_arguments.printed(partial(report, found, strict, unfolded), is_asked=True)
+                else case_arguments.printed(
+                    partial(report, audited, strict, unfolded), is_asked=True
+                )
             )
-        elif form == "html" and found.case.reading is not None:
+        elif form == "html" and audited.case.reading is not None:
             from symattn.printers.source import document
             from symattn.sheets.marked import page as article_page
 
-            content = document(article_page(found, **settings))
+            content = document(article_page(audited, **settings))
         else:
             from symattn.sheets.redpen import sheet
 
-            marked = sheet(found, **settings)
+            marked = sheet(audited, **settings)
             content = papers(marked) if form == "pdf" else page(marked, form)
-    unread = any(number.status == "unread" for number in found.numbers)
-    doubts = found.summary["coarse"] or found.count(Verdict.UNDECIDED)
-    left = bool(doubts or found.unchecked or found.open or unread)
-    return _Audited(found.case.name, bool(found.count(Verdict.REFUTED)), left, content)
+    unread = any(number.status == "unread" for number in audited.numbers)
+    doubts = audited.summary["coarse"] or audited.count(Verdict.UNDECIDED)
+    left = bool(doubts or audited.unchecked or audited.open or unread)
+    return _Audited(audited.case.name, bool(audited.count(Verdict.REFUTED)), left, content)
 
 
 def _plain(audit: Audit, strict: bool, unfolded: bool) -> str:
@@ -256,17 +258,17 @@ def _is_file(output: Path, form: str) -> bool:
 
 def _red_pen(outputs: Outputs, paths: list[Path], printed: list[Any], form: str, jobs: int) -> None:
     """Write the pages; without all of their PDFs none."""
-    documents = [made_of(one) if form == "pdf" else one for one in printed]
+    documents = [made_of(item) if form == "pdf" else item for item in printed]
     contents = [text.encode() for text in documents]
     complaints: list[tuple[str, ...]] = [() for _ in documents]
     if form == "pdf":
-        for index, made in typeset(documents, [str(path) for path in paths], jobs):
-            if isinstance(made, EngineFailure):
-                raise made
-            contents[index], complaints[index] = made.pdf, made.complaints
-    for path, content, said in zip(paths, contents, complaints, strict=True):
+        for index, outcome in typeset(documents, [str(path) for path in paths], jobs):
+            if isinstance(outcome, EngineFailure):
+                raise outcome
+            contents[index], complaints[index] = outcome.pdf, outcome.complaints
+    for path, content, messages in zip(paths, contents, complaints, strict=True):
         outputs.write(path, content)
-        for complaint in said:
+        for complaint in messages:
             click.echo(visible(f"symattn: {path}: {complaint}"), err=True)
         if path != STANDARD_OUTPUT:
             click.echo(visible(str(path)))

@@ -176,8 +176,8 @@ def _worked(
     jobs: Sequence[workers.Job], pace: Pace, progress: Progress
 ) -> Generator[tuple[int, Any], None, None]:
     if pace.limits != Limits():
-        with closing(workers.results(jobs, pace.limits, pace.jobs, progress)) as made:
-            yield from made
+        with closing(workers.results(jobs, pace.limits, pace.jobs, progress)) as results:
+            yield from results
         return
     for index, (act, arguments) in enumerate(jobs):
         try:
@@ -254,9 +254,9 @@ def console(is_asked: bool = False) -> Console:
     """
     from rich.console import Console
 
-    made = Console()
+    terminal = Console()
     asked = is_asked and "COLUMNS" in os.environ
-    return made if made.is_terminal or asked else Console(width=200)
+    return terminal if terminal.is_terminal or asked else Console(width=200)
 
 
 def printed(show: Callable[[Console], None], is_asked: bool = False) -> str:

@@ -95,8 +95,8 @@ class Table:
         from rich.cells import cell_len
 
         every = [self._headings[: len(rows[0])], *rows]
-        shown = [k for k in range(len(rows[0])) if k not in left_out]
-        return {k: max(cell_len(row[k]) for row in every) for k in shown}
+        columns = [k for k in range(len(rows[0])) if k not in left_out]
+        return {k: max(cell_len(row[k]) for row in every) for k in columns}
 
     def _longest_word(self, rows: Sequence[Sequence[str]], column: int) -> int:
         from rich.cells import cell_len

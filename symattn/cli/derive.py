@@ -96,26 +96,30 @@ def command(
     if output not in (None, STANDARD_OUTPUT):
         outputs.claim_in(output)
     pace = Pace(limits)
-    held = _typed() if STANDARD_INPUT in names else b""
+    data = _typed() if STANDARD_INPUT in names else b""
     asked = "list" if listing else form
-    judged = case_arguments.of_each(names, pace, _judged, asked, held)
-    if not (found := judged.done):
+    judged = case_arguments.of_each(names, pace, _judged, asked, data)
+    if not (derivations := judged.done):
         judged.tell()
     if listing:
-        _list(found)
+        _list(derivations)
     elif form == "json":
-        content = [one.content for one in found]
+        content = [derivation.content for derivation in derivations]
         text = json_text(content[0] if len(content) == 1 else content)
         _emit({"derivations.json": text}, output, outputs)
     elif form == "text":
-        _emit({f"{one.name}.txt": one.content + "\n" for one in found}, output, outputs)
+        _emit(
+            {f"{derivation.name}.txt": derivation.content + "\n" for derivation in derivations},
+            output,
+            outputs,
+        )
     else:
-        documents = [one.content for one in found]
+        documents = [derivation.content for derivation in derivations]
         if code := write(documents, output or Path("derivations-out"), outputs, form, strict):
             judged.tell()
             sys.exit(code)
     judged.tell()
-    if not all(one.proved for one in found):
+    if not all(derivation.proved for derivation in derivations):
         sys.exit(CHECK_FAILED)
 
 
@@ -126,32 +130,32 @@ def _typed() -> bytes:
     return sys.stdin.buffer.read(BYTES.most + 1)
 
 
-def _judged(asker: Asker, wanted: Wanted, form: str | None, held: bytes) -> Judged:
-    """A derivation as a format has it; ``held`` came in at standard input."""
+def _judged(asker: Asker, wanted: Wanted, form: str | None, data: bytes) -> Judged:
+    """A derivation as a format has it; ``data`` came in at standard input."""
     from symattn.calculus import library
 
     asker.stage("checking")
     if wanted.name != STANDARD_INPUT:
-        found = library.find(wanted.name)
-    elif len(held) > BYTES.most:
-        raise Malformed(f"standard input has {BYTES.said(len(held))}")
+        derivation = library.find(wanted.name)
+    elif len(data) > BYTES.most:
+        raise Malformed(f"standard input has {BYTES.said(len(data))}")
     else:
-        found = library.judged(Path(STANDARD_INPUT), held)
-    return Judged(found.name, found.proved, _content(found, form))
+        derivation = library.judged(Path(STANDARD_INPUT), data)
+    return Judged(derivation.name, derivation.proved, _content(derivation, form))
 
 
-def _content(found: Derivation, form: str | None) -> Any:
+def _content(derivation: Derivation, form: str | None) -> Any:
     if form == "list":
         from symattn.calculus.printing import prose
 
-        return prose(found.draft.statement, found.draft.shapes), found.summary()
+        return prose(derivation.draft.statement, derivation.draft.shapes), derivation.summary()
     if form == "json":
-        return found.to_dict()
+        return derivation.to_dict()
     if form == "text":
-        return "\n".join(map(visible, found.to_text().split("\n")))
+        return "\n".join(map(visible, derivation.to_text().split("\n")))
     from symattn.sheets.derivation import sheet
 
-    return printed(sheet(found), form)
+    return printed(sheet(derivation), form)
 
 
 def _emit(texts: Mapping[str, str], output: Path | None, outputs: Outputs) -> None:
@@ -164,18 +168,18 @@ def _emit(texts: Mapping[str, str], output: Path | None, outputs: Outputs) -> No
             outputs.write(output / name, (text.rstrip("\n") + "\n").encode())
 
 
-def _list(found: list[Judged]) -> None:
+def _list(derivations: list[Judged]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("name", "statement", "checked"):
         table.add_column(heading, no_wrap=heading == "name")
-    for one in found:
-        statement, summary = one.content
+    for derivation in derivations:
+        statement, summary = derivation.content
         table.add_row(
-            Text(one.name, style="cyan"),
+            Text(derivation.name, style="cyan"),
             Text(statement),
-            Text(summary, style="green" if one.proved else "red"),
+            Text(summary, style="green" if derivation.proved else "red"),
         )
     case_arguments.echo(case_arguments.printed(lambda out: out.print(table)))

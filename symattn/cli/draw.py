@@ -69,19 +69,19 @@ def command(
     else:
         outputs.claim_in(output)
     case_arguments.distinct_files(cases)
-    made = case_arguments.of_each(cases, pace, _made, what, places, language)
-    if not made.done:
-        made.tell()
+    drawings = case_arguments.of_each(cases, pace, _made, what, places, language)
+    if not drawings.done:
+        drawings.tell()
     if is_file:
-        ((_, text),) = made.done
+        ((_, text),) = drawings.done
         outputs.write(output, text.encode())
     else:
-        outputs.claim_in(output, [f"{name}.svg" for name, _ in made.done])
-        for name, text in made.done:
+        outputs.claim_in(output, [f"{name}.svg" for name, _ in drawings.done])
+        for name, text in drawings.done:
             outputs.write(output / f"{name}.svg", text.encode())
-        count = f"{len(made.done)} drawing{'s' if len(made.done) != 1 else ''}"
+        count = f"{len(drawings.done)} drawing{'s' if len(drawings.done) != 1 else ''}"
         click.echo(visible(f"{count} in {output}: SVG"))
-    made.tell()
+    drawings.tell()
 
 
 def _made(

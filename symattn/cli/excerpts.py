@@ -78,17 +78,17 @@ def _fitted(text: Iterable[str], room: int) -> list[str]:
     kept for the ellipsis where some are left out."""
     from rich.cells import cell_len
 
-    shown: list[str] = []
+    pieces: list[str] = []
     used = 0
     for character in text:
         piece = _shown(character)
         used += cell_len(piece)
         if used > room:
-            while shown and _cells(shown) >= room:
-                shown.pop()
-            return [*shown, _CUT] if room > 0 else []
-        shown.append(piece)
-    return shown
+            while pieces and _cells(pieces) >= room:
+                pieces.pop()
+            return [*pieces, _CUT] if room > 0 else []
+        pieces.append(piece)
+    return pieces
 
 
 def _cells(pieces: Iterable[str]) -> int:

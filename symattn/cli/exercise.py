@@ -158,7 +158,7 @@ def command(
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output)
     asked = Asked(level or "", places, versions, seed, largest, ties)
-    said: dict[str, Any] = {"paper": paper, "language": language}
+    chosen: dict[str, Any] = {"paper": paper, "language": language}
     if header is not None or logo is not None:
         if form in QUIZZES:
             raise Malformed(
@@ -166,31 +166,35 @@ def command(
             )
         from symattn.exercises.letterhead import read_header, read_logo
 
-        said["header"] = read_header(header) if header is not None else None
-        said["logo"] = read_logo(logo, form) if logo is not None else None
-    (made,) = case_arguments.of_each([case], pace, _made, asked).whole()
-    settings = {**made.settings, **{name: x for name, x in said.items() if x is not None}}
+        chosen["header"] = read_header(header) if header is not None else None
+        chosen["logo"] = read_logo(logo, form) if logo is not None else None
+    (exercise,) = case_arguments.of_each([case], pace, _made, asked).whole()
+    settings = {**exercise.settings, **{name: x for name, x in chosen.items() if x is not None}}
     if output != STANDARD_OUTPUT:
-        outputs.claim_in(output, [FILE], made.of)
+        outputs.claim_in(output, [FILE], exercise.of)
     if form in QUIZZES:
-        quiz.write(made.key, made.versions, form, settings, solutions, output, outputs, pace)
-        _write_key(made, output, outputs)
+        quiz.write(
+            exercise.key, exercise.versions, form, settings, solutions, output, outputs, pace
+        )
+        _write_key(exercise, output, outputs)
         sys.exit(0)
-    names = [name for name, _ in made.versions]
-    jobs: list[Job] = [(_documents, (text, settings, form, solutions)) for _, text in made.versions]
+    names = [name for name, _ in exercise.versions]
+    jobs: list[Job] = [
+        (_documents, (text, settings, form, solutions)) for _, text in exercise.versions
+    ]
     pages = case_arguments.of_jobs(names, jobs, pace)
-    documents = [one for found in pages.done for one in found]
+    documents = [document for batch in pages.done for document in batch]
     code = write(documents, output, outputs, form, strict, pace.jobs)
-    _write_key(made, output, outputs)
+    _write_key(exercise, output, outputs)
     pages.tell()
     sys.exit(code)
 
 
-def _write_key(made: Made, output: Path, outputs: Outputs) -> None:
+def _write_key(exercise: Made, output: Path, outputs: Outputs) -> None:
     if output != STANDARD_OUTPUT:
         from symattn.exercises.key import FILE
 
-        outputs.write(output / FILE, made.key.encode(), made.of)
+        outputs.write(output / FILE, exercise.key.encode(), exercise.of)
         click.echo(f"the key: {output / FILE}")
 
 
@@ -203,21 +207,21 @@ def _made(asker: Asker, case: Wanted, asked: Asked) -> Made:
 
     asker.stage("reading")
     read = case.load()
-    found: list[Exercise] = []
+    exercises: list[Exercise] = []
     try:
         if asked.versions is None:
-            found.append(exercise(read, asked.level, asked.places))
+            exercises.append(exercise(read, asked.level, asked.places))
         else:
             numbers = Numbers(asked.largest, asked.ties)
-            for one in variants(
+            for variant in variants(
                 read, asked.versions, asked.seed, asked.level, asked.places, numbers
             ):
-                found.append(one)
-                asker.stage(f"searching, {len(found)} of {asked.versions} found")
-        text = key(found)
+                exercises.append(variant)
+                asker.stage(f"searching, {len(exercises)} of {asked.versions} found")
+        text = key(exercises)
     except Malformed as error:
         raise Malformed(error.faults, error.source or str(read.path), error.more) from None
-    versions = tuple((one.name, key([one])) for one in found)
+    versions = tuple((variant.name, key([variant])) for variant in exercises)
     return Made(text, f"exercise {read.name}", versions, dict(read.sheet))
 
 

@@ -75,11 +75,11 @@ def _others(audit: Audit, out: Console, strict: bool) -> None:
     """Statements that do not hold, and coarse figures."""
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
-            said = f"{statement.verdict}, {statement.claim.where}: {statement.claim.holds}"
-            paragraph(out, f"{said}{statement.because}", "red", "  ")
+            text = f"{statement.verdict}, {statement.claim.where}: {statement.claim.holds}"
+            paragraph(out, f"{text}{statement.because}", "red", "  ")
     for figure in reports.coarse(audit, everywhere=strict):
-        said = f"coarse, {figure.claim.where}: {reports.coarsely(figure)}"
-        paragraph(out, said, "red" if strict else "yellow", "  ")
+        text = f"coarse, {figure.claim.where}: {reports.coarsely(figure)}"
+        paragraph(out, text, "red" if strict else "yellow", "  ")
 
 
 def _counts(audit: Audit, out: Console, strict: bool) -> None:
@@ -87,18 +87,18 @@ def _counts(audit: Audit, out: Console, strict: bool) -> None:
     coarse = reports.coarse(audit, everywhere=strict)
     if more := audit.summary["coarse"] - len(coarse):
         others = f"{more} more" if coarse else str(more)
-        said = "figure is a whole number" if more == 1 else "figures are whole numbers"
-        paragraph(out, f"{others} {said} where the quantity is not", "dim", "  ")
+        phrase = "figure is a whole number" if more == 1 else "figures are whole numbers"
+        paragraph(out, f"{others} {phrase} where the quantity is not", "dim", "  ")
     if vacuous := sum(figure.vacuous for figure in audit.figures):
-        said = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
-        paragraph(out, f"{said} too few digits to say much", "dim", "  ")
+        phrase = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
+        paragraph(out, f"{phrase} too few digits to say much", "dim", "  ")
     if within := reports.loose(audit):
-        one = len(within) == 1
-        said = "1 figure holds" if one else f"{len(within)} figures hold"
-        whose = "its" if one else "their"
+        single = len(within) == 1
+        phrase = "1 figure holds" if single else f"{len(within)} figures hold"
+        whose = "its" if single else "their"
         lines = coverage.lines(figure.line for figure in within)
         at = f" ({lines})" if all(figure.line for figure in within) else ""
-        paragraph(out, f"{said} only within the rounding of {whose} operands{at}", "dim", "  ")
+        paragraph(out, f"{phrase} only within the rounding of {whose} operands{at}", "dim", "  ")
 
 
 def _figures(audit: Audit, out: Console, unfolded: bool) -> None:

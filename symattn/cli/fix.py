@@ -64,20 +64,20 @@ def fix(
     else:
         for case in cases:
             check(Path(case))
-    found = case_arguments.of_each(cases, pace, _fixed)
+    results = case_arguments.of_each(cases, pace, _fixed)
     failed: list[Malformed] = []
-    for one in found.done:
+    for result in results.done:
         try:
             if output is not None:
-                outputs.write(output, one.data(one.new))
-            elif one.fixes:
-                outputs.revise(one.path, one.data(one.old), one.data(one.new))
+                outputs.write(output, result.data(result.new))
+            elif result.fixes:
+                outputs.revise(result.path, result.data(result.old), result.data(result.new))
         except Malformed as error:
             failed.append(error)
         else:
-            _tell(one, "fixed", to_errors=output == STANDARD_OUTPUT)
-    case_arguments.Results(found.done, [*found.stopped, *failed]).tell()
-    return not any(one.refused or (strict and one.left) for one in found.done)
+            _tell(result, "fixed", to_errors=output == STANDARD_OUTPUT)
+    case_arguments.Results(results.done, [*results.stopped, *failed]).tell()
+    return not any(result.refused or (strict and result.left) for result in results.done)
 
 
 def diff(
@@ -86,16 +86,18 @@ def diff(
     """Show what :func:`fix` would change, or write it as a patch; whether that is nothing."""
     if output is not None:
         outputs.claim(output)
-    found = case_arguments.of_each(cases, pace, _fixed)
+    results = case_arguments.of_each(cases, pace, _fixed)
     out = case_arguments.console()
-    for one in found.done:
-        _tell(one, "to be fixed", to_errors=True)
+    for result in results.done:
+        _tell(result, "to be fixed", to_errors=True)
         if output is None and out.is_terminal:
-            case_arguments.echo(case_arguments.printed(partial(_show, one)))
+            case_arguments.echo(case_arguments.printed(partial(_show, result)))
     if output is not None or not out.is_terminal:
-        outputs.write(output or STANDARD_OUTPUT, b"".join(map(_patch, found.done)))
-    found.tell()
-    return not any(one.refused or one.fixes or (strict and one.left) for one in found.done)
+        outputs.write(output or STANDARD_OUTPUT, b"".join(map(_patch, results.done)))
+    results.tell()
+    return not any(
+        result.refused or result.fixes or (strict and result.left) for result in results.done
+    )
 
 
 def _fixed(asker: Asker, case: Wanted) -> _Fixed:
@@ -105,7 +107,7 @@ def _fixed(asker: Asker, case: Wanted) -> _Fixed:
 
     with case_arguments.solved(asker, case) as solution:
         asker.stage("checking")
-        found = audit(solution)
+        audited = audit(solution)
         reading = solution.case.reading
         if reading is None:
             raise Malformed("only articles can be corrected, not walkthrough files")
@@ -117,19 +119,19 @@ def _fixed(asker: Asker, case: Wanted) -> _Fixed:
         asker.stage("correcting")
 
         def again(text: str) -> Audit:
-            held = text.encode(article.encoding, "surrogateescape")
-            return audit(library.load(case.name, case.allow_outside, held))
+            data = text.encode(article.encoding, "surrogateescape")
+            return audit(library.load(case.name, case.allow_outside, data))
 
-        result = fixed(found, again)
+        result = fixed(audited, again)
     return _Fixed(
         article.path,
         article.encoding,
         article.source,
         result.text,
-        [f"{_of(article, one)} -> {one.correct}" for one in result.fixes],
+        [f"{_of(article, figure)} -> {figure.correct}" for figure in result.fixes],
         [
             f"{_of(article, *ones)} left: {why}"
-            for why, ones in groupby(result.left, key=lambda one: one.why)
+            for why, ones in groupby(result.left, key=lambda figure: figure.why)
         ],
         len(result.left),
         reading.assumptions,
@@ -137,49 +139,49 @@ def _fixed(asker: Asker, case: Wanted) -> _Fixed:
     )
 
 
-def _of(article: Article, one: Fix | Left, *more: Fix | Left) -> str:
+def _of(article: Article, figure: Fix | Left, *more: Fix | Left) -> str:
     """A figure as it is told, its line and column, what it is of and what is printed, and
     how many more there are."""
-    line, column = article.place(one.span.start)
-    said = " ".join(filter(None, (f"{line}:{column}", one.label, one.printed)))
-    return f"{said} and {len(more)} more" if more else said
+    line, column = article.place(figure.span.start)
+    text = " ".join(filter(None, (f"{line}:{column}", figure.label, figure.printed)))
+    return f"{text} and {len(more)} more" if more else text
 
 
-def _tell(one: _Fixed, what: str, to_errors: bool) -> None:
+def _tell(result: _Fixed, what: str, to_errors: bool) -> None:
     """What became of a file: a line for it, and one for each figure."""
 
     def tell(text: str) -> None:
         click.echo(visible(text), err=to_errors)
 
-    if one.refused:
-        tell(f"{one.path}: nothing {what}: {one.refused}")
+    if result.refused:
+        tell(f"{result.path}: nothing {what}: {result.refused}")
     else:
-        count = len(one.fixes)
+        count = len(result.fixes)
         figures = (
             f"{count} figure{'' if count == 1 else 's'} {what}" if count else f"nothing {what}"
         )
-        tell(f"{one.path}: {figures}" + (f", {one.count_left} left" if one.left else ""))
-    for text in one.assumptions if one.fixes else ():
+        tell(f"{result.path}: {figures}" + (f", {result.count_left} left" if result.left else ""))
+    for text in result.assumptions if result.fixes else ():
         tell(f"  {text}")
-    for text in (*one.fixes, *one.left):
-        tell(f"  {one.path}:{text}")
+    for text in (*result.fixes, *result.left):
+        tell(f"  {result.path}:{text}")
 
 
-def _show(one: _Fixed, out: Console) -> None:
+def _show(result: _Fixed, out: Console) -> None:
     """The changes of a file on a terminal."""
-    for line in patch(one.path, one.old, one.new):
+    for line in patch(result.path, result.old, result.new):
         style = next((style for start, style in _STYLES.items() if line.startswith(start)), "")
         out.print(case_arguments.shown(line.rstrip("\n"), style), soft_wrap=True)
 
 
-def _patch(one: _Fixed) -> bytes:
+def _patch(result: _Fixed) -> bytes:
     """The changes of a file as a patch."""
-    return b"".join(_encoded(one, patch(one.path, one.old, one.new)))
+    return b"".join(_encoded(result, patch(result.path, result.old, result.new)))
 
 
-def _encoded(one: _Fixed, lines: Iterator[str]) -> Iterator[bytes]:
+def _encoded(result: _Fixed, lines: Iterator[str]) -> Iterator[bytes]:
     """A patch in the encoding of its file; the names in it have that of the system."""
     # Of what is no bytes and lines in that order git takes no patch; people can read it.
-    encoding = one.encoding if "\n".encode(one.encoding) == b"\n" else "utf-8"
+    encoding = result.encoding if "\n".encode(result.encoding) == b"\n" else "utf-8"
     for number, line in enumerate(lines):
         yield os.fsencode(line) if number < 2 else line.encode(encoding, "surrogateescape")

@@ -112,17 +112,17 @@ def command(
     if begin:
         _begin(answers, exercises[0], outputs)
         return
-    found = read_answers(answers, exercises)
-    if not found.scripts:
-        found.faults.raise_all(str(answers))
+    submitted = read_answers(answers, exercises)
+    if not submitted.scripts:
+        submitted.faults.raise_all(str(answers))
         raise Malformed("it contains no answers", str(answers))
-    scheme = found.scheme or scheme_of(key)
+    scheme = submitted.scheme or scheme_of(key)
     rows: list[Row] = []
     failed: dict[str, Malformed] = {}
-    names = tables.file_names([script.student for script in found.scripts])
+    names = tables.file_names([script.student for script in submitted.scripts])
     folder = _Folder(output, outputs, names) if output is not None else None
     with undone(folder.bring_up_to_date) if folder else nullcontext():
-        all_marked = _all_marked(key, found.scripts, scheme, language, Pace(limits, jobs))
+        all_marked = _all_marked(key, submitted.scripts, scheme, language, Pace(limits, jobs))
         for name, (student, one) in zip(names, all_marked, strict=True):
             if isinstance(one, Malformed):
                 failed[student] = one
@@ -135,7 +135,7 @@ def command(
                 folder.take(name, one, line)
             if form == "csv":
                 click.echo(line, nl=False)
-    not_marked = [*found.refused, *failed]
+    not_marked = [*submitted.refused, *failed]
     if form == "json":
         click.echo(json_text(tables.as_dict(rows, not_marked)))
     elif form == "csv":
@@ -145,8 +145,8 @@ def command(
         case_arguments.echo(
             case_arguments.printed(lambda out: _report(rows, not_marked, output, out), True)
         )
-    faults = Faults(found.faults)
-    faults.more += found.faults.more
+    faults = Faults(submitted.faults)
+    faults.more += submitted.faults.more
     for student, error in failed.items():
         faults += [Fault(student, fault.message) for fault in error.faults]
     faults.raise_all(str(answers))
@@ -258,14 +258,14 @@ def _report(
         styles = ["", "dim", "green", "dim", *("" for _ in parts), ""]
         cells = [
             [
-                visible(one.student),
-                str(one.version or ""),
-                points(one.points),
-                str(one.most),
-                *(points(one.parts[part]) for part in parts),
-                visible("; ".join(one.slips)),
+                visible(script.student),
+                str(script.version or ""),
+                points(script.points),
+                str(script.most),
+                *(points(script.parts[part]) for part in parts),
+                visible("; ".join(script.slips)),
             ]
-            for one in rows
+            for script in rows
         ]
         table = Table(headings, styles, range(1, 4 + len(parts)))
         middle = tuple(range(4, 4 + len(parts)))
@@ -275,7 +275,7 @@ def _report(
         table.head(out, widths)
         for row in cells:
             table.row(out, widths, row, False)
-        mean = sum((one.points for one in rows), Fraction(0)) / len(rows)
+        mean = sum((script.points for script in rows), Fraction(0)) / len(rows)
         students = f"{len(rows)} student{'s' if len(rows) != 1 else ''}"
         out.print()
         out.print(shown(f"{students}, {points(mean)} of {rows[0].most} points on average"))

@@ -193,8 +193,8 @@ def sheet_settings(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def with_settings(**named: Any) -> None:
         asked = {name: named.pop(name) for name in NAMES}
-        said = {name: value for name, value in asked.items() if value is not None}
-        command(settings=said, **named)
+        chosen = {name: value for name, value in asked.items() if value is not None}
+        command(settings=chosen, **named)
 
     audience = click.option(
         "--for",

@@ -78,9 +78,9 @@ def printed(sheet: Sheet, form: str | None) -> Printed:
 
         card = index.card(sheet)
     files = {sheet.logo.file: sheet.logo.data} if sheet.logo and "tex" in forms else {}
-    texts = {one: page(sheet, one) for one in forms}
-    made = papers(sheet, texts["tex"]) if form in (None, "pdf") else ()
-    return Printed(sheet.name, texts, made, card, sheet.say, files)
+    texts = {suffix: page(sheet, suffix) for suffix in forms}
+    documents = papers(sheet, texts["tex"]) if form in (None, "pdf") else ()
+    return Printed(sheet.name, texts, documents, card, sheet.say, files)
 
 
 def papers(sheet: Sheet, tex: str = "") -> tuple[str, ...]:
@@ -111,8 +111,8 @@ def typeset(
         at_once = max(jobs, _ENGINES)
         with closing(
             typeset_all(documents, at_once=at_once, watcher=progress, files=files)
-        ) as made:
-            yield from made
+        ) as results:
+            yield from results
     finally:
         progress.clear()
 
@@ -137,19 +137,19 @@ def write(
     for sheet in sheets:
         for suffix, text in sheet.texts.items():
             outputs.write(output / f"{sheet.name}.{suffix}", text.encode())
-    for name, held in _included(sheets).items():
-        outputs.write(output / name, held)
+    for name, data in _included(sheets).items():
+        outputs.write(output / name, data)
     code = 0
     if form in (None, "pdf"):
         code = _typeset(sheets, output, outputs, files, form == "pdf", strict, jobs)
-    whole = [one for one in _CALLED if all(one in made for made in files.values())]
-    *most, last = (_CALLED[one] for one in whole)
-    said = f"{', '.join(most)} and {last}" if most else last
-    if "pdf" in whole and any(wanted_engine(made_of(one.papers)) == TYPST for one in sheets):
-        said += " by Typst"
+    whole = [item for item in _CALLED if all(item in written for written in files.values())]
+    *most, last = (_CALLED[item] for item in whole)
+    kinds = f"{', '.join(most)} and {last}" if most else last
+    if "pdf" in whole and any(wanted_engine(made_of(item.papers)) == TYPST for item in sheets):
+        kinds += " by Typst"
     count = f"{len(sheets)} sheet{'s' if len(sheets) != 1 else ''}"
     start = _index(sheets, files, output, outputs) if "html" in whole else None
-    click.echo(visible(f"{count} in {output}: {said}" + (f"; open {start}" if start else "")))
+    click.echo(visible(f"{count} in {output}: {kinds}" + (f"; open {start}" if start else "")))
     return code
 
 
@@ -164,7 +164,7 @@ def _names(sheets: Sequence[Printed], form: str | None) -> Iterator[str]:
 
 def _included(sheets: Sequence[Printed]) -> dict[str, bytes]:
     """The files that sheets include, by name."""
-    return {name: held for sheet in sheets for name, held in sheet.files.items()}
+    return {name: data for sheet in sheets for name, data in sheet.files.items()}
 
 
 def _typeset(
@@ -183,19 +183,19 @@ def _typeset(
     missing: dict[str, list[str]] = {}
     messages: list[str] = []
     failed = complained = False
-    for place, made in typeset(documents, names, jobs, _included(sheets)):
+    for place, outcome in typeset(documents, names, jobs, _included(sheets)):
         name, path = names[place], output / f"{names[place]}.pdf"
-        if not isinstance(made, EngineFailure):
-            outputs.write(path, made.pdf)
+        if not isinstance(outcome, EngineFailure):
+            outputs.write(path, outcome.pdf)
             files[name].append("pdf")
-            messages += [f"{path}: {complaint}" for complaint in made.complaints]
-            complained |= bool(made.complaints)
+            messages += [f"{path}: {complaint}" for complaint in outcome.complaints]
+            complained |= bool(outcome.complaints)
             continue
         absent = find_engine(documents[place]) is None
         if absent:
-            missing.setdefault(str(made), []).append(name)
+            missing.setdefault(str(outcome), []).append(name)
         else:
-            messages.append(f"{path}: {made}")
+            messages.append(f"{path}: {outcome}")
         if explicit or not absent:
             outputs.remove(path)
             failed = True
@@ -215,17 +215,19 @@ def _index(
     from symattn.printers.index import index
 
     path = output / f"{_INDEX}.html"
-    pages = {one: found for one in output.glob("*.html") if (found := _title(one)) is not None}
+    pages = {item: title for item in output.glob("*.html") if (title := _title(item)) is not None}
     first = output / f"{sheets[0].name}.html"
     if _INDEX in files or not outputs.may_write(path, _INDEX):
         # It is a sheet, or somebody else's.
         return first
     cards = [
-        (sheet.card, [(f"{sheet.name}.{one}", _CALLED[one]) for one in files[sheet.name]])
+        (sheet.card, [(f"{sheet.name}.{item}", _CALLED[item]) for item in files[sheet.name]])
         for sheet in sheets
     ]
     others = [
-        (one.name, pages[one]) for one in sorted(pages) if one != path and one.stem not in files
+        (item.name, pages[item])
+        for item in sorted(pages)
+        if item != path and item.stem not in files
     ]
     outputs.write(path, index(cards, others, sheets[0].say).encode(), _INDEX)
     return path if len(sheets) > 1 else first
@@ -238,8 +240,8 @@ def _title(path: Path) -> str | None:
             head = file.read(_HEAD).decode("utf-8", "replace")
     except OSError:
         return None
-    found = _TITLE.search(head)
-    return unescape(found[1]) if found else None
+    match = _TITLE.search(head)
+    return unescape(match[1]) if match else None
 
 
 def _print(sheets: Sequence[Printed], outputs: Outputs, form: str | None, strict: bool) -> int:
@@ -248,10 +250,10 @@ def _print(sheets: Sequence[Printed], outputs: Outputs, form: str | None, strict
     if form is not None and form in PLAIN:
         outputs.write(STANDARD_OUTPUT, sheet.texts[form].encode())
         return 0
-    ((_, made),) = typeset([made_of(sheet.papers)], [sheet.name], 1, sheet.files)
-    if isinstance(made, EngineFailure):
-        raise made
-    outputs.write(STANDARD_OUTPUT, made.pdf)
-    for complaint in made.complaints:
+    ((_, outcome),) = typeset([made_of(sheet.papers)], [sheet.name], 1, sheet.files)
+    if isinstance(outcome, EngineFailure):
+        raise outcome
+    outputs.write(STANDARD_OUTPUT, outcome.pdf)
+    for complaint in outcome.complaints:
         click.echo(visible(f"symattn: {sheet.name}: {complaint}"), err=True)
-    return CHECK_FAILED if made.complaints and strict else 0
+    return CHECK_FAILED if outcome.complaints and strict else 0

@@ -32,10 +32,10 @@ def _named(side: str, path: Path) -> str:
     """A file as a patch names it, below the folder that one is in; another from the root on."""
     near = os.path.relpath(path)
     name = Path(near if not near.startswith(os.pardir) else path.absolute()).as_posix()
-    held = os.fsencode(f"{side}/{name.lstrip('/')}")
-    plain = all(32 <= byte != 127 and byte not in b'"\\' for byte in held)
+    encoded = os.fsencode(f"{side}/{name.lstrip('/')}")
+    plain = all(32 <= byte != 127 and byte not in b'"\\' for byte in encoded)
     if plain:
         # A name with blanks ends at a tab.
-        return os.fsdecode(held) + "\t" * (b" " in held)
-    codes = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in held)
+        return os.fsdecode(encoded) + "\t" * (b" " in encoded)
+    codes = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in encoded)
     return f'"{"".join(codes)}"'

@@ -45,9 +45,11 @@ def write(
     parts = [("", key)] if form == "stack" else versions
     language = settings.get("language")
     jobs: list[Job] = [(_question, (text, form, language, solutions)) for _, text in parts]
-    made = case_arguments.of_jobs([name for name, _ in versions[: len(jobs)]], jobs, pace).whole()
-    name = made[0][0]
-    text = quiz(name, [question for _, question in made])
+    questions = case_arguments.of_jobs(
+        [name for name, _ in versions[: len(jobs)]], jobs, pace
+    ).whole()
+    name = questions[0][0]
+    text = quiz(name, [question for _, question in questions])
     if output == STANDARD_OUTPUT:
         outputs.write(output, text.encode())
         return

@@ -104,15 +104,15 @@ def _read(asker: Asker, article: Wanted, form: str, terminal: bool) -> str:
         return _readable(article.name, walkthrough(case.reading))
     from symattn.cli.understood import report
 
-    shown = partial(report, case, case.reading)
+    render = partial(report, case, case.reading)
     if terminal:
-        return case_arguments.printed(shown, is_asked=True)
+        return case_arguments.printed(render, is_asked=True)
     import io
 
     from rich.console import Console
 
     buffer = io.StringIO()
-    shown(Console(file=buffer, width=160, color_system=None))
+    render(Console(file=buffer, width=160, color_system=None))
     return buffer.getvalue()
 
 
@@ -123,7 +123,7 @@ def _readable(name: str, text: str) -> str:
     from symattn.solution.solution import solve
 
     try:
-        solve(library.load("walkthrough.toml", held=text.encode()))
+        solve(library.load("walkthrough.toml", data=text.encode()))
     except Faulty as error:
         so = "no walkthrough file that can be read again is made of that"
         faults = [Fault(fault.where, f"{fault.message}; {so}") for fault in error.faults]
@@ -149,10 +149,10 @@ def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
         "given": {
             name: {
                 "shape": list(case.program.quantities[name].shape),
-                "numbers": one.entries,
-                **at(one.span),
+                "numbers": item.entries,
+                **at(item.span),
             }
-            for name, one in reading.given.items()
+            for name, item in reading.given.items()
         },
         "steps": {
             name: {"expression": step.expression, "assumed": step.assumed, **at(step.span)}
@@ -170,8 +170,8 @@ def _as_dict(case: Case, reading: Reading) -> dict[str, Any]:
             for claim in reading.claims
         ],
         "open": [
-            {"what": one.what, "why": one.why, **at(one.span)}
-            for one in (*reading.open, *reading.unfit)
+            {"what": item.what, "why": item.why, **at(item.span)}
+            for item in (*reading.open, *reading.unfit)
         ],
         "assumptions": list(reading.assumptions),
         "coverage": coverage.dictionary(case, reading.numbers),

@@ -69,11 +69,11 @@ def command(
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output)
     case_arguments.distinct_files(cases)
-    made = case_arguments.of_each(cases, pace, _made, form, settings)
-    if not made.done:
-        made.tell()
-    code = write(made.done, output, outputs, form, strict, pace.jobs)
-    made.tell()
+    sheets = case_arguments.of_each(cases, pace, _made, form, settings)
+    if not sheets.done:
+        sheets.tell()
+    code = write(sheets.done, output, outputs, form, strict, pace.jobs)
+    sheets.tell()
     sys.exit(code)
 
 

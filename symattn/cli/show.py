@@ -65,8 +65,8 @@ def command(
       symattn show cat-sat-mat "grad(V)[0, 1] - Y[0, 1]" --format json
     """
     place = None if at is None else _indices(at)
-    shown = case_arguments.of_each([case], pace, _shown, quantity, place, places, rounding, form)
-    for text in shown.whole():
+    texts = case_arguments.of_each([case], pace, _shown, quantity, place, places, rounding, form)
+    for text in texts.whole():
         click.echo(text)
 
 
@@ -87,19 +87,19 @@ def _shown(
     read = case.load()
     asker.stage("computing")
     solution = solve(read)
-    found = solution[quantity]
+    result = solution[quantity]
     if place is not None:
-        found.at(*place)
-        found = solution[f"({quantity})[{', '.join(map(str, place))}]"]
+        result.at(*place)
+        result = solution[f"({quantity})[{', '.join(map(str, place))}]"]
     mode = solution.case.rounding if rounding is None else rounding_mode(rounding)
-    decimal = _texts(found.decimal(places, mode))
+    decimal = _texts(result.decimal(places, mode))
     if form == "json":
-        exact, latex = _nested(found, _exact), _nested(found, _latex)
+        exact, latex = _nested(result, _exact), _nested(result, _latex)
         content = {
             "case": solution.case.name,
             "quantity": quantity,
             "at": place,
-            "shape": list(found.shape),
+            "shape": list(result.shape),
             "exact": exact,
             "latex": latex,
             "decimal": decimal,
@@ -108,11 +108,11 @@ def _shown(
         }
         return json_text(content)
     if form == "latex":
-        return found.latex()
+        return result.latex()
     name = quantity
     if place is not None:
         name = syntax.entry_text(quantity, syntax.parse(quantity), place)
-    return "\n".join(_lines(visible(name), found, decimal, f"{places} places, {mode}"))
+    return "\n".join(_lines(visible(name), result, decimal, f"{places} places, {mode}"))
 
 
 def _indices(at: str) -> list[int]:

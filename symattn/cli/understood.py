@@ -31,8 +31,8 @@ def report(case: Case, reading: Reading, out: Console) -> None:
         _section(out, ("tokens",), ((", ".join(reading.tokens),),))
     _section(out, ("steps", ""), _steps(reading))
     if reading.loss is not None:
-        said = (f"{key} = {_shortly(value)}" for key, value in reading.loss.items())
-        _section(out, ("loss",), ((one,) for one in said))
+        entries = (f"{key} = {_shortly(value)}" for key, value in reading.loss.items())
+        _section(out, ("loss",), ((entry,) for entry in entries))
     _section(out, ("claims", "figures", ""), _claims(reading), right=(1,))
     _section(out, ("left open", "", ""), _open(reading))
     _section(out, ("not read", "", ""), _unread(reading))
@@ -61,15 +61,15 @@ def _section(
 
 
 def _inputs(case: Case, reading: Reading) -> Iterator[tuple[str, ...]]:
-    for name, one in reading.given.items():
+    for name, quantity in reading.given.items():
         shape = show(case.program.quantities[name].shape)
-        yield name, shape, _shortly(one.entries), _said(reading, one.span)
+        yield name, shape, _shortly(quantity.entries), _said(reading, quantity.span)
 
 
 def _steps(reading: Reading) -> Iterator[tuple[str, ...]]:
     for name, step in reading.steps.items():
-        said = "assumed" if step.assumed else _said(reading, step.span)
-        yield f"{name} = {short(step.expression, _EXPRESSION)}", said
+        origin = "assumed" if step.assumed else _said(reading, step.span)
+        yield f"{name} = {short(step.expression, _EXPRESSION)}", origin
 
 
 def _claims(reading: Reading) -> Iterator[tuple[str, ...]]:
@@ -102,18 +102,18 @@ def _whole(tree: syntax.Tree) -> syntax.Tree:
 
 
 def _open(reading: Reading) -> Iterator[tuple[str, ...]]:
-    items = sorted((*reading.open, *reading.unfit), key=lambda one: one.span)
-    for one in items:
-        yield f"line {_line(reading, one.span)}", short(one.what, _EXPRESSION), one.why
+    items = sorted((*reading.open, *reading.unfit), key=lambda item: item.span)
+    for item in items:
+        yield f"line {_line(reading, item.span)}", short(item.what, _EXPRESSION), item.why
 
 
 def _unread(reading: Reading) -> Iterator[tuple[str, ...]]:
     """The lines with numbers that were not read, with these and the line itself."""
-    found: dict[int, list[Number]] = {}
+    by_line: dict[int, list[Number]] = {}
     for number in coverage.with_status(reading.numbers, "unread"):
-        found.setdefault(_line(reading, number.span), []).append(number)
-    for line, numbers in found.items():
-        texts = short(", ".join(one.text for one in numbers), _NUMBERS)
+        by_line.setdefault(_line(reading, number.span), []).append(number)
+    for line, numbers in by_line.items():
+        texts = short(", ".join(figure.text for figure in numbers), _NUMBERS)
         yield f"line {line}", texts, short(reading.article.line(line).strip(), _LINE)
 
 
@@ -132,8 +132,8 @@ def _figures(spans: Nested[Span] | None) -> Iterator[Span]:
     if isinstance(spans, Span):
         yield spans
     elif spans is not None:
-        for one in spans:
-            yield from _figures(one)
+        for part in spans:
+            yield from _figures(part)
 
 
 def _shortly(value: object) -> str:

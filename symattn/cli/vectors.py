@@ -107,13 +107,16 @@ def command(
     wanted = samples_of(suite, dtypes or DTYPES, seeds)
     chosen = FORMS if forms == "all" else tuple(form for form in FORMS if form == forms)
     folder = Folder(output, wanted, chosen, outputs)
-    todo: list[workers.Job] = [(_made, (one, chosen)) for one in wanted]
+    todo: list[workers.Job] = [(_made, (sample, chosen)) for sample in wanted]
     at_once = jobs or os.cpu_count() or 1
-    with _progress(len(todo)) as advance, closing(workers.results(todo, limits, at_once)) as found:
-        for index, answer in found:
+    with (
+        _progress(len(todo)) as advance,
+        closing(workers.results(todo, limits, at_once)) as results,
+    ):
+        for index, answer in results:
             is_made = isinstance(answer, Made)
-            one = answer if is_made else failure(wanted[index], _why(answer, limits))
-            folder.take(index, one)
+            sample = answer if is_made else failure(wanted[index], _why(answer, limits))
+            folder.take(index, sample)
             advance()
     folder.finish()
     for name in folder.failed:

@@ -46,17 +46,17 @@ def command(cases: tuple[str, ...], form: str, strict: bool, pace: Pace) -> None
     Exits with 1 if anything is refuted; what is undecided fails only with
     --strict.
     """
-    found = case_arguments.of_each(cases, pace, _verified, form)
+    results = case_arguments.of_each(cases, pace, _verified, form)
     if form == "json":
-        content = {name: checks for name, _, checks in found.done}
+        content = {name: checks for name, _, checks in results.done}
         if content:
             click.echo(json_text(content))
     else:
-        for _, _, text in found.done:
+        for _, _, text in results.done:
             case_arguments.echo(text)
-    found.tell()
+    results.tell()
     passing = {Verdict.HOLDS} if strict else {Verdict.HOLDS, Verdict.UNDECIDED}
-    if any(verdict not in passing for _, verdict, _ in found.done):
+    if any(verdict not in passing for _, verdict, _ in results.done):
         sys.exit(CHECK_FAILED)
 
 
@@ -66,12 +66,12 @@ def _verified(asker: Asker, case: Wanted, form: str) -> tuple[str, Verdict, Any]
 
     with case_arguments.solved(asker, case) as solution:
         asker.stage("checking")
-        found = verify(solution)
+        verification = verify(solution)
     if form == "json":
-        content: Any = {check.quantity: check.as_dict() for check in found.checks}
+        content: Any = {check.quantity: check.as_dict() for check in verification.checks}
     else:
-        content = case_arguments.printed(lambda out: _print(found, out))
-    return case.label, found.verdict, content
+        content = case_arguments.printed(lambda out: _print(verification, out))
+    return case.label, verification.verdict, content
 
 
 def _print(item: Verification, out: Console) -> None:

@@ -69,21 +69,21 @@ def bindings(
 ) -> dict[str, Any]:
     """What the definition ``name`` takes of a line: operands as the kinds of its parameters
     say, the sizes of the first and of the result, and what a gradient needs besides."""
-    held: dict[str, tuple[Rows, Tracks]] = {
+    named: dict[str, tuple[Rows, Tracks]] = {
         key: (rows, tracks)
         for key, rows, tracks in zip(_operands(line.operation), operands, known, strict=True)
     }
     if gradient is not None and result is not None:
-        held.setdefault(definitions.RULES[line.operation][0], (result, result))
-        held["G"] = gradient, gradient
+        named.setdefault(definitions.RULES[line.operation][0], (result, result))
+        named["G"] = gradient, gradient
     first = operands[0] if operands else [[0]]
     sizes = {"n": len(first), "d": len(first[0]), "m": line.grid[1], **line.sizes}
     is_tracked = bool(operands) and isinstance(first[0][0], Tracked)
     number = Tracked if is_tracked else float
     bound: dict[str, Any] = {}
     for key, kind in _parameters(definitions.definition(name)).items():
-        if key in held:
-            rows, tracked = held[key]
+        if key in named:
+            rows, tracked = named[key]
             bound[key] = whole(tracked, line) if kind == "Whole" else _taken(kind, rows, tracked)
         elif key == "pi":
             bound[key] = PI if is_tracked else math.pi
@@ -178,8 +178,8 @@ def run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks] = ()) -> R
             [0.0 if level.is_masked else entry for entry, level in zip(*pair, strict=True)]
             for pair in zip(operands[0], known[0], strict=True)
         ]
-    found = entries(line.operation, bound, line.grid)
-    return _where_known(bound["M"], found) if "M" in bound else found
+    computed = entries(line.operation, bound, line.grid)
+    return _where_known(bound["M"], computed) if "M" in bound else computed
 
 
 def flow(
@@ -206,8 +206,8 @@ def flow(
         bound = bindings(name, line, operands, operands, result, gradient)
     except CannotTell:
         return [[UNKNOWN] * columns for _ in range(rows)]
-    found = entries(name, bound, (rows, columns))
-    return tracks(_where_known(bound["M"], found) if "M" in bound else found)
+    computed = entries(name, bound, (rows, columns))
+    return tracks(_where_known(bound["M"], computed) if "M" in bound else computed)
 
 
 def _gathered(gradient: Tracks, rows: int, columns: int) -> Tracks:

@@ -103,8 +103,8 @@ def forward(tape: Tape) -> list[Tracks]:
             for j, entry in enumerate(row):
                 if entry.is_nothing:
                     why = _NO_VALUE.get(line.operation, "-inf where only a number has a meaning")
-                    found = Fault(line.where, f"entry [{i}, {j}] has no value: {why}")
-                    faults.setdefault(place, found)
+                    fault = Fault(line.where, f"entry [{i}, {j}] has no value: {why}")
+                    faults.setdefault(place, fault)
                     if place in tape.named:
                         raise Malformed(faults[min(tape.uses(place) & faults.keys())])
         lines.append(result)

@@ -68,8 +68,8 @@ def sharpened(written: Sequence[Line], lines: Sequence[Tracks], place: Place) ->
 
 
 def _uses(written: Sequence[Line], place: Place) -> list[Place]:
-    found = {place}
+    places = {place}
     for each in range(place, -1, -1):
-        if each in found:
-            found.update(written[each].operands)
-    return sorted(found)
+        if each in places:
+            places.update(written[each].operands)
+    return sorted(places)

@@ -106,7 +106,7 @@ def expression(text: str) -> Expression:
     text = re.sub(r"(?<![\w.])0+(?=[0-9])", "", text)
     text = _GRADIENT.sub(r"grad(\1)", text)
     # A quantity may well be called lambda; to Python that is a keyword.
-    text = _WORD.sub(lambda found: found[0] + _MARK if iskeyword(found[0]) else found[0], text)
+    text = _WORD.sub(lambda match: match[0] + _MARK if iskeyword(match[0]) else match[0], text)
     try:
         body = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -115,8 +115,8 @@ def expression(text: str) -> Expression:
 
 
 def _refuse(text: str, why: str) -> NoReturn:
-    shown = text if len(text) <= 60 else text[:57] + "..."
-    raise Malformed(f"{shown!r}: {why}")
+    excerpt = text if len(text) <= 60 else text[:57] + "..."
+    raise Malformed(f"{excerpt!r}: {why}")
 
 
 class _Translator:
@@ -337,10 +337,10 @@ def _applied(function: str, value: Fraction | Tracked, raw: str) -> Fraction | T
             return Fraction(above, below)
     if function == "exp" and _tracked(value).is_zero:
         return Fraction(1)
-    found: Tracked = _FUNCTIONS[function](_tracked(value))
-    if math.isnan(found.value):
+    result: Tracked = _FUNCTIONS[function](_tracked(value))
+    if math.isnan(result.value):
         _refuse(raw, f"{function} of a number that is not certainly in its domain")
-    return found
+    return result
 
 
 def nested(raw: object, leaf: Callable[[object], Any]) -> tuple[tuple[int, ...], list[list[Any]]]:
@@ -374,8 +374,8 @@ def nested(raw: object, leaf: Callable[[object], Any]) -> tuple[tuple[int, ...],
         rows, shape = [], (len(raw), width)
         for i, row in enumerate(raw):
             if not isinstance(row, (list, tuple)) or len(row) != width:
-                found = len(row) if isinstance(row, (list, tuple)) else repr(row)
-                faults.append(Fault(f"[{i}]", f"expected {width} numbers, found {found}"))
+                actual = len(row) if isinstance(row, (list, tuple)) else repr(row)
+                faults.append(Fault(f"[{i}]", f"expected {width} numbers, found {actual}"))
                 continue
             rows.append([entry(item, f"[{i}][{j}]") for j, item in enumerate(row)])
     if 0 in shape:

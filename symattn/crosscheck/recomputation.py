@@ -244,8 +244,8 @@ def _probes(
     """
     uses = tape.uses(output)
     waiting = [place for place in dict.fromkeys(places) if place in uses]
-    held = sum(math.prod(tape.lines[place].grid) for place in uses)
-    most = max(min(most, _MAX_HELD // held), len(waiting))
+    total = sum(math.prod(tape.lines[place].grid) for place in uses)
+    most = max(min(most, _MAX_HELD // total), len(waiting))
     walks = {}
     for place in waiting:
         rows, columns = tape.lines[place].grid

@@ -198,9 +198,9 @@ class Tracked:
                 return 0
             if abs(self.value - right.value) > reach:
                 return 1 if self.value > right.value else -1
-            one, other_one = self.fraction, right.fraction
-            if one is not None and other_one is not None:
-                return (one > other_one) - (one < other_one)
+            own, other_one = self.fraction, right.fraction
+            if own is not None and other_one is not None:
+                return (own > other_one) - (own < other_one)
         raise CannotTell
 
     # Each raises CannotTell where floats don't decide it.

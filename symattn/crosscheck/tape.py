@@ -35,11 +35,11 @@ class Tape:
 
     def uses(self, line: Place) -> set[Place]:
         """The lines that ``line`` is computed from, itself included."""
-        found = {line}
+        used = {line}
         for place in range(line, -1, -1):
-            if place in found:
-                found.update(self.lines[place].operands)
-        return found
+            if place in used:
+                used.update(self.lines[place].operands)
+        return used
 
     def beyond(self) -> dict[Place, int]:
         """The products of matrices that are not recomputed, as with them there would be too
@@ -103,8 +103,8 @@ def tape(
 
 
 def _names(tree: Expression) -> set[str]:
-    found = {tree.text} if tree.operation in ("name", "gradient") else set()
-    return found.union(*map(_names, _inside(tree)))
+    names = {tree.text} if tree.operation in ("name", "gradient") else set()
+    return names.union(*map(_names, _inside(tree)))
 
 
 def _inside(tree: Expression) -> Iterator[Expression]:
@@ -258,12 +258,12 @@ class _Writer(Lines):
         except TypeError as error:
             taken = ", ".join(list(signature.parameters)[1:])
             raise Malformed(f"{tree.text} takes {taken}: {error}") from None
-        for name, found in list(bound.arguments.items())[1:]:
+        for name, operand in list(bound.arguments.items())[1:]:
             kind = signature.parameters[name].annotation
             bound.arguments[name] = (
-                tuple(self.argument(kind, item, name) for item in found)
-                if isinstance(found, tuple)
-                else self.argument(kind, found, name)
+                tuple(self.argument(kind, item, name) for item in operand)
+                if isinstance(operand, tuple)
+                else self.argument(kind, operand, name)
             )
         return function(*bound.args, **bound.kwargs)
 
@@ -336,9 +336,9 @@ class _Writer(Lines):
         if tree.operands:
             self.scalar(place, f"grad({output}, {tree.text})")
         elif self.upstream is not None:
-            found, terms = reader.nested(self.upstream, reader.linear)
-            if found != shape:
-                raise Malformed(f"expected the upstream's shape {shape}, found {found}")
+            upstream_shape, terms = reader.nested(self.upstream, reader.linear)
+            if upstream_shape != shape:
+                raise Malformed(f"expected the upstream's shape {shape}, found {upstream_shape}")
             rows = [[_plain(entry) for entry in row] for row in terms]
         else:
             height, width = self.grid(place)

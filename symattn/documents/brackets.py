@@ -59,30 +59,30 @@ def arrays(text: Text) -> Iterator[Written]:
     string = text.string
     at = 0
     while (start := string.find("[", at)) >= 0:
-        found = None if start and _is_index(string[start - 1]) else _Scanner(text, start).array()
-        if found is None:
+        array = None if start and _is_index(string[start - 1]) else _Scanner(text, start).array()
+        if array is None:
             at = start + 1
         else:
-            at = found.end
-            found = _unwrapped(text, found)
-            if not found.is_plain:
-                yield found
-                at = found.end
+            at = array.end
+            array = _unwrapped(text, array)
+            if not array.is_plain:
+                yield array
+                at = array.end
 
 
 def _is_index(before: str) -> bool:
     return before.isalnum() or before in "_])"
 
 
-def _unwrapped(text: Text, found: Written) -> Written:
+def _unwrapped(text: Text, array: Written) -> Written:
     """The array with what a print has around it, and the comment behind its last row."""
-    before = _BEFORE.search(text.string, max(found.start - 200, 0), found.start)
-    if before and (after := _AFTER.match(text.string, found.end)):
-        found = replace(found, start=before.start(), end=after.end(), is_plain=False)
-    if any(found.labels) and (comment := _COMMENT.match(text.string, found.end)):
+    before = _BEFORE.search(text.string, max(array.start - 200, 0), array.start)
+    if before and (after := _AFTER.match(text.string, array.end)):
+        array = replace(array, start=before.start(), end=after.end(), is_plain=False)
+    if any(array.labels) and (comment := _COMMENT.match(text.string, array.end)):
         label = (comment["said"] or comment["inside"]).strip()
-        found = replace(found, end=comment.end(), labels=(*found.labels[:-1], label))
-    return found
+        array = replace(array, end=comment.end(), labels=(*array.labels[:-1], label))
+    return array
 
 
 @dataclass
@@ -185,11 +185,11 @@ class _Scanner:
         for place, item in enumerate(here.items):
             parts += [_comma(item), item] if place else [item]
         parts.append(self.text[token.start() : token.end()])
-        made = Text.joined(parts)
+        array = Text.joined(parts)
         if self.open:
-            self.open[-1].items.append(made)
+            self.open[-1].items.append(array)
             self.open[-1].has_lists = True
-        return made
+        return array
 
     def _entries(self, here: _List, by_commas: bool) -> None:
         """Close the entries since the last comma: one, or numbers with blanks between."""

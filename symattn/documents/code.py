@@ -97,20 +97,20 @@ class Codes:
     def _program(self, parsed: Source, events: Sequence[Event]) -> Iterator[Passage]:
         """What the statements of a piece of Python say, and its comments."""
         labels = {label for event in events for label in _labels(event.pieces)}
-        said = {line for line, text in parsed.comments.items() if text.string.strip() in labels}
+        taken = {line for line, text in parsed.comments.items() if text.string.strip() in labels}
         before = min((node.lineno for node in parsed.body), default=1 << 30)
-        yield from self._comments(parsed, said, range(1, before))
+        yield from self._comments(parsed, taken, range(1, before))
         refilled = set(map(id, self.program.refilled))
         for event in events:
             if id(event) in refilled:
                 continue
             pieces: tuple[Piece, ...] = event.pieces
             line = event.node.end_lineno or 0
-            if event.source is parsed and line not in said and line in parsed.comments:
-                said.add(line)
+            if event.source is parsed and line not in taken and line in parsed.comments:
+                taken.add(line)
                 pieces = self._remarked(event, parsed.comments[line])
             yield Passage("code", pieces)
-        yield from self._comments(parsed, said, range(before, 1 << 30))
+        yield from self._comments(parsed, taken, range(before, 1 << 30))
 
     def _remarked(self, event: Event, comment: Text) -> tuple[Piece, ...]:
         """A statement with the comment behind it: a printed result goes on with its chain."""
@@ -131,15 +131,15 @@ class Codes:
                 return (*event.pieces[:-1], chain)
         return (*event.pieces, *pieces)
 
-    def _comments(self, parsed: Source, said: set[int], where: range) -> Iterator[Passage]:
+    def _comments(self, parsed: Source, taken: set[int], where: range) -> Iterator[Passage]:
         """The comments that no statement has behind it; those of neighbouring lines
         together, so that an array among them is found."""
         run: list[Text] = []
         previous = 0
         for line, text in parsed.comments.items():
-            if line in said or line not in where:
+            if line in taken or line not in where:
                 continue
-            said.add(line)
+            taken.add(line)
             if run and line != previous + 1:
                 yield from printouts.passages(run, "code")
                 run = []
@@ -158,9 +158,9 @@ class Codes:
                 if prompt and (statement or printed):
                     yield from self._exchange(statement, printed)
                     statement, printed = [], []
-                found = prompt or more
-                assert found is not None
-                statement.append(line[found.end() :])
+                marker = prompt or more
+                assert marker is not None
+                statement.append(line[marker.end() :])
             else:
                 result = _RESULT.match(line.string)
                 printed.append(line[result.end() if result else 0 :])
@@ -180,16 +180,16 @@ def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, Source | None]]:
     indentation, as in many a copy, ends where it returns."""
     at = 0
     while at < len(pieces):
-        piece, found, taken = pieces[at], source.parsed(pieces[at]), 1
-        if found is None and _HEAD.fullmatch(piece.string):
+        piece, program, taken = pieces[at], source.parsed(pieces[at]), 1
+        if program is None and _HEAD.fullmatch(piece.string):
             body = range(at + 1, min(at + _BODY, len(pieces)))
             last = next((k for k in body if pieces[k].string.startswith("return")), None)
             if last is not None:
-                indented = [part for one in pieces[at + 1 : last + 1] for part in _indented(one)]
+                indented = [part for line in pieces[at + 1 : last + 1] for part in _indented(line)]
                 whole = Text.joined([piece, *indented])
-                if (found := source.parsed(whole)) is not None:
+                if (program := source.parsed(whole)) is not None:
                     piece, taken = whole, last + 1 - at
-        yield piece, found
+        yield piece, program
         at += taken
 
 

@@ -74,10 +74,10 @@ def beside(lines: Sequence[Text]) -> Iterator[Stacked]:
     """
     at = 0
     while at < len(lines):
-        found = _beside(lines, at)
-        at = at + 1 if found is None else found.last + 1
-        if found is not None:
-            yield found
+        stacked = _beside(lines, at)
+        at = at + 1 if stacked is None else stacked.last + 1
+        if stacked is not None:
+            yield stacked
 
 
 def under(lines: Sequence[Text], are_printed: bool) -> Iterator[Stacked]:
@@ -90,13 +90,13 @@ def under(lines: Sequence[Text], are_printed: bool) -> Iterator[Stacked]:
     """
     at = free = 0
     while at < len(lines):
-        found, after = _stacked(lines, at, free, are_printed)
-        if found is None:
-            found, reached = _columns(lines, at, free)
+        stacked, after = _stacked(lines, at, free, are_printed)
+        if stacked is None:
+            stacked, reached = _columns(lines, at, free)
             after = max(after, reached)
         at = max(after, at + 1)
-        if found is not None:
-            yield found
+        if stacked is not None:
+            yield stacked
             free = at
 
 
@@ -134,41 +134,46 @@ _Found = tuple[Stacked | None, int]
 def _beside(lines: Sequence[Text], first: int) -> Stacked | None:
     """Arrays whose first rows stand in one line: ``Q = [[1, 0], K = [[0, 1],``."""
     line = _cut(lines[first])
-    if sum(one.left == "[[" and not one.right.startswith("]]") for one in line.segments) < 2:
+    if (
+        sum(
+            segment.left == "[[" and not segment.right.startswith("]]") for segment in line.segments
+        )
+        < 2
+    ):
         return None
-    held = [line]
-    while not all(one.right.startswith("]]") for one in held[-1].segments):
-        if first + len(held) == len(lines):
+    rows = [line]
+    while not all(segment.right.startswith("]]") for segment in rows[-1].segments):
+        if first + len(rows) == len(lines):
             return None
-        following = _cut(lines[first + len(held)])
-        opens = any(one.left == "[[" for one in following.segments)
+        following = _cut(lines[first + len(rows)])
+        opens = any(segment.left == "[[" for segment in following.segments)
         if opens or len(following.segments) != len(line.segments):
             return None
-        held.append(following)
-    return _made(held, first)
+        rows.append(following)
+    return _made(rows, first)
 
 
-def _made(held: Sequence[_Line], first: int) -> Stacked | None:
+def _made(rows: Sequence[_Line], first: int) -> Stacked | None:
     """Rows under each other as arrays, with the text that stands between them."""
     arrays = [
-        _array([line.segments[k].numbers for line in held]) for k in range(len(held[0].segments))
+        _array([line.segments[k].numbers for line in rows]) for k in range(len(rows[0].segments))
     ]
     written: list[list[Text]] = [[]]
-    for k in range(len(held[0].around)):
-        said = [text for line in held if (text := line.around[k]).string.strip(" \t,")]
-        if len(said) > 1 or None in arrays:
+    for k in range(len(rows[0].around)):
+        texts = [text for line in rows if (text := line.around[k]).string.strip(" \t,")]
+        if len(texts) > 1 or None in arrays:
             return None
-        if said:
-            new = _BEGINS.match(said[0].string)
+        if texts:
+            new = _BEGINS.match(texts[0].string)
             if k and new and k < len(arrays):
-                written.append([said[0][new.start("new") :]])
+                written.append([texts[0][new.start("new") :]])
             else:
-                written[-1].append(said[0])
+                written[-1].append(texts[0])
         if k < len(arrays):
             array = arrays[k]
             assert array is not None
             written[-1].append(array)
-    last = first + len(held) - 1
+    last = first + len(rows) - 1
     return Stacked(first, last, tuple(_spaced(parts) for parts in written))
 
 
@@ -203,50 +208,52 @@ def _array(rows: Sequence[Sequence[Text]]) -> Text | None:
 
 def _stacked(lines: Sequence[Text], first: int, free: int, are_printed: bool) -> _Found:
     """Rows between bars or in brackets, under each other."""
-    held: list[_Line] = []
+    rows: list[_Line] = []
     for place in range(first, len(lines)):
         line = _cut(lines[place])
-        if not line.segments or any("[[" in one.left or "]]" in one.right for one in line.segments):
+        if not line.segments or any(
+            "[[" in segment.left or "]]" in segment.right for segment in line.segments
+        ):
             break
-        if held and not _is_under(held[-1], line):
+        if rows and not _is_under(rows[-1], line):
             break
-        held.append(line)
-    end = first + len(held)
-    if len(held) < 2:
+        rows.append(line)
+    end = first + len(rows)
+    if len(rows) < 2:
         return None, end
-    labels = [line.around[0].string.strip() for line in held]
-    single = len(held[0].segments) == 1
-    if single and held[0].segments[0].left != "(" and all(map(_is_label, labels)):
-        comments = [line.around[1].string.strip() for line in held]
-        array = _array([line.segments[0].numbers for line in held])
+    labels = [line.around[0].string.strip() for line in rows]
+    single = len(rows[0].segments) == 1
+    if single and rows[0].segments[0].left != "(" and all(map(_is_label, labels)):
+        comments = [line.around[1].string.strip() for line in rows]
+        array = _array([line.segments[0].numbers for line in rows])
         plain = not any(map(_LINK.search, comments)) and (all(comments) or not any(comments))
         if array is None or not plain:
             return None, end
-        head, columns = _head(lines, first, len(held[0].segments[0].numbers), free)
+        head, columns = _head(lines, first, len(rows[0].segments[0].numbers), free)
         return Stacked(head, end - 1, (array,), tuple(labels), columns), end
-    bare = not any(text.string.strip(" \t,") for line in held for text in line.around)
-    if bare and are_printed and held[0].segments[0].left == "[":
+    bare = not any(text.string.strip(" \t,") for line in rows for text in line.around)
+    if bare and are_printed and rows[0].segments[0].left == "[":
         return None, end
-    if any(one.left == "(" and len(one.numbers) < 2 for one in held[0].segments):
+    if any(segment.left == "(" and len(segment.numbers) < 2 for segment in rows[0].segments):
         return None, end
-    return _made(held, first), end
+    return _made(rows, first), end
 
 
 def _is_under(above: _Line, line: _Line) -> bool:
     """Whether the rows of a line stand under those of the line above."""
     return len(above.segments) == len(line.segments) and all(
-        one.start < other.end
-        and other.start < one.end
-        and len(one.numbers) == len(other.numbers)
-        and _alike(one, other)
-        for one, other in zip(above.segments, line.segments, strict=True)
+        segment.start < other.end
+        and other.start < segment.end
+        and len(segment.numbers) == len(other.numbers)
+        and _alike(segment, other)
+        for segment, other in zip(above.segments, line.segments, strict=True)
     )
 
 
-def _alike(one: _Segment, other: _Segment) -> bool:
+def _alike(segment: _Segment, other: _Segment) -> bool:
     """Whether two rows are in brackets of one kind."""
     plain = "[(|"
-    return one.left == other.left or (one.left not in plain and other.left not in plain)
+    return segment.left == other.left or (segment.left not in plain and other.left not in plain)
 
 
 def _is_label(text: str) -> bool:
@@ -314,8 +321,8 @@ def _columns(lines: Sequence[Text], first: int, free: int) -> _Found:
     array = _array(figures)
     if array is None or (not names and (width < 2 or not decimals)):
         return None, end
-    said = tuple(labels) if any(labels) else ()
-    return Stacked(head, end - 1, (array,), said, names), end
+    row_labels = tuple(labels) if any(labels) else ()
+    return Stacked(head, end - 1, (array,), row_labels, names), end
 
 
 def _is_like(row: _Row, other: _Row) -> bool:

@@ -38,9 +38,9 @@ def tokens(string: str) -> list[Token]:
     ['display']
     """
     parser = _parser()
-    found: list[Token] = []
-    parser.block.parse(string, parser, {}, found)
-    return found
+    block_tokens: list[Token] = []
+    parser.block.parse(string, parser, {}, block_tokens)
+    return block_tokens
 
 
 @lru_cache(maxsize=1)

@@ -68,8 +68,8 @@ def read_article(path: str | Path) -> Article:
     """
     path = Path(path)
     try:
-        kind, made = _KIND
-        return article(path, content(path, "the file", kind, _meant(path) or made))
+        kind, hint = _KIND
+        return article(path, content(path, "the file", kind, _meant(path) or hint))
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
 
@@ -77,7 +77,7 @@ def read_article(path: str | Path) -> Article:
 def articles_in(folder: Path) -> list[str]:
     """The names of the articles in a folder, in order; none where it can't be read."""
     try:
-        return sorted(one.name for one in folder.iterdir() if is_article(one))
+        return sorted(path.name for path in folder.iterdir() if is_article(path))
     except (OSError, ValueError):
         return []
 
@@ -95,7 +95,7 @@ def _meant(path: Path) -> str:
     return "" if is_there(path) else alike(path.name, articles_in(path.parent))
 
 
-def article(path: Path, held: bytes) -> Article:
+def article(path: Path, data: bytes) -> Article:
     """The article of a file that holds these bytes; its suffix tells the form.
 
     >>> article(Path("a.md"), b"So $x = 1$").blocks[0].parts[1].kind
@@ -103,40 +103,42 @@ def article(path: Path, held: bytes) -> Article:
     """
     form = FORMS.get(path.suffix.lower())
     if form is None:
-        said = repr(short(path.suffix)) if path.suffix else "none"
-        raise Malformed(f"the suffix of an article is {expected(path.suffix, FORMS)}; found {said}")
-    source, encoding = _pages(held) if form == "pdf" else decoded(held)
+        suffix = repr(short(path.suffix)) if path.suffix else "none"
+        raise Malformed(
+            f"the suffix of an article is {expected(path.suffix, FORMS)}; found {suffix}"
+        )
+    source, encoding = _pages(data) if form == "pdf" else decoded(data)
     text = unified(Text.whole(source)[source.startswith("\ufeff") :])
     # A notebook has its lines in strings.
     lines = text.string.split("\\n" if form == "notebook" else "\n")
     if (count := sum(1 for line in lines if line.strip())) > LINES.most:
         raise Malformed(f"the file has {LINES.said(count)}")
-    found = _read(form, text)
-    title = found.title or _heading(found.blocks)
-    made = Article(path, form, source, found.blocks, encoding, title, found.notes)
-    _check_numbers(made)
-    return made
+    contents = _read(form, text)
+    title = contents.title or _heading(contents.blocks)
+    document = Article(path, form, source, contents.blocks, encoding, title, contents.notes)
+    _check_numbers(document)
+    return document
 
 
-def _check_numbers(made: Article) -> None:
+def _check_numbers(article: Article) -> None:
     """Malformed, with the place, where an article prints more numbers than are read."""
     left = NUMBERS.most
-    for text in _texts(made):
-        found = [match.start() for match in NUMBER.finditer(text.string)]
-        if len(found) > left:
-            place = made.place(text.span(found[left]).start)
+    for text in _texts(article):
+        starts = [match.start() for match in NUMBER.finditer(text.string)]
+        if len(starts) > left:
+            place = article.place(text.span(starts[left]).start)
             raise Malformed(Fault(f"column {place.column}", NUMBERS.said(), place.line))
-        left -= len(found)
+        left -= len(starts)
 
 
-def _texts(made: Article) -> Iterator[Text]:
+def _texts(article: Article) -> Iterator[Text]:
     """All texts of an article, in order."""
-    for block in made.blocks:
+    for block in article.blocks:
         parts = chain(block.parts, *(cell.parts for row in block.rows for cell in row))
         yield from (part.text for part in parts)
 
 
-def decoded(held: bytes) -> tuple[str, str]:
+def decoded(data: bytes) -> tuple[str, str]:
     """The text of these bytes, and its encoding: UTF-8, or UTF-16 with its mark.
 
     The mark is kept, so that the text encodes to the same bytes.
@@ -144,11 +146,11 @@ def decoded(held: bytes) -> tuple[str, str]:
     >>> decoded("\\ufeffα".encode("utf-16-le"))
     ('\\ufeffα', 'utf-16-le')
     """
-    encoding = next((name for mark, name in _MARKS if held.startswith(mark)), "utf-8")
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
     try:
-        source = held.decode(encoding)
+        source = data.decode(encoding)
     except UnicodeDecodeError as error:
-        line = held.count(b"\n", 0, error.start) + 1
+        line = data.count(b"\n", 0, error.start) + 1
         raise Malformed(
             f"not text: byte {error.start}, in line {line}, is no {encoding.upper()}; "
             "save the file as UTF-8"
@@ -159,11 +161,11 @@ def decoded(held: bytes) -> tuple[str, str]:
     return source, encoding
 
 
-def _pages(held: bytes) -> tuple[str, str]:
+def _pages(data: bytes) -> tuple[str, str]:
     """The text of a PDF file, which is what its places count in."""
     from symattn.documents import pdf
 
-    return pdf.text(held), "utf-8"
+    return pdf.text(data), "utf-8"
 
 
 def _read(form: Form, text: Text) -> Contents:

@@ -73,10 +73,10 @@ def _under(lines: Sequence[Text], run: Sequence[Line], are_printed: bool) -> Ite
 
 def _stacked(stack: Stacked, first: int) -> Iterator[Line]:
     for text in stack.lines:
-        said: Said = ()
+        labels: Said = ()
         if stack.rows_said or stack.columns_said:
-            said = ((text.span(), stack.rows_said, stack.columns_said),)
-        yield Line(text, first + stack.first, first + stack.last, said)
+            labels = ((text.span(), stack.rows_said, stack.columns_said),)
+        yield Line(text, first + stack.first, first + stack.last, labels)
 
 
 def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
@@ -92,23 +92,23 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
         parts += [line, Text.at("\n", Span(place, place))]
         reached += len(line) + 1
     text = Text.joined(parts)
-    found = iter(brackets.arrays(text))
-    array = next(found, None)
+    arrays = iter(brackets.arrays(text))
+    array = next(arrays, None)
     number = 0
     while number < len(starts):
         at, begun = starts[number], number
-        made: list[Text] = []
-        said: list[tuple[Span, tuple[str, ...], tuple[str, ...]]] = []
+        pieces: list[Text] = []
+        labels: list[tuple[Span, tuple[str, ...], tuple[str, ...]]] = []
         while array is not None and array.start < starts[number] + len(lines[first + number]) + 1:
-            made += [text[at : array.start], array.text]
+            pieces += [text[at : array.start], array.text]
             if any(array.labels):
-                said.append((array.text.span(), array.labels, ()))
+                labels.append((array.text.span(), array.labels, ()))
             at = array.end
             while number + 1 < len(starts) and starts[number + 1] < at:
                 number += 1
-            array = next(found, None)
-        made.append(text[at : starts[number] + len(lines[first + number])])
-        yield Line(Text.joined(made), first + begun, first + number, tuple(said))
+            array = next(arrays, None)
+        pieces.append(text[at : starts[number] + len(lines[first + number])])
+        yield Line(Text.joined(pieces), first + begun, first + number, tuple(labels))
         number += 1
 
 
@@ -125,23 +125,23 @@ def of_table(table: Table) -> Labelled | None:
     rows = [[_figure(cell) for cell in row] for row in table.rows]
     if not rows or not rows[0]:
         return None
-    said: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     if not all(row and row[0] for row in rows):
-        said = tuple(_said(row[0]) if row else "" for row in table.rows)
+        labels = tuple(_said(row[0]) if row else "" for row in table.rows)
         rows = [row[1:] for row in rows]
     elif _are_counted(rows, table.head):
-        said = tuple(row[0].text for row in rows if row[0])
+        labels = tuple(row[0].text for row in rows if row[0])
         rows = [row[1:] for row in rows]
     width = len(rows[0])
     if not width or any(len(row) != width or not all(row) for row in rows):
         return None
     head = tuple(map(_said, table.head))
-    if len(head) == width + 1 and said:
+    if len(head) == width + 1 and labels:
         head = head[1:]
     figures = [[cell for cell in row if cell] for row in rows]
     return Labelled(
         tuple(Labelled(tuple(row), span=row[0].span.to(row[-1].span)) for row in figures),
-        rows_said=said,
+        rows_said=labels,
         columns_said=head if len(head) == width else (),
         span=figures[0][0].span.to(figures[-1][-1].span),
     )
@@ -153,9 +153,9 @@ def _are_counted(
     """Whether the first of each row is its number, under a heading that isn't one of the
     others' kind."""
     numbers = [row[0].text for row in rows if row[0]]
-    if len(rows) < 2 or len(rows[0]) < 3 or not all(one.isdigit() for one in numbers):
+    if len(rows) < 2 or len(rows[0]) < 3 or not all(number.isdigit() for number in numbers):
         return False
-    plain = [one.lstrip("0") or "0" for one in numbers]
+    plain = [number.lstrip("0") or "0" for number in numbers]
     counted = any(plain == [str(k) for k in range(first, first + len(rows))] for first in (0, 1))
     return counted and len(head) == len(rows[0])
 

@@ -37,10 +37,12 @@ def drawn(address: Text) -> Text | None:
     rest = address[len(at) + 1 + start : len(at) + 1 + end]
     parts, last = [], 0
     for sign in _ENCODED.finditer(rest.string):
-        said = {"+": " ", "&space;": " ", "&plus;": "+", "&amp;": "&"}.get(sign[0])
+        character = {"+": " ", "&space;": " ", "&plus;": "+", "&amp;": "&"}.get(sign[0])
         span = rest.span(sign.start(), sign.end())
-        said = unquote_to_bytes(sign[0]).decode(errors="replace") if said is None else said
-        parts += [rest[last : sign.start()], Text.at(said, span)]
+        character = (
+            unquote_to_bytes(sign[0]).decode(errors="replace") if character is None else character
+        )
+        parts += [rest[last : sign.start()], Text.at(character, span)]
         last = sign.end()
     plain = Text.joined([*parts, rest[last:]])
     parts, last = [], 0

@@ -71,8 +71,8 @@ def note(comment: Text) -> Text | None:
     >>> str(note(Text.whole(" symattn: ignore ")))
     'ignore'
     """
-    said = _NOTE.fullmatch(comment.string)
-    return comment[said.start(1) : said.end(1)].stripped() if said else None
+    match = _NOTE.fullmatch(comment.string)
+    return comment[match.start(1) : match.end(1)].stripped() if match else None
 
 
 def pieces(text: Text, labels: Container[str] = frozenset()) -> list[Piece]:
@@ -104,10 +104,10 @@ class Closers:
 
     def after(self, closer: str, at: int) -> int:
         """The first place from ``at`` on, or -1; ``at`` never goes back."""
-        found = self._next.get(closer, 0)
-        if found >= 0 and (found < at or closer not in self._next):
-            found = self._next[closer] = self._string.find(closer, at)
-        return found
+        place = self._next.get(closer, 0)
+        if place >= 0 and (place < at or closer not in self._next):
+            place = self._next[closer] = self._string.find(closer, at)
+        return place
 
 
 class _Scan:
@@ -243,10 +243,10 @@ class _Scan:
     @cached_property
     def _dollars(self) -> list[int]:
         """Where dollars stand that no backslash and no code hides."""
-        found = [m.start() for m in _DOLLAR.finditer(self.string) if m[0] == "$"]
+        dollars = [m.start() for m in _DOLLAR.finditer(self.string) if m[0] == "$"]
         spans = [(start, end) for start, (_, end) in self._spans.items()]
         kept, k = [], 0
-        for at in found:
+        for at in dollars:
             while k < len(spans) and spans[k][1] <= at:
                 k += 1
             if k == len(spans) or at < spans[k][0]:
@@ -314,8 +314,8 @@ class _Scan:
 
     def _is_tex(self, start: int, end: int) -> bool:
         """Whether brackets hold a formula: else they are escaped ones, of words."""
-        found = self._tex_from(start)
-        if 0 <= found < end:
+        place = self._tex_from(start)
+        if 0 <= place < end:
             return True
         alone = self._is_alone(start - 2, end + 2)
         return alone and 0 <= self.closers.after("=", start) < end
@@ -326,7 +326,7 @@ class _Scan:
 
     @cached_property
     def _tex(self) -> list[int]:
-        return [found.start() for found in _TEX.finditer(self.string)]
+        return [match.start() for match in _TEX.finditer(self.string)]
 
     # -- emphasis ----------------------------------------------------------------
 
@@ -342,9 +342,9 @@ class _Scan:
         if closes:
             while count and opened:
                 place = opened[-1]
-                held = self.out[place]
-                assert isinstance(held, tuple)
-                first, last = held
+                run = self.out[place]
+                assert isinstance(run, tuple)
+                first, last = run
                 taken = min(2, count, last - first)
                 count -= taken
                 self.out[place] = (first, last - taken) if taken < last - first else None
@@ -373,10 +373,8 @@ class _Scan:
         target = _TARGET.match(self.string, end) if following == "(" else None
         if target is None:
             label = _LABEL.match(self.string, end) if following == "[" else None
-            said = (label[1] if label else "") or self.string[
-                start : min(mark.start(), start + 200)
-            ]
-            if said.lower() not in self.labels:
+            key = (label[1] if label else "") or self.string[start : min(mark.start(), start + 200)]
+            if key.lower() not in self.labels:
                 return self._plain(mark)
             end = label.end() if label else end
         if is_image:
@@ -396,8 +394,8 @@ class _Scan:
             closed = self.closers.after("-->", start + 4)
             if closed < 0:
                 return self._plain(mark)
-            if (said := note(self.text[start + 4 : closed])) is not None:
-                self.out.append(Piece("note", said))
+            if (message := note(self.text[start + 4 : closed])) is not None:
+                self.out.append(Piece("note", message))
             return closed + 3
         if raised := _RAISED.match(string, start):
             self._raised(raised)

@@ -70,14 +70,14 @@ def lines(signs: Iterable[Sign], rules: Iterable[Rule] = ()) -> list[str]:
 
     Raises :class:`Malformed` for a page of too many signs or brackets.
     """
-    held = [sign for sign in signs if sign.text.strip()]
-    if len(held) > SIGNS.most:
-        raise Malformed(SIGNS.said(len(held)))
-    fences = _fences([sign for sign in held if _FENCE.fullmatch(sign.text)])
+    visible = [sign for sign in signs if sign.text.strip()]
+    if len(visible) > SIGNS.most:
+        raise Malformed(SIGNS.said(len(visible)))
+    fences = _fences([sign for sign in visible if _FENCE.fullmatch(sign.text)])
     drawn = sorted(rules, key=lambda rule: rule.right - rule.left)
     if max(len(fences), len(drawn)) > BRACKETS.most:
         raise Malformed(BRACKETS.said(max(len(fences), len(drawn))))
-    words = _words([sign for sign in held if not _FENCE.fullmatch(sign.text)])
+    words = _words([sign for sign in visible if not _FENCE.fullmatch(sign.text)])
     words, left = _matrices(words, fences)
     plain = [piece for fence in left for piece in fence.pieces if piece.text in _PLAIN]
     words = _scripted(_words([*words, *plain]))
@@ -126,8 +126,8 @@ def _fences(pieces: Sequence[Sign]) -> list[_Fence]:
             column[-1].append(piece)
         else:
             column.append([piece])
-    found = [_Fence(tuple(run)) for column in columns.values() for run in column]
-    return sorted(found, key=lambda fence: (fence.left, fence.reach))
+    fences = [_Fence(tuple(run)) for column in columns.values() for run in column]
+    return sorted(fences, key=lambda fence: (fence.left, fence.reach))
 
 
 def _matrices(words: list[Sign], fences: list[_Fence]) -> tuple[list[Sign], list[_Fence]]:
@@ -140,7 +140,7 @@ def _matrices(words: list[Sign], fences: list[_Fence]) -> tuple[list[Sign], list
             left.append(fence)
         else:
             pairs.append((left.pop(at), fence))
-    made = []
+    grids = []
     for opening, closing in pairs:
         grid = _grid(words, opening, closing, pairs)
         if grid is None:
@@ -151,8 +151,8 @@ def _matrices(words: list[Sign], fences: list[_Fence]) -> tuple[list[Sign], list
         rows = [f"[{', '.join(word.text for word in row)}]" for row in grid]
         text = rows[0] if len(rows) == 1 else f"[{', '.join(rows)}]"
         down = (grid[0][0].down + grid[-1][0].down) / 2
-        made.append(Sign(text, opening.left, closing.right, down, grid[0][0].size))
-    return words + made, left
+        grids.append(Sign(text, opening.left, closing.right, down, grid[0][0].size))
+    return words + grids, left
 
 
 def _match(opening: _Fence, closing: _Fence) -> bool:
@@ -219,19 +219,19 @@ def _columns(rows: list[list[Sign]]) -> list[list[Sign]] | None:
 def _scripted(words: list[Sign]) -> list[Sign]:
     """Small words right behind a larger one, and lower or higher, belong to it."""
     rows = _rows(words, 0.7)
-    made: list[Sign] = []
+    scripted: list[Sign] = []
     for at, row in enumerate(rows):
         near = [word for other in rows[max(at - 4, 0) : at + 5] for word in other]
         for word in row:
             base = next((larger for larger in near if _carries(larger, word)), None)
             if base is None:
-                made.append(word)
+                scripted.append(word)
             else:
                 mark = "_" if word.down > base.down else "^"
                 text = f"{mark}{{{word.text}}}"
-                made.append(replace(word, text=text, down=base.down, is_script=True))
+                scripted.append(replace(word, text=text, down=base.down, is_script=True))
     joined: list[Sign] = []
-    for row in _rows(made, 0.7):
+    for row in _rows(scripted, 0.7):
         begin = len(joined)
         for word in row:
             if word.is_script and len(joined) > begin:
@@ -275,36 +275,36 @@ def _rooted(words: list[Sign], rule: Rule) -> list[Sign] | None:
     if not under or not roots:
         return None
     text = f"{roots[0].text}({_line(under)})"
-    made = replace(under[0], text=text, left=roots[0].left, right=rule.right)
-    return _without(words, [*under, roots[0]], made)
+    root = replace(under[0], text=text, left=roots[0].left, right=rule.right)
+    return _without(words, [*under, roots[0]], root)
 
 
 def _divided(words: list[Sign], rule: Rule) -> list[Sign] | None:
     """Words with the fraction of this line as one; none where it is a line of a table,
     which is wider than what it parts, or parts what stands in columns."""
     over, under = _beside(words, rule, 1.4, 0), _beside(words, rule, 0, 1.8)
-    if not over or not under or any(len(_rows(held, 1.5)) > 1 for held in (over, under)):
+    if not over or not under or any(len(_rows(signs, 1.5)) > 1 for signs in (over, under)):
         return None
-    held = [*over, *under]
-    width = max(word.right for word in held) - min(word.left for word in held)
+    signs = [*over, *under]
+    width = max(word.right for word in signs) - min(word.left for word in signs)
     parts = [_line(over), _line(under)]
     if rule.right - rule.left - width > 6 or any("  " in part for part in parts):
         return None
     text = "/".join(part if part.isalnum() else f"({part})" for part in parts)
     # The line of a fraction runs through the middle of the signs beside it.
     down = rule.down + 0.25 * over[0].size
-    made = Sign(text, rule.left, rule.right, down, over[0].size)
-    return _without(words, held, made)
+    fraction = Sign(text, rule.left, rule.right, down, over[0].size)
+    return _without(words, signs, fraction)
 
 
-def _without(words: list[Sign], parts: Sequence[Sign], made: Sign) -> list[Sign]:
+def _without(words: list[Sign], parts: Sequence[Sign], whole: Sign) -> list[Sign]:
     gone = {id(part) for part in parts}
-    return [*(word for word in words if id(word) not in gone), made]
+    return [*(word for word in words if id(word) not in gone), whole]
 
 
 def _set(words: list[Sign]) -> list[str]:
     """Words as lines, with room between them where the page has it."""
-    made: list[str] = []
+    lines: list[str] = []
     rows = _rows(words, 1.5)
     for before, row in pairwise([None, *rows]):
         if row is None:
@@ -312,9 +312,9 @@ def _set(words: list[Sign]) -> list[str]:
         if before is not None:
             size, other = row[0].size, before[0].size
             if row[0].down - before[0].down > 1.7 * size or abs(size - other) > 0.15 * size:
-                made.append("")
-        made.append(_line(row))
-    return made
+                lines.append("")
+        lines.append(_line(row))
+    return lines
 
 
 def _line(row: Iterable[Sign]) -> str:

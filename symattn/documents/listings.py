@@ -76,9 +76,9 @@ def _session(lines: list[Text], language: str, tags: tuple[str, ...]) -> list[Bl
         answer = _ANSWER.match(line.string)
         return ("output", line[answer.end() :]) if answer else ("code", line)
 
-    told = [said(line) for line in lines]
+    pairs = [said(line) for line in lines]
     blocks = [
         _block(kind, [line for _, line in group], language, tags)
-        for kind, group in groupby(told, key=lambda pair: pair[0])
+        for kind, group in groupby(pairs, key=lambda pair: pair[0])
     ]
     return [block for block in blocks if block.text.string.strip()]

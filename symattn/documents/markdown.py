@@ -76,8 +76,8 @@ def read(source: Text) -> Contents:
     ('By hand', ['prose', 'formula'])
     """
     front = _FRONT.match(source.string)
-    said = _TITLE.search(front[2]) if front else None
-    title = said[1].strip().strip("\"'").strip() if said else ""
+    match = _TITLE.search(front[2]) if front else None
+    title = match[1].strip().strip("\"'").strip() if match else ""
     body = source[front.end() :] if front else source
     return Contents(tuple(_Reader(body).blocks()), title)
 
@@ -95,7 +95,7 @@ class _Reader:
         self.text = text
         self.string = text.string
         self.depth = depth
-        self.labels = {found[1].lower() for found in _DEFINITION.finditer(self.string)}
+        self.labels = {match[1].lower() for match in _DEFINITION.finditer(self.string)}
         self.closers = Closers(self.string)
         self.found: list[Block] = []
         self.starts = [0]
@@ -158,9 +158,9 @@ class _Reader:
             text = self.text[at : at + len(_HEADING_END.sub("", inline.content))]
         else:
             text = self._placed(inline)
-        found = pieces(text, self.labels)
-        self.found.append(Block("heading", _parts(found), level=int(token.tag[1])))
-        self.found += _notes(found)
+        content = pieces(text, self.labels)
+        self.found.append(Block("heading", _parts(content), level=int(token.tag[1])))
+        self.found += _notes(content)
 
     def _paragraph(self, inline: Token) -> None:
         text = self._placed(inline)
@@ -177,21 +177,21 @@ class _Reader:
 
     def _words(self, text: Text) -> None:
         """Prose, with the formulas that stand by themselves."""
-        held: list[Piece] = []
+        run: list[Piece] = []
         for piece in pieces(text, self.labels):
             if piece.kind in ("display", "note"):
-                self._prose(held)
-                held = []
+                self._prose(run)
+                run = []
             if piece.kind == "display":
                 self.found.append(Block("formula", (Part("math", piece.text),)))
             elif piece.kind == "note":
                 self.found += _notes([piece])
             else:
-                held.append(piece)
-        self._prose(held)
+                run.append(piece)
+        self._prose(run)
 
-    def _prose(self, held: list[Piece]) -> None:
-        if parts := _parts(held):
+    def _prose(self, run: list[Piece]) -> None:
+        if parts := _parts(run):
             self.found.append(Block("prose", parts))
 
     # -- formulas, code, tables ------------------------------------------------------
@@ -274,9 +274,9 @@ class _Reader:
                 row = []
             elif token.type in ("th_open", "td_open"):
                 text = cells[len(row)] if len(row) < len(cells) else self.text[:0]
-                found = pieces(text, self.labels)
-                row.append(Cell(_parts(found), token.type == "th_open"))
-                notes += _notes(found)
+                content = pieces(text, self.labels)
+                row.append(Cell(_parts(content), token.type == "th_open"))
+                notes += _notes(content)
             elif token.type == "tr_close":
                 rows.append(tuple(row))
             at += 1
@@ -335,14 +335,14 @@ def _info(info: str) -> tuple[str, str]:
     return word, ""
 
 
-def _parts(found: list[Piece]) -> tuple[Part, ...]:
+def _parts(pieces: list[Piece]) -> tuple[Part, ...]:
     """Pieces as parts of one block: a formula on lines of its own is one among words."""
     paragraph = Paragraph()
-    for piece in found:
+    for piece in pieces:
         if piece.kind != "note":
             paragraph.add(piece.text, "math" if piece.kind == "display" else piece.kind)
     return paragraph.end()
 
 
-def _notes(found: list[Piece]) -> list[Block]:
-    return [Block("note", (Part("text", piece.text),)) for piece in found if piece.kind == "note"]
+def _notes(pieces: list[Piece]) -> list[Block]:
+    return [Block("note", (Part("text", piece.text),)) for piece in pieces if piece.kind == "note"]

@@ -31,13 +31,13 @@ def read(source: Text) -> Contents:
     notebook = quoted.read(source)
     faults = Faults()
     language = _language(notebook)
-    found = [
+    blocks = [
         block
         for where, cell in _cells(notebook, faults)
         for block in _blocks(where, cell, language, faults)
     ]
     faults.raise_all()
-    return Contents(tuple(found))
+    return Contents(tuple(blocks))
 
 
 def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[str, dict[str, Node]]]:
@@ -50,8 +50,8 @@ def _cells(notebook: Node, faults: Faults) -> Iterator[tuple[str, dict[str, Node
         faults.append(Fault("worksheets", f"a notebook of format 3 is not read; {advice}"))
         return
     if not isinstance(cells, list):
-        found = "nothing" if cells is None else _kind(cells)
-        faults.append(Fault("cells", f"not a notebook: expected a list of cells, found {found}"))
+        actual = "nothing" if cells is None else _kind(cells)
+        faults.append(Fault("cells", f"not a notebook: expected a list of cells, found {actual}"))
         return
     for i, cell in enumerate(cells):
         if isinstance(cell, dict):
@@ -85,8 +85,8 @@ def _get(node: Node, key: str) -> Node:
 def _blocks(where: str, cell: dict[str, Node], language: str, faults: Faults) -> Iterator[Block]:
     kind = str(_get(cell, "cell_type"))
     if kind not in ("markdown", "code", "raw"):
-        said = repr(short(kind, 30)) if kind else "nothing"
-        message = f"expected 'markdown', 'code' or 'raw', found {said}"
+        actual = repr(short(kind, 30)) if kind else "nothing"
+        message = f"expected 'markdown', 'code' or 'raw', found {actual}"
         faults.append(Fault(f"{where}.cell_type", message))
         return
     if "source" not in cell:

@@ -42,10 +42,10 @@ class Paragraph:
         """Its parts without the white space around them; nothing is kept."""
         self._turn("text")
         parts, self._parts = self._parts, []
-        said = [at for at, part in enumerate(parts) if part.text.string.strip()]
-        if not said:
+        places = [at for at, part in enumerate(parts) if part.text.string.strip()]
+        if not places:
             return ()
-        parts = parts[said[0] : said[-1] + 1]
+        parts = parts[places[0] : places[-1] + 1]
         parts[0] = Part(parts[0].kind, _left(parts[0].text))
         parts[-1] = Part(parts[-1].kind, _right(parts[-1].text))
         return tuple(parts)

@@ -87,16 +87,16 @@ _HELD = 100
 def _logical(text: Text) -> Iterator[Text]:
     """The lines of a text; one that begins with a relation, or stands in a bracket that
     is open, goes on with the line before."""
-    start = at = depth = held = 0
+    start = at = depth = count = 0
     lines = text.string.splitlines(keepends=True)
     for line, following in zip_longest(lines, lines[1:], fillvalue=""):
         at += len(line)
         depth = max(0, depth + line.count("[") - line.count("]"))
-        held += 1
-        if following.lstrip().startswith(_GOES_ON) or (depth and held < _HELD):
+        count += 1
+        if following.lstrip().startswith(_GOES_ON) or (depth and count < _HELD):
             continue
         yield text[start:at]
-        start, depth, held = at, 0, 0
+        start, depth, count = at, 0, 0
     if start < at:
         yield text[start:at]
 

@@ -23,7 +23,7 @@ _CALL = 200
 MISSING = "reading PDF takes pdfplumber: pip install 'symattn[pdf-articles]', or save it as text"
 
 
-def text(held: bytes) -> str:
+def text(data: bytes) -> str:
     """The text of a PDF file, a line for each line of its pages.
 
     Raises :class:`Malformed` where the library is missing, or can't read the file.
@@ -33,7 +33,7 @@ def text(held: bytes) -> str:
     except ImportError:
         raise Malformed(MISSING) from None
     try:
-        with pdfplumber.open(io.BytesIO(held)) as document:
+        with pdfplumber.open(io.BytesIO(data)) as document:
             if len(document.pages) > PAGES.most:
                 raise Malformed(PAGES.said(len(document.pages)))
             budget = _Budget()
@@ -41,8 +41,8 @@ def text(held: bytes) -> str:
     except Malformed:
         raise
     except Exception as error:  # the library has no one error of its own
-        said = short(str(error) or type(error).__name__)
-        raise Malformed(f"can't be read as PDF: {said}; save it as text") from None
+        message = short(str(error) or type(error).__name__)
+        raise Malformed(f"can't be read as PDF: {message}; save it as text") from None
     return "\n\n".join(pages) + "\n"
 
 

@@ -107,7 +107,7 @@ class _Reader:
         self.lines = [_Line(line, line.string.rstrip("\n")) for line in divided(text)]
         self.found: list[Block] = []
         self.closed = max(
-            (k for k, one in enumerate(self.lines) if "-->" in one.string), default=-1
+            (k for k, item in enumerate(self.lines) if "-->" in item.string), default=-1
         )
         self.has_numbers = any(NUMBERED.match(line.string) for line in self.lines)
         self.item = 0
@@ -153,8 +153,8 @@ class _Reader:
         text, done = _text(self.lines[at : end + 1]), 0
         while _NOTE.match(text.string, done) and (closed := text.string.find("-->", done)) >= 0:
             start = text.string.index("<!--", done) + 4
-            if (said := note(text[start:closed])) is not None:
-                self.found.append(Block("note", (Part("text", said),)))
+            if (message := note(text[start:closed])) is not None:
+                self.found.append(Block("note", (Part("text", message),)))
             done = closed + 3
         rest = text[done:]
         self.lines[end] = _Line(rest, rest.string.rstrip("\n"))
@@ -258,7 +258,7 @@ class _Reader:
         self._words(lines[start:])
 
     def _words(self, lines: list[_Line]) -> None:
-        held: list[_Line] = []
+        run: list[_Line] = []
         at = 0
         while at < len(lines):
             line = lines[at]
@@ -266,18 +266,18 @@ class _Reader:
             level = self._level(line.string)
             if is_underlined and len(line.string) <= LONGEST_HEADING:
                 level = 2 if self.found else 1
-            if level and not _in_formula(held):
-                self._prose(held)
-                held = []
+            if level and not _in_formula(run):
+                self._prose(run)
+                run = []
                 self._heading(line, level)
                 at += 2 if is_underlined else 1
                 continue
-            if (marker := self._marker(line.string)) and not _in_formula(held):
-                self._prose(held)
-                held = []
-            held.append(_Line(line.text[marker:], line.string[marker:]))
+            if (marker := self._marker(line.string)) and not _in_formula(run):
+                self._prose(run)
+                run = []
+            run.append(_Line(line.text[marker:], line.string[marker:]))
             at += 1
-        self._prose(held)
+        self._prose(run)
 
     # -- headings ---------------------------------------------------------------------
 
@@ -351,15 +351,15 @@ class _Reader:
             return
         text = _text(lines)
         text = text[: len(text.string.rstrip())]
-        held: list[Part] = []
+        parts: list[Part] = []
         for piece in formulas(text):
             if piece.kind == "display":
-                self._put(held)
-                held = []
+                self._put(parts)
+                parts = []
                 self.found.append(Block("formula", (Part("math", piece.text),)))
             elif piece.kind != "note":
-                held.append(Part(piece.kind, piece.text))
-        self._put(held)
+                parts.append(Part(piece.kind, piece.text))
+        self._put(parts)
 
     def _put(self, parts: list[Part]) -> None:
         if any(part.text.string.strip() for part in parts):

@@ -36,10 +36,10 @@ def passages(lines: Sequence[Text], kind: Literal["code", "output", "prose"]) ->
         pieces: tuple[Piece, ...] = read_parts([(part, line.text.stripped())])
         if kind == "output":
             pieces = lone(pieces)
-        said = {span: (rows, columns) for span, rows, columns in line.said}
-        if said:
+        labels = {span: (rows, columns) for span, rows, columns in line.said}
+        if labels:
             pieces = tuple(
-                replace(piece, members=tuple(_labelled(member, said) for member in piece.members))
+                replace(piece, members=tuple(_labelled(member, labels) for member in piece.members))
                 if isinstance(piece, Chain)
                 else piece
                 for piece in pieces
@@ -81,28 +81,28 @@ def _as_one(parts: Sequence[Line]) -> Line:
     for part in parts:
         end = part.text.span().end
         texts += [part.text, Text.at(" ", Span(end, end))]
-    said = tuple(one for part in parts for one in part.said)
-    return Line(Text.joined(texts[:-1]), parts[0].first, parts[-1].last, said)
+    labels = tuple(label for part in parts for label in part.said)
+    return Line(Text.joined(texts[:-1]), parts[0].first, parts[-1].last, labels)
 
 
 def _labelled(
-    member: Member, said: Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
+    member: Member, labels: Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
 ) -> Member:
     """A tree with the labels of the arrays in it."""
     match member:
-        case Labelled(span=span) if span in said:
-            rows, columns = said[span]
+        case Labelled(span=span) if span in labels:
+            rows, columns = labels[span]
             return replace(member, rows_said=rows, columns_said=columns)
         case syntax.Binary(op, left, right):
-            return syntax.Binary(op, _tree(left, said), _tree(right, said))
+            return syntax.Binary(op, _tree(left, labels), _tree(right, labels))
         case syntax.Call(function, arguments):
-            return syntax.Call(function, tuple(_tree(one, said) for one in arguments))
+            return syntax.Call(function, tuple(_tree(argument, labels) for argument in arguments))
     return member
 
 
 def _tree(
-    tree: syntax.Tree, said: Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
+    tree: syntax.Tree, labels: Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
 ) -> syntax.Tree:
-    made = _labelled(tree, said)
-    assert not isinstance(made, Opaque)
-    return made
+    labelled = _labelled(tree, labels)
+    assert not isinstance(labelled, Opaque)
+    return labelled

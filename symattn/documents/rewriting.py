@@ -70,9 +70,9 @@ class Moves:
     """Where pieces of a file stand after edits of it."""
 
     def __init__(self, edits: Iterable[Edit]) -> None:
-        made = sorted(edits)
-        grown = (len(edit.text) - (edit.span.end - edit.span.start) for edit in made)
-        self._ends = [edit.span.end for edit in made]
+        ordered = sorted(edits)
+        grown = (len(edit.text) - (edit.span.end - edit.span.start) for edit in ordered)
+        self._ends = [edit.span.end for edit in ordered]
         self._by = [0, *accumulate(grown)]
 
     def moved(self, span: Span) -> Span:
@@ -97,7 +97,7 @@ class Rewriter:
         self._starts = [part.text.starts[0] for part in self._parts]
         pages = [self._source] if article.form == "html" else []
         self._rendered = [
-            Span(*found.span()) for page in pages for found in _RENDERED.finditer(page)
+            Span(*match.span()) for page in pages for match in _RENDERED.finditer(page)
         ]
 
     def edit(self, span: Span, printed: Printed, count: int, minus: str = "-") -> Edit | None:
@@ -187,8 +187,8 @@ def _read(text: Text, printed: Printed) -> _Written | None:
 
 def _power(after: str) -> str:
     """The power of ten that follows a number, its digits and sign; '' for none."""
-    said = "".join(c for c in after.translate(_SUPERSCRIPTS) if c in "-" + _DIGITS)
-    return said if after.lstrip()[:1] in ("e", "E") else said.removeprefix("10")
+    power = "".join(c for c in after.translate(_SUPERSCRIPTS) if c in "-" + _DIGITS)
+    return power if after.lstrip()[:1] in ("e", "E") else power.removeprefix("10")
 
 
 class _Written(NamedTuple):
@@ -249,11 +249,11 @@ class _Written(NamedTuple):
         """The digits before the point, as many as there are, between what separates them."""
         if not self.whole and not whole.strip("0"):
             return ""
-        held = len(self.whole)
-        if held > 1 and self.text.string[self.whole[0]] == "0":
-            whole = whole.zfill(held)
+        count = len(self.whole)
+        if count > 1 and self.text.string[self.whole[0]] == "0":
+            whole = whole.zfill(count)
         between = [source[slice(*self._raw(i + 1, j))] for i, j in pairwise(self.whole)]
-        if len(whole) != held:
+        if len(whole) != count:
             # In groups of three, if it was in groups.
             separator = next(filter(None, between), "")
             left = range(len(whole) - 1, 0, -1)
@@ -265,11 +265,11 @@ class _Written(NamedTuple):
         if not self.part:
             return ""
         start = self.whole[-1] + 1 if self.whole else self.first
-        shown = ""
+        text = ""
         for place, digit in zip(self.part, part, strict=True):
-            shown += source[slice(*self._raw(start, place))] + digit
+            text += source[slice(*self._raw(start, place))] + digit
             start = place + 1
-        return shown
+        return text
 
     def _raw(self, i: int, j: int) -> Span:
         """The piece of the file that characters come from."""

@@ -63,14 +63,14 @@ class Text:
         >>> Text.joined([text[:1], text[2:]]).span()
         Span(start=0, end=3)
         """
-        held = list(parts)
-        if len(held) == 1:
-            return held[0]
+        pieces = list(parts)
+        if len(pieces) == 1:
+            return pieces[0]
         starts, ends = array("L"), array("L")
-        for part in held:
+        for part in pieces:
             starts.extend(part.starts)
             ends.extend(part.ends)
-        return cls("".join(part.string for part in held), starts, ends)
+        return cls("".join(part.string for part in pieces), starts, ends)
 
     def __str__(self) -> str:
         return self.string

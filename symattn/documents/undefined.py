@@ -31,8 +31,8 @@ def undefined(reading: Reading) -> tuple[Open, ...]:
     known = {*reading.given, *reading.steps}
     for chain in chains:
         if len(chain.members) > 1:
-            known |= {one.name for one in chain.members if isinstance(one, syntax.Name)}
-    found: dict[str, Span] = {}
+            known |= {part.name for part in chain.members if isinstance(part, syntax.Name)}
+    places: dict[str, Span] = {}
     for chain in chains:
         at = bisect_left(unread, chain.span.start)
         if at == len(unread) or unread[at] >= chain.span.end or len(chain.members) == 1:
@@ -41,8 +41,8 @@ def undefined(reading: Reading) -> tuple[Open, ...]:
             # What stands in an array tells its shape, as "[n, d_k]" does.
             for name in () if isinstance(member, Opaque | syntax.Array) else _names(member):
                 if name.name not in known:
-                    found.setdefault(name.name, name.span)
-    return tuple(Open(name, _WHY, span) for name, span in found.items())
+                    places.setdefault(name.name, name.span)
+    return tuple(Open(name, _WHY, span) for name, span in places.items())
 
 
 def _names(tree: syntax.Tree) -> Iterator[Named]:

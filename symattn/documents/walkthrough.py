@@ -48,9 +48,11 @@ def _lines(reading: Reading) -> Iterator[str]:
     if reading.tokens:
         yield f"tokens = {written(reading.tokens)}"
     yield from ("", "[given]")
-    for key, one in reading.given.items():
-        at = "" if one.span is None else f"    # line {article.place(one.span.start).line}"
-        yield f"{key} = {_numbers(one.entries)}{at}"
+    for key, quantity in reading.given.items():
+        at = (
+            "" if quantity.span is None else f"    # line {article.place(quantity.span.start).line}"
+        )
+        yield f"{key} = {_numbers(quantity.entries)}{at}"
     yield from ("", "[steps]")
     for key, step in reading.steps.items():
         at = "    # assumed" if step.assumed else ""
@@ -82,7 +84,7 @@ def _numbers(entries: Nested[str]) -> str:
     """Numbers as TOML has them, and as text where it has none."""
     if isinstance(entries, str):
         return entries if _NUMBER.match(entries) else text(entries)
-    rows = [_numbers(one) for one in entries]
+    rows = [_numbers(entry) for entry in entries]
     if entries and not isinstance(entries[0], str):
         return "\n".join(["[", *(f"    {row}," for row in rows), "]"])
     return f"[{', '.join(rows)}]"

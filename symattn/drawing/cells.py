@@ -93,29 +93,29 @@ def cells(
                 if not is_hidden(i, j)
             ]
             sizes[-1].append(max(block, key=_size) if block else None)
-    known = [abs(found[0]) for row in sizes for found in row if found and found[0] is not None]
+    known = [abs(entry[0]) for row in sizes for entry in row if entry and entry[0] is not None]
     size = max(known, default=arb(0))
     scale: Scale = "symbols" if quantity.symbols else "signed"
     if are_weights:
         scale = "small weights" if size <= _SMALL else "weights"
     largest = arb(1) if scale == "weights" else size
     has_figures = max(rows, columns) <= _FIGURED
-    shown = _places(size) if places is None else places
+    digits = _places(size) if places is None else places
 
-    def cell(found: tuple[arb | None, int, int] | None) -> Cell:
-        if found is None:
+    def cell(entry: tuple[arb | None, int, int] | None) -> Cell:
+        if entry is None:
             return Cell(is_hidden=True)
-        middle, i, j = found
+        middle, i, j = entry
         shade = 0.0
         # One number by itself is neither small nor large.
         if middle is not None and largest > 0 and quantity.shape:
             with precision(FIRST):
                 shade = max(-1.0, min(1.0, float(middle / largest)))
-        return Cell(shade, figure(quantity, i, j, shown) if has_figures else "")
+        return Cell(shade, figure(quantity, i, j, digits) if has_figures else "")
 
-    made = tuple(tuple(map(cell, row)) for row in sizes)
-    is_whole = all(x.figure or x.is_hidden for row in made for x in row)
-    return Cells(made if is_whole else _plain(made), scale, (down, across))
+    grid = tuple(tuple(map(cell, row)) for row in sizes)
+    is_whole = all(x.figure or x.is_hidden for row in grid for x in row)
+    return Cells(grid if is_whole else _plain(grid), scale, (down, across))
 
 
 def _plain(rows: tuple[tuple[Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
@@ -129,12 +129,12 @@ def _plain(rows: tuple[tuple[Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
 
 def _places(size: arb) -> int:
     """The places that show two digits of a number of that size, from two to six."""
-    shown = (places for places in range(*_PLACES) if size * 10**places >= 10)
-    return next(shown, _PLACES[0] if not size > 0 else _PLACES[1])
+    enough = (places for places in range(*_PLACES) if size * 10**places >= 10)
+    return next(enough, _PLACES[0] if not size > 0 else _PLACES[1])
 
 
-def _size(found: tuple[arb | None, int, int]) -> arb:
-    return arb(-1) if found[0] is None else abs(found[0])
+def _size(entry: tuple[arb | None, int, int]) -> arb:
+    return arb(-1) if entry[0] is None else abs(entry[0])
 
 
 def _middle(quantity: Quantity, i: int, j: int) -> arb | None:
@@ -166,36 +166,36 @@ def figure(quantity: Quantity, i: int, j: int, places: int) -> str:
     try:
         if entry.has_symbols:
             most = _LONGEST_FORM
-            shown = _form(entry, places, quantity.rounding)
+            text = _form(entry, places, quantity.rounding)
         else:
-            shown = _figure(entry, places, quantity.rounding)
+            text = _figure(entry, places, quantity.rounding)
     except SymattnError:
         return ""
-    return shown if len(shown) <= most else ""
+    return text if len(text) <= most else ""
 
 
 def _figure(entry: rounding.Real, places: int, mode: rounding.RoundingMode) -> str:
     decimal = rounding.decimal(entry, places, mode)
-    shown = format(decimal, "f").replace("-", MINUS)
+    text = format(decimal, "f").replace("-", MINUS)
     with precision(FIRST):
         # Most entries are told from short decimals without their closed form.
         near = entry.ball(FIRST) * 10**places
         if near.is_finite() and not near.contains_integer():
-            return shown
+            return text
     value = entry.value
     number = value.rational() if isinstance(value, Value) else None
     is_exact = number is not None and (number * 10**places).q == 1
-    return shown.rstrip("0").rstrip(".") if is_exact and places else shown
+    return text.rstrip("0").rstrip(".") if is_exact and places else text
 
 
 def _form(entry: Entry, places: int, mode: rounding.RoundingMode) -> str:
     """A linear form in symbols: ``g1``, ``−0.5g1 + 2``."""
-    made = ""
+    text = ""
     for symbol, real in entry.coefficients():
-        shown = _figure(real, places, mode)
-        if symbol and shown.removeprefix(MINUS) == "1":
-            shown = shown.removesuffix("1")
-        sign = MINUS if shown.startswith(MINUS) else "+"
-        term = f"{shown.removeprefix(MINUS)}{symbol or ''}"
-        made += f" {sign} {term}" if made else f"{MINUS if sign == MINUS else ''}{term}"
-    return made
+        digits = _figure(real, places, mode)
+        if symbol and digits.removeprefix(MINUS) == "1":
+            digits = digits.removesuffix("1")
+        sign = MINUS if digits.startswith(MINUS) else "+"
+        term = f"{digits.removeprefix(MINUS)}{symbol or ''}"
+        text += f" {sign} {term}" if text else f"{MINUS if sign == MINUS else ''}{term}"
+    return text

@@ -44,14 +44,14 @@ def edges(program: Program) -> list[tuple[str, str]]:
     [('Q', 'S'), ('K', 'S'), ('d_k', 'T'), ('S', 'T')]
     """
     called = {node.serial: name for name, node in program.quantities.items()}
-    found = []
+    pairs = []
     for name in program.steps:
         step = program.quantities[name]
         inside = ancestors(arguments(step), stop=lambda x: x.serial in called, through=arguments)
         direct = (x for node in (step, *inside) for x in arguments(node))
         used = {called[x.serial] for x in direct if x.serial in called}
-        found += [(source, name) for source in program.quantities if source in used]
-    return found
+        pairs += [(source, name) for source in program.quantities if source in used]
+    return pairs
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class Flow:
         quantity = self._solution.quantity(node, name)
         is_weights = node.op == "softmax"
         hiding = self._solution.quantity(node.operands[0]) if is_weights else quantity
-        shown = cells(quantity, self._places, hiding.is_hidden, is_weights)
-        self.cells.append(shown)
+        drawn = cells(quantity, self._places, hiding.is_hidden, is_weights)
+        self.cells.append(drawn)
         tokens = self._tokens(node) if name in self._ends() else ()
         is_given = node.op == "given"
         operation: Runs = ()
@@ -139,7 +139,7 @@ class Flow:
         return Box(
             lettering.fitted(lettering.name(name), _NAME, _WIDEST),
             _shape(node.shape),
-            HeatMap(shown, _MEASURE, tokens),
+            HeatMap(drawn, _MEASURE, tokens),
             operation,
             is_given,
             is_gradient,
@@ -252,17 +252,17 @@ def _bends(
 def _line(pieces: list[tuple[_Point, _Point]], paint: str) -> str:
     """Upright pieces joined by curves."""
     (x, y), _ = pieces[0]
-    shown = f"M{number(x)} {number(y)}"
+    path = f"M{number(x)} {number(y)}"
     for place, ((x, top), (_, bottom)) in enumerate(pieces):
         if place:
             before, y = pieces[place - 1][1]
             middle = (y + top) / 2
-            shown += (
+            path += (
                 f"C{number(before)} {number(middle)} {number(x)} {number(middle)} "
                 f"{number(x)} {number(top)}"
             )
-        shown += f"V{number(bottom)}"
-    return element("path", paint, stroke_width="1.2", stroke_opacity="0.8", d=shown)
+        path += f"V{number(bottom)}"
+    return element("path", paint, stroke_width="1.2", stroke_opacity="0.8", d=path)
 
 
 def _head(at: _Point, down: int, paint: str) -> str:

@@ -36,14 +36,14 @@ class HeatMap:
     """A heat map measured, to be drawn where there is room for it."""
 
     def __init__(
-        self, shown: Cells, measure: Measure, rows: Sequence[str] = (), columns: Sequence[str] = ()
+        self, cells: Cells, measure: Measure, rows: Sequence[str] = (), columns: Sequence[str] = ()
     ) -> None:
-        self._cells = shown
+        self._cells = cells
         self._size = measure.figures
         self._labels = [shortened(label, LABEL) for label in rows]
         self._heads = [shortened(label, LABEL) for label in columns]
-        count, across = shown.grid
-        widest = max(text_width(cell.figure, self._size) for row in shown.rows for cell in row)
+        count, across = cells.grid
+        widest = max(text_width(cell.figure, self._size) for row in cells.rows for cell in row)
         heads = max((text_width(head, self._size) for head in self._heads), default=0.0)
         width, height = max(measure.cell[0], widest + 8), measure.cell[1]
         if width < heads + 8 <= _WIDER * width:
@@ -128,9 +128,9 @@ class HeatMap:
                 paint = "on-heat" if abs(cell.shade) >= _DARK else "text"
                 middle = left + width / 2, top + height / 2 + 0.35 * self._size
                 figures[paint] += words(*middle, cell.figure, "")
-        for paint, shown in figures.items():
-            if shown:
-                yield element("g", paint, shown, font_size=self._size, text_anchor="middle")
+        for paint, markup in figures.items():
+            if markup:
+                yield element("g", paint, markup, font_size=self._size, text_anchor="middle")
 
     def _sides(self, x: float, y: float) -> Iterator[str]:
         width, height = self.cell

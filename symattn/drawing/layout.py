@@ -157,8 +157,8 @@ def _ordered(layers: list[list[_Spot]], above: _Links, below: _Links) -> list[li
                 for i, x in enumerate(current[k])
             }
             current[k].sort(key=wanted.__getitem__)
-        if (found := _crossings(current, below)) < fewest:
-            best, fewest = current, found
+        if (crossings := _crossings(current, below)) < fewest:
+            best, fewest = current, crossings
     return best
 
 

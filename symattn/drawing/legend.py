@@ -23,10 +23,10 @@ _SHADES: dict[Scale, tuple[float, ...]] = {
 
 def legend(drawn: Iterable[Cells], say: Language, room: float) -> Panel:
     """What occurs in the cells that are drawn, on lines as wide as there is room."""
-    shown = [*_entries([*drawn], say)]
+    entries = [*_entries([*drawn], say)]
     parts: list[str] = []
     x = y = widest = 0.0
-    for swatch, text in shown:
+    for swatch, text in entries:
         width = (swatch.width + 6 if swatch else 0.0) + text_width(text, _SIZE)
         if x and x + width > room:
             x, y = 0.0, y + _LINE
@@ -36,7 +36,7 @@ def legend(drawn: Iterable[Cells], say: Language, room: float) -> Panel:
         parts.append(words(at, y + 11.5, text, "faint", font_size=_SIZE))
         x += width + _APART
         widest = max(widest, x - _APART)
-    return Panel(widest, y + _LINE if shown else 0.0, tuple(parts))
+    return Panel(widest, y + _LINE if entries else 0.0, tuple(parts))
 
 
 def _entries(drawn: list[Cells], say: Language) -> Iterator[tuple[HeatMap | None, str]]:

@@ -55,13 +55,13 @@ def lettering(
     runs: Runs, x: float, y: float, size: float, paint: str, **attributes: float | str | None
 ) -> str:
     """Lettering as text; a lowered or raised run moves the baseline, and the next moves it back."""
-    shown, at = "", 0.0
+    content, at = "", 0.0
     for run in runs:
         baseline = {-1: _LOWERED, 0: 0.0, 1: _RAISED}[run.level] * size
         moved = number(baseline - at) if baseline != at else None
         small = number(size * _SMALL) if run.level else None
         at = baseline
-        shown += element(
+        content += element(
             "tspan",
             "",
             html_text(run.text),
@@ -69,7 +69,7 @@ def lettering(
             font_size=small,
             font_style="italic" if run.slanted else None,
         )
-    return element("text", paint, shown, x=x, y=y, font_size=size, **attributes)
+    return element("text", paint, content, x=x, y=y, font_size=size, **attributes)
 
 
 def shortened(text: str, most: int) -> str:
@@ -89,10 +89,10 @@ def fitted(runs: Runs, size: float, room: float) -> Runs:
     kept: list[Run] = []
     left = room - size
     for run in runs:
-        one = size * (_SMALL if run.level else 1)
+        run_size = size * (_SMALL if run.level else 1)
         text = ""
         for c in run.text:
-            left -= text_width(c, one)
+            left -= text_width(c, run_size)
             if left < 0:
                 return (*kept, Run(text, run.slanted, run.level), Run("\N{HORIZONTAL ELLIPSIS}"))
             text += c
@@ -111,29 +111,29 @@ def name(of: str) -> Runs:
     if of == "pi":
         return (Run("π", slanted=True),)
     base, below = f.name_parts(of)
-    shown = (Run(base, slanted=True),)
-    return (*shown, Run(below, slanted=below.isalpha(), level=-1)) if below else shown
+    runs = (Run(base, slanted=True),)
+    return (*runs, Run(below, slanted=below.isalpha(), level=-1)) if below else runs
 
 
-def formula(shown: f.Formula) -> Runs:
+def formula(expression: f.Formula) -> Runs:
     """A formula on one line.
 
     >>> "".join(run.text for run in formula(f.Quotient(f.Symbol("S"), f.Root(f.Symbol("d_k")))))
     'S / √dk'
     """
-    return tuple(_merged(_runs(shown)[0]))
+    return tuple(_merged(_runs(expression)[0]))
 
 
 def _merged(runs: list[Run]) -> list[Run]:
     """Neighbours of one kind as one."""
-    made: list[Run] = []
+    merged: list[Run] = []
     for run in runs:
-        last = made[-1] if made else None
+        last = merged[-1] if merged else None
         if last and (last.slanted, last.level) == (run.slanted, run.level):
-            made[-1] = Run(last.text + run.text, run.slanted, run.level)
+            merged[-1] = Run(last.text + run.text, run.slanted, run.level)
         else:
-            made.append(run)
-    return made
+            merged.append(run)
+    return merged
 
 
 # How tightly each kind binds.
@@ -150,8 +150,8 @@ _RELATIONS = {
 }
 
 
-def _runs(shown: f.Formula) -> tuple[list[Run], int]:
-    match shown:
+def _runs(expression: f.Formula) -> tuple[list[Run], int]:
+    match expression:
         case f.Number(digits):
             return [Run(digits)], _ATOM
         case f.Symbol(text):
@@ -161,10 +161,10 @@ def _runs(shown: f.Formula) -> tuple[list[Run], int]:
         case f.Sum(terms):
             return _added(terms), _SUM
         case f.Product(factors, sign):
-            made = _bound(factors[0], _PRODUCT)
+            runs = _bound(factors[0], _PRODUCT)
             for factor in factors[1:]:
-                made += [Run(_SIGNS[sign]), *_bound(factor, _FACTOR)]
-            return made, _PRODUCT
+                runs += [Run(_SIGNS[sign]), *_bound(factor, _FACTOR)]
+            return runs, _PRODUCT
         case f.Quotient(numerator, denominator):
             over, under = _bound(numerator, _PRODUCT), _bound(denominator, _FACTOR)
             return [*over, Run(" / "), *under], _PRODUCT
@@ -180,30 +180,30 @@ def _runs(shown: f.Formula) -> tuple[list[Run], int]:
         case f.Option(label, value):
             return [Run(f"{label} = "), *_runs(value)[0]], _ATOM
         case f.Indicator(left, sign, right):
-            held = f" {_RELATIONS.get(sign, sign)} "
-            return [Run("["), *_runs(left)[0], Run(held), *_runs(right)[0], Run("]")], _ATOM
+            relation = f" {_RELATIONS.get(sign, sign)} "
+            return [Run("["), *_runs(left)[0], Run(relation), *_runs(right)[0], Run("]")], _ATOM
         case f.Transpose(operand):
             return [*_bound(operand, _ATOM), Run("T", level=1)], _FACTOR
         case f.Entry(operand, keys):
             return [*_bound(operand, _ATOM), Run(f"[{', '.join(keys)}]")], _ATOM
         case f.Matrix():
-            return [Run(f.text(shown).replace("-", "\N{MINUS SIGN}"))], _ATOM
+            return [Run(f.text(expression).replace("-", "\N{MINUS SIGN}"))], _ATOM
 
 
-def _bound(shown: f.Formula, level: int) -> list[Run]:
+def _bound(expression: f.Formula, level: int) -> list[Run]:
     """What stands where something binds so tightly, in brackets where it must."""
-    runs, binding = _runs(shown)
+    runs, binding = _runs(expression)
     return runs if binding >= level else [Run("("), *runs, Run(")")]
 
 
 def _added(terms: tuple[f.Formula, ...]) -> list[Run]:
-    made = _runs(terms[0])[0]
+    runs = _runs(terms[0])[0]
     for term in terms[1:]:
         if isinstance(term, f.Negated):
-            made += [Run(" \N{MINUS SIGN} "), *_bound(term.operand, _PRODUCT)]
+            runs += [Run(" \N{MINUS SIGN} "), *_bound(term.operand, _PRODUCT)]
         else:
-            made += [Run(" + "), *_runs(term)[0]]
-    return made
+            runs += [Run(" + "), *_runs(term)[0]]
+    return runs
 
 
 def _at_level(runs: list[Run], level: int) -> list[Run]:

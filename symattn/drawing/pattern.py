@@ -55,7 +55,7 @@ def attentions(solution: Solution, places: int | None) -> list[Attention]:
     named = names(program)
     called = {node.serial: name for name, node in program.quantities.items()}
     axes = Axes(program)
-    found = []
+    softmaxes = []
     for node in ancestors(program.quantities[name] for name in program.steps):
         if node.op != "softmax":
             continue
@@ -63,32 +63,32 @@ def attentions(solution: Solution, places: int | None) -> list[Attention]:
         if node.serial in called:
             name = (*lettering.name(called[node.serial]), lettering.Run(" = "), *name)
         scores = solution.quantity(node.operands[0])
-        shown = cells(solution.quantity(node), places, scores.is_hidden, are_weights=True)
-        queries, keys = (_labels(solution, axes, node, shown, axis) for axis in (0, 1))
-        found.append(Attention(name, node, shown, queries, keys))
-    return found
+        drawn = cells(solution.quantity(node), places, scores.is_hidden, are_weights=True)
+        queries, keys = (_labels(solution, axes, node, drawn, axis) for axis in (0, 1))
+        softmaxes.append(Attention(name, node, drawn, queries, keys))
+    return softmaxes
 
 
-def _labels(solution: Solution, axes: Axes, node: Node, shown: Cells, axis: int) -> tuple[str, ...]:
+def _labels(solution: Solution, axes: Axes, node: Node, drawn: Cells, axis: int) -> tuple[str, ...]:
     """The tokens along an axis, if it runs over them as the output's rows do; else
     the numbers of its rows or columns, of a large one those that cells begin with."""
     tokens = solution.case.tokens
     output = solution.program.quantities[solution.case.output]
-    count, step = shown.grid[axis], shown.block[axis]
+    count, step = drawn.grid[axis], drawn.block[axis]
     if node.grid[axis] == len(tokens) and axes.same(node, axis, output, 0):
         return tuple(tokens[::step])
     return tuple(str(step * k) for k in range(count))
 
 
-def pattern(found: Sequence[Attention], say: Language) -> Panel:
+def pattern(attentions: Sequence[Attention], say: Language) -> Panel:
     """The attention pattern as a part of a drawing."""
     parts: list[str] = []
     y = width = 0.0
-    for attention in found:
-        shown = _attention(attention, say)
-        parts.append(group(shown.parts, 0, y))
-        y += shown.height + 24
-        width = max(width, shown.width)
+    for attention in attentions:
+        panel = _attention(attention, say)
+        parts.append(group(panel.parts, 0, y))
+        y += panel.height + 24
+        width = max(width, panel.width)
     return Panel(width, y - 24, tuple(parts))
 
 
@@ -151,9 +151,9 @@ def _arcs(attention: Attention, queries: str, keys: str) -> Panel:
     return Panel(width, bottom + 22, tuple(parts))
 
 
-def _bundle(shown: Cells, ends: list[list[float]], top: float, bottom: float) -> Iterator[str]:
+def _bundle(drawn: Cells, ends: list[list[float]], top: float, bottom: float) -> Iterator[str]:
     """The arcs, the faintest first."""
-    weights = [(cell.shade, i, j) for i, row in enumerate(shown.rows) for j, cell in enumerate(row)]
+    weights = [(cell.shade, i, j) for i, row in enumerate(drawn.rows) for j, cell in enumerate(row)]
     for weight, i, j in sorted(weights):
         if weight < _THIN:
             continue

@@ -56,23 +56,23 @@ def draw(
     if not solution.case.steps:
         raise Malformed(f"{solution.case.name} has no steps: nothing to draw")
     say = settings(solution.case.sheet, {"language": language} if language else {}).say
-    found = attentions(solution, places) if what in ("pattern", "all") else []
-    if what == "pattern" and not found:
+    softmaxes = attentions(solution, places) if what in ("pattern", "all") else []
+    if what == "pattern" and not softmaxes:
         raise Malformed("no step is a softmax, so nothing attends: draw the flow")
     panels: list[Panel] = []
-    drawn: list[Cells] = [attention.cells for attention in found]
-    told = [line for attention in found for line in _attending(attention, say)]
-    if found:
-        panels.append(pattern(found, say))
+    drawn: list[Cells] = [attention.cells for attention in softmaxes]
+    sentences = [line for attention in softmaxes for line in _attending(attention, say)]
+    if softmaxes:
+        panels.append(pattern(softmaxes, say))
     if what != "pattern":
         flow = Flow(solution, places, what != "flow")
         panels.append(flow.panel())
         drawn += flow.cells
-        told += _flowing(solution, say)
+        sentences += _flowing(solution, say)
     room = max(_LEGEND, *(panel.width for panel in panels))
     panels.append(legend(drawn, say, room))
     title = f"{solution.case.title or solution.case.name}: {_called(what, say)}"
-    return drawing(stacked(panels), title, " ".join(told), say.tag)
+    return drawing(stacked(panels), title, " ".join(sentences), say.tag)
 
 
 def _called(what: str, say: Language) -> str:

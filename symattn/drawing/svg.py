@@ -52,8 +52,8 @@ def number(x: float) -> str:
     >>> number(12.0), number(0.26), number(-0.04)
     ('12', '0.3', '0')
     """
-    shown = f"{x:.1f}".removesuffix(".0")
-    return "0" if shown == "-0" else shown
+    text = f"{x:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
 
 
 def element(name: str, paint: str = "", content: str = "", **attributes: float | str | None) -> str:
@@ -68,13 +68,13 @@ def element(name: str, paint: str = "", content: str = "", **attributes: float |
         painted = {"class": paint, attribute: light}
         if attribute == "stroke":
             painted["fill"] = "none"
-    shown = "".join(
+    markup = "".join(
         f' {key.replace("_", "-")}="'
         f'{html_attribute(value) if isinstance(value, str) else number(value)}"'
         for key, value in (painted | attributes).items()
         if value is not None
     )
-    return f"<{name}{shown}>{content}</{name}>" if content else f"<{name}{shown}/>"
+    return f"<{name}{markup}>{content}</{name}>" if content else f"<{name}{markup}/>"
 
 
 def words(
@@ -123,10 +123,10 @@ _WIDE = 480.0
 
 def stacked(panels: Iterable[Panel]) -> Panel:
     """Panels under each other, each in the middle."""
-    shown = list(panels)
-    width = max(panel.width for panel in shown)
+    column = list(panels)
+    width = max(panel.width for panel in column)
     parts, y = [], 0.0
-    for panel in shown:
+    for panel in column:
         parts.append(group(panel.parts, (width - panel.width) / 2, y))
         y += panel.height + BETWEEN
     return Panel(width, y - BETWEEN, tuple(parts))

@@ -49,7 +49,7 @@ class Chain:
     def sources(self) -> dict[int, list[int]]:
         """The parts that each is computed from, with none in between."""
         asked = {node.serial: k for k, node in self.nodes.items()}
-        found: dict[int, list[int]] = {}
+        sources: dict[int, list[int]] = {}
         for k, node in self.nodes.items():
 
             def stop(x: Node, own: Node = node) -> bool:
@@ -57,8 +57,8 @@ class Chain:
 
             # What stops the walk is not among what it gives.
             inside = ancestors([node], stop)
-            found[k] = sorted({asked[x.serial] for y in inside for x in y.operands if stop(x)})
-        return found
+            sources[k] = sorted({asked[x.serial] for y in inside for x in y.operands if stop(x)})
+        return sources
 
     @cached_property
     def head(self) -> int:
@@ -67,7 +67,9 @@ class Chain:
         return next((k for k in self.order if k in used), self.order[0])
 
     def _shows(self, slip: Slip, part: Part) -> bool:
-        return slip.part == part.quantity and all(_shows(one, slip, part) for one in self.exercises)
+        return slip.part == part.quantity and all(
+            _shows(exercise, slip, part) for exercise in self.exercises
+        )
 
 
 def _shows(exercise: Exercise, slip: Slip, part: Part) -> bool:
@@ -84,10 +86,10 @@ def _check(exercises: Sequence[Exercise]) -> None:
     first = exercises[0]
     if first.is_proof:
         raise Malformed("a proof has no figures: STACK questions are made of the other levels")
-    for one in exercises[1:]:
-        same = one.case.steps == first.case.steps and one.parts == first.parts
-        if not same or one.case.program.shapes() != first.case.program.shapes():
+    for exercise in exercises[1:]:
+        same = exercise.case.steps == first.case.steps and exercise.parts == first.parts
+        if not same or exercise.case.program.shapes() != first.case.program.shapes():
             raise Malformed(
-                f"version {one.version} has other steps, parts or shapes than version "
+                f"version {exercise.version} has other steps, parts or shapes than version "
                 f"{first.version}: the variants of a question differ in their numbers only"
             )

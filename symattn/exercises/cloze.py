@@ -90,9 +90,9 @@ def weights(blanks: Mapping[str, int], points: Mapping[str, int]) -> dict[str, i
     """
     asked = [name for name, count in blanks.items() if count]
     common = lcm(*(blanks[name] // gcd(blanks[name], points[name]) for name in asked))
-    found = {name: common * points[name] // blanks[name] for name in asked}
-    shared = gcd(*found.values())
-    return {name: weight // shared for name, weight in found.items()}
+    scaled = {name: common * points[name] // blanks[name] for name in asked}
+    shared = gcd(*scaled.values())
+    return {name: weight // shared for name, weight in scaled.items()}
 
 
 class _Question:
@@ -128,11 +128,11 @@ class _Question:
         yield from ("<hidden>0</hidden>", "<idnumber></idnumber>")
 
     def _questiontext(self) -> str:
-        shown = self.text.opening(self._given())
+        blocks = self.text.opening(self._given())
         for place, part in enumerate(self.exercise.parts, 1):
             blanks = self._table(part, self._blank, quiz.letter(part.quantity))
-            shown += [self.text.task(place, part), blanks]
-        return "\n".join(shown)
+            blocks += [self.text.task(place, part), blanks]
+        return "\n".join(blocks)
 
     def _given(self) -> str:
         rows = self.exercise.case.given
@@ -146,11 +146,11 @@ class _Question:
         )
 
     def _generalfeedback(self) -> str:
-        shown = [mathjax.paragraph(self.say("The correct answers:"))]
-        shown += [
+        blocks = [mathjax.paragraph(self.say("The correct answers:"))]
+        blocks += [
             self._table(part, self._right, self.text.result(part)) for part in self.exercise.parts
         ]
-        return "\n".join(shown)
+        return "\n".join(blocks)
 
     def _table(self, part: Part, cell: Callable[[Part, int, int], str], before: str) -> str:
         quantity = self.quantities[part.quantity]
@@ -173,8 +173,9 @@ class _Question:
         near = self._decimal(part, i, j, part.places + _MORE)
         tolerance = _digits(Decimal(1).scaleb(-part.places))
         wrong = (
-            f"~%{float(100 * one.share):g}%{_digits(one.number)}:{tolerance}#{escaped(one.said)}"
-            for one in self._at(part, i, j, near)
+            f"~%{float(100 * mistake.share):g}%{_digits(mistake.number)}:{tolerance}"
+            f"#{escaped(mistake.said)}"
+            for mistake in self._at(part, i, j, near)
         )
         return f"{{{weight}:NUMERICAL:={_digits(near)}:{tolerance}{''.join(wrong)}}}"
 
@@ -183,19 +184,19 @@ class _Question:
         each other."""
         taken = [right]
         known = self._figures[part.quantity].items()
-        for slip, figures in sorted(known, key=lambda one: self._is_carried(one[0], part)):
+        for slip, figures in sorted(known, key=lambda item: self._is_carried(item[0], part)):
             number = figures.get((i, j))
             if number is None or not all(is_visible(x, number, part.places) for x in taken):
                 continue
-            said = [self.say.text(slip.sentence, term=slip.word) + "?"]
+            sentences = [self.say.text(slip.sentence, term=slip.word) + "?"]
             share = self.scheme.slip
             if self._is_carried(slip, part):
                 share = self.scheme.follows
-                said.append(self.say.text("This follows from it."))
+                sentences.append(self.say.text("This follows from it."))
                 if len(f"{number:.{part.places}f}".replace(".", "").strip("-0")) < _TELLING:
                     continue
             taken.append(number)
-            yield _Mistake(number, share, mathjax.words(" ".join(said)))
+            yield _Mistake(number, share, mathjax.words(" ".join(sentences)))
             if len(taken) > _MISTAKES:
                 return
 
@@ -207,19 +208,19 @@ class _Question:
 
     def _wrong(self, part: Part) -> dict[Slip, dict[tuple[int, int], Decimal]]:
         """What each slip makes of the blanks of a part."""
-        found = {}
+        wrong = {}
         for slip in self._slips:
             if part.quantity not in slip.nodes:
                 continue
             quantity = self.exercise.solution.quantity(slip.nodes[part.quantity])
             # With a slip a step may not be defined: a row of scores is masked whole.
             with suppress(SymattnError):
-                found[slip] = {
+                wrong[slip] = {
                     (i, j): self._decimal(part, i, j, part.places + _MORE, quantity)
                     for i, j in self._blanks(part)
                     if not quantity.is_hidden(i, j)
                 }
-        return found
+        return wrong
 
     def _right(self, part: Part, i: int, j: int) -> str:
         right = self._decimal(part, i, j, part.places)
@@ -239,6 +240,6 @@ def _digits(number: Decimal) -> str:
     >>> _digits(Decimal("0.50000")), _digits(Decimal("-0.0")), _digits(Decimal("100"))
     ('0.5', '0', '100')
     """
-    shown = format(number, "f")
-    shown = shown.rstrip("0").rstrip(".") if "." in shown else shown
-    return "0" if shown in ("-0", "") else shown
+    digits = format(number, "f")
+    digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return "0" if digits in ("-0", "") else digits

@@ -24,13 +24,13 @@ def essay(exercise: Exercise, say: Language = ENGLISH) -> str:
     """
     if not exercise.is_proof:
         raise Malformed("an essay is a proof: figures are asked for by other questions")
-    shown = mathjax.printed(questions.derivations(exercise, say))
+    text = mathjax.printed(questions.derivations(exercise, say))
     working = mathjax.printed(questions.proved(exercise))
     return quiz.question(
         "essay",
         [
             quiz.plain("name", quiz.title(exercise, version=True)),
-            quiz.rich("questiontext", shown),
+            quiz.rich("questiontext", text),
             quiz.rich("generalfeedback", working),
             quiz.element("defaultgrade", exercise.points),
             "<penalty>0</penalty>",

@@ -106,10 +106,10 @@ class Exercise:
         ['0.5065', '0.1863', '0.3072']
         """
         quantity = self.solution[part.quantity]
-        found = quantity.decimal(part.places)
+        decimals = quantity.decimal(part.places)
         if not quantity.shape:
-            return ((found,),)
-        return tuple(found) if len(quantity.shape) == 2 else (tuple(found),)
+            return ((decimals,),)
+        return tuple(decimals) if len(quantity.shape) == 2 else (tuple(decimals),)
 
 
 def exercise(case: Case, level: str = "", places: int | None = None) -> Exercise:
@@ -186,8 +186,8 @@ def _backward(case: Case) -> Iterator[str]:
 
 def _points(node: Node, named: set[int]) -> int:
     """One for each operation on a matrix between a quantity and those that it is made of."""
-    made = ancestors([node], stop=lambda x: x is not node and x.serial in named, through=arguments)
-    return sum(_worth(x) for x in made if x is node or x.grid != (1, 1))
+    nodes = ancestors([node], stop=lambda x: x is not node and x.serial in named, through=arguments)
+    return sum(_worth(x) for x in nodes if x is node or x.grid != (1, 1))
 
 
 def _worth(node: Node) -> int:
@@ -203,8 +203,8 @@ def _proofs(case: Case, asked: Asked) -> Iterator[Part]:
     faults = Faults()
     for place, name in enumerate(asked.ask):
         if name not in known:
-            said = f"unknown derivation {short(name)!r}: {expected(name, known)}"
-            faults.append(Fault(f"exercise.ask[{place}]", said))
+            message = f"unknown derivation {short(name)!r}: {expected(name, known)}"
+            faults.append(Fault(f"exercise.ask[{place}]", message))
     faults.raise_all(str(case.path or ""))
     for name in asked.ask or _rests_on(case.program):
         draft = library.draft_of(name)

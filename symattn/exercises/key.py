@@ -81,8 +81,8 @@ def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
         yield from (f"points = {part.points}", f"places = {part.places}")
         if not first.is_proof:
             yield f"shape = {written(first.shape(part))}"
-    for one in exercises:
-        yield from _version(one)
+    for exercise in exercises:
+        yield from _version(exercise)
     if not first.is_proof:
         yield from ("", "# What an answer gets of its points that is not right: change it here.")
         yield from ("[scheme]", *(f"{name} = {text(of)}" for name, of in DEFAULT.table.items()))
@@ -115,9 +115,9 @@ def read_key(path: Path) -> tuple[Exercise, ...]:
         raise Malformed(error.faults, str(path), error.more) from None
 
 
-def read(path: Path, held: bytes) -> tuple[Exercise, ...]:
+def read(path: Path, content: bytes) -> tuple[Exercise, ...]:
     """The exercises of what a key file at ``path`` holds; see :func:`read_key`."""
-    file = parsed(path, held)
+    file = parsed(path, content)
     faults = Faults()
     try:
         return _read(file.document, faults)
@@ -127,8 +127,8 @@ def read(path: Path, held: bytes) -> tuple[Exercise, ...]:
 
 def _read(document: Mapping[str, Any], faults: Faults) -> tuple[Exercise, ...]:
     if document.get("key", FORM) != FORM:
-        said = f"expected {FORM}, found {short(str(document['key']))}: another symattn wrote it"
-        raise Malformed(Fault("key", said))
+        message = f"expected {FORM}, found {short(str(document['key']))}: another symattn wrote it"
+        raise Malformed(Fault("key", message))
     whole = _checked(document, _KEYS, _NEEDED[""], faults)
     if whole.get("level", LEVELS[0]) not in LEVELS:
         level = whole.pop("level")
@@ -141,8 +141,8 @@ def _read(document: Mapping[str, Any], faults: Faults) -> tuple[Exercise, ...]:
     asked = tuple(_parts(parts, cases[0], whole["level"], faults))
     faults.raise_all()
     return tuple(
-        Exercise(case, whole["level"], asked, whole["seed"], one["version"])
-        for case, one in zip(cases, versions, strict=True)
+        Exercise(case, whole["level"], asked, whole["seed"], version["version"])
+        for case, version in zip(cases, versions, strict=True)
     )
 
 
@@ -170,13 +170,13 @@ def _entries(
     entries = whole.get(name, [])
     if not entries and name in whole:
         faults.append(Fault(name, "expected at least one, found none"))
-    found = []
+    tables = []
     for place, entry in enumerate(entries):
         inside = Faults()
         with faults.inside(f"{name}[{place}]"):
-            found.append(_checked(table(entry), kinds, _NEEDED[name], inside))
+            tables.append(_checked(table(entry), kinds, _NEEDED[name], inside))
             inside.raise_all()
-    return found
+    return tables
 
 
 def _cases(
@@ -202,14 +202,16 @@ def _cases(
         raise Malformed(moved, more=error.more) from None
     cases = [base]
     seen = {first["version"]}
-    for place, one in enumerate(versions[1:], 1):
+    for place, version in enumerate(versions[1:], 1):
         with faults.inside(f"versions[{place}]"):
-            if one["version"] in seen:
-                raise Malformed(Fault("version", f"two versions have the number {one['version']}"))
-            seen.add(one["version"])
-            missing = [name for name in base.given if name not in one["given"]]
+            if version["version"] in seen:
+                raise Malformed(
+                    Fault("version", f"two versions have the number {version['version']}")
+                )
+            seen.add(version["version"])
+            missing = [name for name in base.given if name not in version["given"]]
             Faults(Fault(f"given.{name}", "missing") for name in missing).raise_all()
-            cases.append(with_numbers(base, one["given"], one.get("upstream")))
+            cases.append(with_numbers(base, version["given"], version.get("upstream")))
     return cases
 
 
@@ -236,8 +238,8 @@ def _parts(
             )
             name = entry["quantity"]
             if name not in known:
-                said = f"unknown name {short(name)!r}: {expected(name, known)}"
-                wrong.append(Fault("quantity", said))
+                message = f"unknown name {short(name)!r}: {expected(name, known)}"
+                wrong.append(Fault("quantity", message))
             elif level != "proof" and "shape" in entry:
                 wrong += _shape_faults(entry["shape"], case, name)
             wrong.raise_all()
@@ -247,5 +249,5 @@ def _parts(
 def _shape_faults(shape: Sequence[object], case: Case, name: str) -> Iterator[Fault]:
     own = case.program.named[name].shape
     if list(shape) != list(own):
-        found = ", ".join(str(x) if type(x) is int else kind(x) for x in shape[:4])
-        yield Fault("shape", f"{name} is {show(own)}, found [{found}]")
+        listed = ", ".join(str(x) if type(x) is int else kind(x) for x in shape[:4])
+        yield Fault("shape", f"{name} is {show(own)}, found [{listed}]")

@@ -17,7 +17,7 @@ _LOGO = ("image", "expected a png or svg file, for LaTeX png or pdf")
 _FORMS = {"html": ("png", "svg"), "tex": ("png", "pdf"), "pdf": ("png", "pdf")}
 
 
-def read_header(said: str) -> tuple[str, ...]:
+def read_header(header: str) -> tuple[str, ...]:
     """The lines of a header: the text itself, or that of a file whose name ends in ``.txt``.
 
     Raises :class:`Malformed` where the file can't be read, or it is too long.
@@ -25,14 +25,14 @@ def read_header(said: str) -> tuple[str, ...]:
     >>> read_header("Deep Learning, sheet 3")
     ('Deep Learning, sheet 3',)
     """
-    text = said
-    if said.endswith(".txt"):
+    text = header
+    if header.endswith(".txt"):
         try:
-            text = content(Path(said), "the header", *_HEADER).decode("utf-8-sig")
+            text = content(Path(header), "the header", *_HEADER).decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise Malformed(f"{said}: not UTF-8 text: byte {error.start} can't be read") from None
+            raise Malformed(f"{header}: not UTF-8 text: byte {error.start} can't be read") from None
         except Malformed as error:
-            raise Malformed(error.faults, said, error.more) from None
+            raise Malformed(error.faults, header, error.more) from None
     lines = tuple(line.strip() for line in text.splitlines() if line.strip())
     if len(lines) > LINES or any(len(line) > LETTERS for line in lines):
         raise Malformed(f"a header has at most {LINES} lines of {LETTERS} letters")
@@ -50,33 +50,33 @@ def read_logo(path: Path, form: str) -> Logo:
         wanted = " or ".join(_FORMS[form])
         raise Malformed(f"{path}: a logo for {form} is {wanted}, found {short(kind) or 'nothing'}")
     try:
-        held = content(path, "the logo", *_LOGO)
+        data = content(path, "the logo", *_LOGO)
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
-    if len(held) > BYTES:
-        raise Malformed(f"{path}: a logo of {len(held)} bytes; at most {BYTES} are taken")
-    if not _KINDS[kind](held):
+    if len(data) > BYTES:
+        raise Malformed(f"{path}: a logo of {len(data)} bytes; at most {BYTES} are taken")
+    if not _KINDS[kind](data):
         raise Malformed(f"{path}: what is in the file is no {kind.upper()}")
-    return Logo(held, kind)
+    return Logo(data, kind)
 
 
-def _is_png(held: bytes) -> bool:
-    begins = held.startswith(b"\x89PNG\r\n\x1a\n") and held[12:16] == b"IHDR"
-    return begins and b"IEND" in held[-12:]
+def _is_png(data: bytes) -> bool:
+    begins = data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR"
+    return begins and b"IEND" in data[-12:]
 
 
-def _is_pdf(held: bytes) -> bool:
-    return held.startswith(b"%PDF-") and b"%%EOF" in held[-1024:]
+def _is_pdf(data: bytes) -> bool:
+    return data.startswith(b"%PDF-") and b"%%EOF" in data[-1024:]
 
 
-def _is_svg(held: bytes) -> bool:
+def _is_svg(data: bytes) -> bool:
     """Whether it is well-formed, an ``svg``, and defines nothing of its own."""
     names: list[str] = []
     parser = expat.ParserCreate()
     parser.StartElementHandler = lambda name, attributes: names.append(name)
     parser.StartDoctypeDeclHandler = _refuse
     try:
-        parser.Parse(held, True)
+        parser.Parse(data, True)
     except expat.ExpatError:
         return False
     return names[0].rpartition(":")[2] == "svg"

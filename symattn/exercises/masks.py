@@ -29,8 +29,8 @@ def masked(case: Case) -> Case:
     ('mask(T, P)', 'softmax(M)', [[1, 0, 0], [1, 1, 0], [1, 1, 1]])
     """
     program = case.program
-    found = [name for name in program.steps if _scores(case.steps[name])]
-    shapes = {program.quantities[name].shape for name in found}
+    softmaxes = [name for name in program.steps if _scores(case.steps[name])]
+    shapes = {program.quantities[name].shape for name in softmaxes}
     if len(shapes) != 1 or len(*shapes) != 2:
         raise Malformed(
             f"{case.name} has no mask, and gets one only where steps such as "
@@ -41,8 +41,8 @@ def masked(case: Case) -> Case:
     mask = next(_free("P", taken))
     steps: dict[str, str] = {}
     for name, step in case.steps.items():
-        if name in found:
-            hidden = next(_free("M" if len(found) == 1 else f"M_{name}", taken | steps.keys()))
+        if name in softmaxes:
+            hidden = next(_free("M" if len(softmaxes) == 1 else f"M_{name}", taken | steps.keys()))
             steps[hidden] = f"mask({_scores(step)}, {mask})"
             step = f"softmax({hidden})"
         steps[name] = step

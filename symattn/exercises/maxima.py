@@ -100,13 +100,13 @@ def helpers(code: Iterable[str]) -> list[str]:
     >>> helpers(["T: sa_root(S)"])[-1]
     'sa_root(x) := sa_plain(matrixmap(lambda([s], sqrt(s)), sa_matrix(x)))'
     """
-    found: set[str] = set()
+    needed: set[str] = set()
     waiting = [*code]
     while waiting:
-        for name in set(_HELPER.findall(waiting.pop())) & HELPERS.keys() - found:
-            found.add(name)
+        for name in set(_HELPER.findall(waiting.pop())) & HELPERS.keys() - needed:
+            needed.add(name)
             waiting.append(HELPERS[name])
-    return [definition for name, definition in HELPERS.items() if name in found]
+    return [definition for name, definition in HELPERS.items() if name in needed]
 
 
 def number(value: Value | Hidden) -> str:
@@ -138,8 +138,8 @@ def matrix(rows: Sequence[Sequence[Value | Hidden]]) -> str:
 
 
 def _matrix(rows: Iterable[Iterable[str]]) -> str:
-    shown = (f"[{', '.join(row)}]" for row in rows)
-    return f"matrix({', '.join(shown)})"
+    lines = (f"[{', '.join(row)}]" for row in rows)
+    return f"matrix({', '.join(lines)})"
 
 
 def function(name: str, target: Node, known: Mapping[int, str], parameters: Sequence[str]) -> str:
@@ -154,7 +154,9 @@ def function(name: str, target: Node, known: Mapping[int, str], parameters: Sequ
     'f(S) := S/sqrt(3)'
     """
     # What is computed is not taken as known, what is given is.
-    written = {k: said for k, said in known.items() if k != target.serial or target.op == "given"}
+    written = {
+        k: variable for k, variable in known.items() if k != target.serial or target.op == "given"
+    }
     needed = ancestors([target], stop=lambda node: node.serial in written)
     uses = Counter(x.serial for node in needed for x in node.operands)
     names: list[str] = []
@@ -162,12 +164,12 @@ def function(name: str, target: Node, known: Mapping[int, str], parameters: Sequ
     for node in needed:
         if node.serial in written:
             continue
-        made = _made(node, [written[x.serial] for x in node.operands])
-        if uses[node.serial] > 1 and not _ATOM.fullmatch(made):
+        code = _made(node, [written[x.serial] for x in node.operands])
+        if uses[node.serial] > 1 and not _ATOM.fullmatch(code):
             names.append(f"t_{len(names) + 1}")
-            statements.append(f"{names[-1]}: {made}")
-            made = names[-1]
-        written[node.serial] = made
+            statements.append(f"{names[-1]}: {code}")
+            code = names[-1]
+        written[node.serial] = code
     body = written[target.serial]
     if names:
         body = f"block([{', '.join(names)}], {', '.join([*statements, body])})"
@@ -181,25 +183,25 @@ def _made(node: Node, x: list[str]) -> str:
     return operation(node, x)
 
 
-def _bracketed(said: str) -> str:
-    return said if _ATOM.fullmatch(said) or _is_call(said) else f"({said})"
+def _bracketed(code: str) -> str:
+    return code if _ATOM.fullmatch(code) or _is_call(code) else f"({code})"
 
 
-def _is_call(said: str) -> bool:
+def _is_call(code: str) -> bool:
     """Whether code is one call: its first bracket is closed at the end."""
-    depths = accumulate((c == "(") - (c == ")") for c in said[said.find("(") :])
-    return _CALL.fullmatch(said) is not None and 0 not in [*depths][:-1]
+    depths = accumulate((c == "(") - (c == ")") for c in code[code.find("(") :])
+    return _CALL.fullmatch(code) is not None and 0 not in [*depths][:-1]
 
 
 def _arithmetic(sign: str) -> Callable[[Node, list[str]], str]:
     def made(node: Node, x: list[str]) -> str:
         if node.extra == FLOW:
-            x = [f"sa_open({said})" for said in x]
+            x = [f"sa_open({code})" for code in x]
         sides = [
-            said
+            code
             if operand.grid in (node.grid, (1, 1))
-            else f"sa_spread({said}, {node.grid[0]}, {node.grid[1]})"
-            for operand, said in zip(node.operands, x, strict=True)
+            else f"sa_spread({code}, {node.grid[0]}, {node.grid[1]})"
+            for operand, code in zip(node.operands, x, strict=True)
         ]
         return sign.join(map(_bracketed, sides))
 
@@ -237,8 +239,8 @@ def _total(node: Node, x: list[str]) -> str:
 
 def _concat(node: Node, x: list[str]) -> str:
     parts = [
-        f"matrix([{said}])" if operand.grid == (1, 1) else said
-        for operand, said in zip(node.operands, x, strict=True)
+        f"matrix([{code}])" if operand.grid == (1, 1) else code
+        for operand, code in zip(node.operands, x, strict=True)
     ]
     return f"addcol({', '.join(parts)})" if len(parts) > 1 else x[0]
 

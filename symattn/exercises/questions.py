@@ -77,8 +77,8 @@ def solution(
     else:
         verified(exercise.solution)
         remarks: dict[str, list[b.Block]] = {}
-        for slip, shown in mistakes(exercise, slips):
-            remarks.setdefault(slip.part, []).append(b.Paragraph(_mistake(slip, shown, say)))
+        for slip, examples in mistakes(exercise, slips):
+            remarks.setdefault(slip.part, []).append(b.Paragraph(_mistake(slip, examples, say)))
         for listed in remarks.values():
             listed.insert(0, b.Paragraph((b.Strong(say.text("Usual mistakes")),)))
         blocks += working(Steps(exercise.solution, wanted), remarks)
@@ -88,10 +88,10 @@ def solution(
 
 def _settings(exercise: Exercise, changes: dict[str, Any]) -> Settings:
     places = max([part.places for part in exercise.parts if part.places] or [4])
-    said = {name: value for name, value in changes.items() if value is not None}
+    chosen = {name: value for name, value in changes.items() if value is not None}
     asked = {"backward": exercise.level == "backward", "places": places}
     return settings(
-        exercise.case.sheet, {"audience": "teacher", "commands": False, **asked, **said}
+        exercise.case.sheet, {"audience": "teacher", "commands": False, **asked, **chosen}
     )
 
 
@@ -155,13 +155,11 @@ def _steps(steps: Steps) -> Iterator[b.Block]:
         node = program.quantities[name]
         if name in copies:
             continue
-        shown = f.name_latex(name)
-        whole = steps.formula(shown, node)
-        right = whole.removeprefix(f"{shown} = ")
+        left = f.name_latex(name)
+        whole = steps.formula(left, node)
+        right = whole.removeprefix(f"{left} = ")
         text = steps.case.steps[name]
-        lines.append(
-            (shown, "=", right if whole != shown else f.latex(f.Symbol(text, _code(text))))
-        )
+        lines.append((left, "=", right if whole != left else f.latex(f.Symbol(text, _code(text)))))
         if node.op in ("softmax", "hide"):
             row_sum = f.latex(steps.shown.row_label(node, "i")) if node.op == "softmax" else ""
             defined += steps.definitions(definitions.of_step(node, steps.named, row_sum))
@@ -192,8 +190,10 @@ def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
         total = rf"L = \sum_{{{at}}} {indexed(output, at)}" if at else f"L = {output}"
         yield b.Paragraph((*written, " ", *say("The loss is {loss}.", loss=b.Math(total))))
         return
-    said = say("The gradient of the loss with respect to {output} is given:", output=b.Math(output))
-    yield b.Paragraph((*written, " ", *said))
+    sentence = say(
+        "The gradient of the loss with respect to {output} is given:", output=b.Math(output)
+    )
+    yield b.Paragraph((*written, " ", *sentence))
     upstream = case.program.gradients[case.output]
     yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{output}", exact=True)))
 
@@ -202,10 +202,10 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
     """Every part: what it asks for, its points, and a blank for each of its figures."""
     say = steps.say
     yield b.Heading(say("Compute"))
-    said = figures(exercise, say)
+    sentence = figures(exercise, say)
     if any(exercise.case.program.named[part.quantity].op == "hide" for part in exercise.parts):
-        said = (*said, " ", *say("A masked score is {hidden}.", hidden=b.Math(r"-\infty")))
-    yield b.Paragraph(said)
+        sentence = (*sentence, " ", *say("A masked score is {hidden}.", hidden=b.Math(r"-\infty")))
+    yield b.Paragraph(sentence)
     for place, part in enumerate(exercise.parts):
         node = exercise.case.program.named[part.quantity]
         name = f.latex(symbol(part.quantity))
@@ -237,8 +237,8 @@ def part_role(exercise: Exercise, part: Part, say: Language) -> str:
     """What a part is in the walkthrough, behind a dash; '' where nothing is said of it."""
     if part.quantity not in exercise.case.steps:
         return ""
-    told = role(exercise.case.program.named[part.quantity], say)
-    return f" \N{EN DASH} {told}" if told else ""
+    description = role(exercise.case.program.named[part.quantity], say)
+    return f" \N{EN DASH} {description}" if description else ""
 
 
 def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
@@ -248,11 +248,11 @@ def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
 
     yield b.Paragraph(say("Prove each for any size, and justify every line."))
     for place, part in enumerate(exercise.parts):
-        found = library.derivation(part.quantity)
-        head = sheet(found)
+        derivation = library.derivation(part.quantity)
+        head = sheet(derivation)
         yield b.Heading((f"({letter(place)}) ", *head.heading, f" ({worth(part, say)})"))
         yield b.Paragraph(head.subtitle)
-        yield from map(_lower, statement(found))
+        yield from map(_lower, statement(derivation))
 
 
 def _lower(block: b.Block) -> b.Block:
@@ -267,30 +267,30 @@ def _points(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     """The points of every part."""
     rows: list[tuple[b.Line, ...]] = []
     for place, part in enumerate(exercise.parts):
-        shown = part.quantity if exercise.is_proof else b.Math(f.latex(symbol(part.quantity)))
-        rows.append(((f"({letter(place)})",), (shown,), (str(part.points),)))
+        label = part.quantity if exercise.is_proof else b.Math(f.latex(symbol(part.quantity)))
+        rows.append(((f"({letter(place)})",), (label,), (str(part.points),)))
     rows.append(((), (b.Strong(say.text("all")),), (b.Strong(str(exercise.points)),)))
     yield b.Heading(say("Points"))
     yield b.Table((say("part"), say("quantity"), say("points")), tuple(rows), "llr")
 
 
-def _mistake(slip: Slip, shown: Sequence[Mistake], say: Language) -> b.Line:
+def _mistake(slip: Slip, mistakes: Sequence[Mistake], say: Language) -> b.Line:
     """``Without the division by sqrt(d_k): T[0, 0] = 2.0000, not 1.0000; then A[0, 0] ...``"""
     line: list[Any] = [*say(slip.sentence, term=slip.term)]
-    for place, one in enumerate(shown):
+    for place, mistake in enumerate(mistakes):
         line += [": " if not place else "; ", *(() if not place else say("then"))]
         line += [" "] if place else []
         line += say(
             "{wrong} instead of {right}",
-            wrong=b.Math(f"{_entry(slip, one)} = {_figure(one.wrong)}"),
-            right=b.Math(_figure(one.right)),
+            wrong=b.Math(f"{_entry(slip, mistake)} = {_figure(mistake.wrong)}"),
+            right=b.Math(_figure(mistake.right)),
         )
     return (*line, ".")
 
 
-def _entry(slip: Slip, one: Mistake) -> str:
-    at = ",".join(map(str, keys(slip.nodes[one.part.quantity].shape, one.i, one.j)))
-    return indexed(f.latex(symbol(one.part.quantity)), at)
+def _entry(slip: Slip, mistake: Mistake) -> str:
+    at = ",".join(map(str, keys(slip.nodes[mistake.part.quantity].shape, mistake.i, mistake.j)))
+    return indexed(f.latex(symbol(mistake.part.quantity)), at)
 
 
 def _figure(figure: Decimal) -> str:
@@ -303,7 +303,7 @@ def proved(exercise: Exercise) -> Iterator[b.Block]:
     from symattn.sheets.derivation import sheet
 
     for place, part in enumerate(exercise.parts):
-        made = sheet(library.derivation(part.quantity))
-        yield b.Heading((f"({letter(place)}) ", *made.heading))
-        yield b.Paragraph(made.subtitle)
-        yield from map(_lower, made.blocks)
+        proof = sheet(library.derivation(part.quantity))
+        yield b.Heading((f"({letter(place)}) ", *proof.heading))
+        yield b.Paragraph(proof.subtitle)
+        yield from map(_lower, proof.blocks)

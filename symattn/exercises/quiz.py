@@ -91,8 +91,8 @@ def rich(name: str, html: str) -> str:
 def title(exercise: Exercise, version: bool) -> str:
     """The name of a question, short enough for Moodle; of a ``version`` with its number."""
     name = visible(exercise.title)
-    shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
-    return f"{shown} ({exercise.version:02})" if version and exercise.version else shown
+    short = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
+    return f"{short} ({exercise.version:02})" if version and exercise.version else short
 
 
 # -- HTML --------------------------------------------------------------------------
@@ -120,12 +120,12 @@ def exact(value: Value | Hidden) -> str:
     if isinstance(value, Hidden):
         return MASKED
     number = value.rational()
-    shown = value.formula() if number is None else rational_formula(number, SHORT)
-    if isinstance(shown, f.Number) or (
-        isinstance(shown, f.Negated) and isinstance(shown.operand, f.Number)
+    formula = value.formula() if number is None else rational_formula(number, SHORT)
+    if isinstance(formula, f.Number) or (
+        isinstance(formula, f.Negated) and isinstance(formula.operand, f.Number)
     ):
-        return f.text(shown).replace("-", "&minus;")
-    return math(f.latex(shown))
+        return f.text(formula).replace("-", "&minus;")
+    return math(f.latex(formula))
 
 
 def _heading(text: b.Line) -> str:
@@ -158,20 +158,20 @@ class Text:
 
     def opening(self, given: str) -> list[str]:
         """What stands before the parts: title, given numbers as they are shown, steps."""
-        shown = [paragraph((b.Strong(self.exercise.title),)), _heading(self.say("Given"))]
-        shown += [f"<div>{given}</div>", self._steps()]
+        blocks = [paragraph((b.Strong(self.exercise.title),)), _heading(self.say("Given"))]
+        blocks += [f"<div>{given}</div>", self._steps()]
         if self.is_backward:
-            shown.append(self._loss())
-        return [*shown, paragraph(questions.figures(self.exercise, self.say))]
+            blocks.append(self._loss())
+        return [*blocks, paragraph(questions.figures(self.exercise, self.say))]
 
     def _steps(self) -> str:
         """What the walkthrough computes, step by step."""
         program = self.case.program
-        shown = "".join(
+        items = "".join(
             f"<li>{math(f'{letter(name)} = {self.formula(program.quantities[name])}')}</li>"
             for name in program.steps
         )
-        return f"{paragraph(self.say('The steps:'))}<ul>{shown}</ul>"
+        return f"{paragraph(self.say('The steps:'))}<ul>{items}</ul>"
 
     def _loss(self) -> str:
         """What the gradients are of."""
@@ -195,10 +195,10 @@ class Text:
         node = self.case.program.named[part.quantity]
         is_step = part.quantity in self.case.program.quantities
         asked = b.Math(f"{name} = {self.formula(node)}" if is_step else name)
-        told = questions.part_role(self.exercise, part, self.say)
+        description = questions.part_role(self.exercise, part, self.say)
         points = questions.worth(part, self.say)
         start = b.Strong(f"({questions.letter(place - 1)}) ")
-        return paragraph((start, asked, f"{told} ({points})"))
+        return paragraph((start, asked, f"{description} ({points})"))
 
     def result(self, part: Part) -> str:
         """What stands before the right answers of a part, as LaTeX."""

@@ -98,7 +98,7 @@ def catalogue(exercise: Exercise) -> tuple[Slip, ...]:
     model = Model(recipe)
     named = case.program.named
     targets = {part.quantity: recipe.graph[named[part.quantity]] for part in exercise.parts}
-    found: list[Slip] = []
+    slips: list[Slip] = []
     covered: dict[int, str] = {}
     for name, target in targets.items():
         for node in ancestors([target]):
@@ -109,9 +109,9 @@ def catalogue(exercise: Exercise) -> tuple[Slip, ...]:
             for edit in _edits(Site(recipe, model, node, in_use=False)):
                 put = {node.serial: edit.instead}
                 nodes = {
-                    other: made
+                    other: changed
                     for other, of in targets.items()
-                    if (made := replaced(of, put)) is not of  # type: ignore[arg-type]
+                    if (changed := replaced(of, put)) is not of  # type: ignore[arg-type]
                 }
                 if name not in nodes:
                     continue
@@ -120,8 +120,8 @@ def catalogue(exercise: Exercise) -> tuple[Slip, ...]:
                 if key in seen or np.array_equal(values, model[target], equal_nan=True):
                     continue
                 seen.add(key)
-                found.append(Slip(edit.kind, name, *_said(recipe, edit), nodes))
-    return tuple(found)
+                slips.append(Slip(edit.kind, name, *_said(recipe, edit), nodes))
+    return tuple(slips)
 
 
 def _any_numbers(case: Case) -> Case:
@@ -195,8 +195,8 @@ def _said(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
     term = {recipe.text(node): node for node in near}.get(edit.words[-1], edit.node)
     if edit.kind == "transposed" and term not in edit.node.operands:
         sentence = NOT_TRANSPOSED
-    shown = recipe.names.get(term.serial) or formula(term, recipe.names)
-    return sentence, Math(f.latex(shown)), f.text(shown)
+    symbol = recipe.names.get(term.serial) or formula(term, recipe.names)
+    return sentence, Math(f.latex(symbol)), f.text(symbol)
 
 
 def mistakes(

@@ -100,7 +100,10 @@ class _Question:
     def _given(self) -> Iterator[str]:
         yield f"sa_variant: mod(stack_seed - 1, {len(self.chain.exercises)}) + 1"
         for name, node in self.text.given():
-            rows = (one.case.given.get(name, one.case.upstream) for one in self.chain.exercises)
+            rows = (
+                exercise.case.given.get(name, exercise.case.upstream)
+                for exercise in self.chain.exercises
+            )
             yield f"{_variable(node)}: {_of_variant(map(maxima.matrix, rows))}"
 
     def _functions(self) -> Iterator[str]:
@@ -195,18 +198,18 @@ class _Question:
             rf"\({html_text(quiz.letter(name))} = {{@sa_shown({_variable(node)})@}}\)"
             for name, node in self.text.given()
         )
-        shown = self.text.opening(" &ensp; ".join(given))
+        blocks = self.text.opening(" &ensp; ".join(given))
         for k, part in self.chain.parts.items():
-            shown.append(self.text.task(k, part))
+            blocks.append(self.text.task(k, part))
             if self._is_masked(part):
-                shown.append(
+                blocks.append(
                     mathjax.paragraph(
                         self.say("A masked score is {hidden}.", hidden=b.Code("-inf"))
                     )
                 )
-            shown.append(f"<p>[[input:ans{k}]]</p><div>[[validation:ans{k}]]</div>")
-            shown.append(f"<div>[[feedback:prt{k}]]</div>")
-        return "\n".join(shown)
+            blocks.append(f"<p>[[input:ans{k}]]</p><div>[[validation:ans{k}]]</div>")
+            blocks.append(f"<div>[[feedback:prt{k}]]</div>")
+        return "\n".join(blocks)
 
     def _is_masked(self, part: Part) -> bool:
         quantity = self.first.solution[part.quantity]
@@ -214,11 +217,11 @@ class _Question:
         return any(quantity.is_hidden(i, j) for i in range(rows) for j in range(columns))
 
     def _generalfeedback(self) -> str:
-        shown = (
+        answers = (
             rf"<p>\({html_text(self.text.result(part))} {{@ta_{k}@}}\)</p>"
             for k, part in self.chain.parts.items()
         )
-        return "\n".join([mathjax.paragraph(self.say("The correct answers:")), *shown])
+        return "\n".join([mathjax.paragraph(self.say("The correct answers:")), *answers])
 
     def _input(self, k: int) -> str:
         single = self.chain.nodes[k].grid == (1, 1)
@@ -245,17 +248,17 @@ class _Question:
 
     def _tree(self, k: int) -> str:
         """The tree of a part: right, else following, else a usual slip, else wrong."""
-        said: list[tuple[float, b.Line]] = [(1, ())]
+        remarks: list[tuple[float, b.Line]] = [(1, ())]
         if self.chain.sources[k]:
             follows = self.say("This agrees with your earlier answers, which are not all right.")
-            said.append((self.follows, follows))
+            remarks.append((self.follows, follows))
         for slip in self.chain.slips[k]:
             line: b.Line = self.say(slip.sentence, term=slip.term)
-            said.append((self.slip, (*line, "?")))
+            remarks.append((self.slip, (*line, "?")))
         tests = self._nodes(k)
         nodes = [
             self._node(k, place, test, score, -1 if test is tests[-1] else place + 1, line)
-            for place, (test, (score, line)) in enumerate(zip(tests, said, strict=True))
+            for place, (test, (score, line)) in enumerate(zip(tests, remarks, strict=True))
         ]
         fields: Mapping[str, object] = {
             "name": f"prt{k}",
@@ -267,7 +270,7 @@ class _Question:
         return _element("prt", [*_elements(fields), code, *nodes])
 
     def _node(
-        self, k: int, place: int, test: str, score: float, otherwise: int, said: b.Line
+        self, k: int, place: int, test: str, score: float, otherwise: int, remark: b.Line
     ) -> str:
         """A node that tests an answer: with its score if it holds, else on to another."""
         fields: Mapping[str, object] = {
@@ -279,9 +282,9 @@ class _Question:
             "testoptions": "",
             "quiet": 1,
         }
-        feedback = mathjax.paragraph(said) if said else ""
+        feedback = mathjax.paragraph(remark) if remark else ""
         inside = [*_elements(fields)]
-        for branch, points, then, shown in (
+        for branch, points, then, message in (
             ("true", score, -1, feedback),
             ("false", 0, otherwise, ""),
         ):
@@ -293,13 +296,13 @@ class _Question:
                 "answernote": _note(k, place, branch == "true"),
             }
             inside += _elements({f"{branch}{name}": value for name, value in values.items()})
-            inside.append(quiz.rich(f"{branch}feedback", shown))
+            inside.append(quiz.rich(f"{branch}feedback", message))
         return _element("node", inside)
 
     # -- question tests --------------------------------------------------------------
 
     def _questiontests(self) -> Iterator[str]:
-        trials = [Trial(self.chain, one) for one in self.chain.exercises]
+        trials = [Trial(self.chain, exercise) for exercise in self.chain.exercises]
         for case, (answers, (letter, description)) in enumerate(_TESTS.items(), 1):
             inside = [*_elements({"testcase": case, "description": description})]
             for k in self.chain.parts:
@@ -308,17 +311,17 @@ class _Question:
                 inside.append(_element("testinput", _elements({"name": f"ans{k}", "value": value})))
             outcomes = [trial.outcomes(answers) for trial in trials]
             for k in self.chain.parts:
-                found = {outcome[k] for outcome in outcomes}
+                common = {outcome[k] for outcome in outcomes}
                 # A test is the same for all variants: it says what they have in common.
-                if len(found) == 1:
-                    inside.append(self._expected(k, *found))
+                if len(common) == 1:
+                    inside.append(self._expected(k, *common))
             yield _element("qtest", inside)
 
     def _right(self, k: int) -> str:
         part = self.chain.parts[k]
         rows = (
-            [[read_entry(answer) for answer in row] for row in one.right(part)]
-            for one in self.chain.exercises
+            [[read_entry(answer) for answer in row] for row in exercise.right(part)]
+            for exercise in self.chain.exercises
         )
         return _of_variant(map(maxima.matrix, rows))
 
@@ -354,8 +357,8 @@ def _code(statements: Iterable[str]) -> str:
 
 def _of_variant(code: Iterable[str]) -> str:
     """The code of a variant, by that of all."""
-    said = [*code]
-    return said[0] if len(set(said)) == 1 else f"[{', '.join(said)}][sa_variant]"
+    variants = [*code]
+    return variants[0] if len(set(variants)) == 1 else f"[{', '.join(variants)}][sa_variant]"
 
 
 def _variable(node: Node) -> str:

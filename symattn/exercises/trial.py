@@ -50,7 +50,7 @@ class Trial:
         self._nodes = {k: program.named[part.quantity] for k, part in chain.parts.items()}
         given = {**exercise.case.given, "upstream": exercise.case.upstream}
         self._given = {name: _floats(rows) for name, rows in given.items()}
-        self._right = self._made(lambda k, made: made)
+        self._right = self._made(lambda k, value: value)
 
     def outcomes(self, answers: Answers) -> dict[int, Outcome]:
         """What is to be said of each part in a test."""
@@ -60,25 +60,25 @@ class Trial:
         elif answers == "nonsense":
             given = {k: moved(value, nonsense(k)) for k, value in given.items()}
         elif answers == "slips":
-            shown = self._chain.slips
-            given = {k: self._slip(k, 0) if shown[k] else value for k, value in given.items()}
+            slips = self._chain.slips
+            given = {k: self._slip(k, 0) if slips[k] else value for k, value in given.items()}
         rounded = {k: self._rounded(k, answer) for k, answer in given.items()}
         return {k: self._outcome(k, rounded) for k in self._chain.parts}
 
     def _made(self, change: Callable[[int, Matrix], Matrix]) -> dict[int, Matrix]:
         """The parts one after the other, each from those before as they were changed."""
-        found: dict[int, Matrix] = {}
+        values: dict[int, Matrix] = {}
         for k in self._chain.order:
-            found[k] = change(k, self._follows(k, found))
-        return found
+            values[k] = change(k, self._follows(k, values))
+        return values
 
-    def _carried(self, k: int, made: Matrix) -> Matrix:
-        return self._rounded(k, moved(made, 1) if k == self._chain.head else made)
+    def _carried(self, k: int, value: Matrix) -> Matrix:
+        return self._rounded(k, moved(value, 1) if k == self._chain.head else value)
 
     def _follows(self, k: int, known: Mapping[int, Matrix]) -> Matrix:
         """What a part is when it is computed from these."""
-        held = {self._nodes[j].serial: known[j] for j in self._chain.sources[k]}
-        run = Run(Floats(), lambda x: self._leaf(x) if x.op == "given" else held.get(x.serial))
+        inputs = {self._nodes[j].serial: known[j] for j in self._chain.sources[k]}
+        run = Run(Floats(), lambda x: self._leaf(x) if x.op == "given" else inputs.get(x.serial))
         node = self._nodes[k]
         return run[node] if node.op == "given" else run.work(node)
 
@@ -91,8 +91,8 @@ class Trial:
         return self._given[node.extra]
 
     def _rounded(self, k: int, value: Matrix) -> Matrix:
-        made: Matrix = np.round(value, self._chain.parts[k].places)
-        return made
+        rounded: Matrix = np.round(value, self._chain.parts[k].places)
+        return rounded
 
     def _outcome(self, k: int, answers: Mapping[int, Matrix]) -> Outcome:
         tolerance = float(self._chain.parts[k].tolerance)
@@ -109,8 +109,8 @@ class Trial:
 def moved(value: Matrix, by: int) -> Matrix:
     """A matrix that is off in every entry, in each by another amount."""
     rows, columns = value.shape
-    made: Matrix = value + by * (np.arange(1, rows + 1)[:, None] + 2 * np.arange(1, columns + 1))
-    return made
+    shifted: Matrix = value + by * (np.arange(1, rows + 1)[:, None] + 2 * np.arange(1, columns + 1))
+    return shifted
 
 
 def _is_close(answer: Matrix, truth: Matrix, tolerance: float) -> bool:

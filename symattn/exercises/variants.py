@@ -183,25 +183,27 @@ class _Search:
         """So many versions."""
         draws = Draws(self.seed)
         seen: set[object] = set()
-        found = 0
+        number = 0
         count_drawn = 0
         while count_drawn < _CANDIDATES and not self._is_in_vain():
             drawn = self._draw(draws)
             count_drawn += _AT_ONCE
             for k in np.flatnonzero(self._pass(drawn)):
-                made = self._exercise({name: rows[k] for name, rows in drawn.items()}, found + 1)
-                if made is None:
+                exercise = self._exercise(
+                    {name: rows[k] for name, rows in drawn.items()}, number + 1
+                )
+                if exercise is None:
                     continue
-                answers = tuple(made.right(part) for part in made.parts)
+                answers = tuple(exercise.right(part) for part in exercise.parts)
                 if answers in seen:
                     self._failed[_AGAIN] += 1
                     continue
                 seen.add(answers)
-                found += 1
-                yield made
-                if found == count:
+                number += 1
+                yield exercise
+                if number == count:
                     return
-        raise Malformed(self._given_up(found, count, count_drawn))
+        raise Malformed(self._given_up(number, count, count_drawn))
 
     def _is_in_vain(self) -> bool:
         """Whether a criterion is met by none of very many: later ones are never asked."""
@@ -209,10 +211,10 @@ class _Search:
             asked >= _IN_VAIN and not self._met[place] for place, asked in self._asked.items()
         )
 
-    def _given_up(self, found: int, count: int, drawn: int) -> str:
+    def _given_up(self, number: int, count: int, drawn: int) -> str:
         (reason, often), *_ = self._failed.most_common(1)
         return (
-            f"{self.base.case.name}: {found or 'none'} of {count} versions found among "
+            f"{self.base.case.name}: {number or 'none'} of {count} versions found among "
             f"{drawn} draws; of most ({often}) {reason}: {REASONS[reason]}"
         )
 
@@ -314,19 +316,19 @@ class _Search:
             name: nested(case.program.quantities[name].shape, numbers[name].tolist())
             for name in self._drawn
         }
-        made = replace(
+        exercise = replace(
             self.base, case=with_numbers(case, given, upstream), seed=self.seed, version=version
         )
         values: dict[int, Matrix] = {}
         for serial, node in self._judged.items():
             try:
-                values[serial] = _nearest(made.solution, node)
+                values[serial] = _nearest(exercise.solution, node)
             except SymattnError:
                 if any(node is x for x in (*self._nodes.values(), *self._softmaxes)):
                     return None
                 # With a slip the step may not be defined: a row masked whole.
                 values[serial] = np.full((1, *node.grid), np.nan)
-        return made if self._judge(values, 1, 0.0).all() else None
+        return exercise if self._judge(values, 1, 0.0).all() else None
 
     def _judge(self, values: Mapping[int, Matrix], count: int, off: float) -> Flags:
         """Which of many candidates are pleasant, all comparisons ``off`` by so much."""
@@ -383,12 +385,12 @@ def _nearest(solution: Solution, node: Node) -> Matrix:
     are none the exact values are asked.
     """
     quantity = solution.quantity(node)
-    held = quantity.source.balls(FIRST)
-    if held is None or not all(ball is None or ball.is_finite() for ball in held):
+    balls = quantity.source.balls(FIRST)
+    if balls is None or not all(ball is None or ball.is_finite() for ball in balls):
         return np.asarray(quantity.nearest(), dtype=float).reshape(1, *node.grid)
     # What has no ball is a masked score.
-    found = [-np.inf if ball is None else float(ball) for ball in held]
-    return np.array(found).reshape(1, *node.grid)
+    floats = [-np.inf if ball is None else float(ball) for ball in balls]
+    return np.array(floats).reshape(1, *node.grid)
 
 
 def _every(flags: Flags) -> Flags:
@@ -404,16 +406,16 @@ def _any(flags: Flags) -> Flags:
 def _distinct(rows: Integers) -> Flags:
     """Whether no two rows are the same: told by sums that only equal rows share."""
     by = Draws(rows.shape[-1]).below(1 << 32, rows.shape[-1:])
-    told = np.sort((rows * by).sum(axis=-1), axis=-1)
-    return np.asarray((np.diff(told, axis=-1) != 0).all(axis=-1))
+    sums = np.sort((rows * by).sum(axis=-1), axis=-1)
+    return np.asarray((np.diff(sums, axis=-1) != 0).all(axis=-1))
 
 
 def _first(values: Integers, good: Flags) -> Integers:
     """Of the tries of every candidate the first that is good; zeros where none is."""
     place = good.argmax(axis=1)
     chosen = values[np.arange(len(values)), place]
-    found = np.asarray(good.any(axis=1))
-    return np.where(found[:, None, None], chosen, 0)
+    exists = np.asarray(good.any(axis=1))
+    return np.where(exists[:, None, None], chosen, 0)
 
 
 def _are_telling(weights: Matrix, kept: Flags, least: float, off: float) -> Flags:
@@ -428,9 +430,9 @@ def _are_telling(weights: Matrix, kept: Flags, least: float, off: float) -> Flag
 def _are_others(weights: Matrix, kept: Flags, off: float) -> Flags:
     """Whether no two rows of several keys are alike: told by sums that only those share."""
     rows, columns = weights.shape[-2:]
-    told = (weights * np.sqrt(np.arange(2, columns + 2))).sum(axis=-1)
-    told = np.where(kept.sum(axis=-1) > 1, told, -1.0 - np.arange(rows))
-    return np.asarray((np.diff(np.sort(told, axis=-1), axis=-1) >= _ALIKE_ROWS - off).all(axis=-1))
+    sums = (weights * np.sqrt(np.arange(2, columns + 2))).sum(axis=-1)
+    sums = np.where(kept.sum(axis=-1) > 1, sums, -1.0 - np.arange(rows))
+    return np.asarray((np.diff(np.sort(sums, axis=-1), axis=-1) >= _ALIKE_ROWS - off).all(axis=-1))
 
 
 def _have_no_ties(scores: Matrix, off: float) -> Flags:

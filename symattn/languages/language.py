@@ -64,10 +64,10 @@ class Language:
         self, sentence: str, **pieces: Piece | tuple[Piece, ...]
     ) -> tuple[str | Piece, ...]:
         """The sentence with pieces of any kind, or several in a row, where they are named in it."""
-        found: list[str | Piece] = []
+        parts: list[str | Piece] = []
         for piece in self._filled(sentence, pieces):
-            found += piece if isinstance(piece, tuple) else (piece,)
-        return tuple(found)
+            parts += piece if isinstance(piece, tuple) else (piece,)
+        return tuple(parts)
 
     def text(self, sentence: str, **values: object) -> str:
         """The sentence with values as text."""
@@ -144,14 +144,14 @@ def _read(path: Path) -> Language:
             faults.append(Fault(english, f"expected a sentence, found {kind(other)}"))
             continue
         try:
-            wanted, found = fields(english), fields(other)
+            wanted, given = fields(english), fields(other)
         except ValueError as error:
             faults.append(Fault(english, f"not a sentence with names in braces: {error}"))
             continue
-        if wanted != found:
+        if wanted != given:
             names = ", ".join(f"{{{name}}}" for name in sorted(wanted)) or "no name in braces"
-            shown = ", ".join(f"{{{name}}}" for name in sorted(found)) or "none"
-            faults.append(Fault(english, f"expected {names}, found {shown}"))
+            listed = ", ".join(f"{{{name}}}" for name in sorted(given)) or "none"
+            faults.append(Fault(english, f"expected {names}, found {listed}"))
     if faults:
         raise file.malformed(faults)
     return Language(path.stem, file.document)

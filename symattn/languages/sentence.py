@@ -19,9 +19,9 @@ class Sentence(str):
 
     def __new__(cls, english: str, **pieces: object) -> Sentence:
         """The sentence with what is filled in."""
-        made = super().__new__(cls, english.format_map(pieces))
-        made.english, made.pieces = english, pieces
-        return made
+        sentence = super().__new__(cls, english.format_map(pieces))
+        sentence.english, sentence.pieces = english, pieces
+        return sentence
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], Mapping[str, object]]:
         return (self.english,), self.pieces

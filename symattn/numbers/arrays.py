@@ -43,8 +43,8 @@ class Floats:
 
     def tolist(self) -> list[Any]:
         """Nested lists of Fractions."""
-        found: list[Any] = _fractions(self.array.tolist())
-        return found
+        nested: list[Any] = _fractions(self.array.tolist())
+        return nested
 
     def __len__(self) -> int:
         return len(self.array)
@@ -213,9 +213,9 @@ def _stacked(nested: Sequence[object], symbols: bool) -> Stack:
         raise Malformed(faults)
     first = parts[0]
     matrices = [*chain.from_iterable(part.matrices for part in parts)]
-    made = Stack((len(parts), *first.lead), first.n, first.d, matrices)
-    _need_room(made.shape)
-    return made
+    stack = Stack((len(parts), *first.lead), first.n, first.d, matrices)
+    _need_room(stack.shape)
+    return stack
 
 
 def _depth(nested: Any) -> int:

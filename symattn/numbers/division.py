@@ -109,10 +109,10 @@ def _residues(terms: Sum, steps: int) -> nmod_poly | None:
     scale = lcm(*(int(q.q) for q in terms.values()))
     if degree > _DEGREE or scale % _PRIME == 0:
         return None
-    found = [0] * (degree + 1)
+    coefficients = [0] * (degree + 1)
     for power, q in zip(powers, terms.values(), strict=True):
-        found[power - first] = int(q.p) * (scale // int(q.q)) % _PRIME
-    return nmod_poly(found, _PRIME)
+        coefficients[power - first] = int(q.p) * (scale // int(q.q)) % _PRIME
+    return nmod_poly(coefficients, _PRIME)
 
 
 class _Lattice:
@@ -122,9 +122,9 @@ class _Lattice:
         scales: dict[int, int] = {}
         turns: dict[int, int] = {}
         atoms: set[Atom] = set()
-        for exponent, _, held in (key for terms in many for key in terms):
+        for exponent, _, factors in (key for terms in many for key in terms):
             _refine(scales, exponent)
-            for atom, _ in held:
+            for atom, _ in factors:
                 if isinstance(atom, Wave):
                     _refine(turns, atom.angle)
                 else:
@@ -135,16 +135,16 @@ class _Lattice:
 
     def points(self, terms: Sum) -> dict[_Point, Sum]:
         """The coefficient, a sum of roots, at each point."""
-        found: dict[_Point, Sum] = {}
-        for (exponent, radicand, held), q in terms.items():
-            counts = dict(held)
+        coefficients: dict[_Point, Sum] = {}
+        for (exponent, radicand, factors), q in terms.items():
+            counts = dict(factors)
             place = _coordinates(exponent, self.scales)
             powers = tuple(counts.get(atom, 0) for atom in self.atoms)
             wave = next((x for x in counts if isinstance(x, Wave)), None) if self.turns else None
             for angle, m, part in _imaginary(wave, radicand, q):
                 point = (*place, *_coordinates(angle, self.turns), *powers)
-                found.setdefault(point, {})[(), m, ()] = part
-        return found
+                coefficients.setdefault(point, {})[(), m, ()] = part
+        return coefficients
 
     def terms(self, points: dict[_Point, Sum]) -> Sum:
         """The sum with these coefficients at these points."""
@@ -154,9 +154,9 @@ class _Lattice:
             exponent = _exponent(point[:first], self.scales)
             angle = _exponent(point[first:second], self.turns)
             powers = zip(self.atoms, point[second:], strict=True)
-            held = tuple((atom, power) for atom, power in powers if power)
+            factors = tuple((atom, power) for atom, power in powers if power)
             for (_, radicand, waves), q in _real(angle, coefficient).items():
-                result[exponent, radicand, sums.merged(held, waves) if waves else held] = q
+                result[exponent, radicand, sums.merged(factors, waves) if waves else factors] = q
         return result
 
 
@@ -195,10 +195,10 @@ def _real(angle: Exponent, coefficient: Sum) -> Sum:
     """The term at an angle with that at the opposite one, which then gives none."""
     if not angle:
         return coefficient
-    found: Sum = {}
+    terms: Sum = {}
     if angle[0][1] > 0:
         for (_, m, _), q in coefficient.items():
-            made = sums.wave("cos", angle) if m > 0 else sums.wave("sin", angle)
+            wave = sums.wave("cos", angle) if m > 0 else sums.wave("sin", angle)
             factor: Sum = {((), abs(m), ()): 2 * q if m > 0 else -2 * q}
-            sums.accumulate(found, sums.multiply(made, factor))
-    return found
+            sums.accumulate(terms, sums.multiply(wave, factor))
+    return terms

@@ -58,8 +58,8 @@ class Doubles:
     @property
     def is_zero(self) -> npt.NDArray[np.bool_]:
         """Where numbers are known to be exactly 0."""
-        found: npt.NDArray[np.bool_] = (self.high == 0) & (self.error == 0)
-        return found
+        zero: npt.NDArray[np.bool_] = (self.high == 0) & (self.error == 0)
+        return zero
 
     @property
     def hidden(self) -> npt.NDArray[np.bool_]:
@@ -140,13 +140,13 @@ def in_blocks(operation: Operation) -> Operation:
         wide = [x.map(lambda part: np.broadcast_to(part, shape)) for x in operands]
         rows = [x.map(lambda part: part.reshape(-1, shape[-1])) for x in wide]
         step = max(1, _BLOCK // shape[-1])
-        made = [
+        blocks = [
             operation(*(_cut(x, k, k + step) for x in rows))
             for k in range(0, entries // shape[-1], step)
         ]
         joined = (
             np.concatenate(parts)
-            for parts in zip(*((x.high, x.low, x.error) for x in made), strict=True)
+            for parts in zip(*((x.high, x.low, x.error) for x in blocks), strict=True)
         )
         return Doubles(*(part.reshape(shape) for part in joined))
 
@@ -202,11 +202,11 @@ def multiply(x: Doubles, y: Doubles) -> Doubles:
     lost = np.where(x.is_zero | y.is_zero, 0.0, TINY)
     error = (error + PAIR * np.abs(high) + lost) * (UP * (1 + 2.0**-50))
     product = settled(high, low, error)
-    one, other = (np.broadcast_to(z.hidden, high.shape) for z in (x, y))
-    if not (one.any() or other.any()):
+    first, other = (np.broadcast_to(z.hidden, high.shape) for z in (x, y))
+    if not (first.any() or other.any()):
         return product
     positive = [np.broadcast_to(z.high > z.error, high.shape) for z in (x, y)]
-    return _hiding(product, (one & positive[1]) | (other & positive[0]))
+    return _hiding(product, (first & positive[1]) | (other & positive[0]))
 
 
 @in_blocks
@@ -292,16 +292,16 @@ def above(x: Doubles, y: Doubles) -> Doubles:
     """
     ends = (z.map(lambda part: np.where(np.isneginf(part), 0.0, part)) for z in (x, y))
     first, second = ends
-    found = sign(add(first, negative(second)))
+    signs = sign(add(first, negative(second)))
     hidden = x.hidden | y.hidden
-    held = np.where(hidden, ~x.hidden, np.maximum(found.high, 0.0))
-    return Doubles(held, np.zeros_like(held), np.where(hidden, 0.0, found.error))
+    high = np.where(hidden, ~x.hidden, np.maximum(signs.high, 0.0))
+    return Doubles(high, np.zeros_like(high), np.where(hidden, 0.0, signs.error))
 
 
 def is_apart(x: Doubles) -> npt.NDArray[np.bool_]:
     """Where numbers are known not to be 0: the pair is larger than its error."""
-    found: npt.NDArray[np.bool_] = np.abs(x.high) * (1 - 2.0**-50) > x.error
-    return found
+    apart: npt.NDArray[np.bool_] = np.abs(x.high) * (1 - 2.0**-50) > x.error
+    return apart
 
 
 def total(x: Doubles, axis: int) -> Doubles:
@@ -324,5 +324,5 @@ def total(x: Doubles, axis: int) -> Doubles:
             high, low = sums
         steps += 1
     error = np.moveaxis(x.error, axis, 0).sum(axis=0) + steps * 2 * PAIR * size
-    made = settled(high[0], low[0], error * UP)
-    return made.map(lambda z: np.expand_dims(z, axis))
+    total = settled(high[0], low[0], error * UP)
+    return total.map(lambda z: np.expand_dims(z, axis))

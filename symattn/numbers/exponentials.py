@@ -82,8 +82,8 @@ def exp(x: Doubles) -> Doubles:
     series = words.add(*series, tail, np.array(0.0))
     series = words.add(t, more, *series)
     whole = step.astype(np.int32)
-    one, rest = (part[whole % _ENTRIES] for part in _powers())
-    power = words.add(one, rest, *words.multiply(one, rest, *series))
+    head, rest = (part[whole % _ENTRIES] for part in _powers())
+    power = words.add(head, rest, *words.multiply(head, rest, *series))
     scale = whole // _ENTRIES
     high, low = words.quick_two_sum(*(np.ldexp(part, scale) for part in power))
     near = np.minimum(x.error, 1.0)
@@ -93,16 +93,16 @@ def exp(x: Doubles) -> Doubles:
     known = (x.high <= _MOST) & (x.high >= -_MOST)
     # Below, what is known is that it is next to nothing.
     below = (x.high < -_MOST) & (x.error <= 1)
-    made = settled(high, low, np.where(known, error, np.inf))
+    result = settled(high, low, np.where(known, error, np.inf))
     small = Doubles(np.zeros_like(high), np.zeros_like(high), np.full_like(high, TINY))
     for part, zero in ((below, False), (x.hidden, True)):
         if part.any():
-            made = Doubles(
-                np.where(part, 0.0, made.high),
-                np.where(part, 0.0, made.low),
-                np.where(part, 0.0 if zero else small.error, made.error),
+            result = Doubles(
+                np.where(part, 0.0, result.high),
+                np.where(part, 0.0, result.low),
+                np.where(part, 0.0 if zero else small.error, result.error),
             )
-    return made
+    return result
 
 
 #: What 1/6 has beyond its float.
@@ -123,7 +123,7 @@ def log(x: Doubles) -> Doubles:
     start = exact(np.where(x.high > 0, np.log(np.where(x.high > 0, x.high, 1.0)), 0.0))
     w = add(multiply(x, exp(negative(start))), exact(np.full_like(x.high, -1.0)))
     half = multiply(multiply(w, w), exact(np.full_like(x.high, -0.5)))
-    made = add(add(start, w), half)
+    result = add(add(start, w), half)
     size = np.abs(w.high) * (1 + 2.0**-50) + w.error
     good = (x.high > x.error) & (size < 0.5)
-    return settled(made.high, made.low, np.where(good, made.error + size**3 * UP, np.inf))
+    return settled(result.high, result.low, np.where(good, result.error + size**3 * UP, np.inf))

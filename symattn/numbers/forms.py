@@ -40,8 +40,12 @@ def formula(parts: Parts, names: Names | None = None) -> f.Formula:
     '3*sqrt(2)/4 - 1/2'
     """
     if quotients.is_linear(parts):
-        held = [(s, quotients.coefficient(parts, s)) for s in (None, *quotients.symbols(parts))]
-        return linear_form((s, formula(found, names)) for s, found in held if found)
+        coefficients = [
+            (s, quotients.coefficient(parts, s)) for s in (None, *quotients.symbols(parts))
+        ]
+        return linear_form(
+            (s, formula(coefficient, names)) for s, coefficient in coefficients if coefficient
+        )
     pieces: list[f.Formula] = []
     for denominator in quotients.denominators(parts):
         pieces += _part(parts[denominator], denominator, names or {})
@@ -52,8 +56,8 @@ def formula(parts: Parts, names: Names | None = None) -> f.Formula:
 
 def short(parts: Parts) -> str:
     """The closed form's text, cut where it is longer than :data:`MAX_SHORT`."""
-    shown = f.text(formula(parts))
-    return shown if len(shown) <= MAX_SHORT else f"{shown[: MAX_SHORT - 3]}..."
+    text = f.text(formula(parts))
+    return text if len(text) <= MAX_SHORT else f"{text[: MAX_SHORT - 3]}..."
 
 
 def linear_form(terms: Iterable[tuple[str | None, f.Formula]]) -> f.Formula:
@@ -63,7 +67,7 @@ def linear_form(terms: Iterable[tuple[str | None, f.Formula]]) -> f.Formula:
     >>> f.text(linear_form(terms))
     '1 + 2*g1 - g2'
     """
-    shown: list[f.Formula] = []
+    pieces: list[f.Formula] = []
     for symbol, coefficient in terms:
         negative = isinstance(coefficient, f.Negated)
         inner = coefficient.operand if isinstance(coefficient, f.Negated) else coefficient
@@ -72,10 +76,10 @@ def linear_form(terms: Iterable[tuple[str | None, f.Formula]]) -> f.Formula:
                 inner = f.Symbol(symbol)
             else:
                 inner = f.Product((inner, f.Symbol(symbol)))
-        shown.append(f.Negated(inner) if negative else inner)
-    if not shown:
+        pieces.append(f.Negated(inner) if negative else inner)
+    if not pieces:
         return f.Number("0")
-    return shown[0] if len(shown) == 1 else f.Sum(tuple(shown))
+    return pieces[0] if len(pieces) == 1 else f.Sum(tuple(pieces))
 
 
 def _part(terms: Sum, denominator: Denominator, names: Names) -> list[f.Formula]:
@@ -83,15 +87,15 @@ def _part(terms: Sum, denominator: Denominator, names: Names) -> list[f.Formula]
     for normaliser, power in denominator:
         named = names.get(normaliser)
         if named is None:
-            shown = sum_formula(normaliser.terms)
+            form = sum_formula(normaliser.terms)
         else:
-            shown = named.name
+            form = named.name
             for _ in range(power):
                 terms = sums.multiply(terms, named.unit)
-        below.append(shown if power == 1 else f.Power(shown, f.Number(str(power))))
+        below.append(form if power == 1 else f.Power(form, f.Number(str(power))))
     if not below:
-        shown = sum_formula(terms)
-        return list(shown.terms) if isinstance(shown, f.Sum) else [shown]
+        form = sum_formula(terms)
+        return list(form.terms) if isinstance(form, f.Sum) else [form]
     factor = sums.content(terms)
     if all(q < 0 for q in terms.values()):
         factor = -factor
@@ -122,8 +126,8 @@ def sum_formula(terms: Sum) -> f.Formula:
     # e - 1 rather than -1 + e.
     first = next((key for key in ordered if terms[key] > 0), ordered[0])
     ordered.remove(first)
-    shown = tuple(_term(key, terms[key]) for key in (first, *ordered))
-    return shown[0] if len(shown) == 1 else f.Sum(shown)
+    pieces = tuple(_term(key, terms[key]) for key in (first, *ordered))
+    return pieces[0] if len(pieces) == 1 else f.Sum(pieces)
 
 
 def _reading_order(key: Monomial) -> tuple[object, ...]:
@@ -134,8 +138,8 @@ def _reading_order(key: Monomial) -> tuple[object, ...]:
 
 
 def _term(key: Monomial, q: fmpq) -> f.Formula:
-    shown = _absolute(key, abs(q))
-    return f.Negated(shown) if q < 0 else shown
+    absolute = _absolute(key, abs(q))
+    return f.Negated(absolute) if q < 0 else absolute
 
 
 def _absolute(key: Monomial, q: fmpq) -> f.Formula:
@@ -173,18 +177,18 @@ def _by_text(atoms: Atoms) -> list[tuple[str, f.Formula, int]]:
 def _atom(atom: Atom) -> tuple[str, f.Formula]:
     match atom:
         case Symbol(name=name):
-            shown: f.Formula = f.Symbol(name)
+            form: f.Formula = f.Symbol(name)
         case Root(radicand=radicand):
-            shown = f.Root(sum_formula(radicand))
+            form = f.Root(sum_formula(radicand))
         case Wave(function=function, angle=angle):
-            shown = f.Function(function, (sum_formula(sums.terms_of(angle)),))
+            form = f.Function(function, (sum_formula(sums.terms_of(angle)),))
         case Constant():
-            shown = f.PI
+            form = f.PI
         case Opaque(function=function, argument=argument):
-            shown = f.Function(function, (formula(argument),))
+            form = f.Function(function, (formula(argument),))
         case _:
             raise AssertionError(f"no closed form of {atom!r}")
-    return f.text(shown), shown
+    return f.text(form), form
 
 
 def _product(factors: list[f.Formula]) -> f.Formula:

@@ -162,8 +162,8 @@ def _wave(function: Circular, parts: Parts) -> Parts:
     if parts.keys() <= {()}:
         angle = sums.exponent_of(parts.get((), {}))
         if angle is not None:
-            made = sums.wave(function, angle)
-            return {(): made} if made else {}
+            terms = sums.wave(function, angle)
+            return {(): terms} if terms else {}
     return _with_sign(function, parts)
 
 

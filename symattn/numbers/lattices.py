@@ -69,11 +69,11 @@ class Lattice:
         kinds = {below for below, _, _ in parts}
         if len(kinds) == len(parts) and (len(kinds) != 2 or _ONE not in kinds):
             return parts
-        held: dict[tuple[fmpz, int], fmpz] = {}
+        totals: dict[tuple[fmpz, int], fmpz] = {}
         for below, power, above in parts:
-            held[below, power] = held.get((below, power), _ZERO) + above
+            totals[below, power] = totals.get((below, power), _ZERO) + above
         groups: dict[fmpz, list[tuple[int, fmpz]]] = {}
-        for (below, power), above in held.items():
+        for (below, power), above in totals.items():
             if above:
                 groups.setdefault(below, []).append((power, above))
         if len(groups) == 2 and (plain := groups.pop(_ONE, None)) is not None:
@@ -106,10 +106,10 @@ class Lattice:
         return ((self._known[normaliser], power),)
 
     def _terms(self, above: fmpz, below: int) -> Sum:
-        found = coefficients(above)
-        missing = range(len(self._monomials), len(found))
+        numbers = coefficients(above)
+        missing = range(len(self._monomials), len(numbers))
         self._monomials += [(((1, *sums.lowest(k, self.steps)),), 1, ()) for k in missing]
-        terms = zip(self._monomials, found, strict=False)
+        terms = zip(self._monomials, numbers, strict=False)
         return {monomial: fmpq(number, below) for monomial, number in terms if number}
 
     def ball(self, packed_parts: Iterable[Part], below: int) -> arb:
@@ -224,9 +224,9 @@ def _quotient(above: fmpz, below: fmpz) -> fmpz | None:
     quotient = numerator // normaliser
     if quotient * normaliser != numerator:
         return None
-    found = [x.coeffs() for x in (quotient, numerator, normaliser)]
-    terms = [sum(map(bool, one)) for one in found]
-    sizes = [sum(map(abs, one)) for one in found[:2]]
+    rows = [x.coeffs() for x in (quotient, numerator, normaliser)]
+    terms = [sum(map(bool, row)) for row in rows]
+    sizes = [sum(map(abs, row)) for row in rows[:2]]
     # Such a division may be left undone where entries are computed one by one
     # (quotients.cancelled, division.divide): the form then depends on the order.
     if terms[1] < max(terms) or sizes[1] < sizes[0]:

@@ -98,18 +98,18 @@ class _Lattice:
     def powers(self, monomial: Monomial) -> Powers:
         """What a monomial is of the variables."""
         exponent, radicand, atoms = monomial
-        found: dict[Variable, int] = {
+        powers: dict[Variable, int] = {
             ("power", r): p * (self.steps[r] // q) for r, p, q in exponent
         }
         if radicand != 1:
-            found |= {("root", prime): 1 for prime in _primes(radicand)}
-        return found | dict(atoms)
+            powers |= {("root", prime): 1 for prime in _primes(radicand)}
+        return powers | dict(atoms)
 
 
 def _monomials(lines: Iterable[Line]) -> Iterator[Monomial]:
     for line in lines:
-        for denominator, held in line.parts.items():
-            yield from held
+        for denominator, terms in line.parts.items():
+            yield from terms
             for normaliser, _ in denominator:
                 yield from normaliser.terms
 
@@ -127,25 +127,25 @@ def _walked(lines: Sequence[Line], lattice: _Lattice, field: _Field[F]) -> F:
         return inverses[normaliser]
 
     def part(denominator: Denominator, terms: Sum) -> F:
-        made = of_sum(terms)
+        value = of_sum(terms)
         for normaliser, power in denominator:
             for _ in range(power):
-                made = field.products([(made, inverse(normaliser))])
-        return made
+                value = field.products([(value, inverse(normaliser))])
+        return value
 
     values: list[F] = []
     for line in lines:
         below = [values[k] for k in line.operands]
         match line.kind:
             case "number":
-                made = field.total(part(*each) for each in line.parts.items())
+                value = field.total(part(*each) for each in line.parts.items())
             case "total":
-                made = field.total(below)
+                value = field.total(below)
             case "products":
-                made = field.products(zip(below[::2], below[1::2], strict=True))
+                value = field.products(zip(below[::2], below[1::2], strict=True))
             case "inverse":
-                made = field.inverse(below[0])
-        values.append(made)
+                value = field.inverse(below[0])
+        values.append(value)
     return values[-1]
 
 
@@ -191,10 +191,10 @@ def _residue(lines: Sequence[Line], lattice: _Lattice) -> int | None:
         values.update(_waves(lattice, chance, prime))
 
         def monomial(powers: Powers, values: dict[Variable, int] = values, p: int = prime) -> int:
-            found = 1
+            product = 1
             for variable, power in powers.items():
-                found = found * pow(values[variable], power, p) % p
-            return found
+                product = product * pow(values[variable], power, p) % p
+            return product
 
         try:
             return _walked(lines, lattice, _Modular(prime, monomial))
@@ -229,12 +229,12 @@ def _power(a: int, b: int, exponent: int, prime: int) -> tuple[int, int]:
     >>> _power(1, 1, 2, 103)
     (0, 2)
     """
-    found = 1, 0
+    power = 1, 0
     for bit in f"{exponent:b}":
-        c, s = found
+        c, s = power
         c, s = (c * c - s * s) % prime, 2 * c * s % prime
-        found = ((c * a - s * b) % prime, (c * b + s * a) % prime) if bit == "1" else (c, s)
-    return found
+        power = ((c * a - s * b) % prime, (c * b + s * a) % prime) if bit == "1" else (c, s)
+    return power
 
 
 def _prime(chance: random.Random, roots: Iterable[int]) -> int:
@@ -242,9 +242,9 @@ def _prime(chance: random.Random, roots: Iterable[int]) -> int:
     each (quadratic reciprocity). So it is 3 modulo 4, and roots are powers."""
     step = 8 * prod(roots)
     while True:
-        found = chance.randrange(_BELOW >> 1, _BELOW) * step - 1
-        if fmpz(found).is_prime():
-            return found
+        prime = chance.randrange(_BELOW >> 1, _BELOW) * step - 1
+        if fmpz(prime).is_prime():
+            return prime
 
 
 @dataclass(frozen=True)
@@ -373,10 +373,10 @@ class _Bounds:
         self._left -= len(missing)
         if self._left < 0:
             raise OverflowError
-        made = _Bound(x.bits + (whole // x.whole).bit_length(), 1, x.low, x.high, {})
+        bound = _Bound(x.bits + (whole // x.whole).bit_length(), 1, x.low, x.high, {})
         for factor, power in missing.items():
-            made = _times(made, self._factors[factor], power) if power else made
-        return made
+            bound = _times(bound, self._factors[factor], power) if power else bound
+        return bound
 
     def products(self, pairs: Iterable[tuple[_Bound, _Bound]]) -> _Bound:
         return self.total(
@@ -393,11 +393,11 @@ class _Bounds:
 
     def inverse(self, x: _Bound) -> _Bound:
         """The denominator above, the numerator as a new factor below."""
-        made = _Bound(x.whole.bit_length(), 1, {}, {}, {})
+        bound = _Bound(x.whole.bit_length(), 1, {}, {}, {})
         for factor, power in x.below.items():
-            made = _times(made, self._factors[factor], power)
+            bound = _times(bound, self._factors[factor], power)
         self._factors.append(_Bound(x.bits, 1, x.low, x.high, {}))
-        return _Bound(made.bits, 1, made.low, made.high, {len(self._factors) - 1: 1})
+        return _Bound(bound.bits, 1, bound.low, bound.high, {len(self._factors) - 1: 1})
 
 
 def _times(x: _Bound, factor: _Bound, power: int) -> _Bound:

@@ -83,20 +83,20 @@ def read_printed(raw: object) -> Printed | None:
     >>> read_printed("50.7%").value, read_printed("1.2e-3").unit
     (507/1000, 1/10000)
     """
-    shown = _as_text(raw)
-    text = shown.translate(_SIGNS).replace("…", "...")
+    written = _as_text(raw)
+    text = written.translate(_SIGNS).replace("…", "...")
     if text.lower().replace(" ", "") in (MINUS_INFINITY, "-∞"):
         return None
     match = _PRINTED.match(text) if len(text) <= MAX_LENGTH else None
     if match is None or not (match["whole"] or match["part"]):
-        raise Malformed(f"expected a printed number, found {shown[:60]!r}")
+        raise Malformed(f"expected a printed number, found {written[:60]!r}")
     part = match["part"] or ""
     power = int(match["power"] or 0) - (2 if match["percent"] else 0) - len(part)
     unit = fmpq(10) ** power if power >= 0 else fmpq(1, 10**-power)
     count = int((match["whole"] or "0") + part)
     value = unit * (-count if match["sign"] == "-" else count)
-    after = shown[match.start("after") : match.end("after")]
-    return Printed(shown, value, unit, len(str(count)) if count else 0, len(part), after)
+    after = written[match.start("after") : match.end("after")]
+    return Printed(written, value, unit, len(str(count)) if count else 0, len(part), after)
 
 
 def _as_text(raw: object) -> str:

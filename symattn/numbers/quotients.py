@@ -60,8 +60,8 @@ class Opaque(Atom):
     def __init__(
         self, function: Literal["exp", "log", "cos", "sin", "erf"], argument: Parts
     ) -> None:
-        held = frozenset((below, sums.structure(above)) for below, above in argument.items())
-        super().__init__((function, held), (function, *_order(argument)), length(argument))
+        structures = frozenset((below, sums.structure(above)) for below, above in argument.items())
+        super().__init__((function, structures), (function, *_order(argument)), length(argument))
         self.function = function
         self.argument = argument
 
@@ -128,8 +128,8 @@ def total(many: Iterable[Parts]) -> Parts:
     """The sum, brought to normal form once."""
     result: Parts = {}
     for parts in many:
-        for denominator, held in parts.items():
-            _accumulate(result, denominator, held)
+        for denominator, terms in parts.items():
+            _accumulate(result, denominator, terms)
     return simplified(result)
 
 
@@ -170,8 +170,8 @@ def joined(left: Denominator, right: Denominator) -> Denominator:
 
 def ordered(powers: dict[Normaliser, int]) -> Denominator:
     """Normalisers with their powers, in the order they are shown in."""
-    held = [(n, k) for n, k in powers.items() if k]
-    return tuple(held if len(held) < 2 else sorted(held, key=lambda item: item[0].order))
+    items = [(n, k) for n, k in powers.items() if k]
+    return tuple(items if len(items) < 2 else sorted(items, key=lambda item: item[0].order))
 
 
 def expanded(denominator: Denominator) -> Sum:
@@ -187,19 +187,19 @@ def over_one(parts: Parts) -> tuple[Denominator, Sum]:
     """The sum of the parts as one quotient."""
     common = ordered(_highest(parts))
     numerator: Sum = {}
-    for denominator, held in parts.items():
+    for denominator, terms in parts.items():
         powers = dict(denominator)
         for normaliser, power in common:
             for _ in range(power - powers.get(normaliser, 0)):
-                held = sums.multiply(held, normaliser.terms)
-        sums.accumulate(numerator, held)
+                terms = sums.multiply(terms, normaliser.terms)
+        sums.accumulate(numerator, terms)
     return common, numerator
 
 
 def expansion(parts: Parts) -> int:
     """About how many products :func:`over_one` forms."""
     factor: int = prod(len(n.terms) ** power for n, power in _highest(parts).items())
-    return factor * sum(len(held) for held in parts.values())
+    return factor * sum(len(terms) for terms in parts.values())
 
 
 def _highest(parts: Parts) -> dict[Normaliser, int]:
@@ -213,11 +213,11 @@ def _highest(parts: Parts) -> dict[Normaliser, int]:
 
 def simplified(parts: Parts) -> Parts:
     """Parts with the same normalisers joined, common factors cancelled."""
-    parts = {denominator: held for denominator, held in parts.items() if held}
+    parts = {denominator: terms for denominator, terms in parts.items() if terms}
     if len(parts) > 1:
         groups: dict[frozenset[Normaliser], Parts] = {}
-        for denominator, held in parts.items():
-            groups.setdefault(frozenset(n for n, _ in denominator), {})[denominator] = held
+        for denominator, terms in parts.items():
+            groups.setdefault(frozenset(n for n, _ in denominator), {})[denominator] = terms
         # 1 - e/Z reads better as one quotient; with several rows' normalisers
         # the constant stays apart.
         if len(groups) == 2 and (plain := groups.get(frozenset())) is not None:
@@ -229,10 +229,10 @@ def simplified(parts: Parts) -> Parts:
             if numerator:
                 parts[common] = numerator
     result: Parts = {}
-    for denominator, held in parts.items():
-        lowest, numerator = cancelled(denominator, held) if denominator else ((), held)
+    for denominator, terms in parts.items():
+        lowest, numerator = cancelled(denominator, terms) if denominator else ((), terms)
         _accumulate(result, lowest, numerator)
-    return {denominator: held for denominator, held in result.items() if held}
+    return {denominator: terms for denominator, terms in result.items() if terms}
 
 
 def cancelled(denominator: Denominator, numerator: Sum) -> tuple[Denominator, Sum]:
@@ -292,8 +292,8 @@ def ball(parts: Parts) -> arb:
     """An enclosure at the working precision; with symbols that of the
     :func:`generic` numbers."""
     result = arb(0)
-    for denominator, held in parts.items():
-        part = _ball(held)
+    for denominator, terms in parts.items():
+        part = _ball(terms)
         for normaliser, power in denominator:
             part /= _ball(normaliser.terms) ** power
         result += part
@@ -324,8 +324,8 @@ def _atom_ball(atom: Atom) -> arb:
             angle = sums.exponent_ball(atom.angle)
             return angle.cos() if atom.function == "cos" else angle.sin()
         case Opaque():
-            found: arb = getattr(ball(atom.argument), atom.function)()
-            return found
+            value: arb = getattr(ball(atom.argument), atom.function)()
+            return value
         case Constant():
             return arb.pi()
         case Unfolded():
@@ -338,16 +338,16 @@ def _atom_ball(atom: Atom) -> arb:
 
 def symbols(parts: Parts) -> tuple[str, ...]:
     """The symbols that occur, sorted."""
-    found = {name for held in parts.values() for name in _symbols_of(held)}
+    names = {name for terms in parts.values() for name in _symbols_of(terms)}
     for denominator in parts:
         for normaliser, _ in denominator:
-            found |= normaliser.symbols
-    return tuple(sorted(found))
+            names |= normaliser.symbols
+    return tuple(sorted(names))
 
 
 def _symbols_of(terms: Sum) -> frozenset[str]:
     return frozenset(
-        atom.name for _, _, held in terms for atom, _ in held if isinstance(atom, Symbol)
+        atom.name for _, _, atoms in terms for atom, _ in atoms if isinstance(atom, Symbol)
     )
 
 
@@ -355,16 +355,16 @@ def is_linear(parts: Parts) -> bool:
     """Whether symbols occur, at most one in each term and none below."""
     if any(normaliser.symbols for denominator in parts for normaliser, _ in denominator):
         return False
-    terms = [atoms for held in parts.values() for _, _, atoms in held]
+    terms = [atoms for group in parts.values() for _, _, atoms in group]
     powers = [[k for atom, k in atoms if isinstance(atom, Symbol)] for atoms in terms]
-    return any(powers) and all(held in ([], [1]) for held in powers)
+    return any(powers) and all(group in ([], [1]) for group in powers)
 
 
 def coefficient(parts: Parts, symbol: str | None) -> Parts:
     """What stands before ``symbol`` in a linear form; None: the constant."""
     result: Parts = {}
-    for denominator, held in parts.items():
-        for (exponent, radicand, atoms), q in held.items():
+    for denominator, terms in parts.items():
+        for (exponent, radicand, atoms), q in terms.items():
             names = [atom.name for atom, _ in atoms if isinstance(atom, Symbol)]
             if (names[0] if names else None) == symbol:
                 rest = tuple(item for item in atoms if not isinstance(item[0], Symbol))

@@ -100,8 +100,8 @@ def refusal(number: float) -> str:
     if not math.isfinite(number):
         return f"expected a finite number, found {number}"
     # NumPy's own float64 is a float too, and would show itself with its type.
-    shown = repr(float(number))
+    text = repr(float(number))
     return (
-        f"{shown} is a float, not an exact number: write '{shown}' as text, "
-        f"Decimal('{shown}') or a Fraction, or take its binary value with symattn.from_floats"
+        f"{text} is a float, not an exact number: write '{text}' as text, "
+        f"Decimal('{text}') or a Fraction, or take its binary value with symattn.from_floats"
     )

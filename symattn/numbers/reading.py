@@ -47,10 +47,10 @@ Decimal('0.1') or a Fraction, or take its binary value with symattn.from_floats
     if isinstance(number, Value):
         return number
     if isinstance(number, str):
-        found = rationals.from_text(number)
-        return _read_expression(number, symbols) if found is None else rational(found)
-    found = rationals.from_number(number)
-    return _read_foreign(number, symbols) if found is None else rational(found)
+        value = rationals.from_text(number)
+        return _read_expression(number, symbols) if value is None else rational(value)
+    value = rationals.from_number(number)
+    return _read_foreign(number, symbols) if value is None else rational(value)
 
 
 def read_entry(number: object, symbols: bool = False) -> Value | Hidden:
@@ -81,17 +81,17 @@ def evaluate(tree: syntax.Tree, text: str, symbols: bool = False) -> Value:
     """The exact value of a parsed number."""
     match tree:
         case syntax.Literal(digits):
-            found = rationals.from_text(digits)
-            assert found is not None  # The grammar has the same limits.
-            return rational(found)
+            number = rationals.from_text(digits)
+            assert number is not None  # The grammar has the same limits.
+            return rational(number)
         case syntax.Negative(operand):
             return -evaluate(operand, text, symbols)
         case syntax.Binary(op, left, right) if op != "@":
             a, b = evaluate(left, text, symbols), evaluate(right, text, symbols)
             return a + b if op == "+" else a - b if op == "-" else a * b if op == "*" else a / b
         case syntax.Call(name, (operand,), ()) if name in FUNCTIONS:
-            made: Value = getattr(evaluate(operand, text, symbols), name)()
-            return made
+            value: Value = getattr(evaluate(operand, text, symbols), name)()
+            return value
         case syntax.Name("pi"):
             return PI
         case syntax.Name(name) if symbols:

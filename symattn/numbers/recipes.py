@@ -156,19 +156,19 @@ class Recipe:
         :class:`Undecided` where so many operations at so many bits are beyond
         what is computed.
         """
-        found = self._known(bits)
-        if found is None:
+        ball = self._known(bits)
+        if ball is None:
             order = self._unknown(lambda recipe: recipe._known(bits) is not None)
             if bits > FIRST and len(order) * bits > ENCLOSURE.most:
                 raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
             with precision(bits):
                 for recipe in order:
                     recipe._balls[bits] = recipe._evaluated(bits)
-            found = self._known(bits)
-            assert found is not None
-        if bits > FIRST and found.contains(0) and not found.is_zero():
-            return self._closer(bits, found)
-        return found
+            ball = self._known(bits)
+            assert ball is not None
+        if bits > FIRST and ball.contains(0) and not ball.is_zero():
+            return self._closer(bits, ball)
+        return ball
 
     def _closer(self, bits: int, near: arb) -> arb:
         """An enclosure by leading terms, or that which is near where it isn't better."""
@@ -247,8 +247,8 @@ class Recipe:
         return self._at(level)
 
     def _at(self, level: int) -> Parts | None:
-        shown = self._forms.get(0)
-        return self._forms.get(level) if shown is None else shown
+        short = self._forms.get(0)
+        return self._forms.get(level) if short is None else short
 
     def _has(self, level: int) -> bool | None:
         """Whether there is a form at that level; None where that isn't known yet."""
@@ -259,16 +259,16 @@ class Recipe:
     def _make(self, level: int) -> None:
         budget = LEVELS[level]
         below = [parts for x in self.operands if (parts := x._at(level)) is not None]
-        made: Parts | None = None
+        form: Parts | None = None
         # A function of something long is an atom that nothing is lost by.
         if budget is SHOWN or self.operation not in FUNCTIONS or _is_short(below[0]):
             try:
                 with spending(budget.products):
-                    made = self.operation.form(below)
+                    form = self.operation.form(below)
             except (Exceeded, Undecided):
-                made = None
-        if made is not None and _fits(made, budget):
-            self._forms[level] = made
+                form = None
+        if form is not None and _fits(form, budget):
+            self._forms[level] = form
         elif budget is not SHOWN:
             atom = Unfolded(self.enclosure)
             self._forms[level] = {(): {((), 1, ((atom, 1),)): fmpq(1)}}
@@ -286,8 +286,8 @@ class Recipe:
             # A rational number that was worked out, but that nobody would read.
             return None
         if parts is not None and self.operation is not NUMBER and not self._checked:
-            shown, near = _enclosed(parts, FIRST), self.enclosure(FIRST)
-            if shown.is_finite() and near.is_finite() and not shown.overlaps(near):
+            closed, near = _enclosed(parts, FIRST), self.enclosure(FIRST)
+            if closed.is_finite() and near.is_finite() and not closed.overlaps(near):
                 raise Refuted(f"the closed form {forms.short(parts)} is not {near}")
             self._checked = True
         return parts
@@ -297,8 +297,8 @@ class Recipe:
         parts = self.form()
         if parts is None or not parts:
             return None if parts is None else fmpq(0)
-        held = parts.get(())
-        return held.get(UNIT) if held is not None and len(parts) == len(held) == 1 else None
+        terms = parts.get(())
+        return terms.get(UNIT) if terms is not None and len(parts) == len(terms) == 1 else None
 
     # -- questions --------------------------------------------------------------
 
@@ -324,8 +324,8 @@ class Recipe:
                 return seems
         parts = self.form(budget)
         assert parts is not None
-        if (found := _form_is_zero(parts)) is not Verdict.UNDECIDED:
-            return found
+        if (verdict := _form_is_zero(parts)) is not Verdict.UNDECIDED:
+            return verdict
         last = QUICK_BITS if budget is QUICK else bits
         return Verdict.UNDECIDED if self._sign_by_balls(last) is None else Verdict.REFUTED
 
@@ -361,23 +361,23 @@ class Recipe:
             raise Malformed(f"{self!r} has symbols in it and is not one number")
         if self.is_zero() is Verdict.HOLDS:
             return 0
-        found = self._sign_by_balls(4 * LAST)
-        if found is None:
+        sign = self._sign_by_balls(4 * LAST)
+        if sign is None:
             raise Undecided(f"can't decide the sign of {self!r}")
-        return found
+        return sign
 
     def _sign_by_balls(self, last: int) -> int | None:
         """1 or -1 by balls of growing precision, of the recipe and then of a
         short closed form: what cancels in the one may be gone in the other.
         None where all hold zero."""
-        found = _first_sign(self.enclosure, FIRST, min(last, QUICK_BITS))
-        if found is None and last > QUICK_BITS:
+        sign = _first_sign(self.enclosure, FIRST, min(last, QUICK_BITS))
+        if sign is None and last > QUICK_BITS:
             parts = self.form(DECIDING)
             if parts is not None and _is_short(parts):
-                found = _first_sign(partial(_enclosed, parts), FIRST, last)
-            if found is None:
-                found = _first_sign(self.enclosure, 4 * QUICK_BITS, last)
-        return found
+                sign = _first_sign(partial(_enclosed, parts), FIRST, last)
+            if sign is None:
+                sign = _first_sign(self.enclosure, 4 * QUICK_BITS, last)
+        return sign
 
 
 def _first_sign(enclosure: Callable[[int], arb], bits: int, last: int) -> int | None:
@@ -416,7 +416,7 @@ def _form_is_zero(parts: Parts) -> Verdict:
     if not numerator:
         return Verdict.HOLDS
     none_opaque = all(
-        isinstance(atom, Symbol | Wave) for _, _, held in numerator for atom, _ in held
+        isinstance(atom, Symbol | Wave) for _, _, atoms in numerator for atom, _ in atoms
     )
     return Verdict.REFUTED if none_opaque else Verdict.UNDECIDED
 

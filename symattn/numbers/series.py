@@ -144,9 +144,9 @@ def _turned(x: Doubles, ahead: int) -> Doubles:
     step = np.rint(high * (_TURN / (2 * np.pi)))
     h, more = two_sum(high - step * first, -step * second)
     h, more = two_sum(h, more + (low - step * third))
-    found = _series(_sines(), (step + ahead) % _TURN, h, more)
+    pair = _series(_sines(), (step + ahead) % _TURN, h, more)
     error = np.where(x.is_zero, 0.0, x.error + PAIR * np.abs(high) + _SERIES) * UP
-    return settled(*found, np.where(known, error, np.inf))
+    return settled(*pair, np.where(known, error, np.inf))
 
 
 @in_blocks

@@ -58,8 +58,8 @@ def matmul(x: Doubles, y: Doubles) -> Doubles:
 
 def _some(x: Doubles, above: Array, axis: int) -> npt.NDArray[np.bool_]:
     """Rows or columns with entries that may not be 0."""
-    found: npt.NDArray[np.bool_] = (above != 0) | x.error.any(axis=axis, keepdims=True)
-    return found
+    some: npt.NDArray[np.bool_] = (above != 0) | x.error.any(axis=axis, keepdims=True)
+    return some
 
 
 def _slices(x: Doubles, bits: int, axis: int) -> tuple[list[Array], Array, bool]:
@@ -75,19 +75,19 @@ def _slices(x: Doubles, bits: int, axis: int) -> tuple[list[Array], Array, bool]
     """
     largest = np.max(np.abs(x.high), axis=axis, keepdims=True, initial=0.0)
     above = np.where(largest > 0, np.ldexp(2.0, np.frexp(largest)[1]), 0.0)
-    found: list[Array] = []
+    slices: list[Array] = []
     rest = x.high
     unit = above * 2.0**-bits
     lost = False
     for k in range(_SLICES):
         big = unit * (1.5 * 2.0**52)
         part = (rest + big) - big
-        found.append(part)
+        slices.append(part)
         rest = rest - part
         if k == 1:
             rest, over = two_sum(rest, x.low)
             lost = bool(over.any())
         if not rest.any() and (k >= 1 or not x.low.any()):
-            return found, above, lost
+            return slices, above, lost
         unit = unit * 2.0 ** -(bits + 1)
-    return found, above, True
+    return slices, above, True

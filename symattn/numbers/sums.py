@@ -113,13 +113,13 @@ def add(left: Sum, right: Sum) -> Sum:
 def accumulate(target: Sum, extra: Sum) -> None:
     """``target += extra``, in place."""
     for monomial, coefficient in extra.items():
-        found = target.get(monomial)
-        if found is None:
+        total = target.get(monomial)
+        if total is None:
             target[monomial] = coefficient
         else:
-            found = found + coefficient
-            if found:
-                target[monomial] = found
+            total = total + coefficient
+            if total:
+                target[monomial] = total
             else:
                 del target[monomial]
 
@@ -149,8 +149,8 @@ def multiply(left: Sum, right: Sum) -> Sum:
                 coefficient *= -shared if m < 0 and n < 0 else shared
             atoms = a if not b else b if not a else merged(a, b)
             monomial = (add_exponents(r, s), radicand, atoms)
-            found = result.get(monomial)
-            result[monomial] = coefficient if found is None else found + coefficient
+            before = result.get(monomial)
+            result[monomial] = coefficient if before is None else before + coefficient
     result = {monomial: q for monomial, q in result.items() if q}
     if any(atoms for _, _, atoms in result):
         return _reduced(result)
@@ -232,13 +232,13 @@ def wave(function: Circular, angle: Exponent) -> Sum:
 _wave = lru_cache(maxsize=1 << 12)(Wave)
 
 
-def _product_of_waves(one: Wave, other: Wave) -> Sum:
+def _product_of_waves(left: Wave, other: Wave) -> Sum:
     """``2 cos a cos b = cos(a - b) + cos(a + b)``, ``2 sin a sin b = cos(a - b) - cos(a + b)``,
     ``2 sin a cos b = sin(a + b) + sin(a - b)``."""
-    outer = add_exponents(one.angle, other.angle)
-    inner = add_exponents(one.angle, negative(other.angle))
-    if one.function == other.function:
-        first, second, minus = wave("cos", inner), wave("cos", outer), one.function == "sin"
+    outer = add_exponents(left.angle, other.angle)
+    inner = add_exponents(left.angle, negative(other.angle))
+    if left.function == other.function:
+        first, second, minus = wave("cos", inner), wave("cos", outer), left.function == "sin"
     else:
         first, second, minus = wave("sin", outer), wave("sin", inner), other.function == "sin"
     half = fmpq(1, 2)
@@ -362,8 +362,8 @@ def size(exponent: Exponent) -> fmpq:
 def by_size(monomial: Monomial) -> tuple[object, ...]:
     """Sort key: by the atoms, then growing exponents."""
     exponent, radicand, atoms = monomial
-    held = tuple((atom.order, power) for atom, power in atoms)
-    return held, size(exponent), exponent, radicand
+    powers = tuple((atom.order, power) for atom, power in atoms)
+    return powers, size(exponent), exponent, radicand
 
 
 def length(terms: Sum) -> int:

@@ -71,10 +71,10 @@ def from_sympy(
     sqrt(2)/3 + e
     """
     known = {} if known is None else known
-    found = known.get(expression)
-    if found is None:
-        found = known[expression] = _read(expression, symbols, known)
-    return found
+    value = known.get(expression)
+    if value is None:
+        value = known[expression] = _read(expression, symbols, known)
+    return value
 
 
 def _read(
@@ -91,8 +91,8 @@ def _read(
         case sympy.Mul():
             return prod(map(read, expression.args), start=ONE)
         case sympy.exp() | sympy.log() | sympy.tanh() | sympy.cos() | sympy.sin() | sympy.erf():
-            made: Value = getattr(read(expression.args[0]), type(expression).__name__)()
-            return made
+            value: Value = getattr(read(expression.args[0]), type(expression).__name__)()
+            return value
         case sympy.Pow():
             return _power(read(expression.base), expression.exp)
         case sympy.Symbol() if symbols:

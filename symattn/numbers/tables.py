@@ -156,8 +156,8 @@ class Table(Sequence[Row]):
             return above if set(self._below) == {1} else doubles.divide(above, below)
         with precision(FIRST):
             balls = [None if x is None else arb(x) for x in self.numbers()]
-        made = doubles.of_balls(balls, FIRST)
-        return made.map(lambda part: part.reshape(grid))
+        pairs = doubles.of_balls(balls, FIRST)
+        return pairs.map(lambda part: part.reshape(grid))
 
 
 def _whole(data: Any) -> Any:
@@ -186,10 +186,10 @@ def read(data: object) -> tuple[Shape, Table] | None:
     columns = len(rows[0])
     if not columns or {*map(len, rows)} != {columns} or len(rows) * columns > ENTRIES.most:
         return None
-    found = _numbers([*chain.from_iterable(rows)])
-    if found is None:
+    numbers = _numbers([*chain.from_iterable(rows)])
+    if numbers is None:
         return None
-    return ((len(rows), columns) if is_matrix else (columns,)), Table(columns, *found)
+    return ((len(rows), columns) if is_matrix else (columns,)), Table(columns, *numbers)
 
 
 def _numbers(entries: list[object]) -> tuple[list[int], list[int]] | None:

@@ -327,9 +327,9 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         [(None, '1'), ('g1', '1/3'), ('g2', '-2')]
         """
         for symbol in (None, *self.symbols):
-            found = self.coefficient(symbol)
-            if found.is_zero() is not Verdict.HOLDS:
-                yield symbol, found
+            coefficient = self.coefficient(symbol)
+            if coefficient.is_zero() is not Verdict.HOLDS:
+                yield symbol, coefficient
 
     def __str__(self) -> str:
         return self._text(None)
@@ -340,8 +340,8 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
     def _text(self, most: int | None) -> str:
         parts = self.checked_form()
         if parts is not None:
-            shown = text(forms.formula(parts))
-            return shown if most is None or len(shown) <= most else f"{shown[: most - 3]}..."
+            written = text(forms.formula(parts))
+            return written if most is None or len(written) <= most else f"{written[: most - 3]}..."
         if self.letters:
             return f"a form in {len(self.letters)} symbols"
         return str(self.enclosure(FIRST).str(8))
@@ -358,31 +358,31 @@ def _operand(number: object) -> Value | None:
     """A number beside a value, as a value; None for what is no number."""
     if isinstance(number, Value):
         return number
-    found = rationals.from_number(number)
-    if found is None and isinstance(number, Real):
+    fraction = rationals.from_number(number)
+    if fraction is None and isinstance(number, Real):
         raise Malformed(rationals.refusal(float(number)))
-    return None if found is None else rational(found)
+    return None if fraction is None else rational(fraction)
 
 
 def of_parts(parts: Parts) -> Value:
     """The value of a closed form that is known."""
-    made = Value(recipes.NUMBER, ())
-    made._forms[0] = parts
-    made.letters = frozenset(quotients.symbols(parts))
-    if made.letters:
-        made.degree = 1 if quotients.is_linear(parts) else 2
+    value = Value(recipes.NUMBER, ())
+    value._forms[0] = parts
+    value.letters = frozenset(quotients.symbols(parts))
+    if value.letters:
+        value.degree = 1 if quotients.is_linear(parts) else 2
     else:
-        made.number = made.rational()
-    return made
+        value.number = value.rational()
+    return value
 
 
 def rational(value: fmpq | int) -> Value:
     """A rational number as a value."""
     number = fmpq(value)
-    made = Value(recipes.NUMBER, ())
-    made._forms[0] = {(): sums.constant(number)} if number else {}
-    made.number = number
-    return made
+    result = Value(recipes.NUMBER, ())
+    result._forms[0] = {(): sums.constant(number)} if number else {}
+    result.number = number
+    return result
 
 
 ZERO, ONE, MINUS_ONE = rational(0), rational(1), rational(-1)
@@ -439,28 +439,28 @@ def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
 
 def _coefficient(value: Value, symbol: str | None) -> Value:
     """The coefficient by the recipe: of a sum of products of numbers and forms."""
-    found: dict[int, Value] = {}
+    coefficients: dict[int, Value] = {}
     waiting = [value]
     while waiting:
-        made = waiting[-1]
-        if missing := [x for x in made.operands if x.letters and id(x) not in found]:
+        node = waiting[-1]
+        if missing := [x for x in node.operands if x.letters and id(x) not in coefficients]:
             waiting += missing
             continue
         waiting.pop()
-        parts = [found.get(id(x), x) for x in made.operands]
-        if not made.letters:
-            result = made if symbol is None else ZERO
-        elif made.operation is recipes.TOTAL:
-            held = zip(made.operands, parts, strict=True)
-            result = total(y for x, y in held if x.letters or symbol is None)
-        elif made.operation is recipes.PRODUCTS:
+        parts = [coefficients.get(id(x), x) for x in node.operands]
+        if not node.letters:
+            result = node if symbol is None else ZERO
+        elif node.operation is recipes.TOTAL:
+            terms = zip(node.operands, parts, strict=True)
+            result = total(y for x, y in terms if x.letters or symbol is None)
+        elif node.operation is recipes.PRODUCTS:
             pairs = zip(
-                parts[::2], parts[1::2], made.operands[::2], made.operands[1::2], strict=True
+                parts[::2], parts[1::2], node.operands[::2], node.operands[1::2], strict=True
             )
             result = sum_of_products(
                 (a, b) for a, b, x, y in pairs if x.letters or y.letters or symbol is None
             )
         else:
-            result = of_parts(quotients.coefficient(made._forms[0], symbol))
-        found[id(made)] = result
-    return found[id(value)]
+            result = of_parts(quotients.coefficient(node._forms[0], symbol))
+        coefficients[id(node)] = result
+    return coefficients[id(value)]

@@ -75,8 +75,8 @@ def typeset(tex: str, limit: float = TIME_LIMIT) -> Document:
     Raises :class:`EngineFailure` when the engine is missing, fails, makes no
     whole PDF, or takes longer than ``limit`` seconds.
     """
-    with closing(typeset_all([tex], limit)) as made:
-        _, document = next(made)
+    with closing(typeset_all([tex], limit)) as documents:
+        _, document = next(documents)
     if isinstance(document, EngineFailure):
         raise document
     return document
@@ -102,8 +102,8 @@ def typeset_all(
         (_typeset, (engines[index], documents[index], dict(files))) for index in places
     ]
     limits = workers.Limits(limit)
-    with closing(workers.results(jobs, limits, at_once, watcher, tidy=True)) as made:
-        for number, answer in made:
+    with closing(workers.results(jobs, limits, at_once, watcher, tidy=True)) as answers:
+        for number, answer in answers:
             index = places[number]
             if isinstance(answer, workers.Ended):
                 does = "was killed"
@@ -122,8 +122,8 @@ def _typeset(client: workers.Client, engine: str, tex: str, files: dict[str, byt
     # One folder for each document: nothing of the last is left in it.
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
-    for included, held in files.items():
-        (folder / included).write_bytes(held)
+    for included, data in files.items():
+        (folder / included).write_bytes(data)
     if name == TYPST:
         return _compiled(folder, tex)
     (folder / "sheet.tex").write_text(tex, encoding="utf-8")
@@ -162,9 +162,9 @@ def _compiled(folder: Path, text: str) -> Document:
                 raise EngineFailure(f"{TYPST} failed: {error.message[:300]}") from None
             continue
         assert isinstance(pdf, bytes)
-        said = [f"no font has the letters {found}" for found in missing if not whole]
-        said += [warning.message for warning in warnings]
-        return Document(pdf, tuple(dict.fromkeys(said)))
+        messages = [f"no font has the letters {letters}" for letters in missing if not whole]
+        messages += [warning.message for warning in warnings]
+        return Document(pdf, tuple(dict.fromkeys(messages)))
     raise AssertionError("the last compilation ends in a document or a failure")
 
 
@@ -198,12 +198,12 @@ def _run(client: workers.Client, engine: str) -> str:
             stderr=subprocess.STDOUT,
         ) as process:
             assert process.stdout is not None
-            said = client.read(process.stdout).decode("utf-8", "replace")
+            output = client.read(process.stdout).decode("utf-8", "replace")
     except OSError as error:
         raise EngineFailure(f"{name} can't be run: {error.strerror or error}") from None
     log = log_file.read_text("utf-8", "replace") if log_file.is_file() else ""
     if process.returncode != 0:
-        raise EngineFailure(f"{name} failed: {_first_error(log or said)}")
+        raise EngineFailure(f"{name} failed: {_first_error(log or output)}")
     return log
 
 
@@ -223,7 +223,7 @@ def complaints(log: str) -> tuple[str, ...]:
     >>> complaints(r"Overfull \hbox (12.5pt too wide) in paragraph at lines 1--2")
     ('Overfull \\hbox (12.5pt too wide) in paragraph at lines 1--2',)
     """
-    found = [m[0] for m in _OVERFULL.finditer(log) if float(m[1]) > MAX_OVERFULL]
-    found += [f"no font has the letter {m[1]}" for m in _MISSING.finditer(log)]
-    found += [m[0] for m in _UNDEFINED.finditer(log)]
-    return tuple(dict.fromkeys(found))
+    messages = [m[0] for m in _OVERFULL.finditer(log) if float(m[1]) > MAX_OVERFULL]
+    messages += [f"no font has the letter {m[1]}" for m in _MISSING.finditer(log)]
+    messages += [m[0] for m in _UNDEFINED.finditer(log)]
+    return tuple(dict.fromkeys(messages))

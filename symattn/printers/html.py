@@ -58,12 +58,12 @@ def document(sheet: b.Sheet) -> str:
     named = list(_named(sheet.blocks))
     hints = _Hints()
     body = "\n".join(_folded(named, hints))
-    shown = f"{_contents(named, sheet.say)}<main>\n{body}\n</main>\n{hints.shown()}"
+    content = f"{_contents(named, sheet.say)}<main>\n{body}\n</main>\n{hints.shown()}"
     paper = f"@page {{ size: {sheet.paper}; }}\n"
     head = f"<h1>{title(sheet)}</h1><p>{line(sheet.subtitle)}</p>"
     if sheet.logo is not None:
         head = _image(sheet.logo) + head
-    return page(words(sheet), head, shown, sheet.say, hints.style() + paper)
+    return page(words(sheet), head, content, sheet.say, hints.style() + paper)
 
 
 def _image(logo: b.Logo) -> str:
@@ -124,21 +124,21 @@ def _contents(named: list[tuple[str, b.Block]], say: Language) -> str:
     headings = [(name, block) for name, block in named if isinstance(block, b.Heading)]
     if len(headings) < _LONG:
         return ""
-    shown = ""
+    items = ""
     inside = False
     for place, (name, heading) in enumerate(headings):
         nested = heading.level > 1 and place > 0
         if nested != inside:
-            shown += "<ol>" if nested else "</li></ol></li>"
+            items += "<ol>" if nested else "</li></ol></li>"
         elif place:
-            shown += "</li>"
+            items += "</li>"
         inside = nested
-        shown += f'<li><a href="#{name}">{line(heading.text)}</a>'
-    shown += "</li></ol></li>" if inside else "</li>"
+        items += f'<li><a href="#{name}">{line(heading.text)}</a>'
+    items += "</li></ol></li>" if inside else "</li>"
     name = html_text(say.text("Contents"))
     return (
         f'<nav aria-label="{name}"><details class="contents"><summary>{name}</summary>'
-        f"<ol>{shown}</ol></details></nav>\n"
+        f"<ol>{items}</ol></details></nav>\n"
     )
 
 
@@ -200,22 +200,22 @@ def _told(hint: b.Hint) -> str:
 
 def line(pieces: b.Line) -> str:
     """A line of text."""
-    shown = []
+    parts = []
     for piece in pieces:
         match piece:
             case b.Math(latex):
-                shown.append(mathml(latex))
+                parts.append(mathml(latex))
             case b.Code(text):
-                shown.append(f"<code>{html_text(text)}</code>")
+                parts.append(f"<code>{html_text(text)}</code>")
             case b.Strong(text):
-                shown.append(f"<strong>{html_text(text)}</strong>")
+                parts.append(f"<strong>{html_text(text)}</strong>")
             case b.Link(text, to):
-                shown.append(f'<a href="#{html_attribute(to)}">{html_text(text)}</a>')
+                parts.append(f'<a href="#{html_attribute(to)}">{html_text(text)}</a>')
             case b.Target(text, place):
-                shown.append(f'<span id="{html_attribute(place)}">{html_text(text)}</span>')
+                parts.append(f'<span id="{html_attribute(place)}">{html_text(text)}</span>')
             case _:
-                shown.append(html_text(piece))
-    return "".join(shown)
+                parts.append(html_text(piece))
+    return "".join(parts)
 
 
 def _block(block: b.Block, hints: _Hints) -> str:
@@ -225,22 +225,22 @@ def _block(block: b.Block, hints: _Hints) -> str:
         case b.Equations(lines, columns):
             return _equations(lines, columns)
         case b.Matrices(items):
-            shown = "".join(f'<div class="display">{_matrix(item, hints)}</div>' for item in items)
-            return f'<div class="beside">{shown}</div>'
+            inner = "".join(f'<div class="display">{_matrix(item, hints)}</div>' for item in items)
+            return f'<div class="beside">{inner}</div>'
         case b.Table():
             return _table(block)
         case b.HeatMaps(items):
-            shown = "".join(_heat_map(item, hints) for item in items)
-            return f'<div class="beside">{shown}</div>'
+            inner = "".join(_heat_map(item, hints) for item in items)
+            return f'<div class="beside">{inner}</div>'
         case b.Beside(items):
-            shown = "".join(_block(item, hints) for item in items)
-            return f'<div class="beside">{shown}</div>'
+            inner = "".join(_block(item, hints) for item in items)
+            return f'<div class="beside">{inner}</div>'
         case b.Marked(where, matrix, notes):
-            shown = f'<div class="display">{_matrix(matrix, hints)}</div>'
-            said = "".join(f"<p>{line(note)}</p>" for note in notes)
+            inner = f'<div class="display">{_matrix(matrix, hints)}</div>'
+            remarks = "".join(f"<p>{line(note)}</p>" for note in notes)
             return (
                 f'<figure class="marked"><div><figcaption>{html_text(where)}</figcaption>'
-                f"{shown}</div><aside>{said}</aside></figure>"
+                f"{inner}</div><aside>{remarks}</aside></figure>"
             )
         case b.Picture(svg):
             return f'<figure class="picture">{svg.strip()}</figure>'
@@ -279,9 +279,9 @@ def _matrix(matrix: b.Matrix, hints: _Hints) -> str:
     rows = ""
     labels = matrix.row_labels or ("",) * count
     cells = hints.cells(matrix.hints, matrix.cells)
-    for place, (label, row, told) in enumerate(zip(labels, matrix.cells, cells, strict=True)):
-        figures = zip(row, told, strict=True)
-        shown = "".join(f"<td{said}>{_figure(cell, tall)}</td>" for cell, said in figures)
+    for place, (label, row, attributes) in enumerate(zip(labels, matrix.cells, cells, strict=True)):
+        figures = zip(row, attributes, strict=True)
+        inner = "".join(f"<td{attribute}>{_figure(cell, tall)}</td>" for cell, attribute in figures)
         left, right = (
             f'<td class="bracket {side}" rowspan="{count}" aria-hidden="true"></td>'
             if not place
@@ -289,7 +289,7 @@ def _matrix(matrix: b.Matrix, hints: _Hints) -> str:
             for side in ("left", "right")
         )
         head = f'<th scope="row">{html_text(label)}</th>' if matrix.row_labels else ""
-        rows += f"<tr>{head}{left}{shown}{right}</tr>"
+        rows += f"<tr>{head}{left}{inner}{right}</tr>"
     kind = ' class="tall"' if tall else ""
     before = mathml(matrix.before, display=True) if matrix.before else ""
     return f'<div class="matrix">{before}<table{kind}>{rows}</table></div>'
@@ -340,8 +340,8 @@ def picture(heat: b.HeatMap) -> str:
 def _heat_map(heat: b.HeatMap, hints: _Hints) -> str:
     head = "".join(f'<th scope="col">{html_text(label)}</th>' for label in heat.columns)
     rows = ""
-    told = hints.cells(heat.hints, heat.figures)
-    for label, *row in zip(heat.rows, heat.shades, heat.figures, told, strict=True):
+    attributes = hints.cells(heat.hints, heat.figures)
+    for label, *row in zip(heat.rows, heat.shades, heat.figures, attributes, strict=True):
         cells = "".join(map(_cell, *row))
         rows += f'<tr><th scope="row">{html_text(label)}</th>{cells}</tr>\n'
     title = f"<figcaption>{line(heat.title)}</figcaption>" if heat.title else ""
@@ -351,7 +351,7 @@ def _heat_map(heat: b.HeatMap, hints: _Hints) -> str:
     )
 
 
-def _cell(shade: float, figure: str, told: str) -> str:
+def _cell(shade: float, figure: str, attribute: str) -> str:
     percent = round(100 * min(max(shade, 0.0), 1.0))
     dark = ' class="dark"' if percent >= _DARK else ""
-    return f'<td{dark} style="--shade: {percent}"{told}>{_figure(figure.strip("$"))}</td>'
+    return f'<td{dark} style="--shade: {percent}"{attribute}>{_figure(figure.strip("$"))}</td>'

@@ -24,12 +24,12 @@ def card(sheet: b.Sheet) -> str:
     """
     heats = (x for block in sheet.blocks if isinstance(block, b.HeatMaps) for x in block.items)
     words = (block for block in sheet.blocks if isinstance(block, b.Paragraph))
-    shown = next((picture(one) for one in heats if len(one.columns) <= _WIDEST), "")
-    if not shown:
-        shown = next((f"<p>{line(one.text)}</p>" for one in words), "")
+    preview = next((picture(item) for item in heats if len(item.columns) <= _WIDEST), "")
+    if not preview:
+        preview = next((f"<p>{line(item.text)}</p>" for item in words), "")
     return (
         f"<h2>{_link(f'{sheet.name}.html', title(sheet))}</h2>\n"
-        f'<p class="faint">{line(sheet.subtitle)}</p>\n{shown}'
+        f'<p class="faint">{line(sheet.subtitle)}</p>\n{preview}'
     )
 
 
@@ -40,11 +40,11 @@ def index(
 ) -> str:
     """The page of cards, each with its files as (address, what it is called), and of
     other pages as (address, title)."""
-    shown = ""
-    for made, files in cards:
+    articles = ""
+    for card, files in cards:
         links = " ".join(_link(address, html_text(name)) for address, name in files)
-        shown += f'<article>{made}<p class="files">{links}</p></article>\n'
-    body = f'<main class="cards">\n{shown}</main>'
+        articles += f'<article>{card}<p class="files">{links}</p></article>\n'
+    body = f'<main class="cards">\n{articles}</main>'
     if others:
         listed = "".join(f"<li>{_link(file, html_text(name))}</li>" for file, name in others)
         heading = html_text(say.text("Other sheets here"))
@@ -53,7 +53,7 @@ def index(
     return page(name, f"<h1>{html_text(name)}</h1>", body, say)
 
 
-def _link(address: str, shown: str) -> str:
+def _link(address: str, text: str) -> str:
     # A name that is no UTF-8 is told by its bytes.
     path = address.encode("utf-8", "surrogateescape")
-    return f'<a href="{html_attribute(quote(path, safe=""))}">{shown}</a>'
+    return f'<a href="{html_attribute(quote(path, safe=""))}">{text}</a>'

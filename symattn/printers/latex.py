@@ -137,17 +137,17 @@ def document(sheet: b.Sheet) -> str:
 
 def _joined(blocks: tuple[b.Block, ...]) -> str:
     """The blocks; a display belongs to the paragraph above it."""
-    shown = ""
+    text = ""
     blocks = tuple(block for block in blocks if not isinstance(block, b.Picture))
     for place, block in enumerate(blocks):
         display = isinstance(block, b.Equations | b.Matrices | b.Beside)
         if place:
-            shown += "\n" if display else "\n\n"
+            text += "\n" if display else "\n\n"
         if display and place and isinstance(blocks[place - 1], b.Heading):
             # TeX sets an empty line of text before a display.
-            shown += "\\vspace{-\\baselineskip}\n"
-        shown += _block(block)
-    return shown
+            text += "\\vspace{-\\baselineskip}\n"
+        text += _block(block)
+    return text
 
 
 def _fit(latex: str, room: float) -> str:
@@ -156,27 +156,27 @@ def _fit(latex: str, room: float) -> str:
 
 
 def _line(line: b.Line, room: float = TEXT) -> str:
-    shown = []
+    parts = []
     for piece in line:
         match piece:
             case b.Math(latex):
                 breaks = unbreakable(latex) <= room
-                shown.append(f"${latex if breaks else _fit(latex, room)}$")
+                parts.append(f"${latex if breaks else _fit(latex, room)}$")
             case b.Code(text):
-                shown.append(_typed(text))
+                parts.append(_typed(text))
             case b.Strong(text):
-                shown.append(rf"\textbf{{{escape(text)}}}")
+                parts.append(rf"\textbf{{{escape(text)}}}")
             case b.Link(text) | b.Target(text):
-                shown.append(escape(text))
+                parts.append(escape(text))
             case _:
-                shown.append(escape(piece))
-    return "".join(shown)
+                parts.append(escape(piece))
+    return "".join(parts)
 
 
 def _typed(text: str) -> str:
     # Two hyphens would be drawn as one dash, and a quote as a curly one.
-    shown = escape(text).replace("-", "-{}").replace("'", r"\textquotesingle{}")
-    return rf"\texttt{{{shown}}}"
+    escaped = escape(text).replace("-", "-{}").replace("'", r"\textquotesingle{}")
+    return rf"\texttt{{{escaped}}}"
 
 
 #: Height of a page, and of the beginning of what is longer, in mm.
@@ -186,9 +186,9 @@ _PAGE, _BEGINNING = 245, 50
 def _block(block: b.Block) -> str:
     match block:
         case b.Heading(text, level, room):
-            shown = rf"\{'sub' * (level - 1)}section*{{{_line(text)}}}"
+            inner = rf"\{'sub' * (level - 1)}section*{{{_line(text)}}}"
             kept = room if room <= _PAGE else _BEGINNING
-            return rf"\needroom{{{kept:.0f}mm}}{shown}" if room else shown
+            return rf"\needroom{{{kept:.0f}mm}}{inner}" if room else inner
         case b.Paragraph(text):
             return _line(text)
         case b.Equations(lines, columns):
@@ -206,8 +206,8 @@ def _block(block: b.Block) -> str:
         case b.Picture():
             return ""
         case b.Listing(lines):
-            shown = r"\\".join(map(_typed, lines))
-            return rf"\begin{{quote}}{shown}\end{{quote}}"
+            inner = r"\\".join(map(_typed, lines))
+            return rf"\begin{{quote}}{inner}\end{{quote}}"
 
 
 def _equations(lines: tuple[tuple[str, str, str], ...]) -> str:
@@ -215,15 +215,15 @@ def _equations(lines: tuple[tuple[str, str, str], ...]) -> str:
 
 
 def _aligned(lines: tuple[tuple[str, str, str], ...]) -> str:
-    shown = ""
+    text = ""
     for place, (left, relation, right) in enumerate(lines):
         indent = "" if relation else r"\quad "
         room = max(TEXT - width(left) - width(indent) - 1.5, 8.0)
         if place:
             # No page ends inside of an equation.
-            shown += " \\\\\n" if left else " \\\\*\n"
-        shown += rf"{left} &{relation or '{}'} {indent}{_fit(right, room)}".strip()
-    return shown
+            text += " \\\\\n" if left else " \\\\*\n"
+        text += rf"{left} &{relation or '{}'} {indent}{_fit(right, room)}".strip()
+    return text
 
 
 def _in_columns(lines: tuple[tuple[str, str, str], ...], columns: int) -> str:
@@ -242,10 +242,10 @@ def _shelf(items: list[Display]) -> str:
             return _in_columns(lines, count) if count > 1 else _equations(lines)
         case [b.HeatMap() as heat]:
             return _heat_maps((heat,))
-    shown = " \\qquad\n".join(map(_display, items))
+    body = " \\qquad\n".join(map(_display, items))
     if isinstance(items[0], b.Matrix) and matrix_width(items[0]) > TEXT:
-        shown = rf"\fit{{{10 * TEXT:.0f}pt}}{{{shown}}}"
-    return f"\\[\n{shown}\n\\]"
+        body = rf"\fit{{{10 * TEXT:.0f}pt}}{{{body}}}"
+    return f"\\[\n{body}\n\\]"
 
 
 def _display(item: Display) -> str:
@@ -346,11 +346,11 @@ def _row_start(row: str) -> str:
 
 def _air(row: tuple[b.Line, ...]) -> str:
     """Room below a row: displayed mathematics needs some, fractions and sums more."""
-    shown = " ".join(piece.latex for cell in row for piece in cell if isinstance(piece, b.Math))
-    tall = r"\frac" in shown or r"\sum" in shown
-    if r"\displaystyle" in shown:
+    formulas = " ".join(piece.latex for cell in row for piece in cell if isinstance(piece, b.Math))
+    tall = r"\frac" in formulas or r"\sum" in formulas
+    if r"\displaystyle" in formulas:
         return rf"\addlinespace[{7 if tall else 5}pt]"
-    return r"\addlinespace[3pt]" if r"\sum" in shown else ""
+    return r"\addlinespace[3pt]" if r"\sum" in formulas else ""
 
 
 def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
@@ -375,12 +375,12 @@ def _heat_map(heat: b.HeatMap) -> str:
         for j, (shade, figure) in enumerate(zip(shades, figures, strict=True)):
             percent = round(100 * min(max(shade, 0.0), 1.0))
             ink = "white" if percent > 55 else "black"
-            shown = rf"\fit{{{cell - 1:g}mm}}{{{figure.strip('$')}}}" if figure else ""
+            content = rf"\fit{{{cell - 1:g}mm}}{{{figure.strip('$')}}}" if figure else ""
             lines.append(
                 rf"\fill[heat!{percent}!white,draw=white,line width=.6pt] ({j},{-i}) "
                 rf"rectangle ({j + 1},{-i - 1});"
             )
-            lines.append(rf"\node[text={ink},font=\footnotesize] at ({j}.5,{-i}-.5) {{{shown}}};")
+            lines.append(rf"\node[text={ink},font=\footnotesize] at ({j}.5,{-i}-.5) {{{content}}};")
     for i, label in list(enumerate(heat.rows))[::apart]:
         lines.append(
             rf"\node[anchor=base east,yshift=-.6ex,font=\small\itshape] at (0,{-i}-.5) "
@@ -390,8 +390,8 @@ def _heat_map(heat: b.HeatMap) -> str:
     long = max(map(len, heat.columns)) > 7
     anchor = "rotate=45,anchor=base west" if long else "anchor=base"
     for j, label in list(enumerate(heat.columns))[::apart]:
-        shown = rf"font=\small\itshape] at ({j}.5,0) {{{_label(label)}}};"
-        lines.append(rf"\node[{anchor},yshift=1.2mm,{shown}")
+        content = rf"font=\small\itshape] at ({j}.5,0) {{{_label(label)}}};"
+        lines.append(rf"\node[{anchor},yshift=1.2mm,{content}")
     if heat.title:
         lines.append(
             rf"\node[below,font=\small] at ({count / 2:g},{-len(heat.rows)}) "

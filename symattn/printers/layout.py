@@ -79,8 +79,8 @@ def aligned(rows: Sequence[str]) -> str:
 
 def aligned_rows(latex: str) -> list[str]:
     """The rows of what :func:`aligned` made, nothing of other mathematics."""
-    found = _ALIGNED.fullmatch(latex)
-    return found[1].split(r" \\ ") if found else []
+    match = _ALIGNED.fullmatch(latex)
+    return match[1].split(r" \\ ") if match else []
 
 
 def _measure(tokens: list[str], place: int) -> tuple[float, int]:
@@ -388,8 +388,8 @@ def cut(matrix: b.Matrix, room: float = TEXT) -> list[b.Matrix]:
 
 
 def _columns(matrix: b.Matrix, start: int, stop: int) -> b.Matrix:
-    found = re.fullmatch(r"(.*?) ?(=|\\approx)(.*)", matrix.before)
-    name, relation, factor = found.groups() if found else (matrix.before, "", "")
+    match = re.fullmatch(r"(.*?) ?(=|\\approx)(.*)", matrix.before)
+    name, relation, factor = match.groups() if match else (matrix.before, "", "")
     # What follows ``\approx`` has its name on the matrix before.
     name = f"({name})" if name else "{}"
     which = str(start) if stop == start + 1 else rf"{start}\text{{--}}{stop - 1}"
@@ -415,5 +415,5 @@ def columns(align: str) -> list[Column]:
     >>> columns(r"l@{\hspace{12mm}}P{40mm}")
     [Column(side='l', width=0.0, gap=0.0), Column(side='l', width=40.0, gap=12.0)]
     """
-    found = _COLUMN.findall(align)
-    return [Column(side or "l", float(width or 0), float(gap or 0)) for gap, width, side in found]
+    matches = _COLUMN.findall(align)
+    return [Column(side or "l", float(width or 0), float(gap or 0)) for gap, width, side in matches]

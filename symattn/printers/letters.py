@@ -32,15 +32,15 @@ _LONG_WORD, _BREAK = 16, 4
 
 
 def _escape_word(word: str) -> str:
-    shown = ""
+    escaped = ""
     for place, c in enumerate(word):
         if place and len(word) > _LONG_WORD and place % _BREAK == 0:
-            shown += r"\allowbreak{}"
+            escaped += r"\allowbreak{}"
         elif place and c in "-,'" and c == word[place - 1]:
             # Two of these would be drawn as one sign.
-            shown += "{}"
-        shown += _TYPOGRAPHY.get(c) or _ESCAPES.get(c, c)
-    return shown
+            escaped += "{}"
+        escaped += _TYPOGRAPHY.get(c) or _ESCAPES.get(c, c)
+    return escaped
 
 
 _WRITTEN = {

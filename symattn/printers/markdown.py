@@ -64,14 +64,14 @@ def _block(block: b.Block) -> str:
         case b.Picture():
             return ""
         case b.Listing(lines):
-            shown = "\n".join(map(visible, lines))
-            fence = "```" if "```" not in shown else "~~~~~~"
-            return f"{fence}sh\n{shown}\n{fence}"
+            listing = "\n".join(map(visible, lines))
+            fence = "```" if "```" not in listing else "~~~~~~"
+            return f"{fence}sh\n{listing}\n{fence}"
 
 
 def _line(line: b.Line, start: bool = False) -> str:
     """A line of text; at the ``start`` of a block nothing makes it a list."""
-    shown = ""
+    written = ""
     for piece in line:
         match piece:
             case b.Math(latex):
@@ -83,12 +83,12 @@ def _line(line: b.Line, start: bool = False) -> str:
             case b.Link(text) | b.Target(text):
                 more = markdown(text)
             case _:
-                more = _text(piece, start and not shown)
-        if shown.endswith("]") and more.startswith(("(", "[", ":")):
+                more = _text(piece, start and not written)
+        if written.endswith("]") and more.startswith(("(", "[", ":")):
             # Each is harmless by itself, but not together.
-            shown = rf"{shown[:-1]}\]"
-        shown += more
-    return shown.strip()
+            written = rf"{written[:-1]}\]"
+        written += more
+    return written.strip()
 
 
 def _text(text: str, start: bool) -> str:
@@ -104,22 +104,22 @@ def _text(text: str, start: bool) -> str:
 
 def _inline(row: n.Row) -> str:
     """Mathematics in a line; figures that are struck and those beside them as text."""
-    shown: list[str] = []
-    held: list[n.Node] = []
+    parts: list[str] = []
+    pending: list[n.Node] = []
     for node in (*row, None):
         if not isinstance(node, n.Marked | n.Cause | None):
-            held.append(node)
+            pending.append(node)
             continue
-        if not all(isinstance(one, n.Space) for one in held):
-            shown.append(f"${_row(tuple(held)).strip()}$")
-        held = []
+        if not all(isinstance(piece, n.Space) for piece in pending):
+            parts.append(f"${_row(tuple(pending)).strip()}$")
+        pending = []
         match node:
             case n.Marked(look, inner_row):
                 mark = "~~" if look == "struck" else "**"
-                shown.append(f"{mark}{_figure(inner_row)}{mark}")
+                parts.append(f"{mark}{_figure(inner_row)}{mark}")
             case n.Cause(text):
-                shown.append(f"({markdown(text)})")
-    return " ".join(shown)
+                parts.append(f"({markdown(text)})")
+    return " ".join(parts)
 
 
 def _figure(row: n.Row) -> str:
@@ -234,8 +234,8 @@ def _heat_map(heat: b.HeatMap) -> str:
 def _marked(marked: b.Marked) -> str:
     """Figures in a table, where they are many, and what is said of them below."""
     before = _inline(n.read(marked.matrix.before))
-    said = f"*{markdown(marked.where)}* {before}".strip()
-    parts = [said]
+    lead = f"*{markdown(marked.where)}* {before}".strip()
+    parts = [lead]
     if marked.matrix.cells:
         count = len(marked.matrix.cells[0])
         rows = [[_inline(n.read(cell)) for cell in row] for row in marked.matrix.cells]

@@ -82,15 +82,15 @@ def table(
     >>> print(table([["1"]]))
     <table><tbody><tr><td style="padding: .15em .5em; text-align: right">1</td></tr></tbody></table>
     """
-    shown = ""
+    body = ""
     cell = _CELL.format("right")
     for label, row in zip_longest(labels, rows, fillvalue=""):
         before = f'<th scope="row" style="{cell}">{words(label)}</th>' if labels else ""
         cells = "".join(f'<td style="{cell}">{x}</td>' for x in row)
-        shown += f"<tr>{before}{cells}</tr>"
+        body += f"<tr>{before}{cells}</tr>"
     named = f'<caption style="white-space: nowrap">{caption}</caption>' if caption else ""
     attribute = f' style="{style}"' if style else ""
-    return f"<table{attribute}>{named}<tbody>{shown}</tbody></table>"
+    return f"<table{attribute}>{named}<tbody>{body}</tbody></table>"
 
 
 def printed(blocks: Iterable[b.Block]) -> str:
@@ -117,8 +117,8 @@ def _block(block: b.Block) -> str:
         case b.Listing(lines):
             return f"<pre>{chr(10).join(map(words, lines))}</pre>"
         case b.Marked(where, matrix, notes):
-            shown = _display(_matrix(matrix))
-            return "\n".join([paragraph((where,)), shown, *map(paragraph, notes)])
+            display = _display(_matrix(matrix))
+            return "\n".join([paragraph((where,)), display, *map(paragraph, notes)])
         case b.Picture():
             # Platforms take the style out of drawings, or the drawings whole.
             return ""

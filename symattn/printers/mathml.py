@@ -49,11 +49,11 @@ def table(rows: list[list[str]], kind: str) -> str:
     >>> table([["<mi>a</mi>", "<mi>b</mi>"]], "cases")
     '<mtable class="cases"><mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr></mtable>'
     """
-    shown = "".join(
+    body = "".join(
         "<mtr>" + "".join(f"<mtd>{cell}</mtd>" for cell in row) + "</mtr>" for row in rows
     )
     style = "" if kind == "cases" else ' displaystyle="true"'
-    return f'<mtable class="{kind}"{style}>{shown}</mtable>'
+    return f'<mtable class="{kind}"{style}>{body}</mtable>'
 
 
 def _row(row: n.Row) -> str:

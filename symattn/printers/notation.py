@@ -216,10 +216,10 @@ def read(latex: str) -> Row:
     (Sign(text='−', role='operator', prefix=True), Letter(text='x'))
     """
     reader = _Reader(latex)
-    found = reader.row()
+    row = reader.row()
     if reader.peek():
         reader.fail()
-    return found
+    return row
 
 
 class _Reader:
@@ -275,9 +275,9 @@ class _Reader:
                 self.fail()
             return (node,)
         self.place += 1
-        found = self.row(("}",))
+        row = self.row(("}",))
         self.take("}")
-        return found
+        return row
 
     def raw(self) -> str:
         """What stands in braces, as it is written."""
@@ -377,10 +377,10 @@ class _Reader:
             if end == r"\\":
                 rows.append([])
         self.raw()
-        made = tuple(map(tuple, rows))
+        grid = tuple(map(tuple, rows))
         if name == "bmatrix":
-            return Fenced("[", (Lines("matrix", made),), "]")
-        return Lines("cases" if name == "array" else "aligned", made)
+            return Fenced("[", (Lines("matrix", grid),), "]")
+        return Lines("cases" if name == "array" else "aligned", grid)
 
 
 def _is_operand(nodes: Sequence[Node]) -> bool:

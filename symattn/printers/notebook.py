@@ -100,11 +100,11 @@ def summary(
 
 
 def _snippet(title: str, about: str, content: str, note: str) -> str:
-    said = f"\n<p>{html_text(note)}</p>" if note else ""
+    below = f"\n<p>{html_text(note)}</p>" if note else ""
     beside = f" {html_text(about)}" if about else ""
     return (
         f'<div><table><caption style="text-align: left"><strong>{html_text(title)}</strong>'
-        f"{beside}</caption>\n{content}</table>{said}</div>"
+        f"{beside}</caption>\n{content}</table>{below}</div>"
     )
 
 

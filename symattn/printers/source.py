@@ -90,20 +90,20 @@ def document(source: SourcePage) -> str:
     True
     """
     say = source.say
-    parts = [f"<p>{line(said)}</p>" for said in source.summary]
+    parts = [f"<p>{line(sentence)}</p>" for sentence in source.summary]
     if source.causes:
-        items = "".join(f'<li id="cause-{k}">{line(said)}</li>'
-                        for k, said in enumerate(source.causes, 1))  # fmt: skip
+        items = "".join(f'<li id="cause-{k}">{line(sentence)}</li>'
+                        for k, sentence in enumerate(source.causes, 1))  # fmt: skip
         parts.append(f"<h2>{html_text(say.text('Causes'))}</h2><ol>{items}</ol>")
-    for one in source.lists:
-        items = "".join(f"<li>{line(said)}</li>" for said in one.items)
-        shown = f"<summary><h2>{html_text(one.heading)}</h2></summary><ul>{items}</ul>"
-        state = ' open=""' if one.is_open else ""
-        parts.append(f'<details class="part"{state}>{shown}</details>')
+    for item in source.lists:
+        items = "".join(f"<li>{line(sentence)}</li>" for sentence in item.items)
+        content = f"<summary><h2>{html_text(item.heading)}</h2></summary><ul>{items}</ul>"
+        state = ' open=""' if item.is_open else ""
+        parts.append(f'<details class="part"{state}>{content}</details>')
     legend = " ".join(f"<span>{_piece(mark)} {html_text(mark.told)}</span>"
                       for mark in source.legend)  # fmt: skip
     parts.append(f'<p class="legend">{legend}</p>')
-    numbers = [0, *(one.number for one in source.lines)]
+    numbers = [0, *(item.number for item in source.lines)]
     lines = "\n".join(map(_line, source.lines, numbers))
     body = (
         f'<section class="about">{"".join(parts)}</section>\n'
@@ -114,14 +114,14 @@ def document(source: SourcePage) -> str:
     return page(source.title or source.name, head, body, say, style)
 
 
-def _line(one: SourceLine, before: int) -> str:
+def _line(row: SourceLine, before: int) -> str:
     """A line; one with the number of that before has none of its own."""
-    shown = "".join(map(_piece, one.pieces))
-    notes = "".join(f"<p>{line(note)}</p>" for note in one.notes)
+    content = "".join(map(_piece, row.pieces))
+    notes = "".join(f"<p>{line(note)}</p>" for note in row.notes)
     aside = f"<aside>{notes}</aside>" if notes else ""
-    n = one.number
+    n = row.number
     number = f'<a id="line-{n}" href="#line-{n}">{n}</a>' if n not in (0, before) else ""
-    return f'<div class="{one.kind}">{number}<div>{shown}</div>{aside}</div>'
+    return f'<div class="{row.kind}">{number}<div>{content}</div>{aside}</div>'
 
 
 def _piece(piece: str | Mark) -> str:

@@ -104,20 +104,20 @@ def _line(line: b.Line, room: float = TEXT) -> str:
 
 
 def _inline(line: b.Line, room: float = TEXT) -> str:
-    shown = []
+    parts = []
     for piece in line:
         match piece:
             case b.Math(latex):
-                shown.append(_inner(latex, room))
+                parts.append(_inner(latex, room))
             case b.Code(text):
-                shown.append(_text(text, "raw"))
+                parts.append(_text(text, "raw"))
             case b.Link(text) | b.Target(text):
-                shown.append(_text(text))
+                parts.append(_text(text))
             case b.Strong(text):
-                shown.append(_text(text, "strong"))
+                parts.append(_text(text, "strong"))
             case _:
-                shown.append(_text(piece))
-    return "".join(shown)
+                parts.append(_text(piece))
+    return "".join(parts)
 
 
 def _inner(latex: str, room: float) -> str:
@@ -160,8 +160,8 @@ def _block(block: b.Block) -> str:
             return "\n".join(map(_shelf, shelves(items)))
         case b.Marked(where, matrix, notes):
             pieces = cut(matrix, 0.66 * TEXT)
-            said = "".join(f"{_line(note)}, " for note in notes)
-            return f"#marked({_line((where,))}, ({said}), {', '.join(map(_matrix, pieces))})"
+            remarks = "".join(f"{_line(note)}, " for note in notes)
+            return f"#marked({_line((where,))}, ({remarks}), {', '.join(map(_matrix, pieces))})"
         case b.Picture():
             return ""
         case b.Listing(lines):
@@ -203,8 +203,8 @@ def _equation(left: str, relation: str, right: str) -> str:
     if not relation:
         return f"{_formula(left)} & #h(1em) {_continued(n.read(right))}"
     room = max(TEXT - width_of(left) - 1.5, 8.0)
-    shown = _formula(right) if width_of(right) <= room else _fit(right, room)
-    return f"{_formula(left)} & {_formula(relation)} {shown}"
+    formula = _formula(right) if width_of(right) <= room else _fit(right, room)
+    return f"{_formula(left)} & {_formula(relation)} {formula}"
 
 
 # -- mathematics ----------------------------------------------------------------
@@ -227,14 +227,14 @@ def _formula(latex: str) -> str:
 
 
 def _row(row: n.Row) -> str:
-    shown, close = "", True
+    written, close = "", True
     for node in row:
         piece = _node(node)
         # Beside text a blank would be seen.
         text = piece.startswith(('"', "#"))
-        shown += piece if close or text else f" {piece}"
+        written += piece if close or text else f" {piece}"
         close = text
-    return shown
+    return written
 
 
 def _body(row: n.Row) -> str:
@@ -292,10 +292,10 @@ def _node(node: n.Node) -> str:
         case n.Lines("matrix", rows):
             return _mat("#none", "center", [list(map(_row, row)) for row in rows], ".6em")
         case n.Lines(_, rows):
-            shown = " \\ ".join(
+            lines = " \\ ".join(
                 " & ".join([_row(row[0]), *map(_continued, row[1:])]) for row in rows
             )
-            return f"#lines($ {shown} $)"
+            return f"#lines($ {lines} $)"
 
 
 def _figure(row: n.Row) -> str:
@@ -339,8 +339,8 @@ def _matrix(matrix: b.Matrix) -> str:
         for label, row in zip(matrix.row_labels, cells, strict=bool(matrix.row_labels))
     ]
     side = _mat("#none", "right", labels, gap) if labels else ""
-    shown = f"$ {before} {side} {_mat(_BRACKETS, align, cells, gap)} $"
-    return shown if matrix_width(matrix) <= TEXT else f"fit({TEXT * EM:.0f}mm, {shown})"
+    display = f"$ {before} {side} {_mat(_BRACKETS, align, cells, gap)} $"
+    return display if matrix_width(matrix) <= TEXT else f"fit({TEXT * EM:.0f}mm, {display})"
 
 
 # -- tables and heat maps ---------------------------------------------------------
@@ -391,7 +391,7 @@ def _heat_map(heat: b.HeatMap) -> str:
     style = "slanted" if max(map(len, heat.columns)) > 7 else "label"
     above = "".join(f"{x}, " for x in _labels(heat.columns, apart, style))
     rows = ",\n".join(
-        ", ".join([label, *(_shade(*one, cell) for one in zip(shades, figures, strict=True))])
+        ", ".join([label, *(_shade(*pair, cell) for pair in zip(shades, figures, strict=True))])
         for label, shades, figures in zip(
             _labels(heat.rows, apart, "label"), heat.shades, heat.figures, strict=True
         )
@@ -409,5 +409,5 @@ def _labels(labels: tuple[str, ...], apart: int, style: str) -> list[str]:
 
 def _shade(shade: float, figure: str, cell: float) -> str:
     percent = round(100 * min(max(shade, 0.0), 1.0))
-    shown = f"fit({cell - 1:g}mm, {_math(figure.strip('$'))})" if figure else "[]"
-    return f"shade({percent}%, {shown})"
+    content = f"fit({cell - 1:g}mm, {_math(figure.strip('$'))})" if figure else "[]"
+    return f"shade({percent}%, {content})"

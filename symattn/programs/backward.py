@@ -226,10 +226,10 @@ def flows(target: Node, start: Node, ends: Iterable[Node] = ()) -> dict[int, Nod
     """The gradients of all nodes that a target depends on, by their serial numbers, where
     ``start`` flows into it; nothing flows on from the ``ends``.
     """
-    held = {end.serial for end in ends}
+    stops = {end.serial for end in ends}
 
     def through(node: Node) -> tuple[Node, ...]:
-        return () if node.serial in held or node.op not in RULES else _taken(node)
+        return () if node.serial in stops or node.op not in RULES else _taken(node)
 
     arrived: dict[int, list[Node]] = {target.serial: [start]}
     gradients: dict[int, Node] = {}
@@ -251,11 +251,11 @@ def _flowing(node: Node, gradient: Node) -> Iterator[tuple[Node, Node]]:
     What the rule of a call has no gradient for is left to the operations below the call.
     """
     taken = _taken(node)
-    found = [*zip(taken, _rule(node)(node, gradient), strict=True)]
-    left = {x.serial: x for x, flow in found if flow is None and (x.operands or x.op == "given")}
+    pairs = [*zip(taken, _rule(node)(node, gradient), strict=True)]
+    left = {x.serial: x for x, flow in pairs if flow is None and (x.operands or x.op == "given")}
     if left and taken is not node.operands:
         below = flows(replace(node, written=None), gradient, ends=taken)
-        found = [(x, below.get(x.serial)) for x in left.values()] + [
-            (x, flow) for x, flow in found if x.serial not in left
+        pairs = [(x, below.get(x.serial)) for x in left.values()] + [
+            (x, flow) for x, flow in pairs if x.serial not in left
         ]
-    return ((x, flow) for x, flow in found if flow is not None)
+    return ((x, flow) for x, flow in pairs if flow is not None)

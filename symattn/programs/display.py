@@ -24,12 +24,12 @@ def names(program: Program) -> dict[int, f.Formula]:
 
     A gradient that flows on as it came is one node, called by the later step.
     """
-    shown: dict[int, f.Formula] = {}
+    names: dict[int, f.Formula] = {}
     for name, node in program.gradients.items():
-        shown[node.serial] = gradient_symbol(name)
+        names[node.serial] = gradient_symbol(name)
     for name, node in program.quantities.items():
-        shown[node.serial] = f.Symbol(name)
-    return shown
+        names[node.serial] = f.Symbol(name)
+    return names
 
 
 def gradient_symbol(name: str) -> f.Symbol:
@@ -55,12 +55,14 @@ def symbol(name: str) -> f.Symbol:
 
 def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
     """What ``node`` computes, down to the named nodes it uses."""
-    shown = dict(named)
-    shown.pop(node.serial, None)
+    formulas = dict(named)
+    formulas.pop(node.serial, None)
     # One after the other, operands first: a long chain is too deep for recursion.
-    for needed in ancestors([node], stop=lambda x: x.serial in shown, through=arguments):
-        shown[needed.serial] = _operation(needed, [shown[x.serial] for x in arguments(needed)])
-    return shown[node.serial]
+    for needed in ancestors([node], stop=lambda x: x.serial in formulas, through=arguments):
+        formulas[needed.serial] = _operation(
+            needed, [formulas[x.serial] for x in arguments(needed)]
+        )
+    return formulas[node.serial]
 
 
 def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
@@ -68,7 +70,7 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
         return _call(node.written, x)
     if node.op in ENTRYWISE:
         # Entry by entry, what is repeated needs no word, as in the sum of a row and a matrix.
-        x = [_once(one) for one in x]
+        x = [_once(operand) for operand in x]
     match node.op:
         case "given":
             return f.Symbol(node.extra)
@@ -123,11 +125,11 @@ def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
             return f.Function(node.op, tuple(x))
 
 
-def _once(shown: f.Formula) -> f.Formula:
-    match shown:
+def _once(formula: f.Formula) -> f.Formula:
+    match formula:
         case f.Function("spread", (inner,)):
             return inner
-    return shown
+    return formula
 
 
 def _is_number(node: Node) -> bool:
@@ -143,14 +145,14 @@ def _call(written: Written, x: list[f.Formula]) -> f.Formula:
         case "**":
             return f.Power(x[0], x[1])
         case "grad":
-            (of, by) = (f.latex(one) for one in x)
+            (of, by) = (f.latex(operand) for operand in x)
             partial = rf"\frac{{\partial {of}}}{{\partial {by}}}"
             return f.Symbol(f"grad({f.text(x[0])}, {f.text(x[1])})", partial)
         case ">" | ">=" | "<" | "<=" | "==" | "!=":
             return f.Indicator(x[0], written.function, x[1])
     options = ((name, _option(value)) for name, value in written.options)
-    shown = (*zip(written.labels, x, strict=True), *options)
-    named = (f.Option(name, value) if name else value for name, value in shown)
+    parts = (*zip(written.labels, x, strict=True), *options)
+    named = (f.Option(name, value) if name else value for name, value in parts)
     return f.Function(written.function, tuple(named))
 
 
@@ -202,16 +204,16 @@ def arithmetic(tree: syntax.Tree) -> f.Formula:
         case syntax.Array(items):
             is_vector = not isinstance(items[0], syntax.Array)
             rows = (tree,) if is_vector else items
-            shown = tuple(tuple(map(arithmetic, syntax.inside(row))) for row in rows)
-            return f.Matrix(shown, is_vector)
+            entries = tuple(tuple(map(arithmetic, syntax.inside(row))) for row in rows)
+            return f.Matrix(entries, is_vector)
     parts = tuple(map(arithmetic, syntax.inside(tree)))
     # What is left is a product, and what leaves a number as it is.
     return f.Product(parts) if len(parts) > 1 else parts[0]
 
 
-def _terms(shown: f.Formula) -> tuple[f.Formula, ...]:
-    return shown.terms if isinstance(shown, f.Sum) else (shown,)
+def _terms(formula: f.Formula) -> tuple[f.Formula, ...]:
+    return formula.terms if isinstance(formula, f.Sum) else (formula,)
 
 
-def _factors(shown: f.Formula) -> tuple[f.Formula, ...]:
-    return shown.factors if isinstance(shown, f.Product) and shown.sign == "@" else (shown,)
+def _factors(formula: f.Formula) -> tuple[f.Formula, ...]:
+    return formula.factors if isinstance(formula, f.Product) and formula.sign == "@" else (formula,)

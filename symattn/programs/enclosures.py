@@ -123,9 +123,9 @@ class Balls:
 
     def _maximum(self, node: Node, x: Enclosure, y: Enclosure) -> Enclosure:
         flat = [a.max(b) for a, b in zip(x.matrix.entries(), y.matrix.entries(), strict=True)]
-        for one, other in ((x, y), (y, x)):
+        for first, other in ((x, y), (y, x)):
             flat = [
-                b if k in one.hidden else a
+                b if k in first.hidden else a
                 for k, (a, b) in enumerate(zip(flat, other.matrix.entries(), strict=True))
             ]
         return Enclosure(arb_mat(*node.grid, flat), x.hidden & y.hidden)
@@ -139,18 +139,18 @@ class Balls:
 
     def _matmul(self, node: Node, x: Enclosure, y: Enclosure) -> arb_mat:
         left, right = _open(x), _open(y)
-        made = left * right
+        product = left * right
         closer = closer_product(node)
         if closer is None:
-            return made
-        flat, columns = made.entries(), made.ncols()
-        doubtful = [k for k, one in enumerate(flat) if one.contains(0) and not one.is_zero()]
+            return product
+        flat, columns = product.entries(), product.ncols()
+        doubtful = [k for k, entry in enumerate(flat) if entry.contains(0) and not entry.is_zero()]
         if doubtful:
             rows, below = left.tolist(), right.tolist()
             for k in doubtful:
                 i, j = divmod(k, columns)
                 flat[k] = closer(i, rows, [row[j] for row in below])
-        return arb_mat(made.nrows(), columns, flat)
+        return arb_mat(product.nrows(), columns, flat)
 
     def _function(self, name: Elementwise, x: Enclosure) -> arb_mat:
         if name == "exp":
@@ -232,14 +232,14 @@ def above(x: arb, y: arb) -> arb:
 def _centred(x: arb_mat, weights: Enclosure) -> arb_mat:
     """Rows less their mean, seen from the heaviest entry: the mean of what is subtracted is
     of the others alone, and where one has nearly all the weight, nothing cancels."""
-    made: list[arb] = []
+    entries: list[arb] = []
     for row, shares in zip(x.tolist(), weights.matrix.tolist(), strict=True):
         heaviest = max(range(len(row)), key=lambda k: float(shares[k].mid()))
         apart = [entry - row[heaviest] for entry in row]
         apart[heaviest] = arb(0)
         mean = sum((a * b for a, b in zip(shares, apart, strict=True)), arb(0))
-        made += [entry - mean for entry in apart]
-    return arb_mat(x.nrows(), x.ncols(), made)
+        entries += [entry - mean for entry in apart]
+    return arb_mat(x.nrows(), x.ncols(), entries)
 
 
 #: An entry of a product, of the row at that place of the left factor, and of a column.

@@ -88,20 +88,20 @@ class Grid(Generic[S]):
 
     def at(self, i: int, j: int) -> S | Hidden:
         """Entry (i, j), or :data:`HIDDEN` for a masked score."""
-        found = self.entries.get((i, j))
-        if found is None:
-            found = self.entries[i, j] = self.compute(i, j)
-        return found
+        entry = self.entries.get((i, j))
+        if entry is None:
+            entry = self.entries[i, j] = self.compute(i, j)
+        return entry
 
     def number(self, i: int, j: int) -> S:
         """Entry (i, j), which must not be a masked score."""
-        found = self.at(i, j)
-        if isinstance(found, Hidden):
+        entry = self.at(i, j)
+        if isinstance(entry, Hidden):
             raise Malformed(
                 f"entry [{i}, {j}] is a masked score (-inf): only adding to it, scaling it by a "
                 "positive number, exp and softmax are defined"
             )
-        return found
+        return entry
 
 
 def grid(rows: Sequence[Sequence[S | Hidden]]) -> Grid[S]:
@@ -131,17 +131,17 @@ class Entrywise(Generic[S]):
         depth = 1 + max((x.depth for x in operands), default=0)
         if depth <= MAX_DEPTH:
             return Grid(*node.grid, compute, depth)
-        made = Grid(*node.grid, compute)
-        for i in range(made.rows):
-            for j in range(made.columns):
-                made.at(i, j)
-        return made
+        grid = Grid(*node.grid, compute)
+        for i in range(grid.rows):
+            for j in range(grid.columns):
+                grid.at(i, j)
+        return grid
 
     def _compute(self, node: Node, operands: list[Grid[S]]) -> Compute[S]:
         if node.op in ELEMENTWISE:
             return self._function(node.op, *operands)
-        made: Compute[S] = getattr(self, f"_{node.op}")(node, *operands)
-        return made
+        compute: Compute[S] = getattr(self, f"_{node.op}")(node, *operands)
+        return compute
 
     def _constant(self, node: Node) -> Compute[S]:
         value = self.scalars.constant(node.extra)
@@ -155,8 +155,8 @@ class Entrywise(Generic[S]):
         return entry
 
     def _triangle(self, node: Node) -> Compute[S]:
-        one, zero = (self.scalars.constant(v) for v in (values.ONE, values.ZERO))
-        return lambda i, j: one if j <= i else zero
+        unit, zero = (self.scalars.constant(v) for v in (values.ONE, values.ZERO))
+        return lambda i, j: unit if j <= i else zero
 
     def _copy(self, node: Node, x: Grid[S]) -> Compute[S]:
         return x.at
@@ -226,8 +226,8 @@ class Entrywise(Generic[S]):
 
     def _largest(self, items: Iterable[S | Hidden], to_first: bool = False) -> S | Hidden:
         """The largest one; a masked score is less than every number."""
-        found = [x for x in items if not isinstance(x, Hidden)]
-        return self.scalars.largest(found, to_first=to_first) if found else HIDDEN
+        numbers = [x for x in items if not isinstance(x, Hidden)]
+        return self.scalars.largest(numbers, to_first=to_first) if numbers else HIDDEN
 
     def _above(self, node: Node, x: Grid[S], y: Grid[S]) -> Compute[S]:
         x, y = self._spread_to(node, x), self._spread_to(node, y)

@@ -34,8 +34,8 @@ class Floats:
 def _product(node: Node, x: Matrix, y: Matrix) -> Matrix:
     if node.extra == FLOW:
         x, y = (np.where(np.isneginf(factor), 0.0, factor) for factor in (x, y))
-    made: Matrix = x * y
-    return made
+    product: Matrix = x * y
+    return product
 
 
 def _softmax(node: Node, x: Matrix) -> Matrix:

@@ -111,14 +111,14 @@ def ancestors(
     """All nodes that the targets need, themselves included, in order; not
     those that ``stop``, nor what only they need. A node needs what it is reached
     ``through``, its operands."""
-    found: dict[int, Node] = {}
+    nodes: dict[int, Node] = {}
     waiting = list(targets)
     while waiting:
         node = waiting.pop()
-        if node.serial not in found and not stop(node):
-            found[node.serial] = node
+        if node.serial not in nodes and not stop(node):
+            nodes[node.serial] = node
             waiting.extend(through(node))
-    return [found[serial] for serial in sorted(found)]
+    return [nodes[serial] for serial in sorted(nodes)]
 
 
 #: How a gradient flows through a call: (node, what flows into it) to what flows into each
@@ -359,8 +359,8 @@ def sums_to_zero(node: Node) -> bool:
     masks: list[Node] = []
     while node.op in ("copy", "divide", "multiply"):
         x, *factors = node.operands
-        for one, other in (node.operands, node.operands[::-1]) if node.op == "multiply" else ():
-            weights = weights_of_mean(one)
+        for side, other in (node.operands, node.operands[::-1]) if node.op == "multiply" else ():
+            weights = weights_of_mean(side)
             if weights is other:
                 hidden = {mask.serial for mask in _masks(weights.operands[0])}
                 return all(mask.serial in hidden for mask in masks)

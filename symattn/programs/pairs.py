@@ -115,8 +115,8 @@ def _tanh(node: Node, x: Doubles) -> Doubles:
     sign = np.where(x.high < 0, -1.0, 1.0)
     twice = doubles.multiply(_open(x), doubles.exact(-2.0 * sign))
     power = exponentials.exp(twice)
-    one = doubles.exact(np.ones_like(x.high))
-    size = doubles.divide(doubles.add(one, doubles.negative(power)), doubles.add(one, power))
+    ones = doubles.exact(np.ones_like(x.high))
+    size = doubles.divide(doubles.add(ones, doubles.negative(power)), doubles.add(ones, power))
     return doubles.multiply(size, doubles.exact(sign))
 
 

@@ -98,9 +98,9 @@ class Pointwise(Entrywise[arb]):
             return product
 
         def entry(i: int, j: int) -> arb | Hidden:
-            found = product(i, j)
-            if isinstance(found, Hidden) or not found.contains(0) or found.is_zero():
-                return found
+            value = product(i, j)
+            if isinstance(value, Hidden) or not value.contains(0) or value.is_zero():
+                return value
             left = [_Row(x, k) for k in range(x.rows)]
             return closer(i, left, [y.number(k, j) for k in range(y.rows)])
 

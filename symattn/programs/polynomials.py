@@ -35,9 +35,9 @@ class Quotients:
 
     def at(self, i: int, j: int, check: Callable[[arb], None]) -> Value:
         """Entry (i, j); ``check`` is given an enclosure of it before it is used."""
-        made = Quotient(self.lattice, self.packed[i][j], self.below, check)
-        known = made.rational()
-        return Value(made, ()) if known is None else rational(known)
+        quotient = Quotient(self.lattice, self.packed[i][j], self.below, check)
+        known = quotient.rational()
+        return Value(quotient, ()) if known is None else rational(known)
 
 
 @dataclass(frozen=True)
@@ -176,21 +176,21 @@ def read(rows: Sequence[Sequence[Value | Hidden]]) -> Polynomials | None:
         return None
 
 
-def quotients(held: Held | None) -> Quotients | None:
+def quotients(matrix: Held | None) -> Quotients | None:
     """The entries of a matrix with normalisers, all in normal form; None for another, and
     where they are not surely in the form that they have one by one."""
-    if held is None or held.lattice is None:
+    if matrix is None or matrix.lattice is None:
         return None
     try:
-        return held.quotients()
+        return matrix.quotients()
     except NotHeld:
         return None
 
 
 def _rational(grid: tuple[int, int], numbers: Sequence[fmpq | None]) -> Polynomials:
     known = [fmpq(0) if x is None else x for x in numbers]
-    made = _fractions(grid, [int(x.p) for x in known], [int(x.q) for x in known])
-    return replace(made, hidden=frozenset(k for k, x in enumerate(numbers) if x is None))
+    polynomials = _fractions(grid, [int(x.p) for x in known], [int(x.q) for x in known])
+    return replace(polynomials, hidden=frozenset(k for k, x in enumerate(numbers) if x is None))
 
 
 def _fractions(grid: tuple[int, int], above: Sequence[int], below: Sequence[int]) -> Polynomials:
@@ -269,7 +269,7 @@ def _fitted(node: Node, x: Polynomials, y: Polynomials) -> tuple[Polynomials, Po
 def _over_one(x: Polynomials, y: Polynomials) -> tuple[Polynomials, Polynomials]:
     """The two with one denominator."""
     power, below = max(x.power, y.power), lcm(x.below, y.below)
-    made = []
+    scaled = []
     for each in (x, y):
         factor, missing = below // each.below, power - each.power
         matrix, size = each.matrix * factor, each.size * factor
@@ -278,8 +278,8 @@ def _over_one(x: Polynomials, y: Polynomials) -> tuple[Polynomials, Polynomials]
             _need(*each.shape, 1 + power * each.lattice.degree, 1 + each.lattice.degree)
             matrix = _by_lines(matrix, [z**missing for z in each.lattice.normalisers], each.turned)
             size *= each.lattice.size**missing
-        made.append(replace(each, matrix=matrix, size=size, below=below, power=power))
-    return made[0], made[1]
+        scaled.append(replace(each, matrix=matrix, size=size, below=below, power=power))
+    return scaled[0], scaled[1]
 
 
 def _by_lines(x: fmpz_mat, factors: Sequence[fmpz], turned: bool) -> fmpz_mat:
@@ -305,10 +305,10 @@ def _spread(node: Node, x: Polynomials) -> Polynomials:
 def _multiply(node: Node, x: Polynomials, y: Polynomials) -> Polynomials:
     if node.extra == FLOW:
         _open(x), _open(y)
-    for one, other in ((x, y), (y, x)):
+    for side, other in ((x, y), (y, x)):
         if other.lattice is None and other.shape == (1, 1):
             (factor,) = _open(other).matrix.entries()
-            return _scaled(one, fmpq(factor, other.below))
+            return _scaled(side, fmpq(factor, other.below))
     x, y = _fitted(node, _open(x), _open(y))
     _need(*node.grid, x.digits, y.digits)
     flat = [a * b for a, b in zip(x.matrix.entries(), y.matrix.entries(), strict=True)]

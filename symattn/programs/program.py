@@ -82,8 +82,8 @@ class Program:
         if name in self.named:
             return name
         of = syntax.gradient_of(name)
-        found = None if of is None else syntax.gradient_name(of)
-        return found if found in self.named else None
+        gradient = None if of is None else syntax.gradient_name(of)
+        return gradient if gradient in self.named else None
 
     def shapes(self) -> dict[str, Shape]:
         """The shape of every given quantity and step."""
@@ -106,8 +106,8 @@ class Program:
         def lower(part: syntax.Tree) -> Node:
             return self.lower_tree(part, special)
 
-        if isinstance(tree, syntax.Call) and (made := special(tree)) is not None:
-            return made
+        if isinstance(tree, syntax.Call) and (node := special(tree)) is not None:
+            return node
         match tree:
             case syntax.Literal():
                 return nodes.constant(evaluate(tree, tree.text))
@@ -158,9 +158,9 @@ class Program:
 
     def _function(self, name: str) -> Function:
         """The function of that name."""
-        found = FUNCTIONS.get(ALIASES.get(name, name))
-        if found is not None:
-            return found
+        function = FUNCTIONS.get(ALIASES.get(name, name))
+        if function is not None:
+            return function
         if name in self.quantities:
             of = f"{name} is a quantity, no function"
             raise Malformed(f"{of}: write '{name} @ (...)' or '{name} * (...)'")
@@ -184,10 +184,10 @@ class Program:
             )
         if loss.serial not in self._slopes:
             self._slopes[loss.serial] = flows(loss, number(1))
-        found = self._slopes[loss.serial].get(variable.serial)
-        if found is None:
+        gradient = self._slopes[loss.serial].get(variable.serial)
+        if gradient is None:
             raise UnknownName(f"grad({of}, {by}): {of} does not depend on {by}")
-        return replace(nodes.copy(found), written=Written("grad", (loss, variable), ("", "")))
+        return replace(nodes.copy(gradient), written=Written("grad", (loss, variable), ("", "")))
 
     @cached_property
     def _slopes(self) -> dict[int, dict[int, Node]]:
@@ -198,8 +198,8 @@ class Program:
         self._quantity(name)
         if self.loss and not self.upstream:
             if self.loss not in self.quantities:
-                said = f"expected the step {self.loss} before"
-                raise Malformed(f"{syntax.gradient_name(name)}: {said}, the output of the loss")
+                message = f"expected the step {self.loss} before"
+                raise Malformed(f"{syntax.gradient_name(name)}: {message}, the output of the loss")
             return self._slope(self.loss, name)
         if not self.upstream:
             raise UnknownName(
@@ -215,8 +215,8 @@ class Program:
         bound = {
             name: self.quantities.get(name) or self._quantity(name) for name in syntax.names(tree)
         }
-        told = [f"{name} is {show(node.shape)}" for name, node in bound.items()]
-        return f" ({', '.join(told)})" if told else ""
+        bindings = [f"{name} is {show(node.shape)}" for name, node in bound.items()]
+        return f" ({', '.join(bindings)})" if bindings else ""
 
 
 def _exponent(tree: syntax.Tree) -> Node:
@@ -226,8 +226,8 @@ def _exponent(tree: syntax.Tree) -> Node:
     try:
         return nodes.constant(evaluate(tree, syntax.text(tree)))
     except Malformed:
-        found = short(syntax.text(tree), 40)
-        raise Malformed(f"a power takes a whole number written out, found {found}") from None
+        written = short(syntax.text(tree), 40)
+        raise Malformed(f"a power takes a whole number written out, found {written}") from None
 
 
 def _elementwise(op: str, x: Node, y: Node) -> Node:
@@ -300,10 +300,10 @@ def program(
 left to meet as many rows on the right, found 3; the right side transposed (.T) would fit \
 (Q is 3x4, K is 3x4)
     """
-    made, faults = sound_part(given, steps, unreadable)
+    sound, faults = sound_part(given, steps, unreadable)
     if faults:
         raise Malformed(faults)
-    return made
+    return sound
 
 
 def sound_part(
@@ -327,9 +327,9 @@ def sound_part(
         faults.append(Fault("steps", STEPS.said(len(steps))))
         steps = {}
     broken: set[str] = {name for name in given if name not in quantities} | set(unreadable)
-    made = Program(quantities, tuple(given), (), loss=loss)
+    program = Program(quantities, tuple(given), (), loss=loss)
     for name, text in steps.items():
-        _collect(faults, f"steps.{name}", partial(_add_step, made, name, text, broken))
+        _collect(faults, f"steps.{name}", partial(_add_step, program, name, text, broken))
         if name not in quantities:
             broken.add(name)
     sound = tuple(name for name in steps if name not in broken)

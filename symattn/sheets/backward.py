@@ -107,8 +107,8 @@ def _kinks(steps: Steps) -> Iterator[b.Block]:
 
 def _places(steps: Steps) -> Iterator[b.Block]:
     """What is meant by the gradient of an index, where one is shown."""
-    shown = [steps.program.gradients[name] for name in _stages(steps)]
-    if any(node.op == "scatter" for node in ancestors(shown)):
+    gradients = [steps.program.gradients[name] for name in _stages(steps)]
+    if any(node.op == "scatter" for node in ancestors(gradients)):
         yield b.Paragraph(
             steps.say(
                 "{scatter} has {matrix} where it was taken from, and 0 elsewhere.",
@@ -194,12 +194,12 @@ def _likewise(steps: Steps, node: Node, zero: set[int]) -> Iterator[b.Block]:
             zero.add(later.serial)
             formulas.append(f"{steps.formula(steps.name(later), later)} = 0")
     if formulas:
-        shown = [piece for x in formulas for piece in (b.Math(x), ", ")][:-1]
+        pieces = [piece for x in formulas for piece in (b.Math(x), ", ")][:-1]
         yield b.Paragraph(
             steps.say(
                 "Since {name} is 0, so is every entry of these: {formulas}.",
                 name=b.Math(steps.name(node)),
-                formulas=tuple(shown),
+                formulas=tuple(pieces),
             )
         )
 

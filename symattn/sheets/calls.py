@@ -35,12 +35,12 @@ def of_call(name: str, text: str, shapes: Mapping[str, Shape]) -> list[str]:
     'N_{i, j} = \\frac{X_{i, j}}{\\sqrt{ v_{i} }} g_{j}'
     """
     used = set(re.findall(r"\w+", text)) - {name}
-    given = {one: _filled(shape) for one, shape in shapes.items() if one in used}
+    given = {quantity: _filled(shape) for quantity, shape in shapes.items() if quantity in used}
     try:
         laid = tape(given, {name: text})
     except Malformed:
         return []
-    known = {place: f.name_latex(one) for one, place in laid.places.items()}
+    known = {place: f.name_latex(quantity) for quantity, place in laid.places.items()}
     last = laid.places[name]
     own = [
         place
@@ -51,10 +51,10 @@ def of_call(name: str, text: str, shapes: Mapping[str, Shape]) -> list[str]:
         return []
     for place in own[:-1]:
         known[place] = _letter(laid, place, own)
-    found = [equation for place in own for equation in _equations(laid, place, known)]
-    if not all(found) or len(set(known.values())) < len(known):
+    equations = [equation for place in own for equation in _equations(laid, place, known)]
+    if not all(equations) or len(set(known.values())) < len(known):
         return []
-    return found if all(map(_is_readable, found)) else []
+    return equations if all(map(_is_readable, equations)) else []
 
 
 def _is_readable(equation: str) -> bool:
@@ -104,24 +104,24 @@ def _equations(laid: Tape, place: int, known: Mapping[int, str]) -> Iterator[str
 def _replaced(operation: str, letters: Mapping[str, str], laid: Tape, line: Line) -> str:
     first = laid.lines[line.operands[0]].grid if line.operands else line.grid
     sizes = {"n": first[0], "d": first[1], "m": line.grid[1], **line.sizes}
-    shown = in_sizes(definitions.formula(operation), sizes)
+    formula = in_sizes(definitions.formula(operation), sizes)
 
     def replaced(match: re.Match[str]) -> str:
         word, indices = match[1].removeprefix("\\"), match[2] or ""
         if word in letters:
-            said = letters[word]
-            if _NUMBER.fullmatch(said):
-                return said
+            letter = letters[word]
+            if _NUMBER.fullmatch(letter):
+                return letter
             inner = _WORD.sub(replaced, indices)
-            return (grouped(said) if inner else said) + inner
+            return (grouped(letter) if inner else letter) + inner
         inner = _WORD.sub(replaced, indices)
         is_size = word in sizes and not match[1].startswith("\\")
         return (str(sizes[word]) if is_size else match[1]) + inner
 
-    shown = _WORD.sub(replaced, shown).replace(r"\exp ", r"\exp\, ")
-    shown = re.sub(r"(?<=\d) (?=\d)", r" \\cdot ", shown)
+    formula = _WORD.sub(replaced, formula).replace(r"\exp ", r"\exp\, ")
+    formula = re.sub(r"(?<=\d) (?=\d)", r" \\cdot ", formula)
     # What a left-out option adds or multiplies by is nothing to read.
-    return re.sub(r" [+-] 0(?![\d.])|(?<=\}) 1(?= |$)", "", shown)
+    return re.sub(r" [+-] 0(?![\d.])|(?<=\}) 1(?= |$)", "", formula)
 
 
 def _name(laid: Tape, place: int, known: Mapping[int, str], letter: str) -> str:

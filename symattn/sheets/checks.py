@@ -63,7 +63,7 @@ def _table(verification: Verification, say: Language) -> b.Table:
     )
 
 
-def verdict(found: Verdict, say: Language) -> str:
+def verdict(outcome: Verdict, say: Language) -> str:
     """A verdict in a word.
 
     >>> from symattn.languages.language import ENGLISH
@@ -75,4 +75,4 @@ def verdict(found: Verdict, say: Language) -> str:
         Verdict.REFUTED: say.text("refuted"),
         Verdict.UNDECIDED: say.text("undecided"),
     }
-    return words[found]
+    return words[outcome]

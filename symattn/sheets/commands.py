@@ -49,20 +49,20 @@ def named(path: Path) -> str:
     return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
-def flags(said: dict[str, object]) -> str:
+def flags(settings: dict[str, object]) -> str:
     """Settings as flags.
 
     >>> flags({"audience": "author", "audit": False, "places": 6})
     ' --for author --no-audit --places 6'
     """
-    shown = ""
-    for name, value in said.items():
+    text = ""
+    for name, value in settings.items():
         if name in PARTS:
-            shown += f" --{name}" if value else f" --no-{name}"
+            text += f" --{name}" if value else f" --no-{name}"
         else:
             flag = "for" if name == "audience" else name
-            shown += f" --{flag} {shlex.quote(str(value))}"
-    return shown
+            text += f" --{flag} {shlex.quote(str(value))}"
+    return text
 
 
 def _outside(path: Path) -> str:

@@ -55,8 +55,8 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
     for name in changed:
         node, old = steps.program.quantities[name], base.program.quantities[name]
         if node.op == "softmax" and old.op == "softmax":
-            shown = b.Math(f.name_latex(name))
-            then, now = say("{name}, base case", name=shown), say("{name}, here", name=shown)
+            symbol = b.Math(f.name_latex(name))
+            then, now = say("{name}, base case", name=symbol), say("{name}, here", name=symbol)
             yield b.HeatMaps(
                 (
                     steps.heat_map(other, old, then, node),

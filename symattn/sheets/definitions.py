@@ -32,8 +32,8 @@ def in_sizes(formula: str, sizes: Mapping[str, int]) -> str:
     >>> in_sizes(r"\sum_{k = 0}^{m - 1} A_{k}", {"m": 3})
     '\\sum_{k = 0}^{2} A_{k}'
     """
-    shown = _SIZE.sub(lambda m: f"^{{{sizes[m[1]] - 1}}}" if m[1] in sizes else m[0], formula)
-    return _SUMMAND.sub(r"\1", shown)
+    text = _SIZE.sub(lambda m: f"^{{{sizes[m[1]] - 1}}}" if m[1] in sizes else m[0], formula)
+    return _SUMMAND.sub(r"\1", text)
 
 
 def in_letters(name: str, letters: Mapping[str, str], sizes: Mapping[str, int]) -> str:
@@ -42,15 +42,15 @@ def in_letters(name: str, letters: Mapping[str, str], sizes: Mapping[str, int]) 
     >>> in_letters("score", {"S": "S", "Q": "X", "K": "X"}, {"d": 4})
     'S_{i, j} = \\sum_{c = 0}^{3} X_{i, c} X_{j, c}'
     """
-    shown = in_sizes(definition_formula(name), sizes)
-    shown = _DERIVATIVE.sub(lambda m: f"D_{m[1]}_{{{m[2]}}}", shown)
+    text = in_sizes(definition_formula(name), sizes)
+    text = _DERIVATIVE.sub(lambda m: f"D_{m[1]}_{{{m[2]}}}", text)
     # Two passes, so that a new name is not taken for a letter.
-    shown = re.sub(r"D_([A-Z])_\{", lambda m: f"\x00d{m[1]}\x01_{{", shown)
-    shown = _LETTER.sub(lambda m: f"\x00{m[1]}\x01_{{", shown)
-    shown = shown.replace(r"\sqrt{ d }", "\\sqrt{\x00w\x01}")
-    shown = re.sub("\x00(d?[A-Z])\x01", lambda m: grouped(letters.get(m[1], m[1])), shown)
-    shown = shown.replace("\x00w\x01", letters.get("d", "d"))
-    return shown.replace(r"\exp ", r"\exp\, ")
+    text = re.sub(r"D_([A-Z])_\{", lambda m: f"\x00d{m[1]}\x01_{{", text)
+    text = _LETTER.sub(lambda m: f"\x00{m[1]}\x01_{{", text)
+    text = text.replace(r"\sqrt{ d }", "\\sqrt{\x00w\x01}")
+    text = re.sub("\x00(d?[A-Z])\x01", lambda m: grouped(letters.get(m[1], m[1])), text)
+    text = text.replace("\x00w\x01", letters.get("d", "d"))
+    return text.replace(r"\exp ", r"\exp\, ")
 
 
 def of_step(node: Node, named: Named, row_sum: str = "Z_{i}") -> list[str]:
@@ -72,8 +72,8 @@ def of_step(node: Node, named: Named, row_sum: str = "Z_{i}") -> list[str]:
         case "softmax", (x,) if _is_named(x, named):
             letters = {"S": _name(x, named), "A": result}
             sizes = {"m": x.grid[1]}
-            shown = [in_letters(name, letters, sizes) for name in ("normaliser", "softmax")]
-            return [equation.replace("Z_{i}", row_sum) for equation in shown]
+            equations = [in_letters(name, letters, sizes) for name in ("normaliser", "softmax")]
+            return [equation.replace("Z_{i}", row_sum) for equation in equations]
         case "hide", (x, keep) if _is_named(x, named):
             letters = {"T": result, "S": _name(x, named)}
             if keep.op == "triangle":
@@ -145,10 +145,10 @@ def of_gradient(program: Program, name: str, named: Named) -> list[str]:
 def jacobian(node: Node, named: Named) -> str:
     """The definition of an entry of the softmax Jacobian."""
     weights, scores = _name(node, named), _name(node.operands[0], named)
-    shown = definition_formula("softmax_jacobian")
-    shown = shown.replace("S_{i, k}", f"{grouped(scores)}_{{i, k}}")
-    shown = re.sub(r"A_\{", lambda _: f"{grouped(weights)}_{{", shown)
-    return _SUMMAND.sub(r"\1", shown)
+    text = definition_formula("softmax_jacobian")
+    text = text.replace("S_{i, k}", f"{grouped(scores)}_{{i, k}}")
+    text = re.sub(r"A_\{", lambda _: f"{grouped(weights)}_{{", text)
+    return _SUMMAND.sub(r"\1", text)
 
 
 def by_jacobian(target: str, flow: str, weights: str, keys: int) -> str:

@@ -57,27 +57,27 @@ def sheet(derivation: Derivation) -> b.Sheet:
     """
     draft = derivation.draft
     title = draft.title or derivation.name.replace("-", " ").capitalize()
-    said = _prose(draft.statement, draft.shapes)
+    subtitle = _prose(draft.statement, draft.shapes)
     blocks = tuple(_blocks(derivation))
-    return b.Sheet(derivation.name, _prose(title, draft.shapes), said, blocks)
+    return b.Sheet(derivation.name, _prose(title, draft.shapes), subtitle, blocks)
 
 
 def statement(derivation: Derivation) -> Iterator[b.Block]:
     """What a derivation shows, and all that its formulas mean."""
     draft, shapes = derivation.draft, derivation.draft.shapes
     if draft.conclusions:
-        yield from _beside([one.text for one in derivation.conclusions], shapes)
+        yield from _beside([item.text for item in derivation.conclusions], shapes)
     if draft.source:
         yield b.Paragraph((b.Strong("Source: "), draft.source, "."))
     yield b.Heading(("Notation",))
     if draft.assumptions:
         yield b.Paragraph(_prose(" ".join(draft.assumptions), shapes))
     if draft.hypotheses:
-        assumed = _prose(", ".join(f"`{one}`" for one in draft.hypotheses), shapes)
+        assumed = _prose(", ".join(f"`{item}`" for item in draft.hypotheses), shapes)
         yield b.Paragraph(("It is assumed that ", *assumed, "."))
     if draft.definitions:
         yield b.Paragraph(("Definitions:",))
-        yield from _beside([f"{one.key} == {one.text}" for one in draft.definitions], shapes)
+        yield from _beside([f"{item.key} == {item.text}" for item in draft.definitions], shapes)
     yield from _signs(derivation)
 
 
@@ -92,7 +92,7 @@ def _blocks(derivation: Derivation) -> Iterator[b.Block]:
 def _signs(derivation: Derivation) -> Iterator[b.Block]:
     """The shapes of all arrays beside what the signs mean."""
     draft, shapes = derivation.draft, derivation.draft.shapes
-    arrays = [*draft.ground.given, *(one.array for one in draft.definitions)]
+    arrays = [*draft.ground.given, *(item.array for item in draft.definitions)]
     named: dict[str, list[str]] = {}
     for array in arrays:
         shape = r" \times ".join(latex(str(axis), {}) for axis in array.axes)
@@ -103,14 +103,14 @@ def _signs(derivation: Derivation) -> Iterator[b.Block]:
         if shape and r"\times" not in shape:
             kind = (*kind, " entries")
         left.append((_listed(names), kind))
-    lines = [one.text for one in derivation.lines if one.read]
-    said = " ".join([*lines, *(one.text for one in draft.definitions)])
+    lines = [item.text for item in derivation.lines if item.read]
+    text = " ".join([*lines, *(item.text for item in draft.definitions)])
     right: list[tuple[b.Line, ...]] = [
-        ((b.Math(sign),), _prose(words, shapes)) for word, sign, words in _SIGNS if word in said
+        ((b.Math(sign),), _prose(words, shapes)) for word, sign, words in _SIGNS if word in text
     ]
-    if any(r"\circ" in latex(one, shapes) for one in lines):
+    if any(r"\circ" in latex(item, shapes) for item in lines):
         right.append(((b.Math(r"A \circ B"),), ("the product entry by entry",)))
-    rows = [(*one, *other) for one, other in zip_longest(left, right, fillvalue=((), ()))]
+    rows = [(*item, *other) for item, other in zip_longest(left, right, fillvalue=((), ()))]
     if rows:
         header: tuple[b.Line, ...] = (("array",), ("shape",), ("sign",), ("meaning",))
         # Shapes of four axes take their room from the words.
@@ -124,10 +124,10 @@ def _plural(word: str, things: Sequence[object]) -> str:
 
 def _listed(formulas: Sequence[str]) -> b.Line:
     """Formulas with commas between them."""
-    found: list[str | b.Math | b.Code | b.Strong] = []
-    for one in formulas:
-        found += [", ", b.Math(one)] if found else [b.Math(one)]
-    return tuple(found)
+    pieces: list[str | b.Math | b.Code | b.Strong] = []
+    for formula in formulas:
+        pieces += [", ", b.Math(formula)] if pieces else [b.Math(formula)]
+    return tuple(pieces)
 
 
 # -- equations -----------------------------------------------------------------
@@ -136,18 +136,18 @@ def _listed(formulas: Sequence[str]) -> b.Line:
 def _beside(lines: Sequence[str], shapes: Shapes) -> Iterator[b.Equations]:
     """Equations in their order, short ones side by side as many as fit."""
     rows = [_rows(line, shapes, TEXT) for line in lines]
-    short = [one[0] for one in rows if len(one) == 1]
+    short = [row[0] for row in rows if len(row) == 1]
     columns = next((k for k in range(_BESIDE, 1, -1) if _together(short, k) <= TEXT + 1), 1)
     run: list[Equation] = []
-    for one in [*rows, ()]:
-        if len(one) == 1 and columns > 1:
-            run += one
+    for row in [*rows, ()]:
+        if len(row) == 1 and columns > 1:
+            run += row
             continue
         if run:
             yield b.Equations(tuple(run), columns)
             run = []
-        if one:
-            yield b.Equations(tuple(one))
+        if row:
+            yield b.Equations(tuple(row))
 
 
 def _together(equations: Sequence[Equation], columns: int) -> float:
@@ -155,8 +155,8 @@ def _together(equations: Sequence[Equation], columns: int) -> float:
     return (
         sum(
             sum(
-                max(map(width, one), default=0.0)
-                for one in zip(*equations[k::columns], strict=True)
+                max(map(width, column), default=0.0)
+                for column in zip(*equations[k::columns], strict=True)
             )
             for k in range(columns)
         )
@@ -170,20 +170,20 @@ def _rows(line: str, shapes: Shapes, room: float) -> list[Equation]:
     if "==" not in line:
         return [("", "", latex(line, shapes))]
     left, *others = sides(line, shapes)
-    found: list[Equation] = []
+    rows: list[Equation] = []
     for right in others:
         beside = broken_text(right, room - width(left) - 2)
         below = broken_text(right, room - 4)
         own = broken_text(left, room) if left else []
-        fits = all(width(left) + 2 + width(one) <= room for one in beside)
+        fits = all(width(left) + 2 + width(part) <= room for part in beside)
         shorter = len(beside) > 1 and len(own) + len(below) <= len(beside)
         if width(left) > room / 3 and (shorter or not fits):
-            found += [("", "", piece) for piece in own]
+            rows += [("", "", piece) for piece in own]
             left, beside = "", below
-        found.append((left, "=", beside[0]))
-        found += [("", "", piece) for piece in beside[1:]]
+        rows.append((left, "=", beside[0]))
+        rows += [("", "", piece) for piece in beside[1:]]
         left = ""
-    return found
+    return rows
 
 
 def _cell(line: Line, shapes: Shapes, room: float) -> b.Line:
@@ -193,17 +193,17 @@ def _cell(line: Line, shapes: Shapes, room: float) -> b.Line:
     rows = _rows(line.text, shapes, room)
     if len(rows) == 1:
         return (b.Math(rf"\displaystyle {' '.join(filter(None, rows[0]))}"),)
-    shown = []
+    lines = []
     own = not rows[0][1]
     for place, (left, relation, right) in enumerate(rows):
         if own:
             # Below a long left side everything is set in.
             indent = (r"\quad " if relation else r"\qquad ") if place else ""
             # In braces an operator at the start has no space before it.
-            shown.append(f"&{indent}{relation} {right}" if place else f"&{{{right}}}")
+            lines.append(f"&{indent}{relation} {right}" if place else f"&{{{right}}}")
         else:
-            shown.append(f"{left} &{relation} {right}" if relation else rf"&\quad {right}")
-    return (b.Math(rf"\displaystyle {aligned(shown)}"),)
+            lines.append(f"{left} &{relation} {right}" if relation else rf"&\quad {right}")
+    return (b.Math(rf"\displaystyle {aligned(lines)}"),)
 
 
 # -- the proof -----------------------------------------------------------------
@@ -213,21 +213,28 @@ def _proof(derivation: Derivation) -> b.Table:
     shapes = derivation.draft.shapes
     needed = max(
         (width(left) + width(right) + 2
-         for one in derivation.lines if one.read
-         for left, _, right in _rows(one.text, shapes, _MOST / _EM - _SPARE)), default=0.0
+         for line in derivation.lines if line.read
+         for left, _, right in _rows(line.text, shapes, _MOST / _EM - _SPARE)), default=0.0
     )  # fmt: skip
     column = round(min(max(_EM * (needed + _SPARE) + 0.5, _LEAST), _MOST))
     rows: list[tuple[b.Line, ...]] = []
     for part in derivation.parts:
         if part:
             rows.append((_prose(part, shapes),))
-        for one in derivation.lines:
-            if one.said.part == part:
-                shown = _cell(one, shapes, column / _EM - _SPARE)
-                number = b.Target(str(one.number), _place(one.number))
-                rows.append(((number,), shown, _reason(one, derivation)))
+        for line in derivation.lines:
+            if line.said.part == part:
+                cell = _cell(line, shapes, column / _EM - _SPARE)
+                number = b.Target(str(line.number), _place(line.number))
+                rows.append(((number,), cell, _reason(line, derivation)))
     align = f"rP{{{column}mm}}P{{{_BOTH - column}mm}}"
     return b.Table(((), ("line",), ("because",)), tuple(rows), align)
+
+
+def _letters(piece: str | b.Math | b.Code | b.Strong | b.Link | b.Target) -> str:
+    """As many letters as a piece of a line is wide."""
+    if isinstance(piece, b.Math):
+        return "x" * round(2 * width(piece.latex))
+    return piece if isinstance(piece, str) else piece.text
 
 
 def _height(proof: b.Table) -> float:
@@ -235,12 +242,13 @@ def _height(proof: b.Table) -> float:
     *_, column = re.findall(r"P\{(\d+)mm\}", proof.align)
     total = 0.0
     for row in proof.rows:
-        words = "".join("x" * round(2 * width(one.latex)) if isinstance(one, b.Math) else
-                        one if isinstance(one, str) else one.text for one in row[-1])  # fmt: skip
+        words = "".join(map(_letters, row[-1]))
         reason = 4.3 * (1 + len(words) // (0.5 * int(column)))
-        shown = "".join(one.latex for one in row[min(1, len(row) - 1)] if isinstance(one, b.Math))
-        tall = any(one in shown for one in (r"\frac", r"\sum", r"\lim"))
-        total += max(reason, (9.0 if tall else 5.0) * (1 + shown.count(r"\\"))) + 2.3
+        formulas = "".join(
+            piece.latex for piece in row[min(1, len(row) - 1)] if isinstance(piece, b.Math)
+        )
+        tall = any(piece in formulas for piece in (r"\frac", r"\sum", r"\lim"))
+        total += max(reason, (9.0 if tall else 5.0) * (1 + formulas.count(r"\\"))) + 2.3
     return total
 
 
@@ -248,18 +256,18 @@ def _reason(line: Line, derivation: Derivation) -> b.Line:
     """The reason, what it uses, under which conditions; what is wrong, if anything is."""
     shapes = derivation.draft.shapes
     reason: b.Line = (*_prose(line.said.because, shapes), *_links(line, derivation))
-    alone = [one for one in line.where if len(_holding(one, derivation)) == 1]
+    alone = [condition for condition in line.where if len(_holding(condition, derivation)) == 1]
     if alone:
         reason = (*reason, " Where ", *_conditions(alone, shapes), ".")
     if line.proved:
         return reason
     reason = (*reason, " ", b.Strong(line.status.capitalize() + "."))
-    if found := line.counterexample:
-        at = {**found.sizes, **found.indices, **found.values}
+    if counterexample := line.counterexample:
+        at = {**counterexample.sizes, **counterexample.indices, **counterexample.values}
         for place, (name, value) in enumerate(at.items()):
-            shown = b.Math(f"{latex(name, shapes)} = {value}")
-            reason = (*reason, ", " if place else " At ", shown)
-        left, right = b.Math(found.left), b.Math(found.right)
+            formula = b.Math(f"{latex(name, shapes)} = {value}")
+            reason = (*reason, ", " if place else " At ", formula)
+        left, right = b.Math(counterexample.left), b.Math(counterexample.right)
         reason = (*reason, ": " if at else " ", left, " is not ", right, ".")
     else:
         reason = (*reason, *_sentence(line.why, shapes))
@@ -270,8 +278,8 @@ def _sentence(words: str, shapes: Shapes) -> b.Line:
     """What a message says; a line at its end as mathematics."""
     if not words:
         return ()
-    said, _, line = words.partition(": ")
-    opened = f" {words[0].upper()}{said[1:]}"
+    message, _, line = words.partition(": ")
+    opened = f" {words[0].upper()}{message[1:]}"
     if "==" in line:
         with suppress(Malformed):
             return (f"{opened}: ", b.Math(latex(line, shapes)), ".")
@@ -281,12 +289,12 @@ def _sentence(words: str, shapes: Shapes) -> b.Line:
 def _links(line: Line, derivation: Derivation) -> b.Line:
     """The definitions, assumptions, lines and derivations that a line names as its reasons."""
     shapes = derivation.draft.shapes
-    named = [one for one in line.said.by or () if one != PLAIN]
-    numbers = [int(one) for one in named if re.fullmatch("[0-9]{1,9}", one)]
-    assumed = [latex(one, shapes) for one in named if one in derivation.draft.hypotheses]
-    keys = [one.array.name for one in derivation.draft.definitions]
-    defined = [latex(one, shapes) for one in named if one in keys]
-    others = [one for one in named if draft_of(one) and one not in line.said.because]
+    named = [reason for reason in line.said.by or () if reason != PLAIN]
+    numbers = [int(reason) for reason in named if re.fullmatch("[0-9]{1,9}", reason)]
+    assumed = [latex(reason, shapes) for reason in named if reason in derivation.draft.hypotheses]
+    keys = [reason.array.name for reason in derivation.draft.definitions]
+    defined = [latex(reason, shapes) for reason in named if reason in keys]
+    others = [reason for reason in named if draft_of(reason) and reason not in line.said.because]
     parts: list[b.Line] = []
     if defined:
         parts.append((_plural("definition", defined), " of ", *_listed(defined)))
@@ -294,28 +302,28 @@ def _links(line: Line, derivation: Derivation) -> b.Line:
         parts.append((_plural("assumption", assumed), " ", *_listed(assumed)))
     if numbers:
         parts.append((_plural("line", numbers), " ", *_ranges(sorted(numbers))))
-    parts += [_prose(one, shapes) for one in others]
-    found: b.Line = ()
+    parts += [_prose(reason, shapes) for reason in others]
+    pieces: b.Line = ()
     for part in parts:
-        found = (*found, "; " if found else " (", *part)
-    return (*found, ")") if found else ()
+        pieces = (*pieces, "; " if pieces else " (", *part)
+    return (*pieces, ")") if pieces else ()
 
 
 def _holding(where: str, derivation: Derivation) -> list[int]:
     """The numbers of the lines that have a condition."""
-    return [one.number for one in derivation.lines if where in one.where]
+    return [line.number for line in derivation.lines if where in line.where]
 
 
 def _conditions(where: Sequence[str], shapes: Shapes) -> b.Line:
-    found: b.Line = ()
-    for one in where:
-        shown: b.Math | b.Code
+    pieces: b.Line = ()
+    for text in where:
+        formula: b.Math | b.Code
         try:
-            shown = b.Math(condition(one, shapes))
+            formula = b.Math(condition(text, shapes))
         except Malformed:
-            shown = b.Code(one)
-        found = (*found, ", ", shown) if found else (shown,)
-    return found
+            formula = b.Code(text)
+        pieces = (*pieces, ", ", formula) if pieces else (formula,)
+    return pieces
 
 
 def _checks(derivation: Derivation) -> Iterator[b.Block]:
@@ -324,13 +332,13 @@ def _checks(derivation: Derivation) -> Iterator[b.Block]:
     for where in shared:
         numbers = _holding(where, derivation)
         if len(numbers) > 1:
-            shown = _conditions([where], shapes)
-            yield b.Paragraph(("Lines ", *_ranges(numbers), " hold where ", *shown, "."))
+            conditions = _conditions([where], shapes)
+            yield b.Paragraph(("Lines ", *_ranges(numbers), " hold where ", *conditions, "."))
     tried = dict.fromkeys(
-        ", ".join(f"{name} = {size}" for name, size in one.items())
+        ", ".join(f"{name} = {size}" for name, size in trial.items())
         for line in derivation.lines
-        for one in line.sizes
-        if one
+        for trial in line.sizes
+        if trial
     )
     sizes = "; ".join(list(tried)[:2])
     at = _prose(f" and sizes, such as {sizes}", shapes) if sizes else ()
@@ -356,18 +364,18 @@ def _ranges(numbers: list[int]) -> b.Line:
     """Numbers of lines in order as links, three or more neighbours as a range:
     ``1, 3 to 6 and 8``."""
     runs: list[list[int]] = []
-    for one in numbers:
-        if runs and one == runs[-1][-1] + 1:
-            runs[-1].append(one)
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
         else:
-            runs.append([one])
-    found: list[b.Line] = []
+            runs.append([number])
+    groups: list[b.Line] = []
     for run in runs:
-        first, *rest = (b.Link(str(one), _place(one)) for one in run)
-        found += [(first, " to ", rest[-1])] if len(run) > 2 else [(first,), *((x,) for x in rest)]
-    joined: b.Line = found[0]
-    for place, piece in enumerate(found[1:], 2):
-        joined = (*joined, " and " if place == len(found) else ", ", *piece)
+        first, *rest = (b.Link(str(number), _place(number)) for number in run)
+        groups += [(first, " to ", rest[-1])] if len(run) > 2 else [(first,), *((x,) for x in rest)]
+    joined: b.Line = groups[0]
+    for place, piece in enumerate(groups[1:], 2):
+        joined = (*joined, " and " if place == len(groups) else ", ", *piece)
     return joined
 
 
@@ -377,6 +385,6 @@ def _prose(words: str, shapes: Shapes) -> b.Line:
     return tuple(b.Math(formula) if formula else plain for plain, formula in pieces(named, shapes))
 
 
-def _title(found: re.Match[str]) -> str:
-    other = draft_of(found[0])
-    return f"“{other.title}”" if other else found[0]
+def _title(match: re.Match[str]) -> str:
+    other = draft_of(match[0])
+    return f"“{other.title}”" if other else match[0]

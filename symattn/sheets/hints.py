@@ -18,18 +18,18 @@ _ROOM, _CLOSED = 21.0, 2 * NARROW
 _TERMS = 24
 
 
-def hints(shown: Presentation, node: Node, count: int) -> tuple[tuple[b.Hint, ...], ...]:
+def hints(presentation: Presentation, node: Node, count: int) -> tuple[tuple[b.Hint, ...], ...]:
     """The hints of the first rows of a quantity; none where there is nothing to tell."""
-    if node.op == "given" and shown.is_plain(node):
+    if node.op == "given" and presentation.is_plain(node):
         return ()
-    rows = range(len(shown.hints.setdefault(node.serial, [])), count)
-    shown.hints[node.serial] += [
-        tuple(hint(shown, node, i, j) for j in range(node.grid[1])) for i in rows
+    rows = range(len(presentation.hints.setdefault(node.serial, [])), count)
+    presentation.hints[node.serial] += [
+        tuple(hint(presentation, node, i, j) for j in range(node.grid[1])) for i in rows
     ]
-    return tuple(shown.hints[node.serial][:count])
+    return tuple(presentation.hints[node.serial][:count])
 
 
-def hint(shown: Presentation, node: Node, i: int, j: int) -> b.Hint:
+def hint(presentation: Presentation, node: Node, i: int, j: int) -> b.Hint:
     """The hint of an entry.
 
     >>> from symattn.solution.solution import solve
@@ -38,17 +38,21 @@ def hint(shown: Presentation, node: Node, i: int, j: int) -> b.Hint:
     >>> hint(Presentation(solution, 4), weights, 0, 1).lines
     (('A_{0,1}', '=', '\\\\frac{1}{Z_{0}}'), ('', '\\\\approx', '0.186323723226'))
     """
-    told: list[tuple[str, str]] = []
-    if node.op != "given" and not shown.quantity(node).is_hidden(i, j):
-        told.append(("=", _short(shown.substituted(node, i, j))))
-    exact = None if shown.large and not shown.is_plain(node) else shown.exact(node, i, j)
+    rows: list[tuple[str, str]] = []
+    if node.op != "given" and not presentation.quantity(node).is_hidden(i, j):
+        rows.append(("=", _short(presentation.substituted(node, i, j))))
+    exact = (
+        None
+        if presentation.large and not presentation.is_plain(node)
+        else presentation.exact(node, i, j)
+    )
     if exact is not None and width(closed := f.latex(exact)) <= _CLOSED:
-        told.append(("=", closed))
-    digits = shown.approximate(node, i, j, max(PLACES, shown.places))
+        rows.append(("=", closed))
+    digits = presentation.approximate(node, i, j, max(PLACES, presentation.places))
     if digits is not None:
-        told.append((r"\approx", _short(digits)))
-    name = f.latex(shown.entry_name(node, i, j))
-    return b.Equations(tuple((name if one is told[0] else "", *one) for one in dict.fromkeys(told)))
+        rows.append((r"\approx", _short(digits)))
+    name = f.latex(presentation.entry_name(node, i, j))
+    return b.Equations(tuple((name if row is rows[0] else "", *row) for row in dict.fromkeys(rows)))
 
 
 def _short(formula: f.Formula) -> str:

@@ -31,7 +31,7 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
         row = indexed(weights, "i")
         yield b.Heading(say("The softmax Jacobian of {weights}",
                             weights=b.Math(weights)), 2)  # fmt: skip
-        said: b.Line = say(
+        sentence: b.Line = say(
             "A row of weights depends only on its own row of scores: {entry}, that is, "
             "{matrix}. Each row and each column of {jacobian} sums to 0.",
             entry=b.Math(rf"\displaystyle {definitions.jacobian(node, steps.named)}"),
@@ -40,8 +40,8 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
         )
         if steps.settings.commands:
             command = b.Code("symattn derive softmax-jacobian")
-            said += (" ", *say("For any size: {command}.", command=command))
-        yield b.Paragraph(said)
+            sentence += (" ", *say("For any size: {command}.", command=command))
+        yield b.Paragraph(sentence)
         if node.grid[1] > MAX_KEYS:
             yield b.Paragraph(
                 say(
@@ -97,9 +97,9 @@ def _exact(steps: Steps, node: Node, i: int) -> tuple[str, tuple[tuple[str, ...]
     factor = ""
     if row.count > 1:
         # All entries share the square of what the row is divided by.
-        below, shown = steps.shown.divisor(row, i)
+        below, divisor = steps.shown.divisor(row, i)
         table = [[value * below * below for value in line] for line in table]
-        square = f.Power(shown, f.Number("2"))
+        square = f.Power(divisor, f.Number("2"))
         factor = rf"\frac{{1}}{{{f.latex(square)}}}"
     closed = [[steps.shown.value(v, i) for v in line] for line in table]
     if any(v is None for line in closed for v in line):

@@ -67,9 +67,9 @@ def _summary(audit: Audit, say: Language) -> Iterator[b.Line]:
 def _causes(audit: Audit, article: Article, say: Language) -> Iterator[b.Line]:
     """The slips behind many figures, each with the lines of its figures."""
     for slip in audit.causes:
-        said = f"{say.again(slip.sentence)} {say.again(just_as_well(slip))}".strip()
+        sentence = f"{say.again(slip.sentence)} {say.again(just_as_well(slip))}".strip()
         spans = [figure.span for figure in slip.explains if figure.span is not None]
-        yield (f"{said} ", *_links(article, spans, say))
+        yield (f"{sentence} ", *_links(article, spans, say))
 
 
 def _links(article: Article, spans: Iterable[Span], say: Language) -> b.Line:
@@ -78,12 +78,12 @@ def _links(article: Article, spans: Iterable[Span], say: Language) -> b.Line:
     links: list[b.Link | str] = []
     for number in numbers[:_NAMED]:
         links += [b.Link(str(number), f"line-{number}"), ", "]
-    shown = tuple(links[:-1])
+    pieces = tuple(links[:-1])
     if more := len(numbers[_NAMED:]):
-        return say("lines {lines} and {count} more", lines=shown, count=str(more))
+        return say("lines {lines} and {count} more", lines=pieces, count=str(more))
     if len(numbers) == 1:
-        return say("line {lines}", lines=shown)
-    return say("lines {lines}", lines=shown)
+        return say("line {lines}", lines=pieces)
+    return say("lines {lines}", lines=pieces)
 
 
 def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList]:
@@ -94,8 +94,8 @@ def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList
         )
     if audit.open:
         items = (
-            (*_links(article, [one.span], say), f": {one.what}: {say.again(one.why)}")
-            for one in audit.open
+            (*_links(article, [item.span], say), f": {item.what}: {say.again(item.why)}")
+            for item in audit.open
         )
         yield SourceList(say.text("Not decided"), tuple(items))
     unread = [number.span for number in coverage.of(audit, "unread")]
@@ -142,13 +142,13 @@ def _notes(audit: Audit, say: Language) -> Iterator[tuple[Span, str, str]]:
     """What is said of each place that does not hold: where, of what, and what."""
     for span, figures in figures_at(audit).items():
         for figure in figures:
-            if said := _note(audit, figure, say):
-                yield span, figure.label, said
+            if sentence := _note(audit, figure, say):
+                yield span, figure.label, sentence
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS and statement.claim.span is not None:
             wrong = statement.verdict is Verdict.REFUTED
-            said = say.text("does not hold" if wrong else "could not be decided")
-            yield statement.claim.span, statement.claim.holds, said
+            sentence = say.text("does not hold" if wrong else "could not be decided")
+            yield statement.claim.span, statement.claim.holds, sentence
 
 
 def _note(audit: Audit, figure: Figure, say: Language) -> str:
@@ -184,17 +184,19 @@ def _lines(
 ) -> Iterator[SourceLine]:
     """All lines; of a notebook those of its cells."""
     marked = _Placed(marks)
-    noted = _Placed((span, (label, said)) for span, label, said in notes)
+    noted = _Placed((span, (label, sentence)) for span, label, sentence in notes)
     for number, kind, text in _texts(article):
         span = text.span()
         beside: dict[str, dict[str, None]] = {}
-        for _, (label, said) in noted.inside(span):
-            beside.setdefault(said, {})[label] = None
+        for _, (label, sentence) in noted.inside(span):
+            beside.setdefault(sentence, {})[label] = None
         yield SourceLine(
             number,
             kind,
             tuple(_pieces(text, marked.inside(span))),
-            tuple((b.Code(", ".join(labels)), f" {said}") for said, labels in beside.items()),
+            tuple(
+                (b.Code(", ".join(labels)), f" {sentence}") for sentence, labels in beside.items()
+            ),
         )
 
 
@@ -234,23 +236,23 @@ def _texts(article: Article) -> Iterator[tuple[int, LineKind, Text]]:
 
 def _kinds(article: Article) -> list[tuple[Span, LineKind]]:
     """Where what is no code stands, in order."""
-    found: list[tuple[Span, LineKind]] = []
+    kinds: list[tuple[Span, LineKind]] = []
     for block in article.blocks:
         kind = _KINDS.get(block.kind, "code")
         if block.parts and (kind == "heading" or article.form in _READABLE):
             spans = [part.text.span() for part in block.parts]
-            found.append((spans[0].to(spans[-1]), kind))
-    return sorted(found)
+            kinds.append((spans[0].to(spans[-1]), kind))
+    return sorted(kinds)
 
 
 def _said(block: Block) -> Text:
     """A block of a notebook: its formulas in words between dollars, cells between bars."""
-    found: list[Text] = []
+    texts: list[Text] = []
 
     def put(before: str, part: Part, after: str) -> None:
         start, end = part.text.span()
         left, right = Text.at(before, Span(start, start)), Text.at(after, Span(end, end))
-        found.extend((left, part.text, right))
+        texts.extend((left, part.text, right))
 
     for part in block.parts:
         dollar = "$" if part.kind == "math" and block.kind != "formula" else ""
@@ -259,4 +261,4 @@ def _said(block: Block) -> Text:
         parts = [part for cell in row for part in cell.parts]
         for k, part in enumerate(parts, 1):
             put("", part, " | " if k < len(parts) else "\n")
-    return Text.joined(found)
+    return Text.joined(texts)

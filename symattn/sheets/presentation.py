@@ -114,9 +114,9 @@ class Presentation:
             if not self.large and _are_longer_by_name(rows):
                 continue
             for i, row in enumerate(rows):
-                if (held := _as_named(row)) is not None:
-                    self._common.setdefault(*held)
-                    self._by_row.setdefault(i, {})[held[0]] = held[1]
+                if (named := _as_named(row)) is not None:
+                    self._common.setdefault(*named)
+                    self._by_row.setdefault(i, {})[named[0]] = named[1]
 
     def quantity(self, node: Node) -> Quantity:
         """The quantity of a node."""
@@ -128,13 +128,14 @@ class Presentation:
         """The rows of every softmax of the forward steps, by node."""
         program = self.solution.program
         steps = ancestors(program.quantities[name] for name in program.steps)
-        found = [node for node in steps if node.op == "softmax"]
-        self._softmaxes = {node.serial: node for node in found}
-        for place, node in enumerate(found, 1):
+        softmaxes = [node for node in steps if node.op == "softmax"]
+        self._softmaxes = {node.serial: node for node in softmaxes}
+        for place, node in enumerate(softmaxes, 1):
             named = self.named.get(node.serial, f.Symbol("", f"({place})"))
-            self._marks[node.serial] = "" if len(found) == 1 else f"{f.latex(named)},"
+            self._marks[node.serial] = "" if len(softmaxes) == 1 else f"{f.latex(named)},"
         return {
-            node.serial: tuple(self._row(node, i) for i in range(node.grid[0])) for node in found
+            node.serial: tuple(self._row(node, i) for i in range(node.grid[0]))
+            for node in softmaxes
         }
 
     def row_label(self, node: Node, i: str) -> f.Symbol:
@@ -173,10 +174,10 @@ class Presentation:
     def divisor(self, row: RowNormaliser, i: int) -> tuple[Value, f.Formula]:
         """What the closed forms of row i divide by, and how it is written: the row's
         sum by its name, or without a common factor where that reads shorter."""
-        held = _as_named(row)
-        if held is None or held[0] in {**self._common, **self._by_row.get(i, {})}:
+        named = _as_named(row)
+        if named is None or named[0] in {**self._common, **self._by_row.get(i, {})}:
             return row.value, row.label
-        reduced = of_parts({(): held[0].terms})
+        reduced = of_parts({(): named[0].terms})
         return reduced, reduced.formula()
 
     # -- numbers ----------------------------------------------------------------
@@ -201,20 +202,20 @@ class Presentation:
 
     def short_form(self, node: Node, i: int, j: int) -> f.Formula | None:
         """The closed form of an entry where it is short enough to say something."""
-        shown = self.exact(node, i, j)
-        return shown if shown is not None and width(f.latex(shown)) <= SHORT_FORM else None
+        closed = self.exact(node, i, j)
+        return closed if closed is not None and width(f.latex(closed)) <= SHORT_FORM else None
 
     def short_forms(self, node: Node, i: int, j: int) -> Iterator[f.Formula]:
         """The closed form where it is short, of a weight also without the name
         of its row's sum."""
-        shown = self.short_form(node, i, j)
-        if shown is None:
+        closed = self.short_form(node, i, j)
+        if closed is None:
             return
-        yield shown
+        yield closed
         value = self.quantity(node).entry(i, j)
         if node.op == "softmax" and isinstance(value, Value) and value.rational() is None:
             itself = value.formula()
-            if itself != shown and width(f.latex(itself)) <= NARROW:
+            if itself != closed and width(f.latex(itself)) <= NARROW:
                 yield itself
 
     def _closed_form(self, value: Value, names: Names) -> f.Formula:
@@ -352,8 +353,8 @@ class Presentation:
             # A gradient that is the upstream gradient itself.
             return self._short(node, i, j)
         arithmetic = self._terse if node.written else self._worked
-        found = Run(arithmetic, self._leaf).work(node).at(i, j)
-        return f.MINUS_INFINITY if isinstance(found, Hidden) else found
+        entry = Run(arithmetic, self._leaf).work(node).at(i, j)
+        return f.MINUS_INFINITY if isinstance(entry, Hidden) else entry
 
     def _leaf(self, node: Node) -> Grid[f.Formula] | None:
         """What stands for itself: named quantities, and the weights of an
@@ -366,23 +367,23 @@ class Presentation:
 
     def _called(self, node: Node, i: int, j: int) -> f.Formula:
         """An entry of a call inside a step: its number where that is short, else worked."""
-        shown = self._short(node, i, j)
+        short = self._short(node, i, j)
         is_gradient = node.written is not None and node.written.function == "grad"
-        if is_gradient or shown != self.entry_name(node, i, j):
-            return shown
+        if is_gradient or short != self.entry_name(node, i, j):
+            return short
         return self.substituted(node, i, j)
 
     def _short(self, node: Node, i: int, j: int) -> f.Formula:
         """An entry's closed form where it is a number or hardly more, else its name."""
         if self.large and self._is_named(node) and not self.is_plain(node):
             return self.entry_name(node, i, j)
-        shown = self.exact(node, i, j)
-        if shown is None:
+        closed = self.exact(node, i, j)
+        if closed is None:
             return self.entry_name(node, i, j)
-        plain = shown.operand if isinstance(shown, f.Negated) else shown
-        short = isinstance(plain, f.Number) or width(f.latex(shown)) <= LETTER
+        plain = closed.operand if isinstance(closed, f.Negated) else closed
+        short = isinstance(plain, f.Number) or width(f.latex(closed)) <= LETTER
         if not (self._is_named(node) or node.written) or short:
-            return shown
+            return closed
         return self.entry_name(node, i, j)
 
     def _is_named(self, node: Node) -> bool:
@@ -393,8 +394,8 @@ class Presentation:
         formula stands in brackets."""
         name = self.named.get(node.serial)
         if name is None:
-            made = step_formula(node, self.named)
-            name = f.Symbol(f"({f.text(made)})", f"({f.latex(made)})")
+            formula = step_formula(node, self.named)
+            name = f.Symbol(f"({f.text(formula)})", f"({f.latex(formula)})")
         if not node.shape:
             return name
         at = [str(key) for key in keys(node.shape, i, j)]
@@ -450,12 +451,12 @@ def rational_formula(number: fmpq, places: int) -> f.Formula:
     size = abs(number)
     needed = _decimal_places(size, places)
     if needed is None:
-        shown: f.Formula = f.Quotient(f.Number(str(size.p)), f.Number(str(size.q)))
+        form: f.Formula = f.Quotient(f.Number(str(size.p)), f.Number(str(size.q)))
     else:
         digits = str((size * 10**needed).p).rjust(needed + 1, "0")
         point = len(digits) - needed
-        shown = f.Number(digits if not needed else f"{digits[:point]}.{digits[point:]}")
-    return f.Negated(shown) if number < 0 else shown
+        form = f.Number(digits if not needed else f"{digits[:point]}.{digits[point:]}")
+    return f.Negated(form) if number < 0 else form
 
 
 def _decimal_places(number: fmpq, most: int) -> int | None:
@@ -478,5 +479,5 @@ def scientific(number: Decimal) -> f.Formula:
     mantissa = f.Number(lead[0] + (f".{lead[1:]}" if lead[1:] else ""))
     power = f.Number(str(abs(exponent)))
     raised = f.Power(f.Number("10"), f.Negated(power) if exponent < 0 else power)
-    shown = f.Product((mantissa, raised))
-    return f.Negated(shown) if sign else shown
+    product = f.Product((mantissa, raised))
+    return f.Negated(product) if sign else product

@@ -87,8 +87,8 @@ def _causes(audit: Audit, say: Language) -> Iterator[b.Block]:
     if audit.causes:
         yield b.Heading(say("Causes"))
         for number, slip in enumerate(audit.causes, 1):
-            said = f" {say.again(slip.sentence)} {say.again(just_as_well(slip))}".rstrip()
-            yield b.Paragraph((b.Math(rf"\cause{{{number}}}"), said))
+            sentence = f" {say.again(slip.sentence)} {say.again(just_as_well(slip))}".rstrip()
+            yield b.Paragraph((b.Math(rf"\cause{{{number}}}"), sentence))
 
 
 def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
@@ -110,10 +110,10 @@ def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
             notes[say("coarse: a whole number for a quantity that is not whole")] = None
         before = f"{_expression(audit, figures[0])} ="
         if figures[0].at:
-            shown = b.Matrix(before, cells)
+            matrix = b.Matrix(before, cells)
         else:
-            shown = b.Matrix(f"{before} {cells[0][0]}", ())
-        yield b.Marked(_where(audit, figures[0], say), shown, tuple(notes))
+            matrix = b.Matrix(f"{before} {cells[0][0]}", ())
+        yield b.Marked(_where(audit, figures[0], say), matrix, tuple(notes))
 
 
 def _pointed(audit: Audit, figure: Figure) -> str:
@@ -165,10 +165,10 @@ def _unchecked(audit: Audit, say: Language) -> Iterator[b.Block]:
 
 def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
     """How an article was read: its numbers, what was assumed, what is left open."""
-    if not (said := coverage.line(audit)):
+    if not (line := coverage.line(audit)):
         return
     yield b.Heading(say("How the article was read"))
-    yield b.Paragraph((f"{say.again(said)}.",))
+    yield b.Paragraph((f"{say.again(line)}.",))
     for sentence in audit.assumptions:
         yield b.Paragraph(say("Assumed: {what}.", what=sentence))
     if audit.open:
@@ -184,9 +184,9 @@ def _reading(audit: Audit, say: Language) -> Iterator[b.Block]:
         yield b.Table(header, tuple(rows), "P{32mm}P{62mm}P{55mm}")
 
 
-def _where(audit: Audit, one: Figure | Statement, say: Language) -> str:
+def _where(audit: Audit, item: Figure | Statement, say: Language) -> str:
     """Where it stands, in words."""
-    return say.again(where(audit.case, one))
+    return say.again(where(audit.case, item))
 
 
 def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
@@ -213,8 +213,8 @@ def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
     for statement in audit.statements:
         if statement.verdict is Verdict.REFUTED:
             holds = b.Code(statement.claim.holds)
-            said = say("{statement} does not hold.", statement=holds)
-            yield b.Paragraph((f"{_where(audit, statement, say)}: ", *said))
+            sentence = say("{statement} does not hold.", statement=holds)
+            yield b.Paragraph((f"{_where(audit, statement, say)}: ", *sentence))
 
 
 def struck(figure: Figure) -> str:

@@ -27,29 +27,31 @@ def statements(steps: Steps) -> Iterator[b.Block]:
     if steps.case.source:
         return
     decider = Decider(steps.solution)
-    found = [
+    claims = [
         claim
         for claim in steps.case.claims
         if _tells(claim) and decider.decide(claim) is Verdict.HOLDS
     ]
-    if not found:
+    if not claims:
         return
     yield b.Heading(steps.say("What holds"))
     yield b.Paragraph(steps.say("Each of these is decided exactly, without rounding."))
-    for claim in found:
-        said = steps.prose(claim.where)
-        lines = [line for one in claim.comparisons for line in _lines(steps, one)]
+    for claim in claims:
+        words = steps.prose(claim.where)
+        lines = [line for comparison in claim.comparisons for line in _lines(steps, comparison)]
         if any(unbreakable(side) > TEXT for left, _, right in lines for side in (left, right)):
-            yield b.Paragraph((*said, ": ", b.Code(claim.holds)))
+            yield b.Paragraph((*words, ": ", b.Code(claim.holds)))
             continue
-        yield b.Paragraph((*said, ":"))
+        yield b.Paragraph((*words, ":"))
         yield b.Equations(tuple(lines))
 
 
 def _tells(claim: Claim) -> bool:
     """Whether a claim compares quantities, and not their sizes only."""
     return bool(claim.holds) and all(
-        isinstance(operand, Node) for one in claim.comparisons for operand in one.operands
+        isinstance(operand, Node)
+        for comparison in claim.comparisons
+        for operand in comparison.operands
     )
 
 
@@ -59,8 +61,8 @@ def _lines(steps: Steps, comparison: Comparison) -> Iterator[tuple[str, str, str
     for decided in comparison.decided:
         operand = formula(decided.operand, named)
         named[decided.node.serial] = f.Function(decided.function, (operand,))
-    operands = [one for one in comparison.operands if isinstance(one, Node)]
-    sides = [f.slashed(named.get(one.serial) or formula(one, named)) for one in operands]
+    operands = [node for node in comparison.operands if isinstance(node, Node)]
+    sides = [f.slashed(named.get(node.serial) or formula(node, named)) for node in operands]
     for k, relation in enumerate(comparison.relations):
         left = sides[0] if k == 0 else ""
         yield left, _RELATIONS.get(relation, relation), sides[k + 1]

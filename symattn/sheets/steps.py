@@ -54,13 +54,13 @@ class Steps:
         """
         known = {*self.program.quantities, *self.case.symbols}
         pieces = re.split(r"(?<![\w.])([A-Za-z]\w*)(?![\w.]*\w)", text)
-        shown: list[str | b.Math] = [""]
+        parts: list[str | b.Math] = [""]
         for piece in pieces:
             if piece in known and _is_telling(piece):
-                shown += [b.Math(f.name_latex(piece)), ""]
+                parts += [b.Math(f.name_latex(piece)), ""]
             else:
-                shown[-1] = f"{shown[-1]}{piece}"
-        return tuple(piece for piece in shown if piece)
+                parts[-1] = f"{parts[-1]}{piece}"
+        return tuple(piece for piece in parts if piece)
 
     def which_row(self) -> b.Line:
         """Which row is worked, where not all are."""
@@ -78,8 +78,8 @@ class Steps:
     def formula(self, name: str, node: Node) -> str:
         """``name = what the node computes``, or the name alone where that
         could not be read."""
-        shown = f"{name} = {f.slashed(step_formula(node, self.named))}"
-        return shown if unbreakable(shown) <= 1.5 * TEXT else name
+        equation = f"{name} = {f.slashed(step_formula(node, self.named))}"
+        return equation if unbreakable(equation) <= 1.5 * TEXT else name
 
     def definitions(self, equations: list[str]) -> Iterator[b.Block]:
         """The definitions that a step uses, entry by entry."""
@@ -143,18 +143,18 @@ class Steps:
                 decimal = self.shown.approximate(node, i, j)
                 if self.shown.quantity(node).symbols and is_short(stages[-1]):
                     decimal = None
-            shown = [tuple(elided(broken(stage, _ROOM))) for stage in dict.fromkeys(stages)]
+            written = [tuple(elided(broken(stage, _ROOM))) for stage in dict.fromkeys(stages)]
             if decimal is not None:
-                shown.append(tuple(broken(decimal, _ROOM)))
+                written.append(tuple(broken(decimal, _ROOM)))
             name = f.latex(self.shown.entry_name(node, i, j))
-            alike.setdefault((decimal is not None, tuple(shown)), []).append(name)
-        for (approximate, found), names in alike.items():
+            alike.setdefault((decimal is not None, tuple(written)), []).append(name)
+        for (approximate, pieces), names in alike.items():
             room = TEXT - width(names[0]) - 3
             together = " = ".join(names)
-            if width(together) + sum(width(stage[0]) for stage in found) <= room:
+            if width(together) + sum(width(stage[0]) for stage in pieces) <= room:
                 names = [together]
             for name in names:
-                yield from chained(name, [list(stage) for stage in found], approximate, room)
+                yield from chained(name, [list(stage) for stage in pieces], approximate, room)
 
     def values(self, node: Node) -> list[b.Matrix]:
         """Closed form and rounded value of a whole quantity, the closed form where
@@ -180,9 +180,9 @@ class Steps:
 
     def rest(self, node: Node) -> Iterator[b.Block]:
         """What is said of the rows that are not shown."""
-        if (shown := self.rows_shown(node)) < node.grid[0]:
+        if (count := self.rows_shown(node)) < node.grid[0]:
             yield b.Paragraph(
-                self.say("Likewise for rows {first} to {last}.", first=str(shown),
+                self.say("Likewise for rows {first} to {last}.", first=str(count),
                          last=str(node.grid[0] - 1))
             )  # fmt: skip
 
@@ -241,8 +241,8 @@ class Steps:
             name = rf"({name})_{{0\text{{--}}{count - 1},\,\cdot}}"
         labels = self.tokens(node, 0)[:count]
         relation = "=" if exact else r"\approx"
-        told = hints(self.shown, node, count)
-        return [b.Matrix(f"{name} {relation}", cells, labels if exact else (), told)]
+        notes = hints(self.shown, node, count)
+        return [b.Matrix(f"{name} {relation}", cells, labels if exact else (), notes)]
 
     def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
         """The tokens, if that axis runs over them as the output's rows do."""
@@ -260,18 +260,18 @@ class Steps:
         return f.latex(step_formula(node, self.named))
 
     def heat_map(
-        self, shown: Presentation, node: Node, title: b.Line, like: Node | None = None
+        self, presentation: Presentation, node: Node, title: b.Line, like: Node | None = None
     ) -> b.HeatMap:
         """Weights as shades; ``like`` is the node of this case whose labels fit."""
         rows, columns = node.grid
-        quantity = shown.quantity(node)
+        quantity = presentation.quantity(node)
         shades = tuple(
             tuple(_shade(Entry(quantity, i, j)) for j in range(columns))
             for i in range(min(rows, SHADES))
         )
         figures = tuple(
             tuple(
-                f.latex(shown.decimal(node, i, j)) if columns <= FIGURES else ""
+                f.latex(presentation.decimal(node, i, j)) if columns <= FIGURES else ""
                 for j in range(columns)
             )
             for i in range(min(rows, SHADES))
@@ -281,8 +281,8 @@ class Steps:
             self.tokens(like or node, axis) or tuple(map(str, range(count)))
             for axis, count in enumerate((rows, columns))
         ]
-        told = hints(shown, node, len(shades))
-        return b.HeatMap(title, shades, figures, sides[0][:SHADES], sides[1], told)
+        notes = hints(presentation, node, len(shades))
+        return b.HeatMap(title, shades, figures, sides[0][:SHADES], sides[1], notes)
 
 
 def _shade(entry: Entry) -> float:
@@ -330,9 +330,9 @@ def is_decimal(latex: str) -> bool:
     return bool(re.fullmatch(r"-?(?:[\d.]+|\\infty)", latex))
 
 
-def is_short(shown: f.Formula | None) -> bool:
+def is_short(formula: f.Formula | None) -> bool:
     """Whether a linear form has only decimals as coefficients."""
-    match shown:
+    match formula:
         case f.Number() | f.Symbol():
             return True
         case f.Negated(operand):

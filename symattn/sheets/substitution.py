@@ -62,12 +62,12 @@ def _softmax(solution: Solution, say: Language) -> b.Line:
         return ()
     if {POWERS, SUMS} & program.quantities.keys():
         return ()
-    said: b.Line = say(
+    sentence: b.Line = say(
         "The exponentials of a softmax are {powers}, and their row sums {sums}.",
         powers=b.Math(POWERS),
         sums=b.Math(SUMS),
     )
-    return (" ", *said)
+    return (" ", *sentence)
 
 
 def _gradient(solution: Solution, name: str, say: Language) -> b.Line:

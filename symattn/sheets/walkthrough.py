@@ -126,7 +126,7 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
         )
     if not steps.program.quantities:
         return
-    said: b.Line = say(
+    sentence: b.Line = say(
         "Values after {equal} are exact. Values after {approximate} are correctly rounded to "
         "{places} decimal places ({rounding}), or to significant digits where that would show "
         "nothing. Rows and columns are counted from 0. A factor with a long closed form "
@@ -138,24 +138,24 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
         entry=b.Math("A_{0,1}"),
     )
     if steps.large:
-        said += (" ", *say(
+        sentence += (" ", *say(
             "This case is large: a few entries of each step are worked out, and the rest is "
             "rounded."
         ))  # fmt: skip
     if row := steps.which_row():
-        said += (" ", *row)
-    yield b.Paragraph(said)
+        sentence += (" ", *row)
+    yield b.Paragraph(sentence)
 
 
 def _in_pieces(steps: Steps, blocks: Sequence[b.Block]) -> Iterator[b.Block]:
     """What the pieces of matrices are that are wider than a page of paper."""
     matrices = (x for block in blocks if isinstance(block, b.Matrices) for x in block.items)
     if any(len(cut(matrix)) > 1 for matrix in matrices):
-        said: b.Line = steps.say(
+        sentence: b.Line = steps.say(
             "On paper a wide matrix is split into blocks of columns; the columns of each "
             "block are listed below its name."
         )
-        yield b.Paragraph(said)
+        yield b.Paragraph(sentence)
 
 
 def _rounding(steps: Steps) -> str:
@@ -238,9 +238,11 @@ def _later(steps: Steps, node: Node) -> Iterator[b.Block]:
     taken = [x.written.operands for x in parts if x.written and x.written.function == "grad"]
     names = {of.serial: steps.named[of.serial] for loss, of in taken if loss is output}
     if names:
-        shown = ", ".join(rf"\mathrm{{d}}{f.latex(name)}" for name in names.values())
-        said = steps.say("Worked out in the backward pass: {gradient}.", gradient=b.Math(shown))
-        yield b.Paragraph(said)
+        gradients = ", ".join(rf"\mathrm{{d}}{f.latex(name)}" for name in names.values())
+        sentence = steps.say(
+            "Worked out in the backward pass: {gradient}.", gradient=b.Math(gradients)
+        )
+        yield b.Paragraph(sentence)
 
 
 def renamed(steps: Steps, names: Sequence[str]) -> Iterator[b.Block]:

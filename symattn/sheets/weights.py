@@ -19,14 +19,16 @@ def row_sums(steps: Steps, node: Node) -> Iterator[b.Block]:
     """The exponential of every score, and the sum of each row, which gets a name."""
     say, rows = steps.say, steps.shown.normalisers[node.serial]
     count = steps.rows_shown(node)
-    shown: list[b.Matrix] = []
+    matrices: list[b.Matrix] = []
     if not steps.large:
-        shown = _exponentials(steps, node, count)
+        matrices = _exponentials(steps, node, count)
         yield b.Paragraph(_introduction(steps, node))
     else:
         yield b.Paragraph(say("Name the sum of each row of exponentials:"))
     lines = [line for i in range(count) for line in _row_sum(steps, node, i)]
-    yield b.Beside((*((b.Matrices(tuple(shown)),) if shown else ()), b.Equations(tuple(lines))))
+    yield b.Beside(
+        (*((b.Matrices(tuple(matrices)),) if matrices else ()), b.Equations(tuple(lines)))
+    )
     for i, row in enumerate(rows[:count]):
         if (k := _equal_before(rows, i)) is not None:
             equal = b.Math(f"{f.latex(row.label)} = {f.latex(rows[k].label)}")

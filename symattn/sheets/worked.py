@@ -75,10 +75,10 @@ class TerseScalars(FormulaScalars):
     def _product(self, x: f.Formula, y: f.Formula) -> f.Formula:
         if _ZERO in (x, y):
             return _ZERO
-        for one, other in ((x, y), (y, x)):
-            if one == _ONE:
+        for factor, other in ((x, y), (y, x)):
+            if factor == _ONE:
                 return other
-            if one == f.Negated(_ONE):
+            if factor == f.Negated(_ONE):
                 return self.negative(other)
         return f.Product((x, y))
 

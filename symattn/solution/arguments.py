@@ -76,8 +76,8 @@ def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Hea
         with faults.inside(name):
             factors[name] = None if number is None else _number(number)
     if asked.on_empty_row not in _EMPTY:
-        said = f"unknown choice {asked.on_empty_row!r}: {expected(asked.on_empty_row, _EMPTY)}"
-        faults.append(Fault("on_empty_row", said))
+        message = f"unknown choice {asked.on_empty_row!r}: {expected(asked.on_empty_row, _EMPTY)}"
+        faults.append(Fault("on_empty_row", message))
     cap = factors.get("softcap")
     if cap is not None and cap.sign() <= 0:
         faults.append(Fault("softcap", f"expected a positive number, found {cap}"))
@@ -102,13 +102,13 @@ def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Hea
         empty = np.logical_not(kept.any(axis=-1))
     _need_keys(empty, asked)
     count = prod(lead_k)
-    shown = None if kept is None else kept.reshape(count, group * n_q, n_k)
+    sight = None if kept is None else kept.reshape(count, group * n_q, n_k)
     hidden_otherwise = any(x is not None for x in (visible.mask, visible.window, visible.lengths))
     plain = visible.causal in (True, "top-left") and not hidden_otherwise
-    made = []
+    heads = []
     for h in range(count):
         of = slice(h * group, (h + 1) * group)
-        made.append(
+        heads.append(
             Head(
                 joined(stacks["Q"].matrices[of]),
                 stacks["K"].matrices[h],
@@ -116,14 +116,14 @@ def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Hea
                 scale=factors["scale"],
                 softcap=cap,
                 bias=None if bias is None else joined(bias[of]),
-                seen=None if shown is None else shown[h],
+                seen=None if sight is None else sight[h],
                 sink=None if sinks is None else joined(sinks[of]),
                 is_causal=plain and group == 1,
                 uniform=asked.on_empty_row == "mean",
                 empty=empty.reshape(count, -1)[h],
             )
         )
-    return made, Layout(lead, lead_k, group, n_q, empty)
+    return heads, Layout(lead, lead_k, group, n_q, empty)
 
 
 def grouped(matrices: Sequence[Rows], group: int) -> list[Rows]:
@@ -152,16 +152,16 @@ def _fitting(q: Stack, k: Stack, v: Stack) -> tuple[Shape, int]:
     if v.n != k.n:
         faults.append(Fault("V", f"expected {k.n} rows, one for each key, found {v.n}"))
     if v.lead != k.lead:
-        said = f"expected the leading axes of K, {_axes(k.lead)}, found {_axes(v.lead)}"
-        faults.append(Fault("V", said))
+        message = f"expected the leading axes of K, {_axes(k.lead)}, found {_axes(v.lead)}"
+        faults.append(Fault("V", message))
     same = q.lead[:-1] == k.lead[:-1] and len(q.lead) == len(k.lead)
     group, rest = divmod(q.lead[-1], k.lead[-1]) if same and q.lead else (1, 0)
     if not same or rest:
-        said = (
+        message = (
             f"expected the leading axes of Q, {_axes(q.lead)}, or the last of them divided by a "
             f"whole number, found {_axes(k.lead)}"
         )
-        faults.append(Fault("K", said))
+        faults.append(Fault("K", message))
     faults.raise_all()
     return k.lead, group
 

@@ -152,10 +152,10 @@ class Gradients:
         :class:`UnknownName` for another."""
         of = gradient_of(name)
         if of not in _GRADIENTS:
-            known = [f"d{one}" for one in _GRADIENTS]
+            known = [f"d{letter}" for letter in _GRADIENTS]
             raise UnknownName(f"unknown gradient {short(name)!r}: {expected(name, known)}")
-        found: Quantity = getattr(self, f"d{of}")
-        return found
+        gradient: Quantity = getattr(self, f"d{of}")
+        return gradient
 
     @property
     def solution(self) -> Solution:

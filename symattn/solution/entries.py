@@ -58,8 +58,8 @@ class Entry:
             # They cancel, though the closed form may be too long to show it.
             return Entry(self.quantity.coefficient("1"), self.i, self.j).ball(bits)
         source, at = self.quantity.source, self.i * self.quantity.grid[1] + self.j
-        held = source.balls(bits) if bits <= _WHOLE else None
-        near = held[at] if held is not None else None
+        balls = source.balls(bits) if bits <= _WHOLE else None
+        near = balls[at] if balls is not None else None
         # A function that isn't defined on a ball may be on a closer one.
         return source.point(self.i, self.j, bits) if near is None or not near.is_finite() else near
 
@@ -85,12 +85,12 @@ class Entry:
         """The terms of a linear form: what stands alone (None), and before each
         symbol; zeros are left out."""
         for symbol in (None, *sorted(self.value.letters)):
-            found = Entry(self.quantity.coefficient(symbol or "1"), self.i, self.j)
-            near = found.ball(FIRST)
+            coefficient = Entry(self.quantity.coefficient(symbol or "1"), self.i, self.j)
+            near = coefficient.ball(FIRST)
             if near.is_zero():
                 continue
-            if not near.contains(0) or found.value.is_zero() is not Verdict.HOLDS:
-                yield symbol, found
+            if not near.contains(0) or coefficient.value.is_zero() is not Verdict.HOLDS:
+                yield symbol, coefficient
 
 
 def decimal(entry: Entry, places: int, mode: RoundingMode) -> Decimal | str:
@@ -118,30 +118,30 @@ def nearest(quantity: Quantity, form: Format) -> tuple[npt.NDArray[np.float64], 
     :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754."""
     need_ieee()
     source = quantity.source
-    held = np.zeros(quantity.grid)
+    floats = np.zeros(quantity.grid)
     doubt = np.ones(quantity.grid, dtype=bool)
     if (own := source.pairs()) is not None:
-        held, certain = formats.rounded(own, form)
+        floats, certain = formats.rounded(own, form)
         doubt = ~certain
     if source.undefined is not None:
-        held = np.where(source.undefined, np.nan, held)
+        floats = np.where(source.undefined, np.nan, floats)
         doubt &= ~source.undefined
     for bits in (FIRST, _WHOLE):
         if not doubt.any() or (balls := source.balls(bits)) is None:
             break
         places = np.flatnonzero(doubt)
-        found = formats.rounded_balls([balls[k] for k in places.tolist()], bits, form)
-        held.ravel()[places] = found[0]
-        doubt.ravel()[places] = ~found[1]
+        rounded = formats.rounded_balls([balls[k] for k in places.tolist()], bits, form)
+        floats.ravel()[places] = rounded[0]
+        doubt.ravel()[places] = ~rounded[1]
     faults = Faults()
     for i, j in np.argwhere(doubt).tolist():
         entry = Entry(quantity, i, j)
         try:
-            held[i, j] = -np.inf if entry.is_hidden else _followed_up(entry, form, len(faults))
+            floats[i, j] = -np.inf if entry.is_hidden else _followed_up(entry, form, len(faults))
         except Undecided as error:
-            held[i, j] = np.nan
+            floats[i, j] = np.nan
             faults += [fault.inside(entry.place) for fault in error.faults]
-    return held, faults
+    return floats, faults
 
 
 def _followed_up(entry: Entry, form: Format, undecided: int) -> float:

@@ -45,21 +45,21 @@ class _LogSums(Source):
             shift = doubles.exact(np.where(np.isfinite(largest), largest, 0.0))
             powers = exponentials.exp(doubles.add(scores, doubles.negative(shift)))
             sums = exponentials.log(doubles.total(powers, -1))
-            found = doubles.add(sums, shift).map(lambda part: part.reshape(1, -1))
+            logs = doubles.add(sums, shift).map(lambda part: part.reshape(1, -1))
         return Doubles(
-            np.where(self._empty, -np.inf, found.high),
-            np.where(self._empty, 0.0, found.low),
-            np.where(self._empty, 0.0, found.error),
+            np.where(self._empty, -np.inf, logs.high),
+            np.where(self._empty, 0.0, logs.low),
+            np.where(self._empty, 0.0, logs.error),
         )
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
         """See :meth:`Source.balls`."""
-        held = self._scores.source.balls(bits)
-        if held is None:
+        scores = self._scores.source.balls(bits)
+        if scores is None:
             return None
         rows, columns = self._scores.grid
         with precision(bits):
-            lines = (held[i * columns : (i + 1) * columns] for i in range(rows))
+            lines = (scores[i * columns : (i + 1) * columns] for i in range(rows))
             powers = ([x.exp() for x in line if x is not None] for line in lines)
             sums = [sum(row, arb(0)).log() for row in powers]
         return [None if empty else x for x, empty in zip(sums, self._empty, strict=True)]

@@ -139,8 +139,8 @@ class Quantity:
         across = grid(shape)[1]
         flat = [(i, j) for i in rows for j in columns]
 
-        shown = keys_text(self.shape, places)[: len(keys)]
-        name = f"{self.name}[{', '.join(shown)}]"
+        texts = keys_text(self.shape, places)[: len(keys)]
+        name = f"{self.name}[{', '.join(texts)}]"
 
         def coefficient(symbol: str | None) -> Quantity:
             return cast(Quantity, self.coefficient(symbol or "1")[key])
@@ -194,15 +194,15 @@ class Quantity:
 
     def renamed(self, name: str) -> Quantity:
         """The same quantity under another name."""
-        made = copy(self)
-        made.name = name
-        return made
+        quantity = copy(self)
+        quantity.name = name
+        return quantity
 
     def playing(self, role: Role) -> Quantity:
         """The same quantity as a part of attention."""
-        made = copy(self)
-        made.role = role
-        return made
+        quantity = copy(self)
+        quantity.role = role
+        return quantity
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
@@ -212,8 +212,8 @@ class Quantity:
         rows, columns = self.grid
         places = [(i, j) for i in range(rows) for j in range(columns) if not self.is_hidden(i, j)]
         entries = [Entry(self, i, j) for i, j in places]
-        found = {symbol for entry in entries for symbol, _ in entry.coefficients()}
-        return tuple(sorted(symbol for symbol in found if symbol is not None))
+        letters = {symbol for entry in entries for symbol, _ in entry.coefficients()}
+        return tuple(sorted(symbol for symbol in letters if symbol is not None))
 
     def coefficient(self, symbol: str) -> Quantity:
         """What stands before ``symbol`` in every entry; ``"1"`` for the rest."""
@@ -285,12 +285,12 @@ class Quantity:
         if undecided not in ("error", "nan"):
             raise Malformed(f"undecided={undecided!r}: {expected(undecided, ('error', 'nan'))}")
         self._need_numbers()
-        held, faults = entries.nearest(self, form)
+        floats, faults = entries.nearest(self, form)
         if faults and undecided == "error":
             raise Undecided(faults)
         with np.errstate(over="ignore"):
             kept = name if name in ("float64", "float32", "float16") else "float32"
-            return held.reshape(self.shape).astype(kept)
+            return floats.reshape(self.shape).astype(kept)
 
     def _each(self, convert: Callable[[Entry], T], hidden: T) -> Nested[T]:
         """``convert`` of every entry, nested in the quantity's shape."""
@@ -322,8 +322,8 @@ class Quantity:
     def near(self, i: int, j: int) -> arb | None:
         """An enclosure of entry (i, j) of the grid, or None where only the
         exact value tells."""
-        held = self.source.balls(FIRST)
-        return None if held is None else held[i * self.grid[1] + j]
+        balls = self.source.balls(FIRST)
+        return None if balls is None else balls[i * self.grid[1] + j]
 
     def _need_numbers(self) -> None:
         if self.symbols:
@@ -336,7 +336,7 @@ class Quantity:
         """Whether all entries are equal, decided exactly; shapes must agree."""
         if self.shape != other.shape:
             return Verdict.REFUTED
-        found = Verdict.HOLDS
+        outcome = Verdict.HOLDS
         for ours, theirs in zip(self.rows, other.rows, strict=True):
             for a, b in zip(ours, theirs, strict=True):
                 if isinstance(a, Hidden) or isinstance(b, Hidden):
@@ -346,8 +346,8 @@ class Quantity:
                 if verdict is Verdict.REFUTED:
                     return verdict
                 if verdict is Verdict.UNDECIDED:
-                    found = verdict
-        return found
+                    outcome = verdict
+        return outcome
 
     # -- display ------------------------------------------------------------
 
@@ -388,13 +388,13 @@ class Quantity:
             return Cell("-∞")
         entry = Entry(self, i, j)
         try:
-            found = entries.decimal(entry, _PLACES, self.rounding)
+            decimal = entries.decimal(entry, _PLACES, self.rounding)
         except (Malformed, Undecided):
             return Cell("(no digits)")
         rows, columns = self.grid
         few = rows * columns <= _FEW_FORMS
         return Cell(
-            found if isinstance(found, str) else format(found, "f"),
+            decimal if isinstance(decimal, str) else format(decimal, "f"),
             float(entry.ball(FIRST).mid()) if self.is_weights else 0.0,
             str(entry.value) if few and entry.value.is_closed else "",
         )

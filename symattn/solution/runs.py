@@ -52,12 +52,12 @@ class Runs:
         check = self._check
         return Grid(*node.grid, lambda i, j: quotients.at(i, j, partial(check, node, i, j)))
 
-    def _check(self, node: Node, i: int, j: int, found: arb) -> None:
+    def _check(self, node: Node, i: int, j: int, ball: arb) -> None:
         """:class:`Refuted` where an entry is another number than in the run in balls: two
         walks over the program, with generic numbers for symbols."""
         near = self.balls(FIRST)[node].matrix[i, j]
-        if not _agree(near, found):
-            raise Refuted(f"entry [{i}, {j}] is {found} exactly, in balls {near}")
+        if not _agree(near, ball):
+            raise Refuted(f"entry [{i}, {j}] is {ball} exactly, in balls {near}")
 
     def _packed(self, node: Node) -> Held | None:
         rows = self.inputs.get(node.serial)
@@ -100,8 +100,8 @@ class Runs:
             leaf = partial(self._pointed, bits=bits)
             self._points[bits] = Run(pointwise.Pointwise(self._keeps), leaf)
         with precision(bits):
-            found = self._points[bits][node].number(i, j)
-        return found
+            ball = self._points[bits][node].number(i, j)
+        return ball
 
     def _pointed(self, node: Node, bits: int) -> Grid[arb] | None:
         rows = self.inputs.get(node.serial)
@@ -128,9 +128,9 @@ class Runs:
         return self._base.balls(bits)[node] if self._base and not self.degree(node) else None
 
 
-def _agree(one: arb, other: arb) -> bool:
+def _agree(first: arb, other: arb) -> bool:
     """Whether two balls may hold the same number; one without bound says nothing."""
-    return not (one.is_finite() and other.is_finite()) or bool(one.overlaps(other))
+    return not (first.is_finite() and other.is_finite()) or bool(first.overlaps(other))
 
 
 def _degree(op: Op, below: list[int]) -> int:

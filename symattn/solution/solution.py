@@ -83,12 +83,12 @@ class Solution:
     def _repr_html_(self) -> str:
         from symattn.printers import notebook
 
-        said = {name: self.case.steps.get(name, "given") for name in self}
-        said |= {name: "gradient" for name in self.program.named if name not in said}
+        texts = {name: self.case.steps.get(name, "given") for name in self}
+        texts |= {name: "gradient" for name in self.program.named if name not in texts}
         rows = [
-            (name, text, show(self[name].shape)) for name, text in list(said.items())[:_MOST_NAMED]
+            (name, text, show(self[name].shape)) for name, text in list(texts.items())[:_MOST_NAMED]
         ]
-        note = f"The first {_MOST_NAMED} of {len(said)}." if len(said) > _MOST_NAMED else ""
+        note = f"The first {_MOST_NAMED} of {len(texts)}." if len(texts) > _MOST_NAMED else ""
         title = self.case.title or self.case.name
         return notebook.summary(title, "", ("quantity", "what it is", "shape"), rows, note)
 
@@ -181,7 +181,9 @@ class Solution:
             return output
         # A loss has no rows: there is a query for each token.
         weights = (node for node in ancestors([output]) if node.op == "softmax")
-        return next((one for one in weights if one.grid[0] == len(self.case.tokens)), output)
+        return next(
+            (softmax for softmax in weights if softmax.grid[0] == len(self.case.tokens)), output
+        )
 
     @cached_property
     def _axes(self) -> Axes:
@@ -196,8 +198,8 @@ class Solution:
         if symbol not in self._parts:
             upstream = self.program.upstream
             assert upstream is not None
-            made = self._parts[symbol] = Runs(self._runs, upstream)
-            made.inputs[upstream.serial] = tuple(
+            runs = self._parts[symbol] = Runs(self._runs, upstream)
+            runs.inputs[upstream.serial] = tuple(
                 tuple(x if isinstance(x, Hidden) else x.coefficient(symbol) for x in row)
                 for row in self.case.upstream
             )
@@ -230,9 +232,9 @@ class Solution:
                 self.quantity(node, name).rows  # noqa: B018
             except SymattnError as error:
                 broken.add(node.serial)
-                found = error.faults if isinstance(error, Malformed) else (Fault("", str(error)),)
+                inner = error.faults if isinstance(error, Malformed) else (Fault("", str(error)),)
                 line = self.case.lines.get(name, 0)
-                faults += [replace(fault.inside(f"steps.{name}"), line=line) for fault in found]
+                faults += [replace(fault.inside(f"steps.{name}"), line=line) for fault in inner]
         if faults:
             raise Malformed(faults, source=str(self.case.path or ""))
 

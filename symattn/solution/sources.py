@@ -63,19 +63,19 @@ class Computed(Source):
         return self._runs.pairs[self._node]
 
     def _balls(self, bits: int) -> Sequence[arb | None]:
-        held = self._runs.balls(bits)[self._node]
-        flat: list[arb | None] = [*held.matrix.entries()]
-        for place in held.hidden:
+        enclosure = self._runs.balls(bits)[self._node]
+        flat: list[arb | None] = [*enclosure.matrix.entries()]
+        for place in enclosure.hidden:
             flat[place] = None
         return flat
 
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`Source.point`."""
-        found = self._runs.point(self._node, i, j, bits)
+        ball = self._runs.point(self._node, i, j, bits)
         # Of a mask that is computed, balls don't tell what it keeps, nor of what cancels what
         # is left: the exact value does.
-        if found.is_finite() and (found.is_zero() or not found.contains(0)):
-            return found
+        if ball.is_finite() and (ball.is_zero() or not ball.contains(0)):
+            return ball
         return super().point(i, j, bits)
 
 
@@ -93,18 +93,18 @@ class Part(Source):
 
     def pairs(self) -> Doubles | None:
         """See :meth:`Source.pairs`."""
-        held = self._whole.pairs()
-        if held is None:
+        pairs = self._whole.pairs()
+        if pairs is None:
             return None
-        return held.map(self._of)
+        return pairs.map(self._of)
 
     def _of(self, grid: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return grid.ravel()[self._places].reshape(-1, self._across)
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
         """See :meth:`Source.balls`."""
-        held = self._whole.balls(bits)
-        return None if held is None else [held[place] for place in self._places]
+        balls = self._whole.balls(bits)
+        return None if balls is None else [balls[place] for place in self._places]
 
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`Source.point`."""
@@ -126,15 +126,15 @@ class Stacked(Source):
 
     def pairs(self) -> Doubles | None:
         """See :meth:`Source.pairs`."""
-        found = [part.pairs() for part in self._parts]
-        known = [held for held in found if held is not None]
-        return joined(known, 0) if len(known) == len(found) else None
+        parts = [part.pairs() for part in self._parts]
+        known = [pairs for pairs in parts if pairs is not None]
+        return joined(known, 0) if len(known) == len(parts) else None
 
     def balls(self, bits: int) -> Sequence[arb | None] | None:
         """See :meth:`Source.balls`."""
-        found = [part.balls(bits) for part in self._parts]
-        known = [held for held in found if held is not None]
-        return [*chain.from_iterable(known)] if len(known) == len(found) else None
+        parts = [part.balls(bits) for part in self._parts]
+        known = [balls for balls in parts if balls is not None]
+        return [*chain.from_iterable(known)] if len(known) == len(parts) else None
 
     def point(self, i: int, j: int, bits: int) -> arb:
         """See :meth:`Source.point`."""

@@ -32,8 +32,8 @@ def stacked(
     letters = tuple(sorted({letter for part in parts for letter in part.letters}))
 
     def coefficient(symbol: str | None) -> Quantity:
-        said = f"{name} [{symbol or 1}]"
-        return stacked(said, lead, [part.coefficient(symbol or "1") for part in parts], undefined)
+        title = f"{name} [{symbol or 1}]"
+        return stacked(title, lead, [part.coefficient(symbol or "1") for part in parts], undefined)
 
     return Quantity(
         name,

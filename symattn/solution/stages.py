@@ -151,16 +151,16 @@ class Stages:
         self, name: str, node: Node, operands: list[Grid[Expr]], is_step: bool
     ) -> Grid[Expr]:
         """The stage of a node; where it is no step, numbers in it have no letters."""
-        made = self._arithmetic.apply(node, operands)
+        grid = self._arithmetic.apply(node, operands)
         defined: dict[Expr, Expr] = {}
 
         def letter(i: int, j: int) -> Expr | Hidden:
-            entry = made.at(i, j)
+            entry = grid.at(i, j)
             if isinstance(entry, Hidden) or (entry.is_number and not is_step):
                 return entry
-            found = _letter(name, keys(node.shape, i, j))
-            defined[found] = entry
-            return found
+            symbol = _letter(name, keys(node.shape, i, j))
+            defined[symbol] = entry
+            return symbol
 
         rows, columns = map(range, node.grid)
         letters = tuple(tuple(letter(i, j) for j in columns) for i in rows)
@@ -179,17 +179,17 @@ class Stages:
         arrived: dict[Expr, list[Expr]] = {}
 
         def gradient(stage: Stage, letter: Expr | Hidden, defined: dict[Expr, Expr]) -> Expr:
-            found = sympy.Add(*arrived.get(letter, ()))
-            if stage.name != output and found == 0:
-                return found
+            total = sympy.Add(*arrived.get(letter, ()))
+            if stage.name != output and total == 0:
+                return total
             name = gradient_name(stage.name)
             indices = letter.indices if isinstance(letter, sympy.Indexed) else ()
-            made = _letter(name, indices)
+            symbol = _letter(name, indices)
             if stage.name != output:
-                defined[made] = found
+                defined[symbol] = total
             for used, partial in _partials(letter, stage.defined.get(letter, letter)):
-                arrived.setdefault(used, []).append(made * partial)
-            return made
+                arrived.setdefault(used, []).append(symbol * partial)
+            return symbol
 
         for stage in reversed([*self._stages.values()]):
             defined: dict[Expr, Expr] = {}
@@ -279,8 +279,8 @@ _LETTERS = (sympy.Indexed, sympy.Symbol)
 
 def _letter(name: str, indices: Iterable[object]) -> Expr:
     """``Q[0, 1]``, ``x[1]``; of a number ``d_k``."""
-    found = tuple(indices)
-    return sympy.IndexedBase(name)[found] if found else sympy.Symbol(name)
+    places = tuple(indices)
+    return sympy.IndexedBase(name)[places] if places else sympy.Symbol(name)
 
 
 def letters_of(entry: Expr) -> Iterator[Expr]:

@@ -51,8 +51,8 @@ class Symbolic(Mapping[str, "Formula"]):
     def __init__(self, solution: Solution) -> None:
         case = solution.case
         self.program = solution.program
-        if (found := uses(self.program)) > DERIVED.most:
-            raise NoClosedForm(DERIVED.said(found))
+        if (count := uses(self.program)) > DERIVED.most:
+            raise NoClosedForm(DERIVED.said(count))
         self.derived = Stages(case.program, case.output, case.given, solution.keeps)
         self._rows = {**case.given, gradient_name(case.output): case.upstream}
         #: What letters stand for, in letters of what is given, and in numbers.
@@ -66,12 +66,12 @@ class Symbolic(Mapping[str, "Formula"]):
         """The formula of ``"A"``, ``"dL/dQ"`` (also ``"grad(Q)"``, ``"dQ"``);
         :class:`UnknownName` for what is no step and no gradient, and
         :class:`NoClosedForm` for gradients of an output with masked scores."""
-        found = self._name(name)
-        if found not in self.program.quantities and not self.derived.has_gradients:
+        known = self._name(name)
+        if known not in self.program.quantities and not self.derived.has_gradients:
             raise NoClosedForm("the output has masked scores (-inf): there are no gradients")
-        if found not in self._formulas:
-            self._formulas[found] = Formula(self, found)
-        return self._formulas[found]
+        if known not in self._formulas:
+            self._formulas[known] = Formula(self, known)
+        return self._formulas[known]
 
     def __repr__(self) -> str:
         return f"<Symbolic: {short(', '.join(self), 100)}>"
@@ -90,10 +90,10 @@ class Symbolic(Mapping[str, "Formula"]):
         if name in named:
             return name
         node = self.program.lower(name)
-        found = next((known for known, other in named.items() if other is node), None)
-        if found is None:
+        match = next((known for known, other in named.items() if other is node), None)
+        if match is None:
             raise UnknownName(f"{short(name)!r} is the name of no step and no gradient")
-        return found
+        return match
 
     def _numbers(self, stage: Stage) -> dict[Expr, Expr]:
         """The case's numbers for the letters of a given stage."""
@@ -190,11 +190,11 @@ class Formula:
         for each in (value, read):
             if each.form() is None:
                 raise NoClosedForm(NO_CLOSED_FORM.format(found=repr(each)))
-        found = (read - value).is_zero(bits=QUICK_BITS)
+        verdict = (read - value).is_zero(bits=QUICK_BITS)
         # SymPy knows that log(1/2) is -log(2): its own normal form may tell.
-        if found is Verdict.UNDECIDED and entry - to_sympy(value) == 0:
+        if verdict is Verdict.UNDECIDED and entry - to_sympy(value) == 0:
             return Verdict.HOLDS
-        return found
+        return verdict
 
     def latex(self) -> str:
         """The entries in letters of what is given, as LaTeX."""
@@ -262,7 +262,7 @@ class _Written:
             return 1 + (int(entry.p).bit_length() + int(entry.q).bit_length()) // _BITS
         if isinstance(entry, sympy.Indexed):
             return 1
-        found = self._sizes.get(entry)
-        if found is None:
-            found = self._sizes[entry] = 1 + sum(map(self._size, entry.args))
-        return found
+        size = self._sizes.get(entry)
+        if size is None:
+            size = self._sizes[entry] = 1 + sum(map(self._size, entry.args))
+        return size

@@ -136,9 +136,9 @@ class _Parser:
             place = match.end()
         yield "end", "", len(text)
 
-    def _fail(self, message: str, place: int, found: str = "") -> NoReturn:
-        shown = self.text if len(self.text) <= 60 else self.text[:57] + "..."
-        raise Malformed(f"{shown!r}: {message} at character {place + 1}{found}")
+    def _fail(self, message: str, place: int, suffix: str = "") -> NoReturn:
+        text = self.text if len(self.text) <= 60 else self.text[:57] + "..."
+        raise Malformed(f"{text!r}: {message} at character {place + 1}{suffix}")
 
     @property
     def sign(self) -> str:
@@ -160,12 +160,12 @@ class _Parser:
         kind, token, place = self.tokens[self.position]
         if token in _UNKNOWN:
             self._fail(f"unexpected {token!r}", place, f": {_UNKNOWN[token]}")
-        found = "the end" if kind == "end" else repr(token)
+        actual = "the end" if kind == "end" else repr(token)
         before, left, _ = self.tokens[max(self.position - 1, 0)]
         starts = kind in _VALUES or token == "("
         if self.position and starts and (before in _VALUES or left in (")", "]")):
-            found += f": {of_neighbours(left, token)}"
-        self._fail(f"expected {wanted}", place, f", found {found}")
+            actual += f": {of_neighbours(left, token)}"
+        self._fail(f"expected {wanted}", place, f", found {actual}")
 
     def attribute(self, tree: Tree) -> NoReturn:
         """Refuse ``tree.name``."""
@@ -175,11 +175,11 @@ class _Parser:
         dotted = "".join(token for _, token, _ in self.tokens[self.position : place + 1])
         wanted = "expected 'T' after '.', the transpose, the only attribute there is,"
         kind, token, start = self.tokens[self.position]
-        found = f", found {'the end' if kind == 'end' else repr(token)}"
+        actual = f", found {'the end' if kind == 'end' else repr(token)}"
         if kind == "name" and self.tokens[place][0] == "name":
             operand = tree.name if isinstance(tree, Name) else ""
-            found += f": {of_attribute(operand, dotted)}"
-        self._fail(wanted, start, found)
+            actual += f": {of_attribute(operand, dotted)}"
+        self._fail(wanted, start, actual)
 
     def whole(self) -> Tree:
         tree = self.statement()
@@ -380,11 +380,11 @@ def _called(
 def _bounded(token: str, text: str) -> str:
     """``token`` itself if it is a number of a size that is read."""
     mantissa, _, exponent = token.lower().partition("e")
-    shown = token if len(token) <= 40 else token[:37] + "..."
+    short = token if len(token) <= 40 else token[:37] + "..."
     if len(mantissa) > DIGITS.most:
-        raise Malformed(f"{shown}: {DIGITS.said(len(mantissa))}")
+        raise Malformed(f"{short}: {DIGITS.said(len(mantissa))}")
     if exponent and (len(exponent) > 6 or abs(int(exponent)) > EXPONENT.most):
-        raise Malformed(f"{shown}: {EXPONENT.said()}")
+        raise Malformed(f"{short}: {EXPONENT.said()}")
     return token
 
 

@@ -76,16 +76,16 @@ def _text(tree: Tree) -> tuple[str, int]:
         case Sequence(items):
             return f"({_listed(items)})", _ATOM
         case Comparison(operands, relations):
-            shown = [_inside(operand, _SUM) for operand in operands]
-            rest = (f" {sign} {one}" for sign, one in zip(relations, shown[1:], strict=True))
-            return shown[0] + "".join(rest), 0
+            sides = [_inside(operand, _SUM) for operand in operands]
+            rest = (f" {sign} {side}" for sign, side in zip(relations, sides[1:], strict=True))
+            return sides[0] + "".join(rest), 0
         case Conjunction(parts):
             return " and ".join(_inside(part, 0) for part in parts), -1
 
 
 def _inside(tree: Tree, level: int) -> str:
-    shown, binding = _text(tree)
-    return shown if binding >= level else f"({shown})"
+    written, binding = _text(tree)
+    return written if binding >= level else f"({written})"
 
 
 def _listed(trees: Iterable[Tree]) -> str:

@@ -83,5 +83,5 @@ def texts(entry: Mapping[str, object], keys: Iterable[str]) -> Iterator[Fault]:
     """
     for key in keys:
         if not (entry[key] and isinstance(entry[key], str)):
-            found = "nothing" if entry[key] == "" else kind(entry[key])
-            yield Fault(key, f"expected text, found {found}")
+            actual = "nothing" if entry[key] == "" else kind(entry[key])
+            yield Fault(key, f"expected text, found {actual}")

@@ -84,39 +84,39 @@ def decoded(content: bytes) -> str:
 
 def _invalid(message: str) -> Fault:
     """What tomllib says, its line told apart."""
-    found = re.fullmatch(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", message, re.DOTALL)
-    if found is None:
+    match = re.fullmatch(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", message, re.DOTALL)
+    if match is None:
         return Fault("", f"not valid TOML: {message}")
-    return Fault("", f"not valid TOML: {found[1]} at column {found[3]}", int(found[2]))
+    return Fault("", f"not valid TOML: {match[1]} at column {match[3]}", int(match[2]))
 
 
-def content(path: Path, shown: str, kind: str, made: str) -> bytes:
-    """The bytes of a file, which messages call ``shown``; a ``kind`` of file, and how one is made.
+def content(path: Path, name: str, kind: str, advice: str) -> bytes:
+    """The bytes of a file, which messages call ``name``; a ``kind`` of file, and how one is made.
 
     Raises :class:`Malformed` where it can't be read, or is too long.
     """
     try:
-        found = path.stat()
-        plain = stat.S_ISREG(found.st_mode)
-        held = path.read_bytes() if plain and found.st_size <= BYTES.most else b""
+        status = path.stat()
+        plain = stat.S_ISREG(status.st_mode)
+        data = path.read_bytes() if plain and status.st_size <= BYTES.most else b""
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
-        hint = f"; {made}" if isinstance(error, FileNotFoundError) else ""
-        raise Malformed(f"{shown} can't be read: {reason}{hint}") from None
-    if stat.S_ISDIR(found.st_mode):
-        raise Malformed(f"{shown} is a folder, not a {kind}; {made}")
+        hint = f"; {advice}" if isinstance(error, FileNotFoundError) else ""
+        raise Malformed(f"{name} can't be read: {reason}{hint}") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise Malformed(f"{name} is a folder, not a {kind}; {advice}")
     if not plain:
-        raise Malformed(f"{shown} can't be read: a device or a pipe")
-    if found.st_size > BYTES.most:
-        raise Malformed(f"{shown} has {BYTES.said(found.st_size)}")
-    return held
+        raise Malformed(f"{name} can't be read: a device or a pipe")
+    if status.st_size > BYTES.most:
+        raise Malformed(f"{name} has {BYTES.said(status.st_size)}")
+    return data
 
 
 def _long_numbers(text: str) -> Faults:
     return Faults(
-        Fault("", DIGITS.said(len(found[0])), line)
+        Fault("", DIGITS.said(len(match[0])), line)
         for line, content in enumerate(text.split("\n"), 1)
-        for found in re.finditer(rf"[0-9_]{{{DIGITS.most + 1},}}", content)
+        for match in re.finditer(rf"[0-9_]{{{DIGITS.most + 1},}}", content)
     )
 
 
@@ -129,6 +129,6 @@ def _long_keys(text: str) -> Faults:
         Fault("", KEY_PARTS.said(parts), line)
         for line, content in enumerate(text.split("\n"), 1)
         if content.count(".") >= KEY_PARTS.most
-        for found in _DOTTED.finditer(content)
-        if found[2] and (parts := len(re.findall(_PART, found[1]))) > KEY_PARTS.most
+        for match in _DOTTED.finditer(content)
+        if match[2] and (parts := len(re.findall(_PART, match[1]))) > KEY_PARTS.most
     )

@@ -46,13 +46,13 @@ class _Item:
         Only values written in one piece are opened here; tables that headers
         spread over the text are filled by :class:`_Reader`.
         """
-        found: dict[Key, _Item] = {}
+        items: dict[Key, _Item] = {}
         if self.node.type == "array":
             values = [node for node in self.node.named_children if node.type != "comment"]
-            found.update(enumerate(map(_Item, values)))
+            items.update(enumerate(map(_Item, values)))
         elif self.node.type == "inline_table":
-            _add_pairs(found, self.node)
-        return found
+            _add_pairs(items, self.node)
+        return items
 
 
 class Places:
@@ -99,17 +99,17 @@ class Places:
         >>> Places('[steps]\\n"a.b" = "X"\\n').line("steps.a.b[1]")
         2
         """
-        item, found = self._root, 0
+        item, line = self._root, 0
         rest = where[:_LONGEST]
         while rest:
             for key, end in _beginnings(rest):
                 if key in item.parts:
                     item, rest = item.parts[key], rest[end:]
-                    found = item.node.start_point.row + 1
+                    line = item.node.start_point.row + 1
                     break
             else:
                 break
-        return found
+        return line
 
 
 def _beginnings(path: str) -> Iterator[tuple[Key, int]]:

@@ -232,7 +232,7 @@ class _Bounding:
         score_terms = self.magnitudes + (0.0 if x.bias is None else abs(x.bias))
         lse_terms = abs(run.lse) + (self.a * score_terms).sum(axis=-1)
         lse = p.stored(abs(run.lse), self.e_lse)
-        found: dict[Part, tuple[Array, Array]] = {
+        pairs: dict[Part, tuple[Array, Array]] = {
             "scores": (score_terms, self.e_scores),
             "weights": (self.a, self.e_weights),
             "output": (self.a @ abs(x.v), self.e_output),
@@ -240,8 +240,8 @@ class _Bounding:
             "lse": (lse_terms, np.where(x.live[..., 0], lse, np.inf)),
         }
         if x.upstream is not None:
-            found |= self._gradients(x.upstream)
-        return {name: self._in_shape(name, *pair) for name, pair in found.items()}
+            pairs |= self._gradients(x.upstream)
+        return {name: self._in_shape(name, *pair) for name, pair in pairs.items()}
 
     def _in_shape(self, name: Part, condition: Array, bound: Array) -> Bound:
         lay = self.x.by_key if name in ("dK", "dV") else self.x.by_query
@@ -326,10 +326,10 @@ class _Bounding:
         if p.unfused:
             e_da = p.stored(da, e_da)
         near, far = a + e_a, da + e_da
-        one = p.u if p.unfused else 0.0
-        of_weights = (e_a * da + near * e_da + (p.gamma(n_k) + one) * near * far).sum(-1)
+        rounding = p.u if p.unfused else 0.0
+        of_weights = (e_a * da + near * e_da + (p.gamma(n_k) + rounding) * near * far).sum(-1)
         wide = abs(run.output) + self.e_output
-        of_output = (do * (self.e_output + (p.gamma(d_v) + one) * wide) + lost * wide).sum(-1)
+        of_output = (do * (self.e_output + (p.gamma(d_v) + rounding) * wide) + lost * wide).sum(-1)
         e_rest = np.maximum(of_weights, of_output)[..., None] + (n_k + d_v) * p.small
         e_rest = p.stored(rest, e_rest) if p.unfused else e_rest + p.w * rest
 
@@ -369,7 +369,7 @@ class _Bounding:
         e_dk = self._product(across, e_across, x.q, columns, run.dk, extra, times)
         e_dv = self._product(down, e_down, do, rows, run.dv)
         c_dk, c_dv = c_across @ q, down @ do
-        found: dict[Part, tuple[Array, Array]] = {
+        pairs: dict[Part, tuple[Array, Array]] = {
             "dA": (c_da, p.stored(da, e_da)),
             "dS": (c_dm, e_dm),
             "dBias": (c_dm, e_dm),
@@ -380,8 +380,8 @@ class _Bounding:
         if run.sink is not None:
             error = e_sink * (rest + e_rest) + run.sink * (e_rest + 2 * p.w * rest)
             terms = run.sink * (a * c_da).sum(axis=-1, keepdims=True)
-            found["dSink"] = (terms, p.stored(run.sink * rest, error))
-        return found
+            pairs["dSink"] = (terms, p.stored(run.sink * rest, error))
+        return pairs
 
     def _slope(self) -> tuple[Array | float, Array | float]:
         """The derivative of the capping, and what it may be off."""

@@ -64,7 +64,7 @@ def choices(marks: Sequence[tuple[Sequence[object], Mapping[str, Any]]]) -> list
     ['sink-float32-0', 'sink-float32-1']
     """
     faults = Faults()
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     known = [part.name for part in fields(_Marked)]
     for words, named in marks:
         if words:
@@ -72,27 +72,27 @@ def choices(marks: Sequence[tuple[Sequence[object], Mapping[str, Any]]]) -> list
         for name in named:
             if name not in known:
                 faults.append(Fault(name, f"unknown word: {expected(name, known)}"))
-        said |= named
+        values |= named
     faults.raise_all()
-    marked = _Marked(**said)
+    marked = _Marked(**values)
     kinds = (*KINDS,) if marked.kinds == "all" else _several(marked.kinds)
     dtypes = DTYPES if marked.dtypes == "all" else _several(marked.dtypes)
     seeds = range(marked.seeds) if isinstance(marked.seeds, int) else marked.seeds
-    found = [
-        Choice(Wanted(kind, dtype, seed, marked.n, marked.d, (*marked.lead,)), "kinds" in said)
+    chosen = [
+        Choice(Wanted(kind, dtype, seed, marked.n, marked.d, (*marked.lead,)), "kinds" in values)
         for kind in kinds
         for dtype in dtypes
         for seed in seeds
     ]
     # What there is not is told before any test is run.
-    told: dict[str, Fault] = {}
-    for choice in found:
+    messages: dict[str, Fault] = {}
+    for choice in chosen:
         try:
             choice.wanted.sample()
         except Malformed as error:
-            told |= {str(fault): fault for fault in error.faults}
-    Faults(told.values()).raise_all()
-    return found
+            messages |= {str(fault): fault for fault in error.faults}
+    Faults(messages.values()).raise_all()
+    return chosen
 
 
 def _several(names: str | Sequence[str]) -> Sequence[str]:
@@ -140,7 +140,7 @@ class AttentionCase:
         made_by = framework_of(framework)
         handed = self._handed(function, made_by)
         bound = None if backward is None else partial(backward, **self._handed(backward, made_by))
-        found = check_attention(
+        report = check_attention(
             partial(function, **handed),
             q=self.q,
             k=self.k,
@@ -155,12 +155,12 @@ class AttentionCase:
             **self.options,
         )
         about = {name: getattr(self.sample, name) for name in ("kind", "dtype", "seed")}
-        self._record({"test": self._test, "case": self.name, **about, **found.as_dict()})
+        self._record({"test": self._test, "case": self.name, **about, **report.as_dict()})
         try:
-            found.raise_if_wrong()
+            report.raise_if_wrong()
         except AssertionError as error:
             raise AssertionError(f"{self!r}{error}") from None
-        return found
+        return report
 
     def _handed(self, function: Callable[..., Any], made_by: Framework) -> dict[str, Any]:
         """The options for a function, as arrays of its package; skips or fails the test
@@ -174,11 +174,13 @@ class AttentionCase:
             wanted["mask"] = self.sample.visible
         lacking = [name for name in wanted if name not in takes]
         if lacking:
-            said = " and no ".join("mask" if name in _SIGHT else name for name in lacking)
-            said = f"the kernel takes no {said}, which {self.name} needs"
+            message = " and no ".join("mask" if name in _SIGHT else name for name in lacking)
+            message = f"the kernel takes no {message}, which {self.name} needs"
             if self._choice.is_named:
-                pytest.fail(f"{said}: leave the kind out of the marker, or take it", pytrace=False)
-            pytest.skip(said)
+                pytest.fail(
+                    f"{message}: leave the kind out of the marker, or take it", pytrace=False
+                )
+            pytest.skip(message)
         return {name: self._array(x, made_by) for name, x in wanted.items()}
 
     def _array(self, option: Any, made_by: Framework) -> Any:
@@ -238,22 +240,22 @@ def table(checks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:
     parts = [name for name in _PARTS if any(name in check["parts"] for check in checks)]
     rows: list[tuple[list[str], bool]] = []
     for names, group in groupby(sorted(checks, key=key), key):
-        held = [*group]
-        cells = [_cell([check["parts"].get(part) for check in held]) for part in parts]
-        is_wrong = any(check["verdict"] != "holds" for check in held)
-        rows.append(([*map(visible, names), str(len(held)), *cells], is_wrong))
+        checked = [*group]
+        cells = [_cell([check["parts"].get(part) for check in checked]) for part in parts]
+        is_wrong = any(check["verdict"] != "holds" for check in checked)
+        rows.append(([*map(visible, names), str(len(checked)), *cells], is_wrong))
     # Faults first where not all can be shown.
-    shown = sorted(rows, key=lambda row: not row[1])[:_ROWS] if len(rows) > _ROWS else rows
+    listed = sorted(rows, key=lambda row: not row[1])[:_ROWS] if len(rows) > _ROWS else rows
     head = ["test", "kind", "dtype", "samples", *parts]
     widths = [
-        max(map(len, column)) for column in zip(head, *(row for row, _ in shown), strict=True)
+        max(map(len, column)) for column in zip(head, *(row for row, _ in listed), strict=True)
     ]
-    for cells, is_wrong in [(head, False), *shown]:
+    for cells, is_wrong in [(head, False), *listed]:
         left = [cell.ljust(width) for cell, width in zip(cells[:3], widths[:3], strict=True)]
         right = [cell.rjust(width) for cell, width in zip(cells[3:], widths[3:], strict=True)]
         yield "  ".join([*left, *right]), is_wrong
-    if len(rows) > len(shown):
-        yield f"and {len(rows) - len(shown)} more", any(wrong for _, wrong in rows[_ROWS:])
+    if len(rows) > len(listed):
+        yield f"and {len(rows) - len(listed)} more", any(wrong for _, wrong in rows[_ROWS:])
 
 
 def _cell(parts: Sequence[Mapping[str, Any] | None]) -> str:

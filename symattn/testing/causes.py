@@ -84,9 +84,9 @@ def causes_of(judged: Mapping[str, Judged], precision: Precision) -> tuple[Cause
     output: the scores without the factor scale
     """
     known = {
-        name: _Part(one.actual, one.errors, one.quantity)
-        for name, one in judged.items()
-        if one.errors is not None and one.quantity.role and not one.quantity.role.keys
+        name: _Part(item.actual, item.errors, item.quantity)
+        for name, item in judged.items()
+        if item.errors is not None and item.quantity.role and not item.quantity.role.keys
     }
     wrong = {name for name in known if judged[name].report.wrong}
     if not wrong:
@@ -96,20 +96,20 @@ def causes_of(judged: Mapping[str, Judged], precision: Precision) -> tuple[Cause
     forward = next(role.forward for role in roles if role)
     inputs, steps = exactly(forward, backward)
     tried = _Tried(known, wrong, precision, steps.parts(inputs))
-    found = [one for slip in slips_of(inputs, precision) if (one := tried.fit(slip))]
-    whole = [one for one in found if one.explains == wrong and not one.contradicted]
+    fits = [item for slip in slips_of(inputs, precision) if (item := tried.fit(slip))]
+    whole = [item for item in fits if item.explains == wrong and not item.contradicted]
     if whole:
         return tuple(_named(whole, tuple(sorted(wrong, key=[*known].index))))
     narrow = {cause.parts: cause for cause in _as_narrow(known, wrong, precision)}
-    made: list[Cause] = []
+    causes: list[Cause] = []
     for name in (name for name in known if name in wrong):
-        named = [] if len(narrow) == len(wrong) else [*_of_part(found, name)]
-        made += named or [cause for parts, cause in narrow.items() if parts == (name,)]
-    return tuple(_joined(made))
+        named = [] if len(narrow) == len(wrong) else [*_of_part(fits, name)]
+        causes += named or [cause for parts, cause in narrow.items() if parts == (name,)]
+    return tuple(_joined(causes))
 
 
-def _of_part(found: Iterable[_Fit], name: str) -> Iterator[Cause]:
-    return _named([one for one in found if name in one.explains], (name,))
+def _of_part(fits: Iterable[_Fit], name: str) -> Iterator[Cause]:
+    return _named([fit for fit in fits if name in fit.explains], (name,))
 
 
 def _as_narrow(
@@ -118,12 +118,12 @@ def _as_narrow(
     """Errors of a kernel of float64 that are those of a correct one of float32: no slip of
     another kind is as small."""
     for name in wrong if precision.format == "float64" else ():
-        one = known[name]
-        limit = bounds(one.quantity, Precision("float32")).bound
-        left = over(error_of(one.actual, one.errors.exact), limit)
+        part = known[name]
+        limit = bounds(part.quantity, Precision("float32")).bound
+        left = over(error_of(part.actual, part.errors.exact), limit)
         if (left <= 1).all():
-            said = str(phrase("held-in", ("a step", "float32")))
-            yield Cause("held-in", said, (name,), float(left.max()))
+            sentence = str(phrase("held-in", ("a step", "float32")))
+            yield Cause("held-in", sentence, (name,), float(left.max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,18 +173,18 @@ class _Tried:
         if slip.taken is not None:
             bounds = self._gathered(bounds, slip.taken)
         explains, most, mean, contradicted = set(), {}, {}, False
-        for name, one in self._judged.items():
+        for name, part in self._judged.items():
             # What has no bound is no explanation, unless nothing is asked of it.
             with np.errstate(all="ignore"):
                 room = _ROOM * np.maximum(bounds[name], _TINY)
-                left = error_of(one.actual, parts[name]) / room
+                left = error_of(part.actual, parts[name]) / room
             left = np.where(np.isfinite(left), left, np.inf)
-            left = np.where(np.isinf(one.errors.bound), 0.0, left)
+            left = np.where(np.isinf(part.errors.bound), 0.0, left)
             most[name], mean[name] = float(left.max()), _mean(left)
-            fits = self._fits(slip, left, one.errors.over_bound)
+            fits = self._fits(slip, left, part.errors.over_bound)
             if name not in self._wrong:
                 contradicted |= not fits
-            elif fits and _is_far(one.errors.over_bound, left):
+            elif fits and _is_far(part.errors.over_bound, left):
                 explains.add(name)
         return _Fit(slip, explains, contradicted, most, mean) if explains else None
 
@@ -192,20 +192,20 @@ class _Tried:
         self, parts: Mapping[str, Array], taken: npt.NDArray[np.intp]
     ) -> dict[str, Array]:
         """What flows into keys and values, added up where it was taken from."""
-        found = dict(parts)
-        for name in found.keys() & {"dK", "dV"}:
+        arrays = dict(parts)
+        for name in arrays.keys() & {"dK", "dV"}:
             shape = self._truth[name].shape
             whole = np.zeros((prod(shape[:-2]), *shape[-2:]))
-            np.add.at(whole, taken, found[name].reshape(-1, *shape[-2:]))
-            found[name] = whole.reshape(shape)
-        return found
+            np.add.at(whole, taken, arrays[name].reshape(-1, *shape[-2:]))
+            arrays[name] = whole.reshape(shape)
+        return arrays
 
-    def _is_near(self, name: str, made: Array) -> bool:
+    def _is_near(self, name: str, array: Array) -> bool:
         """Whether a slip may explain a part, roughly."""
-        one = self._judged[name]
-        wrong = one.errors.over_bound > 1
-        ours = error_of(one.actual, made)[wrong]
-        theirs = error_of(one.actual, self._truth[name])[wrong]
+        part = self._judged[name]
+        wrong = part.errors.over_bound > 1
+        ours = error_of(part.actual, array)[wrong]
+        theirs = error_of(part.actual, self._truth[name])[wrong]
         return bool((ours < theirs).mean() > 0.5)
 
     @staticmethod
@@ -227,24 +227,24 @@ def _mean(ratio: Array) -> float:
     return float(np.sqrt((np.minimum(ratio, _LARGEST) ** 2).mean()))
 
 
-def _named(found: list[_Fit], parts: tuple[str, ...]) -> Iterator[Cause]:
+def _named(fits: list[_Fit], parts: tuple[str, ...]) -> Iterator[Cause]:
     """The cause among slips that explain these parts: one, or a few that nothing tells apart."""
-    if not found:
+    if not fits:
         return
-    sizes = {one: max(one.mean[name] for name in parts) for one in found}
+    sizes = {fit: max(fit.mean[name] for name in parts) for fit in fits}
     best = min(sizes.values())
-    alike = [one for one in found if sizes[one] <= 4 * best + 2.0**-20]
-    phrases = [*dict.fromkeys(one.slip.phrase for one in alike)]
+    alike = [fit for fit in fits if sizes[fit] <= 4 * best + 2.0**-20]
+    phrases = [*dict.fromkeys(fit.slip.phrase for fit in alike)]
     if len(phrases) <= _MOST_ALIKE:
         first = alike[0]
         residual = max(first.most[name] for name in parts)
         yield Cause(first.slip.kind, ", or ".join(phrases), parts, residual)
 
 
-def _joined(made: Iterable[Cause]) -> Iterator[Cause]:
+def _joined(causes: Iterable[Cause]) -> Iterator[Cause]:
     """Causes that are the same, of all their parts."""
     by_phrase: dict[str, list[Cause]] = {}
-    for cause in made:
+    for cause in causes:
         by_phrase.setdefault(cause.phrase, []).append(cause)
     for same in by_phrase.values():
         parts = tuple(part for cause in same for part in cause.parts)
@@ -298,14 +298,14 @@ def _of_mask(x: Inputs) -> Iterator[Slip]:
 
 def _moved(keep: Flags, by: int) -> Flags:
     """What is seen if every query stood so many keys further on."""
-    found = np.zeros_like(keep)
+    seen = np.zeros_like(keep)
     if by >= 0:
         by = min(by, keep.shape[-1])
-        found[..., by:] = keep[..., : keep.shape[-1] - by]
-        found[..., :by] = keep[..., :1]
+        seen[..., by:] = keep[..., : keep.shape[-1] - by]
+        seen[..., :by] = keep[..., :1]
     else:
-        found[..., :by] = keep[..., -by:]
-    return found
+        seen[..., :by] = keep[..., -by:]
+    return seen
 
 
 def _seeing(x: Inputs, keep: Flags, kind: str, *words: str) -> Iterator[Slip]:
@@ -313,12 +313,12 @@ def _seeing(x: Inputs, keep: Flags, kind: str, *words: str) -> Iterator[Slip]:
     if np.array_equal(keep, x.keep):
         return
     live: Flags = np.any(keep | (x.sink is not None), axis=-1, keepdims=True)
-    made = replace(x, keep=keep, live=live)
+    inputs = replace(x, keep=keep, live=live)
     if live.all():
-        yield Slip(kind, words, made)
+        yield Slip(kind, words, inputs)
         return
     for name, slips in _EMPTY.items():
-        yield Slip(kind, words, replace(made, mean=name == _MEAN), slips)
+        yield Slip(kind, words, replace(inputs, mean=name == _MEAN), slips)
 
 
 #: What rows make that see no key.
@@ -353,9 +353,9 @@ def _of_scores(x: Inputs) -> Iterator[Slip]:
     if x.layout.group == 1:
         yield Slip("softmax-columns", ("the weights",), x, Slips(down="softmax"))
     for block in (size for size in _BLOCKS if size < x.k.shape[1]):
-        for said, both in (("the output", False), ("the output and the sums", True)):
+        for words, both in (("the output", False), ("the output and the sums", True)):
             unscaled = Slips(block=block, sums_left=both)
-            yield Slip("not-rescaled", (said, str(block)), x, unscaled)
+            yield Slip("not-rescaled", (words, str(block)), x, unscaled)
 
 
 def _of_gradients(x: Inputs) -> Iterator[Slip]:
@@ -391,10 +391,10 @@ def _of_heads(x: Inputs) -> Iterator[Slip]:
     }
     if lay.group > 1:
         taken["the keys and values of head h mod H, interleaved,"] = own % of_keys
-    for said, places in taken.items():
+    for source, places in taken.items():
         heads = first + places
         if not np.array_equal(places, own // lay.group):
-            words = "attention of each head", said, of_own
+            words = "attention of each head", source, of_own
             yield Slip("other-matrix", words, x.taking(heads), taken=heads)
 
 
@@ -419,9 +419,9 @@ _HELD: tuple[tuple[str, tuple[str, ...]], ...] = (
 def _of_precision(x: Inputs, precision: Precision) -> Iterator[Slip]:
     digits = FORMATS[precision.format].digits
     for form in (name for name in _NARROW if FORMATS[name].digits < digits):
-        for said, steps in _HELD:
+        for place, steps in _HELD:
             slips = Slips(held=tuple((step, form) for step in steps))
-            yield Slip("held-in", (said, form), x, slips, rounds=True)
+            yield Slip("held-in", (place, form), x, slips, rounds=True)
         if form != "float32":
             for steps in (("output",), ("sums",), ("sums", "output")):
                 slips = Slips(added=tuple((step, form) for step in steps))

@@ -86,8 +86,8 @@ class Torch:
         import torch
 
         leaves = tuple(x.detach().clone().requires_grad_() for x in inputs)
-        made = function(*leaves)
-        return made, torch.autograd.grad(output_of(made), leaves, upstream)
+        result = function(*leaves)
+        return result, torch.autograd.grad(output_of(result), leaves, upstream)
 
 
 class Jax:
@@ -120,11 +120,11 @@ class Jax:
         import jax
 
         def output(*leaves: Any) -> tuple[Any, Any]:
-            made = function(*leaves)
-            return output_of(made), made
+            result = function(*leaves)
+            return output_of(result), result
 
-        _, back, made = jax.vjp(output, *inputs, has_aux=True)
-        return made, back(upstream)
+        _, back, result = jax.vjp(output, *inputs, has_aux=True)
+        return result, back(upstream)
 
 
 _FRAMEWORKS: Mapping[FrameworkName, Framework] = {
@@ -157,34 +157,36 @@ _NAMES = {
 }
 
 
-def parts_of(made: Any) -> dict[str, Any]:
+def parts_of(result: Any) -> dict[str, Any]:
     """What a kernel gave, by name: the output, the log-sum-exp, gradients.
 
     >>> parts_of((1, 2)), parts_of({"out": 1, "dq": 3})
     ({'output': 1, 'lse': 2}, {'output': 1, 'dQ': 3})
     """
-    if isinstance(made, Mapping):
+    if isinstance(result, Mapping):
         known = {name: part for part, names in _NAMES.items() for name in names}
-        found = {known[str(key).lower()]: x for key, x in made.items() if str(key).lower() in known}
-        if not found:
+        parts = {
+            known[str(key).lower()]: x for key, x in result.items() if str(key).lower() in known
+        }
+        if not parts:
             wanted = ", ".join(_NAMES)
             raise Malformed(
-                f"function: expected some of {wanted}, found {', '.join(map(str, made))}"
+                f"function: expected some of {wanted}, found {', '.join(map(str, result))}"
             )
-        return found
-    if isinstance(made, tuple):
-        if not 1 <= len(made) <= 2:
+        return parts
+    if isinstance(result, tuple):
+        if not 1 <= len(result) <= 2:
             raise Malformed(
-                f"function: expected the output, or it and the log-sum-exp, found {len(made)} "
+                f"function: expected the output, or it and the log-sum-exp, found {len(result)} "
                 "results: return a mapping from names"
             )
-        return dict(zip(("output", "lse"), made, strict=False))
-    return {"output": made}
+        return dict(zip(("output", "lse"), result, strict=False))
+    return {"output": result}
 
 
-def output_of(made: Any) -> Any:
+def output_of(result: Any) -> Any:
     """The output among what a kernel gave; :class:`Malformed` without one."""
-    found = parts_of(made)
-    if "output" not in found:
+    parts = parts_of(result)
+    if "output" not in parts:
         raise Malformed("function: expected an output to take gradients of, found none")
-    return found["output"]
+    return parts["output"]

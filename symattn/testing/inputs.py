@@ -156,16 +156,16 @@ def _saturated(draw: Draw) -> Made:
 def _cancelling(draw: Draw) -> Made:
     """Keys and values in pairs: of the first columns of values one is nearly the other's
     negative; the last are nearly constant, so that what flows into the scores is too."""
-    made = draw.all()
+    arrays = draw.all()
     half = draw.form.digits // 2 - 1
     first = draw.d_v // 2
     of_pairs = slice(0, 2 * (draw.n_k // 2), 2)
-    made["k"][..., 1::2, :] = made["k"][..., of_pairs, :]
-    v = draw.numbers("v", made["v"].shape, 0, half)
+    arrays["k"][..., 1::2, :] = arrays["k"][..., of_pairs, :]
+    v = draw.numbers("v", arrays["v"].shape, 0, half)
     v[..., 1::2, :first] = -v[..., of_pairs, :first] * (1 - 2.0**-half)
     v[..., first:] = 1 + v[..., first:] * 2.0**-half
-    made["upstream"][..., :first] *= 2.0**-half
-    return {**made, "v": v}, {}
+    arrays["upstream"][..., :first] *= 2.0**-half
+    return {**arrays, "v": v}, {}
 
 
 def _masked(draw: Draw) -> Made:
@@ -177,9 +177,9 @@ def _rectangular(draw: Draw) -> Made:
 
 
 def _equal_keys(draw: Draw) -> Made:
-    made = draw.all()
-    made["k"][...] = made["k"][..., :1, :]
-    return made, {}
+    arrays = draw.all()
+    arrays["k"][...] = arrays["k"][..., :1, :]
+    return arrays, {}
 
 
 def _huge(draw: Draw) -> Made:
@@ -301,14 +301,14 @@ def sample(
     if any(not isinstance(length, int) or length < 1 for length in lead):
         faults.append(Fault("lead", f"expected lengths from 1 on, found {lead!r}"))
     faults.raise_all()
-    found = KINDS[kind]
+    recipe = KINDS[kind]
     form = FORMATS[dtype]  # type: ignore[index]
-    lengths = {"n_q": n, "n_k": n, "d_k": d, "d_v": d, **found.lengths(n, d)}
-    group = 2 if found.grouped else 1
-    lead = (*lead,) or ((2,) if found.grouped else ())
-    made, options = found.make(Draw(kind, form, seed, **lengths, lead=lead, group=group))
-    held = np.dtype("float32" if dtype == "bfloat16" else dtype)
-    arrays = {name: array.astype(held) for name, array in made.items()}
+    lengths = {"n_q": n, "n_k": n, "d_k": d, "d_v": d, **recipe.lengths(n, d)}
+    group = 2 if recipe.grouped else 1
+    lead = (*lead,) or ((2,) if recipe.grouped else ())
+    numbers, options = recipe.make(Draw(kind, form, seed, **lengths, lead=lead, group=group))
+    stored = np.dtype("float32" if dtype == "bfloat16" else dtype)
+    arrays = {name: array.astype(stored) for name, array in numbers.items()}
     if "bias" in options:
-        options["bias"] = options["bias"].astype(held)
+        options["bias"] = options["bias"].astype(stored)
     return Sample(kind, form.name, seed, **arrays, options=options)  # type: ignore[arg-type]

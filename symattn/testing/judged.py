@@ -103,12 +103,12 @@ class Report:
         return {"verdict": str(self.verdict), **_plain(asdict(self))}
 
     def __str__(self) -> str:
-        said = f"{self.name}, {show(self.shape)}, {self.format}: "
+        text = f"{self.name}, {show(self.shape)}, {self.format}: "
         if self.mismatch:
-            return said + self.mismatch
+            return text + self.mismatch
         judged = f"{self.wrong} of {self.entries} entries wrong" if self.wrong else "right"
         return (
-            f"{said}{judged}; worst {_short(self.max_over_bound)} of the bound, "
+            f"{text}{judged}; worst {_short(self.max_over_bound)} of the bound, "
             f"{_short(self.max_ulp)} ulp; {self.correctly_rounded:.1%} correctly rounded"
         )
 
@@ -149,12 +149,12 @@ class Judged:
         p, shape = self.precision, self.quantity.shape
         plain = Report(self.name, p.format, p.level, shape, tolerance=self.tolerance)
         if self.actual.shape != shape:
-            said = f"shapes differ: {self.actual.shape} (ACTUAL), {shape} (EXACT)"
-            return replace(plain, mismatch=said)
+            message = f"shapes differ: {self.actual.shape} (ACTUAL), {shape} (EXACT)"
+            return replace(plain, mismatch=message)
         if len(wide := self._not_of_format()):
             place = tuple(map(int, wide[0]))
-            said = f"{list(place)} is {self.actual[place]!r}, no {p.format}"
-            return replace(plain, mismatch=said)
+            message = f"{list(place)} is {self.actual[place]!r}, no {p.format}"
+            return replace(plain, mismatch=message)
         high, low = _truth(self.quantity)
         bound = self._bound(abs(high))
         nearest = self.quantity.nearest(p.format).astype(np.float64)
@@ -198,8 +198,8 @@ class Judged:
         """Where the numbers are none of the format that they should be of."""
         with np.errstate(all="ignore"):
             known = np.isfinite(self.actual)
-            held = held_in(np.where(known, self.actual, 0.0), self.precision.format)
-        return np.argwhere(known & (held != self.actual))
+            stored = held_in(np.where(known, self.actual, 0.0), self.precision.format)
+        return np.argwhere(known & (stored != self.actual))
 
     def _bound(self, size: Array) -> Bound:
         is_part = self.quantity.role is not None
@@ -208,30 +208,32 @@ class Judged:
                 f"tolerance: {self.name} is no part of symattn.attention, no bound is known: say "
                 "how many unit roundoffs of its own magnitude each entry may be off"
             )
-        found = bounds(self.quantity, self.precision) if is_part else Bound(size, size)
+        bound = bounds(self.quantity, self.precision) if is_part else Bound(size, size)
         if self.tolerance is None:
-            return found
-        return Bound(found.condition, self.tolerance * self.precision.u * found.condition)
+            return bound
+        return Bound(bound.condition, self.tolerance * self.precision.u * bound.condition)
 
     def message(self) -> str:
         """What is wrong, as NumPy's ``assert_allclose`` says it."""
-        found, p = self.report, self.precision
+        report, p = self.report, self.precision
         limit = f"bound: {p.level}" if self.tolerance is None else f"tolerance={self.tolerance:g}"
         head = f"\nNot what a correct {p.format} kernel may give ({limit})\n{self.name}: "
-        if found.mismatch or self.errors is None:
-            return head + found.mismatch
-        share = 100 * found.wrong / found.entries
+        if report.mismatch or self.errors is None:
+            return head + report.mismatch
+        share = 100 * report.wrong / report.entries
         short = _shorter(p.format)
         lines = [
-            f"{head}mismatched elements: {found.wrong} / {found.entries} ({share:.3g}%)",
+            f"{head}mismatched elements: {report.wrong} / {report.entries} ({share:.3g}%)",
             "Worst of them:",
-            *(f" {miss}" for miss in found.misses),
-            f"Max error over bound: {_short(found.max_over_bound)}",
-            f"Max error over condition: {_short(found.max_scaled)} unit roundoffs",
-            f"Correctly rounded: {100 * found.correctly_rounded:.3g}%",
+            *(f" {miss}" for miss in report.misses),
+            f"Max error over bound: {_short(report.max_over_bound)}",
+            f"Max error over condition: {_short(report.max_scaled)} unit roundoffs",
+            f"Correctly rounded: {100 * report.correctly_rounded:.3g}%",
         ]
-        if found.nans or found.infinities:
-            lines.append(f"NaN: {found.nans}, infinite: {found.infinities} that should be numbers")
+        if report.nans or report.infinities:
+            lines.append(
+                f"NaN: {report.nans}, infinite: {report.infinities} that should be numbers"
+            )
         lines.append(f" ACTUAL: {self.actual.astype(short)!r}")
         lines.append(f" EXACT:  {self.errors.nearest.astype(short)!r}")
         return "\n".join(lines)
@@ -266,8 +268,10 @@ def error_of(
     nearest = high if nearest is None else nearest
     same = (actual == nearest) & ~np.isfinite(nearest)
     same |= np.isnan(actual) & np.isnan(high)
-    found: Array = np.where(same, 0.0, np.where(np.isfinite(actual) & ~np.isnan(high), error, inf))
-    return found
+    distance: Array = np.where(
+        same, 0.0, np.where(np.isfinite(actual) & ~np.isnan(high), error, inf)
+    )
+    return distance
 
 
 def over(error: Array, limit: Array) -> Array:
@@ -281,8 +285,8 @@ def _units(size: Array, name: FloatFormat) -> Array:
     form = FORMATS[name]
     finite = np.where(np.isfinite(size), size, 1.0)
     exponent = np.maximum(np.frexp(finite)[1] - 1, form.lowest)
-    found: Array = np.ldexp(1.0, exponent - form.digits + 1)
-    return found
+    units: Array = np.ldexp(1.0, exponent - form.digits + 1)
+    return units
 
 
 def _digits(quantity: Quantity, index: Sequence[int]) -> str:
@@ -294,8 +298,8 @@ def _digits(quantity: Quantity, index: Sequence[int]) -> str:
         return "nan"
     if entry.is_hidden:
         return "-inf"
-    found = rounding.significant(entry, _DIGITS, "half-even")
-    return str(found) if found else "0"
+    decimal = rounding.significant(entry, _DIGITS, "half-even")
+    return str(decimal) if decimal else "0"
 
 
 def _short(figure: float) -> str:
@@ -306,7 +310,7 @@ def _short(figure: float) -> str:
     )
 
 
-def _plain(held: object) -> dict[str, object]:
+def _plain(data: object) -> dict[str, object]:
     def clean(x: object) -> object:
         if isinstance(x, float):
             return x if isfinite(x) else None
@@ -314,6 +318,6 @@ def _plain(held: object) -> dict[str, object]:
             return {key: clean(value) for key, value in x.items()}
         return [clean(y) for y in x] if isinstance(x, list | tuple) else x
 
-    found = clean(held)
-    assert isinstance(found, dict)
-    return found
+    cleaned = clean(data)
+    assert isinstance(cleaned, dict)
+    return cleaned

@@ -137,18 +137,20 @@ def check_attention(
     if above is not None:
         back = exact.backward(from_floats(above))
         truth |= {"dQ": back.dQ, "dK": back.dK, "dV": back.dV}
-    found = _called(function, backward, made_by, form, tables, above)
+    arrays = _called(function, backward, made_by, form, tables, above)
     need_ieee("the kernel was called")
     judged = {}
     precision = Precision(form, accumulate, level)
-    for name, array in found.items():
+    for name, array in arrays.items():
         if name not in truth:
             raise Malformed(f"upstream: expected one, the kernel gave {name}")
         judged[name] = Judged(array, truth[name], precision)
     messages = tuple(
-        one.message() for one in judged.values() if one.report.verdict is not Verdict.HOLDS
+        judgement.message()
+        for judgement in judged.values()
+        if judgement.report.verdict is not Verdict.HOLDS
     )
-    reports = {name: one.report for name, one in judged.items()}
+    reports = {name: judgement.report for name, judgement in judged.items()}
     result = KernelReport(reports, causes_of(judged, precision), messages)
     if raises:
         result.raise_if_wrong()
@@ -178,12 +180,12 @@ def _called(
     if backward is None and not made_by.differentiates:
         return parts_of(function(*inputs))
     if backward is None:
-        made, gradients = made_by.gradients(function, inputs, above)
+        result, gradients = made_by.gradients(function, inputs, above)
     else:
-        made, gradients = function(*inputs), backward(*inputs, above)
-    found = parts_of(made)
+        result, gradients = function(*inputs), backward(*inputs, above)
+    parts = parts_of(result)
     if isinstance(gradients, Mapping):
-        return found | parts_of(gradients)
+        return parts | parts_of(gradients)
     if len(gradients) != 3:
         raise Malformed(f"backward: expected dQ, dK, dV, found {len(gradients)} results")
-    return found | dict(zip(("dQ", "dK", "dV"), gradients, strict=True))
+    return parts | dict(zip(("dQ", "dK", "dV"), gradients, strict=True))

@@ -120,8 +120,8 @@ def inputs_of(forward: Attention, backward: Gradients | None = None) -> Inputs:
 
 
 def _floats(quantity: Quantity) -> Array:
-    found: Array = quantity.nearest("float64")
-    return found.reshape(quantity.grid)
+    floats: Array = quantity.nearest("float64")
+    return floats.reshape(quantity.grid)
 
 
 @dataclass(frozen=True)
@@ -193,17 +193,17 @@ class Run:
 
     def parts(self, inputs: Inputs) -> dict[str, Array]:
         """The arrays that kernels give, in their shapes."""
-        found = {
+        parts = {
             "output": inputs.by_query(self.output),
             "lse": inputs.by_query(self.lse),
         }
         if inputs.upstream is not None:
-            found |= {
+            parts |= {
                 "dQ": inputs.by_query(self.dq),
                 "dK": inputs.by_key(self.dk),
                 "dV": inputs.by_key(self.dv),
             }
-        return found
+        return parts
 
 
 def turned(x: Array) -> Array:
@@ -224,10 +224,10 @@ def run(inputs: Inputs, slips: Slips = RIGHT) -> Run:
 
 
 def _run(x: Inputs, slips: Slips) -> Run:
-    held, added = dict(slips.held), dict(slips.added)
+    stored, added = dict(slips.held), dict(slips.added)
 
     def kept(name: str, values: Array) -> Array:
-        return held_in(values, held[name]) if name in held else values
+        return held_in(values, stored[name]) if name in stored else values
 
     scale = float(kept("scale", np.array(x.scale)))
     scaled = x.q @ turned(x.k) * scale
@@ -305,8 +305,8 @@ def _so_far(hidden: Array, block: int) -> Array:
     """The largest score of each query up to the block that a key is in."""
     starts = np.arange(0, hidden.shape[-1], block)
     largest = np.maximum.accumulate(np.maximum.reduceat(hidden, starts, axis=-1), axis=-1)
-    found: Array = np.repeat(np.maximum(largest, _LEAST), block, axis=-1)
-    return found[..., : hidden.shape[-1]]
+    repeated: Array = np.repeat(np.maximum(largest, _LEAST), block, axis=-1)
+    return repeated[..., : hidden.shape[-1]]
 
 
 def turned_if(is_right: bool, x: Array) -> Array:
@@ -334,12 +334,12 @@ def exactly(forward: Attention, backward: Gradients | None = None) -> tuple[Inpu
     [[[0.5, 0.5]]]
     """
     inputs = inputs_of(forward, backward)
-    made = run(inputs)
+    steps = run(inputs)
     heads = forward.heads
-    shown = "Z" if "Z" in heads[0] else "A"
+    name = "Z" if "Z" in heads[0] else "A"
     exact = replace(
-        made,
-        weights=np.stack([_floats(head[shown]) for head in heads]),
+        steps,
+        weights=np.stack([_floats(head[name]) for head in heads]),
         output=np.stack([_floats(head["Y"]) for head in heads]),
         lse=np.stack([_floats(log_sums(head))[0] for head in heads]),
     )

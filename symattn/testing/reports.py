@@ -71,9 +71,9 @@ def assert_close(
     output: shapes differ: (1,) (ACTUAL), (1, 1) (EXACT)
     """
     precision = _precision(actual, dtype, level, accumulate)
-    judged, found = _judged(actual, quantity, precision, tolerance)
-    if found.verdict is not Verdict.HOLDS:
-        raise AssertionError("\n".join([judged.message(), *told(found.causes)]))
+    judged, report = _judged(actual, quantity, precision, tolerance)
+    if report.verdict is not Verdict.HOLDS:
+        raise AssertionError("\n".join([judged.message(), *told(report.causes)]))
 
 
 def told(causes: Iterable[Cause]) -> list[str]:

@@ -43,16 +43,16 @@ class Tensor:
         """
         form = _TYPES[self.dtype][1]
         if self.dtype != "bfloat16":
-            made = self.array.astype(form)
-            back = made
+            stored = self.array.astype(form)
+            back = stored
         else:
             # The higher half of a float32.
             whole = self.array.astype("<f4").view("<u4")
-            made = (whole >> 16).astype(form)
+            stored = (whole >> 16).astype(form)
             back = (whole & 0xFFFF0000).view("<f4")
         if not np.array_equal(back, self.array, equal_nan=self.dtype != "bool"):
             raise Malformed(f"a number that is no {self.dtype} can't be stored as one")
-        return made.tobytes()
+        return stored.tobytes()
 
 
 def packed(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> bytes:

@@ -166,15 +166,15 @@ def made(wanted: Wanted, forms: Sequence[Form] = FORMS) -> Made:
     >>> [*found.files], found.line["shapes"]["k"]
     (['float16/one-key-float16-0.safetensors', 'float16/one-key-float16-0.json'], [1, 8])
     """
-    found = wanted.sample()
-    results = _results(found)
-    tensors = _tensors(found, results)
+    sample = wanted.sample()
+    results = _results(sample)
+    tensors = _tensors(sample, results)
     about = {
         "name": wanted.name,
         "kind": wanted.kind,
         "dtype": wanted.dtype,
         "seed": wanted.seed,
-        "options": _options(found),
+        "options": _options(sample),
     }
     files: dict[str, bytes] = {}
     for form in forms:
@@ -194,10 +194,10 @@ def made(wanted: Wanted, forms: Sequence[Form] = FORMS) -> Made:
     return Made(line, files)
 
 
-def _results(found: Sample) -> dict[str, Quantity]:
+def _results(sample: Sample) -> dict[str, Quantity]:
     """The exact results, by name."""
-    exact = found.exact()
-    back = exact.backward(from_floats(found.upstream))
+    exact = sample.exact()
+    back = exact.backward(from_floats(sample.upstream))
     return {
         "output": exact.output,
         "lse": exact.lse,
@@ -207,19 +207,19 @@ def _results(found: Sample) -> dict[str, Quantity]:
     }
 
 
-def _tensors(found: Sample, results: Mapping[str, Quantity]) -> dict[str, Tensor]:
+def _tensors(sample: Sample, results: Mapping[str, Quantity]) -> dict[str, Tensor]:
     """Inputs and results, by name."""
     names = ("q", "k", "v", "upstream")
-    tensors = {name: Tensor(found.dtype, getattr(found, name)) for name in names}
-    if (bias := found.options.get("bias")) is not None:
-        tensors["bias"] = Tensor(found.dtype, bias)
-    if (visible := found.visible) is not None:
+    tensors = {name: Tensor(sample.dtype, getattr(sample, name)) for name in names}
+    if (bias := sample.options.get("bias")) is not None:
+        tensors["bias"] = Tensor(sample.dtype, bias)
+    if (visible := sample.visible) is not None:
         tensors["mask"] = Tensor("bool", visible)
     for name, quantity in results.items():
-        tensors[name] = Tensor(found.dtype, quantity.nearest(found.dtype))
-        if found.dtype != "float64":
+        tensors[name] = Tensor(sample.dtype, quantity.nearest(sample.dtype))
+        if sample.dtype != "float64":
             tensors[f"{name}.float64"] = Tensor("float64", quantity.nearest("float64"))
-        bound = bounds(quantity, Precision(found.dtype))
+        bound = bounds(quantity, Precision(sample.dtype))
         tensors[f"{name}.condition"] = Tensor("float64", _power(bound.condition))
         tensors[f"{name}.bound"] = Tensor("float64", _power(bound.bound, up=1))
     return tensors
@@ -245,11 +245,11 @@ def _log_condition(bound: Array, exact: Array) -> int | None:
     return int(exponents.max()) if exponents.size else None
 
 
-def _options(found: Sample) -> dict[str, Any]:
+def _options(sample: Sample) -> dict[str, Any]:
     """The options but arrays, which are tensors; numbers as hexadecimal floats."""
     return {
         name: value.hex() if isinstance(value, float) else value
-        for name, value in found.options.items()
+        for name, value in sample.options.items()
         if not isinstance(value, np.ndarray)
     }
 
@@ -290,12 +290,12 @@ class Folder:
         """The names of samples that could not be worked out."""
         return [name for _, name in sorted(self._failed.items())]
 
-    def take(self, index: int, found: Made) -> None:
+    def take(self, index: int, vectors: Made) -> None:
         """Write the files of a sample."""
-        for name, content in found.files.items():
+        for name, content in vectors.files.items():
             self._outputs.write(self.path / name, content)
-        self._lines[index] = json.dumps(found.line)
-        if "failure" in found.line:
+        self._lines[index] = json.dumps(vectors.line)
+        if "failure" in vectors.line:
             self._failed[index] = self._wanted[index].name
 
     def finish(self) -> None:
@@ -312,22 +312,22 @@ def failure(wanted: Wanted, why: BaseException | str) -> Made:
     >>> failure(Wanted("sink", "float16", 0), "no time").line
     {'name': 'sink-float16-0', 'failure': 'no time'}
     """
-    said = str(why)
+    message = str(why)
     if isinstance(why, BaseException) and not isinstance(why, SymattnError):
-        said = f"{type(why).__name__}: {why}"
-    return Made({"name": wanted.name, "failure": visible(said)})
+        message = f"{type(why).__name__}: {why}"
+    return Made({"name": wanted.name, "failure": visible(message)})
 
 
 def chunk_of(wanted: Sequence[Wanted], forms: Sequence[Form]) -> list[Made]:
     """The vectors of several samples; what can't be worked out is told in its line."""
-    found = []
-    for one in wanted:
+    vectors = []
+    for item in wanted:
         try:
-            found.append(made(one, forms))
+            vectors.append(made(item, forms))
         # Whatever it is: the others are worked out all the same.
         except Exception as error:
-            found.append(failure(one, error))
-    return found
+            vectors.append(failure(item, error))
+    return vectors
 
 
 def write(
@@ -360,10 +360,10 @@ def write(
     outputs = Outputs("vectors", force=force)
     folder = Folder(Path(directory), samples, forms, outputs)
     done = 0
-    for start, found in _chunks(samples, executor, max(chunk, 1), tuple(forms)):
-        for k, one in enumerate(found):
-            folder.take(start + k, one)
-        done += len(found)
+    for start, group in _chunks(samples, executor, max(chunk, 1), tuple(forms)):
+        for k, vectors in enumerate(group):
+            folder.take(start + k, vectors)
+        done += len(group)
         if watch is not None:
             watch(done, len(samples))
     folder.finish()
@@ -389,7 +389,7 @@ def _chunks(
                 yield start, future.result()
             # The executor's own: a machine lost, a process ended by the system.
             except Exception as error:
-                yield start, [failure(one, error) for one in samples[start : start + size]]
+                yield start, [failure(item, error) for item in samples[start : start + size]]
     finally:
         for future in waiting:
             future.cancel()

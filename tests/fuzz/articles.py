@@ -142,7 +142,7 @@ def broken(name: str, held: bytes, whole: bool) -> str:
         # What can be worked out can be written, and worked out again.
         text = walkthrough(reading).encode()
         if case.steps:
-            solve(library.load("walkthrough.toml", held=text))
+            solve(library.load("walkthrough.toml", data=text))
     return "read"
 
 

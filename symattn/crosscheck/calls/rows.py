@@ -77,13 +77,13 @@ def _weights(w: Lines, S: Place, sink: Place | None) -> Place:
     shape = w.shape(S)
     if sink is not None:
         rows = shape[:-1]
-        found = w.shape(sink)
+        sink_shape = w.shape(sink)
         if w.grid(sink) == (1, 1):
-            sink, found = w.reshaped(sink, ()), ()
-        if found not in ((), rows, (*rows, 1)):
-            raise Malformed(f"a sink of {shown(found)} doesn't fit scores of {shown(shape)}")
+            sink, sink_shape = w.reshaped(sink, ()), ()
+        if sink_shape not in ((), rows, (*rows, 1)):
+            raise Malformed(f"a sink of {shown(sink_shape)} doesn't fit scores of {shown(shape)}")
         column = (*rows, 1)
-        fits = w.reshaped(sink, column) if found == rows and rows else w.spread(sink, column)
+        fits = w.reshaped(sink, column) if sink_shape == rows and rows else w.spread(sink, column)
         S = w.joined(S, w.reshaped(fits, column), 1)
     A = w.add("softmax", (S,), w.shape(S))
     return A if sink is None else w.selection(A, (slice(None),) * (len(shape) - 1) + (slice(-1),))

@@ -75,12 +75,12 @@ def operands(operation: str) -> tuple[str, ...]:
 @cache
 def _gradients() -> Mapping[str, tuple[str, str]]:
     """Each gradient with the operation and the operand that it is for."""
-    found: dict[str, tuple[str, str]] = {}
+    gradients: dict[str, tuple[str, str]] = {}
     for operation, (_, flows) in RULES.items():
         for name, operand in zip(flows, operands(operation), strict=True):
             if name:
-                found.setdefault(name, (operation, operand))
-    return found
+                gradients.setdefault(name, (operation, operand))
+    return gradients
 
 
 @cache
@@ -108,9 +108,9 @@ def definition(name: str) -> Callable[..., Scalar]:
     >>> definition("rowsum")([[1, 2]], 2, 0)
     3
     """
-    found: Callable[..., Scalar]
-    found = getattr(next(family for family in FAMILIES if hasattr(family, name)), name)
-    return found
+    function: Callable[..., Scalar]
+    function = getattr(next(family for family in FAMILIES if hasattr(family, name)), name)
+    return function
 
 
 def letter(name: str) -> str:

@@ -49,17 +49,17 @@ class Draft:
         self.faults: list[tuple[Said, Fault]] = []
         self.more = 0
 
-    def fault(self, said: Said, error: Malformed | str) -> None:
+    def fault(self, origin: Said, error: Malformed | str) -> None:
         """Something is wrong with what is said there."""
         if isinstance(error, str):
             error = Malformed(error)
-        found = [
-            replace(one.inside(said.where) if said.where else one, line=said.line)
-            for one in error.faults
+        faults = [
+            replace(fault.inside(origin.where) if origin.where else fault, line=origin.line)
+            for fault in error.faults
         ]
         room = max(FAULTS_KEPT.most - len(self.faults), 0)
-        self.faults += [(said, one) for one in found[:room]]
-        self.more += len(found[room:]) + error.more
+        self.faults += [(origin, fault) for fault in faults[:room]]
+        self.more += len(faults[room:]) + error.more
 
     def help(self) -> Help:
         """All of it; raises :class:`Malformed` with every fault."""
@@ -80,127 +80,139 @@ class Draft:
 
     # -- what may be said -------------------------------------------------------------
 
-    def give(self, name: str, data: object, said: Said) -> None:
+    def give(self, name: str, data: object, origin: Said) -> None:
         """Numbers that a quantity has."""
-        if self._is_new(name, said):
+        if self._is_new(name, origin):
             try:
                 read_rows(data)
             except Malformed as error:
-                named = error if said.where else Malformed(f.inside(name) for f in error.faults)
-                self.fault(said, named)
+                named = error if origin.where else Malformed(f.inside(name) for f in error.faults)
+                self.fault(origin, named)
             else:
-                self.given[name] = Value(texts(data), said)
+                self.given[name] = Value(texts(data), origin)
 
-    def step(self, name: str, text: object, said: Said) -> None:
+    def step(self, name: str, text: object, origin: Said) -> None:
         """An expression that a quantity is."""
-        if self._is_new(name, said) and (made := self._expression(text, said)) is not None:
-            if name in syntax.names(made.tree):
-                self.fault(said, f"{name} is defined by itself")
+        if (
+            self._is_new(name, origin)
+            and (expression := self._expression(text, origin)) is not None
+        ):
+            if name in syntax.names(expression.tree):
+                self.fault(origin, f"{name} is defined by itself")
             else:
-                self.steps[name] = made
+                self.steps[name] = expression
 
-    def alias(self, phrase: str, text: object, said: Said) -> None:
+    def alias(self, phrase: str, text: object, origin: Said) -> None:
         """Another name, or a phrase for an expression; a word is both."""
         words = " ".join(phrase.lower().split())
         if not any(map(str.isalnum, words)):
-            self.fault(said, f"expected words in quotes, found {short(phrase)!r}")
+            self.fault(origin, f"expected words in quotes, found {short(phrase)!r}")
         elif len(self.aliases) >= PHRASES.most:
-            self.fault(said, PHRASES.said(len(self.aliases) + 1))
+            self.fault(origin, PHRASES.said(len(self.aliases) + 1))
         elif not name_fault(phrase):
-            self.step(phrase, text, said)
+            self.step(phrase, text, origin)
             if phrase in self.steps and _WORD.match(phrase):
                 self.aliases[phrase] = self.steps[phrase]
-        elif self._once(f'"{words}"', said) and (made := self._expression(text, said)) is not None:
-            self.aliases[words] = made
+        elif (
+            self._once(f'"{words}"', origin)
+            and (expression := self._expression(text, origin)) is not None
+        ):
+            self.aliases[words] = expression
 
-    def label(self, tokens: object, said: Said) -> None:
+    def label(self, tokens: object, origin: Said) -> None:
         """What the rows are called."""
         if not isinstance(tokens, list | tuple) or not tokens:
-            found = "an empty list" if tokens == [] else kind(tokens)
-            self.fault(said, f"expected a list of texts, found {found}")
+            actual = "an empty list" if tokens == [] else kind(tokens)
+            self.fault(origin, f"expected a list of texts, found {actual}")
         elif not all(isinstance(token, str) and token.strip() for token in tokens):
-            self.fault(said, "expected a text for each token, as in cat, sat, mat")
-        elif self._once("tokens", said):
+            self.fault(origin, "expected a text for each token, as in cat, sat, mat")
+        elif self._once("tokens", origin):
             self.tokens = tuple(token.strip() for token in tokens)
 
-    def count(self, number: object, said: Said) -> None:
+    def count(self, number: object, origin: Said) -> None:
         """What the article counts rows and columns from."""
         if isinstance(number, bool) or number not in (0, 1):
-            shown = repr(short(str(number)))
-            self.fault(said, f"an article counts from 0 or from 1, found {shown}")
-        elif self._once("count from", said):
+            actual = repr(short(str(number)))
+            self.fault(origin, f"an article counts from 0 or from 1, found {actual}")
+        elif self._once("count from", origin):
             self.count_from = int(str(number))
 
     def ignore(self, span: Span) -> None:
         """What stands there claims nothing."""
         self.ignored.append(span)
 
-    def print(self, span: Span, parts: Iterable[object], said: Said, text: str = "") -> None:
+    def print(self, span: Span, parts: Iterable[object], origin: Said, text: str = "") -> None:
         """What the values that are printed there are, or the figures of that ``text``."""
-        made = [self._expression(part, said) for part in parts]
-        found = tuple(one for one in made if one is not None)
-        for one in found:
-            if isinstance(one.tree, syntax.Comparison | syntax.Conjunction | syntax.Sequence):
-                self.fault(said, f"{one.text!r} is no quantity: expected one, such as A[0]")
-            elif _is_number(one.tree):
-                self.fault(said, f"{one.text!r} names nothing: expected a quantity, such as A[0]")
-        if found and len(found) == len(made):
-            self.figures.append(Figures(span, found, text.replace(" ", "")))
+        parsed = [self._expression(part, origin) for part in parts]
+        expressions = tuple(expression for expression in parsed if expression is not None)
+        for expression in expressions:
+            if isinstance(
+                expression.tree, syntax.Comparison | syntax.Conjunction | syntax.Sequence
+            ):
+                self.fault(
+                    origin, f"{expression.text!r} is no quantity: expected one, such as A[0]"
+                )
+            elif _is_number(expression.tree):
+                self.fault(
+                    origin, f"{expression.text!r} names nothing: expected a quantity, such as A[0]"
+                )
+        if expressions and len(expressions) == len(parsed):
+            self.figures.append(Figures(span, expressions, text.replace(" ", "")))
 
-    def read_under(self, span: Span, words: object, said: Said) -> None:
+    def read_under(self, span: Span, words: object, origin: Said) -> None:
         """What heading that is to be read under."""
         if not isinstance(words, str) or not words.strip():
-            found = "nothing" if words == "" else kind(words)
-            self.fault(said, f"expected the words of a heading, found {found}")
+            actual = "nothing" if words == "" else kind(words)
+            self.fault(origin, f"expected the words of a heading, found {actual}")
         else:
             self.under.append(Under(span, " ".join(words.split())))
 
-    def lose(self, key: str, value: object, said: Said) -> None:
+    def lose(self, key: str, value: object, origin: Said) -> None:
         """What the loss is, as in walkthrough files."""
         if key not in _LOSS:
-            self.fault(said, f"unknown key {short(key, 40)!r}: {expected(key, _LOSS)}")
+            self.fault(origin, f"unknown key {short(key, 40)!r}: {expected(key, _LOSS)}")
             return
-        if not self._once(f"loss.{key}", said):
+        if not self._once(f"loss.{key}", origin):
             return
         try:
-            made = _loss(key, value)
+            entry = _loss(key, value)
         except Malformed as error:
-            self.fault(said, error)
+            self.fault(origin, error)
         else:
-            self.loss = {**(self.loss or {}), key: made}
+            self.loss = {**(self.loss or {}), key: entry}
 
     # -- each of it -------------------------------------------------------------------
 
-    def _expression(self, text: object, said: Said) -> Expression | None:
+    def _expression(self, text: object, origin: Said) -> Expression | None:
         if not isinstance(text, str) or not text.strip():
-            found = "nothing" if text == "" else kind(text)
-            self.fault(said, f"expected an expression as text, found {found}")
+            actual = "nothing" if text == "" else kind(text)
+            self.fault(origin, f"expected an expression as text, found {actual}")
             return None
         try:
             tree = syntax.parse(text)
         except Malformed as error:
-            self.fault(said, error)
+            self.fault(origin, error)
             return None
-        return Expression(text.strip(), tree, said)
+        return Expression(text.strip(), tree, origin)
 
-    def _is_new(self, name: str, said: Said) -> bool:
+    def _is_new(self, name: str, origin: Said) -> bool:
         if bad := name_fault(name):
-            self.fault(said, bad)
+            self.fault(origin, bad)
         elif len(self.given) + len(self.steps) >= 2 * STEPS.most:
-            self.fault(said, STEPS.said(len(self.steps) + 1))
+            self.fault(origin, STEPS.said(len(self.steps) + 1))
         else:
-            return self._once(name, said)
+            return self._once(name, origin)
         return False
 
-    def _once(self, what: str, said: Said) -> bool:
+    def _once(self, what: str, origin: Said) -> bool:
         """Whether it wasn't said before; a fault where it was."""
-        before = self.places.setdefault(what, said)
-        if before is said:
+        before = self.places.setdefault(what, origin)
+        if before is origin:
             return True
         place = f"line {before.line}"
-        if before.path != said.path:
+        if before.path != origin.path:
             place += f" of {before.path.name}"
-        self.fault(said, f"{short(what)} is said in {place} already")
+        self.fault(origin, f"{short(what)} is said in {place} already")
         return False
 
 
@@ -237,7 +249,7 @@ def _loss(key: str, value: object) -> object:
         if not isinstance(value, str):
             raise Malformed(f"expected the name of a step, found {kind(value)}")
         return value
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise Malformed("expected a list of names")
     return list(value)
 
@@ -249,7 +261,7 @@ def texts(data: Any) -> Nested[str]:
     (('1', '0.50'), ('1/3', '-inf'))
     """
     if isinstance(data, list | tuple):
-        return tuple(texts(one) for one in data)  # type: ignore[return-value]
+        return tuple(texts(item) for item in data)  # type: ignore[return-value]
     if isinstance(data, Decimal) and data.is_infinite():
         return "-inf"
     return str(data)

@@ -85,16 +85,16 @@ class Help:
     places: Mapping[str, Said] = field(default_factory=dict)
 
 
-def malformed(found: Iterable[tuple[Said, Fault]], more: int = 0) -> Malformed:
+def malformed(faults: Iterable[tuple[Said, Fault]], more: int = 0) -> Malformed:
     """Faults of what was said in one file or in several, in the order of their lines.
 
     >>> where = Said(Path("post.md"), 7)
     >>> print(malformed([(where, where.fault("unknown name 'Z'"))]))
     post.md:7: unknown name 'Z'
     """
-    ordered = sorted(found, key=lambda one: (str(one[0].path), one[0].line))
-    paths = {str(said.path) for said, _ in ordered}
+    ordered = sorted(faults, key=lambda pair: (str(pair[0].path), pair[0].line))
+    paths = {str(origin.path) for origin, _ in ordered}
     if len(paths) == 1:
         return Malformed([fault for _, fault in ordered], paths.pop(), more)
-    told = [Fault("", fault.at(str(said.path))) for said, fault in ordered]
-    return Malformed(Faults(told), more=more)
+    messages = [Fault("", fault.at(str(origin.path))) for origin, fault in ordered]
+    return Malformed(Faults(messages), more=more)

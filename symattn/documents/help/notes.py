@@ -92,20 +92,20 @@ class _Notes:
                 if len(piece):
                     where = piece.span()
                     line = self.article.place(where.start).line
-                    said = Said(self.article.path, line, span=where)
-                    yield _Note(piece.string, said, number)
+                    origin = Said(self.article.path, line, span=where)
+                    yield _Note(piece.string, origin, number)
 
     def _take(self, note: _Note) -> None:
-        text, said = " ".join(note.text.split()), note.said
+        text, origin = " ".join(note.text.split()), note.said
         if text in ("ignore", "ignore begin", "ignore end"):
             self._ignore(text.partition(" ")[2], note)
         elif counted := _COUNT.match(text):
-            self.draft.count(int(counted[1]) if counted[1] in "01" else counted[1], said)
+            self.draft.count(int(counted[1]) if counted[1] in "01" else counted[1], origin)
         elif (equals := _EQUALS.search(text)) is not None:
             left, right = text[: equals.start()].strip(), text[equals.end() :].strip()
             self._define(left, right, note)
         elif heading := _UNDER.match(text):
-            self.draft.read_under(self._section(note), _plain(heading[1]), said)
+            self.draft.read_under(self._section(note), _plain(heading[1]), origin)
         else:
             self._figures(_OF.sub("", text, count=1), note)
 
@@ -127,32 +127,32 @@ class _Notes:
             self.draft.ignore(self.spans[following])
 
     def _define(self, left: str, right: str, note: _Note) -> None:
-        draft, said = self.draft, note.said
+        draft, origin = self.draft, note.said
         if left.lower() == "tokens":
             inner = right[1:-1] if right[:1] == "[" and right[-1:] == "]" else right
-            draft.label([_plain(one) for one in listed(inner)], said)
+            draft.label([_plain(token) for token in listed(inner)], origin)
         elif quoted := _QUOTED.match(left):
-            draft.alias(quoted[2], right, said)
+            draft.alias(quoted[2], right, origin)
         elif gradient := _GRADIENT.match(left):
-            self._upstream(gradient[1], right, said)
+            self._upstream(gradient[1], right, origin)
         elif is_figure(left):
-            draft.print(self._ahead(note), listed(right), said, left)
+            draft.print(self._ahead(note), listed(right), origin, left)
         elif not _NAME.match(left):
             draft.fault(
-                said, f"expected a name, or a phrase in quotes, before '=', found {short(left)!r}"
+                origin, f"expected a name, or a phrase in quotes, before '=', found {short(left)!r}"
             )
         elif (data := _numbers(right)) is not None:
-            draft.give(left, data, said)
+            draft.give(left, data, origin)
         else:
-            draft.step(left, right, said)
+            draft.step(left, right, origin)
 
-    def _upstream(self, output: str, right: str, said: Said) -> None:
+    def _upstream(self, output: str, right: str, origin: Said) -> None:
         data = _numbers(right)
         if data is None:
-            self.draft.fault(said, f"expected numbers for dL/d{output}, found {short(right)!r}")
+            self.draft.fault(origin, f"expected numbers for dL/d{output}, found {short(right)!r}")
         else:
-            self.draft.lose("output", output, said)
-            self.draft.lose("upstream", data, said)
+            self.draft.lose("output", output, origin)
+            self.draft.lose("upstream", data, origin)
 
     def _figures(self, text: str, note: _Note) -> None:
         parts = listed(text)
@@ -197,10 +197,10 @@ def _plain(text: str) -> str:
 
 def _next(blocks: Sequence[Block], wanted: Callable[[str], bool]) -> list[int | None]:
     """Of each block, the next one behind it whose kind is ``wanted``."""
-    found: list[int | None] = []
+    following: list[int | None] = []
     last: int | None = None
     for k in reversed(range(len(blocks))):
-        found.append(last)
+        following.append(last)
         if wanted(blocks[k].kind):
             last = k
-    return found[::-1]
+    return following[::-1]

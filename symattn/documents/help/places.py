@@ -33,27 +33,27 @@ class Places:
     def __init__(self, article: Article) -> None:
         self.article = article
         self._blocks = [(span(block), block) for block in article.blocks]
-        self._headings = [one for one in self._blocks if one[1].kind == "heading"]
+        self._headings = [pair for pair in self._blocks if pair[1].kind == "heading"]
 
-    def find(self, said: str) -> Where | str:
+    def find(self, wanted: str) -> Where | str:
         """Where ``12``, ``30-41``, a heading or other words are; what is wrong with them,
         if they are nowhere or at several places."""
-        if lines := _LINES.match(said.strip()):
+        if lines := _LINES.match(wanted.strip()):
             return self._lines(int(lines[1]), int(lines[2] or lines[1]))
-        words = said.split()
+        words = wanted.split()
         name = self.article.path.name
         expected = f'expected lines such as 12 or "30-41", a heading or words of {name}'
-        unknown = f"{expected}, found {short(said)!r}"
-        if not any(map(str.isalnum, said)):
+        unknown = f"{expected}, found {short(wanted)!r}"
+        if not any(map(str.isalnum, wanted)):
             return unknown
-        titles = [one for one in self._headings if one[1].text.string.split() == words]
+        titles = [hit for hit in self._headings if hit[1].text.string.split() == words]
         if titles:
-            return self._only([one for one, _ in titles], said) or self._section(*titles[0])
+            return self._only([hit for hit, _ in titles], wanted) or self._section(*titles[0])
         pattern = re.compile(r"\s+".join(map(re.escape, words)))
-        found = [Span(*one.span()) for one in pattern.finditer(self.article.source)]
-        if not found:
+        spans = [Span(*hit.span()) for hit in pattern.finditer(self.article.source)]
+        if not spans:
             return unknown
-        return self._only(found, said) or self._behind(found[0])
+        return self._only(spans, wanted) or self._behind(spans[0])
 
     def _lines(self, first: int, last: int) -> Where | str:
         count = self.article.line_count
@@ -64,21 +64,21 @@ class Places:
         lines = self.article.lines(first, last)
         return Where(lines, lines)
 
-    def _only(self, found: list[Span], said: str) -> str:
+    def _only(self, spans: list[Span], wanted: str) -> str:
         """What is wrong with words that stand at several places; '' of others."""
-        if len(found) == 1:
+        if len(spans) == 1:
             return ""
-        lines = [str(self.article.place(one.start).line) for one in found[:_TOLD]]
-        more = ", ..." if len(found) > _TOLD else ""
-        told = f"{short(said)!r} stands in lines {', '.join(lines)}{more}"
-        return f"{told}: expected words that stand there only, or lines"
+        lines = [str(self.article.place(span.start).line) for span in spans[:_TOLD]]
+        more = ", ..." if len(spans) > _TOLD else ""
+        sentence = f"{short(wanted)!r} stands in lines {', '.join(lines)}{more}"
+        return f"{sentence}: expected words that stand there only, or lines"
 
     def _section(self, where: Span, heading: Block) -> Where:
         """From a heading to the next one that ends its section."""
         later = (
-            one.start
-            for one, block in self._headings
-            if one.start > where.start and block.level <= heading.level
+            span.start
+            for span, block in self._headings
+            if span.start > where.start and block.level <= heading.level
         )
         end = next(later, len(self.article.source))
         return Where(Span(where.start, end), Span(where.end, end))
@@ -89,9 +89,9 @@ class Places:
         first, last = (self.article.place(at).line for at in (words.start, words.end))
         piece = self.article.lines(first, last)
         if self.article.form != "text":
-            holds = (one for one, _ in self._blocks if one.start <= words.start < one.end)
+            holds = (span for span, _ in self._blocks if span.start <= words.start < span.end)
             piece = next(holds, piece)
-        later = (one.start for one, _ in self._headings if one.start > words.start)
+        later = (span.start for span, _ in self._headings if span.start > words.start)
         end = next(later, len(self.article.source))
         return Where(piece, Span(words.end, end))
 
@@ -102,4 +102,4 @@ def span(block: Block) -> Span:
     spans = [part.text.span() for part in parts if len(part.text)]
     if not spans:
         return Span(0, 0)
-    return Span(min(one.start for one in spans), max(one.end for one in spans))
+    return Span(min(place.start for place in spans), max(place.end for place in spans))

@@ -79,20 +79,20 @@ def beside(article: Path) -> SideFile | None:
     path = article.with_suffix(SIDE_FILE)
     if not path.is_file():
         return None
-    held = read_side_file(path, lambda name: path.parent / name)
-    if _is_same(held.document, article):
-        return held
-    if held.document.is_file():
+    side = read_side_file(path, lambda name: path.parent / name)
+    if _is_same(side.document, article):
+        return side
+    if side.document.is_file():
         return None
-    name = held.document.name
+    name = side.document.name
     hint = f": {meant}" if (meant := alike(name, [article.name])) else ""
     fault = Fault("document", f"there is no {short(name)!r} beside it{hint}")
-    raise held.file.malformed(_one(fault))
+    raise side.file.malformed(_one(fault))
 
 
-def _is_same(one: Path, other: Path) -> bool:
+def _is_same(path: Path, other: Path) -> bool:
     try:
-        return one.samefile(other)
+        return path.samefile(other)
     except (OSError, ValueError):
         return False
 
@@ -125,8 +125,8 @@ def take_side_file(article: Article, side: SideFile, draft: Draft) -> None:
     before = len(draft.faults)
     _SideFile(article, side.file, draft).take()
     draft.faults[before:] = [
-        (said, replace(fault, line=side.file.line(fault.where)))
-        for said, fault in draft.faults[before:]
+        (origin, replace(fault, line=side.file.line(fault.where)))
+        for origin, fault in draft.faults[before:]
     ]
 
 
@@ -152,23 +152,23 @@ class _SideFile:
             draft.label(sound["tokens"], self._said("tokens"))
         if "count_from" in sound:
             draft.count(sound["count_from"], self._said("count_from"))
-        for key, data, said in self._entries(sound, "given"):
-            draft.give(key, data, said)
-        for key, text, said in self._entries(sound, "steps"):
-            draft.step(key, text, said)
-        for key, text, said in self._entries(sound, "aliases"):
-            draft.alias(key, text, said)
-        for key, value, said in self._entries(sound, "loss"):
-            draft.lose(key, value, said)
+        for key, data, origin in self._entries(sound, "given"):
+            draft.give(key, data, origin)
+        for key, text, origin in self._entries(sound, "steps"):
+            draft.step(key, text, origin)
+        for key, text, origin in self._entries(sound, "aliases"):
+            draft.alias(key, text, origin)
+        for key, value, origin in self._entries(sound, "loss"):
+            draft.lose(key, value, origin)
         for number, lines in enumerate(sound.get("ignore", [])):
             if (where := self._where(lines, self._said(f"ignore[{number}]"))) is not None:
                 draft.ignore(where.piece)
-        for key, parts, said in self._entries(sound, "lines"):
-            if (where := self._where(key, said)) is not None:
-                self._print(where, parts, said)
-        for key, words, said in self._entries(sound, "under"):
-            if (where := self._where(key, said)) is not None:
-                draft.read_under(where.ahead, words, said)
+        for key, parts, origin in self._entries(sound, "lines"):
+            if (where := self._where(key, origin)) is not None:
+                self._print(where, parts, origin)
+        for key, words, origin in self._entries(sound, "under"):
+            if (where := self._where(key, origin)) is not None:
+                draft.read_under(where.ahead, words, origin)
 
     def _entries(self, document: dict[str, Any], table: str) -> Iterator[tuple[str, Any, Said]]:
         for key, value in document.get(table, {}).items():
@@ -177,27 +177,29 @@ class _SideFile:
     def _said(self, where: str) -> Said:
         return Said(self.file.path, self.file.line(where), where)
 
-    def _where(self, lines: object, said: Said) -> Where | None:
+    def _where(self, lines: object, origin: Said) -> Where | None:
         """The piece of the article that lines such as 12 or "30-41" are, or words."""
         if isinstance(lines, bool) or not isinstance(lines, int | str):
-            self.draft.fault(said, f'expected lines such as 12 or "30-41", found {kind(lines)}')
+            self.draft.fault(origin, f'expected lines such as 12 or "30-41", found {kind(lines)}')
             return None
-        found = self.places.find(str(lines))
-        if isinstance(found, str):
-            self.draft.fault(said, found)
+        where = self.places.find(str(lines))
+        if isinstance(where, str):
+            self.draft.fault(origin, where)
             return None
-        return found
+        return where
 
-    def _print(self, where: Where, parts: object, said: Said) -> None:
+    def _print(self, where: Where, parts: object, origin: Said) -> None:
         """What is printed there, as a whole or figure by figure."""
         if not isinstance(parts, dict):
-            self.draft.print(where.ahead, _each(parts), said)
+            self.draft.print(where.ahead, _each(parts), origin)
             return
         for text, part in parts.items():
             if is_figure(text):
-                self.draft.print(where.ahead, _each(part), said, text)
+                self.draft.print(where.ahead, _each(part), origin, text)
             else:
-                self.draft.fault(said, f'expected a figure such as "0.507", found {short(text)!r}')
+                self.draft.fault(
+                    origin, f'expected a figure such as "0.507", found {short(text)!r}'
+                )
 
 
 def _each(parts: object) -> list[object]:

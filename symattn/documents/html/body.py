@@ -109,8 +109,8 @@ class Body:
             self._add_formula(self._text(tag), "mode=display" in tag.value("type"))
             return
         if name == "title":
-            said = " ".join(self._text(tag).string.split())
-            self._title = self._title or said
+            title = " ".join(self._text(tag).string.split())
+            self._title = self._title or title
             return
         if is_rendered(tag):
             self._rendered(tag)
@@ -364,21 +364,21 @@ class Body:
         """What MathJax made of a formula: its source, or the MathML beside it."""
         is_display = tag.value("display") == "true" or "MathJax_Display" in tag.classes
         source: Text | None = None
-        made: Text | None = None
+        markup: Text | None = None
         for token in self._inside(tag):
             if not isinstance(token, Tag) or token.closes:
                 continue
             if source is None and "data-latex" in token.attributes:
                 source = decoded(token.attributes["data-latex"])
             if token.name == "math":
-                made = mathml.formula(token, self._tokens)
-        found = source if source is not None else made
+                markup = mathml.formula(token, self._tokens)
+        formula = source if source is not None else markup
         if self._has_scripts or "MathJax_Preview" in tag.classes:
             return
-        if found is None:
+        if formula is None:
             self._lost += 1
         else:
-            self._add_formula(found, is_display)
+            self._add_formula(formula, is_display)
 
     def _marked(self, tag: Tag) -> None:
         """An element whose text is a formula, with its marks or without."""
@@ -396,8 +396,8 @@ class Body:
         elif is_formula_image(tag) and "alt" in tag.attributes:
             source = decoded(tag.attributes["alt"])
             inner = _STYLED.fullmatch(source.string)
-            said = inner[1] if inner else source.string
-            if said.strip() != self._formula:
+            formula = inner[1] if inner else source.string
+            if formula.strip() != self._formula:
                 self._add_formula(source, False)
 
     # -- tables -----------------------------------------------------------------------

@@ -23,7 +23,7 @@ def split(text: Text, dollars: bool) -> Iterator[tuple[PartKind | Display, Text]
     >>> [(kind, str(piece)) for kind, piece in split(Text.whole(r"so \\(x\\): $5"), False)]
     [('text', 'so '), ('math', 'x'), ('text', ': $5')]
     """
-    string, at, said = text.string, 0, 0
+    string, at, done = text.string, 0, 0
     missing: set[str] = set()
     while match := _OPENING.search(string, at):
         at, mark, name = match.end(), match[0], match["name"]
@@ -40,12 +40,12 @@ def split(text: Text, dollars: bool) -> Iterator[tuple[PartKind | Display, Text]
             continue
         if mark == "$" and not _is_formula(string, at, end):
             continue
-        yield "text", text[said : match.start()]
-        said = end + len(closing)
-        inner = text[match.start() : said] if is_inner else text[at:end]
+        yield "text", text[done : match.start()]
+        done = end + len(closing)
+        inner = text[match.start() : done] if is_inner else text[at:end]
         yield ("math" if mark in ("$", "\\(") else "display"), inner
-        at = said
-    yield "text", text[said:]
+        at = done
+    yield "text", text[done:]
 
 
 def _is_formula(string: str, at: int, end: int) -> bool:

@@ -100,8 +100,8 @@ def _say(element: _Element, text: Text) -> None:
 def _end(parent: _Element, element: _Element, closing: Text) -> None:
     """Hand what an element means to the one around it."""
     if element.name not in _UNREAD and element.name != "annotation":
-        made = _made(element, closing.span())
-        parent.children.append(made)
+        pieces = _made(element, closing.span())
+        parent.children.append(pieces)
         parent.names.append(element.name)
 
 
@@ -112,10 +112,10 @@ def _made(element: _Element, end: Span) -> list[Text]:
     def pieces(*parts: str | list[Text]) -> list[Text]:
         """Strings stand where the element begins, or where it ends behind its last child."""
         last = max((at for at, part in enumerate(parts) if not isinstance(part, str)), default=-1)
-        made: list[Text] = []
+        texts: list[Text] = []
         for at, part in enumerate(parts):
-            made += [Text.at(part, begin if at < last else end)] if isinstance(part, str) else part
-        return made
+            texts += [Text.at(part, begin if at < last else end)] if isinstance(part, str) else part
+        return texts
 
     row = _row(element)
     match name:
@@ -168,16 +168,16 @@ def _made(element: _Element, end: Span) -> list[Text]:
 
 def _row(element: _Element) -> list[Text]:
     """Children one after the other; brackets around a table grow with it."""
-    made: list[Text] = []
+    pieces: list[Text] = []
     for at, child in enumerate(element.children):
         string = child[0].string if len(child) == 1 else ""
         if string and string in _OPENING and element.names[at + 1 : at + 2] == ["mtable"]:
-            made.append(Text.at(f"\\left{string} ", child[0].span()))
+            pieces.append(Text.at(f"\\left{string} ", child[0].span()))
         elif string and string in _CLOSING and at and element.names[at - 1] == "mtable":
-            made.append(Text.at(f" \\right{string}", child[0].span()))
+            pieces.append(Text.at(f" \\right{string}", child[0].span()))
         else:
-            made += child
-    return made
+            pieces += child
+    return pieces
 
 
 def _operator(text: Text) -> Text:

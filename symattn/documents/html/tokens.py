@@ -48,12 +48,12 @@ class Tag:
     @cached_property
     def attributes(self) -> Mapping[str, Text]:
         """The values of its attributes by their names in lower case."""
-        found: dict[str, Text] = {}
+        values: dict[str, Text] = {}
         for match in _ATTRIBUTE.finditer(self.rest.string):
             group = match.lastgroup if match.lastgroup != "name" else None
             value = self.rest[slice(*match.span(group))] if group else self.rest[:0]
-            found.setdefault(match["name"].lower(), value)
-        return found
+            values.setdefault(match["name"].lower(), value)
+        return values
 
     def value(self, name: str) -> str:
         """The value of an attribute; '' where it has none."""

@@ -130,8 +130,8 @@ class Body:
 
     def _note(self, token: Text) -> None:
         """A note stands before the block that it stands in."""
-        said = token[token.string.index(":") + 1 :].stripped()
-        self._blocks.append(Block("note", (Part("text", said),)))
+        text = token[token.string.index(":") + 1 :].stripped()
+        self._blocks.append(Block("note", (Part("text", text),)))
 
     # -- groups -----------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ def formula(
     ``$`` and ``\\)`` may be missing in what is broken: their formula ends with its
     paragraph. An environment ends before the next heading, if not sooner.
     """
-    held: list[Text] = [opening] if opening else []
+    tokens: list[Text] = [opening] if opening else []
     last, depth = "", 0
     begin = end.replace("\\end", "\\begin") if end.startswith("\\end") else ""
     while (token := stream.next()) is not None:
@@ -40,7 +40,7 @@ def formula(
             break
         if string == end and depth <= 0:
             last = string
-            held += [token] if opening else []
+            tokens += [token] if opening else []
             break
         if string in others:
             last = string
@@ -55,19 +55,19 @@ def formula(
             depth += (string == begin) - (string == end)
         elif end == "$":
             depth += (string == "{") - (string == "}")
-        held.append(token)
-    return joined(held).stripped(), last
+        tokens.append(token)
+    return joined(tokens).stripped(), last
 
 
 def joined(tokens: Iterable[Text]) -> Text:
     """Tokens as one text; a command doesn't run into the letter after it."""
-    held: list[Text] = []
+    pieces: list[Text] = []
     for token in tokens:
-        if held and token.string[:1].isalpha() and _WORD.match(held[-1].string):
-            end = held[-1].span().end
-            held.append(Text.at(" ", Span(end, end)))
-        held.append(token)
-    return Text.joined(held)
+        if pieces and token.string[:1].isalpha() and _WORD.match(pieces[-1].string):
+            end = pieces[-1].span().end
+            pieces.append(Text.at(" ", Span(end, end)))
+        pieces.append(token)
+    return Text.joined(pieces)
 
 
 class Macros:
@@ -93,5 +93,5 @@ class Macros:
         if "\\" not in source.string and "%" not in source.string:
             return source.stripped()
         self._stream.follow(source)
-        held = [token for token in iter(self._stream.next, None) if token.string[0] != "%"]
-        return joined(held).stripped()
+        tokens = [token for token in iter(self._stream.next, None) if token.string[0] != "%"]
+        return joined(tokens).stripped()

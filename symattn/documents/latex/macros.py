@@ -115,44 +115,44 @@ class Stream:
         """The next token as it stands; none at the end."""
         return self._pushed.pop() if self._pushed else next(self._source, None)
 
-    def push(self, held: Iterable[Text]) -> None:
+    def push(self, tokens: Iterable[Text]) -> None:
         """Put tokens back, or before those that come."""
-        self._pushed.extend(reversed(list(held)))
+        self._pushed.extend(reversed(list(tokens)))
 
     def group(self, opening: str = "{", closing: str = "}") -> list[Text]:
         """The next group with its braces, or none and nothing read where no group
         is next. One that isn't closed ends with its paragraph."""
         if self.stopped:
             return []
-        held = self._space()
-        start, paragraph, depth = len(held), 0, 0
+        tokens = self._space()
+        start, paragraph, depth = len(tokens), 0, 0
         while (token := self.raw()) is not None:
-            held.append(token)
+            tokens.append(token)
             string = token.string
-            if len(held) == start + 1 and string != opening:
-                self.push(held)
+            if len(tokens) == start + 1 and string != opening:
+                self.push(tokens)
                 return []
             if string == closing and depth == (opening == "{"):
-                self._count(held)
-                return held[start:]
+                self._count(tokens)
+                return tokens[start:]
             depth += (string == "{") - (string == "}")
             if not paragraph and is_paragraph(token):
-                paragraph = len(held) - 1
-            if opening == "[" and (paragraph or depth < 0 or len(held) > _OPTION):
+                paragraph = len(tokens) - 1
+            if opening == "[" and (paragraph or depth < 0 or len(tokens) > _OPTION):
                 break
-        self._count(held)
+        self._count(tokens)
         kept = paragraph if opening == "{" else 0
-        self.push(held[kept:])
-        return [*held[start:kept], Text.at(closing, held[kept - 1].span())] if kept else []
+        self.push(tokens[kept:])
+        return [*tokens[start:kept], Text.at(closing, tokens[kept - 1].span())] if kept else []
 
     def argument(self) -> list[Text]:
         """The next group, or the next token or character alone."""
         if group := self.group():
             return group
-        held = self._space()
+        space = self._space()
         token = self.raw()
         if token is None or token.string == "}" or is_paragraph(token):
-            self.push([*held, token] if token else held)
+            self.push([*space, token] if token else space)
             return []
         if token.string[0] == "\\":
             return [token]
@@ -161,11 +161,11 @@ class Stream:
 
     def opens(self) -> bool:
         """Whether a group is next; its brace is taken then."""
-        held = self._space()
+        space = self._space()
         token = self.raw()
         if token is not None and token.string == "{":
             return True
-        self.push([*held, token] if token else held)
+        self.push([*space, token] if token else space)
         return False
 
     def star(self) -> list[Text]:
@@ -179,15 +179,15 @@ class Stream:
     def _space(self) -> list[Text]:
         """White space that is next, but for an empty line; what follows it in the
         same token is put back."""
-        held: list[Text] = []
+        tokens: list[Text] = []
         while (token := self.raw()) is not None:
             rest = len(token.string.lstrip())
             if rest or is_paragraph(token):
                 space = len(token) - rest if rest else 0
                 self.push([token[space:] if space else token])
-                return [*held, token[:space]] if space else held
-            held.append(token)
-        return held
+                return [*tokens, token[:space]] if space else tokens
+            tokens.append(token)
+        return tokens
 
     def _expand(self, call: Text, macro: Macro) -> None:
         """Put what a macro stands for before what comes."""
@@ -195,18 +195,18 @@ class Stream:
         for number, letter in enumerate(macro.signature):
             match letter:
                 case "m":
-                    held = self.argument()
+                    argument = self.argument()
                 case "o":
-                    held = self.group("[", "]")
+                    argument = self.group("[", "]")
                 case "p":
-                    held = self._parenthesis()
+                    argument = self._parenthesis()
                 case _:
-                    held = self.star()
-            if held:
-                span = span.to(held[-1].span())
-            inner = held[1:-1] if len(held) > 1 else held
+                    argument = self.star()
+            if argument:
+                span = span.to(argument[-1].span())
+            inner = argument[1:-1] if len(argument) > 1 else argument
             if letter in "mo":
-                arguments.append(inner if held or number else list(macro.default))
+                arguments.append(inner if argument or number else list(macro.default))
         written: list[Text] = []
         for token in macro.body:
             string = token.string
@@ -226,11 +226,11 @@ class Stream:
         self.push([token] if token else [])
         return []
 
-    def _count(self, held: list[Text]) -> None:
+    def _count(self, tokens: list[Text]) -> None:
         """Tokens were moved; beyond what is bearable, no more will be."""
-        self._moved += len(held) + sum(map(len, held)) + 1
+        self._moved += len(tokens) + sum(map(len, tokens)) + 1
         if self._moved > MACROS.most and self.stopped is None:
-            self.stopped = held[0].span() if held else Span(0, 0)
+            self.stopped = tokens[0].span() if tokens else Span(0, 0)
 
     def _skip(self) -> None:
         """Leave out what stands under a condition that never holds."""

@@ -111,8 +111,8 @@ def shown(token: Text) -> tuple[Text, str]:
     if head is None:
         return token, ""
     language = head["minted"] or head["inline"] or ""
-    if found := _LANGUAGE.search(head["options"] or head["inlined"] or ""):
-        language = found[1]
+    if match := _LANGUAGE.search(head["options"] or head["inlined"] or ""):
+        language = match[1]
     if not token.string.startswith("\\begin"):
         return token[head.end() + 1 : len(token) - 1], language.lower()
     end = token.string.rfind("\\end{")
@@ -123,6 +123,6 @@ def shown(token: Text) -> tuple[Text, str]:
 def _inline(string: str, at: int) -> int:
     """Where code in a line ends, of which all but its marks and what is between ends at ``at``."""
     mark = string[at : at + 1]
-    shown = string[at + 1 : at + 1 + _INLINE]
-    length = shown.find({"{": "}"}.get(mark, mark)) if mark.strip() else -1
-    return at if length < 0 or len(shown[:length].splitlines()) > 1 else at + length + 2
+    rest = string[at + 1 : at + 1 + _INLINE]
+    length = rest.find({"{": "}"}.get(mark, mark)) if mark.strip() else -1
+    return at if length < 0 or len(rest[:length].splitlines()) > 1 else at + length + 2

@@ -25,14 +25,14 @@ def matrix(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
     if not rows or len({len(row) for row in rows}) > 1 or sum(map(len, rows)) > ENTRIES.most:
         raise Unread
     columns_said, rows_said, rows = _labels(grammar, rows)
-    made = [
+    lines = [
         Labelled(
             tuple(_cell(grammar, *cell) for cell in row),
             span=grammar.span(row[0][0], row[-1][1]),
         )
         for row in rows
     ]
-    return Labelled(tuple(made), rows_said, columns_said, span=grammar.span(opening, end + 1))
+    return Labelled(tuple(lines), rows_said, columns_said, span=grammar.span(opening, end + 1))
 
 
 def _labels(
@@ -58,15 +58,15 @@ def _labels(
 def cut(grammar: Grammar, piece: tuple[int, int], kind: str) -> list[tuple[int, int]]:
     """A range at the tokens of a kind, outside of brackets."""
     start, end = piece
-    found, at, begun = [], start, start
+    ranges, at, begun = [], start, start
     while at < end:
         if grammar.partners[at] > at:
             at = grammar.partners[at]
         elif grammar.tokens[at].kind == kind:
-            found.append((begun, at))
+            ranges.append((begun, at))
             begun = at + 1
         at += 1
-    return [*found, (begun, end)]
+    return [*ranges, (begun, end)]
 
 
 def _is_said(grammar: Grammar, start: int, end: int) -> bool:
@@ -96,16 +96,16 @@ def listed(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
     beside = cut(grammar, (start, end), "condition")
     if len(beside) > 1 and all(grammar.tokens[end].text == r"\mid" for _, end in beside[:-1]):
         # [H_1 \mid H_2] are matrices side by side.
-        return Labelled(tuple(grammar.inside(*one) for one in beside), span=span)
+        return Labelled(tuple(grammar.inside(*part) for part in beside), span=span)
     rows = grammar.pieces(start, end, ";")
     if len(rows) > 1:
-        made = [_row(grammar, *row) for row in rows]
-        if len({len(row) for row in made}) > 1:
+        lines = [_row(grammar, *row) for row in rows]
+        if len({len(row) for row in lines}) > 1:
             raise Unread
         return Labelled(
             tuple(
                 Labelled(row, span=grammar.span(*piece))
-                for row, piece in zip(made, rows, strict=True)
+                for row, piece in zip(lines, rows, strict=True)
             ),
             span=span,
         )
@@ -138,7 +138,7 @@ def _row(grammar: Grammar, start: int, end: int) -> tuple[Tree, ...]:
 
 def _apart(grammar: Grammar, start: int, end: int) -> list[tuple[int, int]]:
     """Numbers, or lists, that only blanks keep apart; none where there is anything else."""
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     at = start
     while at < end:
         token = grammar.tokens[at]
@@ -156,7 +156,7 @@ def _apart(grammar: Grammar, start: int, end: int) -> list[tuple[int, int]]:
             at = grammar.partners[at] + 1
         else:
             return []
-        if found and not grammar.tokens[begun].spaced and token.text != "[":
+        if ranges and not grammar.tokens[begun].spaced and token.text != "[":
             return []
-        found.append((begun, at))
-    return found if len(found) > 1 else []
+        ranges.append((begun, at))
+    return ranges if len(ranges) > 1 else []

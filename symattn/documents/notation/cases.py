@@ -28,7 +28,7 @@ def cases(grammar: Grammar, start: int, end: int) -> Tree:
         raise Unread
     entries = [grammar.inside(*_trimmed(grammar, *row[0])) for row in rows]
     conditions = [_condition(grammar, *row[1]) if len(row) > 1 else None for row in rows]
-    hidden = [isinstance(one, Figure) and one.text == MINUS_INFINITY for one in entries]
+    hidden = [isinstance(entry, Figure) and entry.text == MINUS_INFINITY for entry in entries]
     if sum(hidden) != 1:
         raise Unread
     kept = hidden.index(False)
@@ -56,7 +56,7 @@ def _condition(grammar: Grammar, start: int, end: int) -> syntax.Comparison | No
     for at in range(start + 1, end - 1):
         relation = grammar.tokens[at]
         sides = grammar.tokens[at - 1], grammar.tokens[at + 1]
-        if relation.kind == "inequality" and all(one.kind == "name" for one in sides):
-            letters = tuple(syntax.Name(one.text) for one in sides)
+        if relation.kind == "inequality" and all(side.kind == "name" for side in sides):
+            letters = tuple(syntax.Name(side.text) for side in sides)
             return syntax.Comparison(letters, (relation.text,))
     return None

@@ -34,9 +34,9 @@ class Draft:
 
     def link(self, link: Link) -> None:
         """A link; of several, the one that claims least."""
-        held = self.after
+        current = self.after
         weaker: tuple[Link, ...] = ("→", "≈", ":")
-        self.after = next((one for one in weaker if one in (link, held)), link)
+        self.after = next((candidate for candidate in weaker if candidate in (link, current)), link)
 
     def chain(self) -> Chain:
         """The chain as it is."""
@@ -57,25 +57,25 @@ def spread(names: Sequence[Draft], chain: Draft, values: Sequence[Draft]) -> lis
     if len(names) != len(values):
         name = first.name if isinstance(first, Named) else ""
         return [*names, replace(chain, members=[Opaque(name, chain.spans[0]), *rest]), *values]
-    found: list[Draft] = []
-    named = [(one.members[0], one.spans[0]) for one in (*names, chain)]
-    said = [(rest, chain.spans[1:], chain.links)] + [
-        (one.members, one.spans, [*chain.links[:1], *one.links]) for one in values
+    drafts: list[Draft] = []
+    named = [(draft.members[0], draft.spans[0]) for draft in (*names, chain)]
+    contents = [(rest, chain.spans[1:], chain.links)] + [
+        (draft.members, draft.spans, [*chain.links[:1], *draft.links]) for draft in values
     ]
-    for (name_, place), (members, spans, links) in zip(named, said, strict=True):
-        found.append(Draft([name_, *members], [place, *spans], list(links)))
-    return found
+    for (name_, place), (members, spans, links) in zip(named, contents, strict=True):
+        drafts.append(Draft([name_, *members], [place, *spans], list(links)))
+    return drafts
 
 
 def joined(pieces: Iterable[Words | Draft]) -> tuple[Words | Chain, ...]:
     """Pieces in order; a chain that goes on in the next piece is one."""
-    found: list[Words | Draft] = []
+    parts: list[Words | Draft] = []
     for piece in pieces:
         if isinstance(piece, Words):
             if piece.text.strip() or piece.figures:
-                found.append(piece)
+                parts.append(piece)
             continue
-        last = found[-1] if found else None
+        last = parts[-1] if parts else None
         if isinstance(last, Draft) and (last.after or piece.before):
             last.link(piece.before or last.after or "=")
             for i, (member, span) in enumerate(zip(piece.members, piece.spans, strict=True)):
@@ -86,5 +86,5 @@ def joined(pieces: Iterable[Words | Draft]) -> tuple[Words | Chain, ...]:
                 last.link(piece.after)
             continue
         if piece.members:
-            found.append(piece)
-    return tuple(piece.chain() if isinstance(piece, Draft) else piece for piece in found)
+            parts.append(piece)
+    return tuple(piece.chain() if isinstance(piece, Draft) else piece for piece in parts)

@@ -66,17 +66,17 @@ class Grammar:
 
     def figures(self, start: int, end: int) -> tuple[Figure, ...]:
         """The numbers in a range, each with the sign and the percent sign at it."""
-        found: list[Figure] = []
+        figures: list[Figure] = []
         for i in range(start, end):
             token = self.tokens[i]
             if token.kind == "number" and i not in self.silent:
-                found.append(self.figure(i, self._signed(i, start)))
+                figures.append(self.figure(i, self._signed(i, start)))
             elif token.kind == "words":
-                found.extend(
+                figures.extend(
                     Figure(number, self.text.span(at, at + len(number)))
                     for at, number in numbers_in(token)
                 )
-        return tuple(found)
+        return tuple(figures)
 
     def _signed(self, at: int, start: int) -> bool:
         """Whether a minus sign belongs to a number that isn't part of a tree."""
@@ -156,7 +156,7 @@ class Grammar:
 
     def inside(self, start: int, end: int) -> Tree:
         """A whole range as a tree."""
-        held = self.at, self.end, self.prose
+        state = self.at, self.end, self.prose
         self.at, self.end, self.prose = start, end, False
         self.depth += 1
         try:
@@ -167,7 +167,7 @@ class Grammar:
                 raise Unread
             return tree
         finally:
-            self.at, self.end, self.prose = held
+            self.at, self.end, self.prose = state
             self.depth -= 1
 
     def group(self, at: int) -> tuple[int, int]:
@@ -237,13 +237,13 @@ class Grammar:
                 self.at = mark
                 return left
             entry = None if sign else looked_up(self, mark, left, right)
-            found = entry or joined(sign, left, right)
-            if isinstance(found, Figure):
+            tree = entry or joined(sign, left, right)
+            if isinstance(tree, Figure):
                 numbers = [i for i in range(mark - 1, self.at) if self.tokens[i].kind == "number"]
                 late = [i for i in numbers if i >= mark]
                 self.silent.update(late)
                 self.merged.extend(late)
-            left = found
+            left = tree
 
     def unary(self) -> Tree:
         """A value with its sign; that of a number is part of its figure."""
@@ -265,9 +265,9 @@ class Grammar:
             if following.kind == "number" and not powered and self._glued(self.at - 1, self.at):
                 self._bounded(following)
                 self.at += 1
-                found = self.figure(self.at - 1, negative=True)
+                figure = self.figure(self.at - 1, negative=True)
                 self.at += self.peek().kind == "percent"
-                return self.after(found)
+                return self.after(figure)
             return syntax.Negative(self.unary())
         finally:
             self.depth -= 1
@@ -326,10 +326,10 @@ class Grammar:
                 self.at += 2
                 tree = syntax.Transposed(tree)
             elif token.text == "[" and not token.spaced and not isinstance(tree, Figure):
-                found = scripts.bracketed(self, tree)
-                if found is None:
+                indexed = scripts.bracketed(self, tree)
+                if indexed is None:
                     return tree
-                tree = found
+                tree = indexed
             else:
                 return tree
 
@@ -340,9 +340,9 @@ class Grammar:
             case "number":
                 self._bounded(token)
                 self.at += 1
-                found = self.figure(self.at - 1)
+                figure = self.figure(self.at - 1)
                 self.at += self.peek().kind == "percent"
-                return found
+                return figure
             case "name":
                 return values.name(self)
             case "open":
@@ -386,17 +386,17 @@ class Grammar:
 
     def pieces(self, start: int, end: int, signs: str = ",") -> list[tuple[int, int]]:
         """The parts of a range between separators, an empty last one left out."""
-        found, at, begun = [], start, start
+        pieces, at, begun = [], start, start
         while at < end:
             if self.partners[at] > at:
                 at = self.partners[at]
             elif self.tokens[at].kind == "separator" and self.tokens[at].text in signs:
-                found.append((begun, at))
+                pieces.append((begun, at))
                 begun = at + 1
             at += 1
-        if begun < end or not found:
-            found.append((begun, end))
-        return found
+        if begun < end or not pieces:
+            pieces.append((begun, end))
+        return pieces
 
 
 _END = Token("", "", -1, -1)
@@ -414,9 +414,9 @@ def figures_in(tree: Member) -> Iterator[Figure]:
 
 def _walked(tree: Member) -> Iterator[tuple[Member, int]]:
     """A tree and all that it is made of, in order, with how deep it is."""
-    held: list[tuple[Member, int]] = [(tree, 0)]
-    while held:
-        node, depth = held.pop()
+    stack: list[tuple[Member, int]] = [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
         yield node, depth
         if not isinstance(node, Opaque):
-            held.extend((one, depth + 1) for one in reversed(syntax.inside(node)))
+            stack.extend((child, depth + 1) for child in reversed(syntax.inside(node)))

@@ -34,9 +34,9 @@ def subscript(base: str, tokens: Sequence[Token]) -> tuple[Index, ...] | None:
         return None
     pieces = _parted(tokens)
     if len(pieces) > 1:
-        found = [index(piece) for piece in pieces]
-        known = tuple(one for one in found if one is not None)
-        return known if len(known) == len(found) else None
+        indices = [index(piece) for piece in pieces]
+        known = tuple(key for key in indices if key is not None)
+        return known if len(known) == len(indices) else None
     texts = [token.text for token in tokens]
     together = "".join(texts)
     if together.isdigit() and together.isascii():
@@ -52,17 +52,17 @@ def subscript(base: str, tokens: Sequence[Token]) -> tuple[Index, ...] | None:
         return tuple(
             syntax.Literal(sign) if sign.isdigit() else syntax.Name(sign) for sign in together
         )
-    one = index(tokens)
-    return (one,) if isinstance(one, syntax.Binary) else None
+    key = index(tokens)
+    return (key,) if isinstance(key, syntax.Binary) else None
 
 
 def brackets(tokens: Sequence[Token]) -> tuple[Index, ...] | None:
     """What stands in brackets right behind a name as indices: ``[0, 1]``, ``[:, j]``."""
     if not are_indices(tokens):
         return None
-    found = [index(piece) for piece in _parted(tokens)]
-    known = tuple(one for one in found if one is not None)
-    return known if len(known) == len(found) else None
+    indices = [index(piece) for piece in _parted(tokens)]
+    known = tuple(key for key in indices if key is not None)
+    return known if len(known) == len(indices) else None
 
 
 def are_indices(tokens: Sequence[Token]) -> bool:
@@ -116,7 +116,7 @@ def entry(tree: Tree, indices: Sequence[Index]) -> Tree:
     >>> syntax.text(entry(A, (1, 2))), syntax.text(entry(A, (1, j)))
     ('A[1, 2]', 'A[1, j]')
     """
-    keys = tuple(one for one in indices if isinstance(one, int | syntax.Span))
+    keys = tuple(index for index in indices if isinstance(index, int | syntax.Span))
     if len(keys) == len(indices):
         match tree:
             case syntax.Indexed(operand, (int() as line,)) if len(keys) == 1:
@@ -125,9 +125,9 @@ def entry(tree: Tree, indices: Sequence[Index]) -> Tree:
     if isinstance(indices[0], syntax.Span):
         tree = syntax.Transposed(tree)
     places = tuple(
-        syntax.Literal(str(one)) if isinstance(one, int) else one
-        for one in indices
-        if not isinstance(one, syntax.Span)
+        syntax.Literal(str(index)) if isinstance(index, int) else index
+        for index in indices
+        if not isinstance(index, syntax.Span)
     )
     match tree:
         case syntax.Cell(operand, (row,)) if len(places) == 1:

@@ -37,7 +37,7 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
     partners = matched(tokens)
     gone = bytearray(len(tokens))
     breaks = _broken_rows(tokens, partners)
-    found: list[Token] = []
+    kept: list[Token] = []
     #: Labels of braces, which are read behind the formula.
     labels: list[Token] = []
     braced: set[int] = set()
@@ -56,7 +56,7 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
                 continue
             if at - 1 in braced and at + 1 < len(tokens) and tokens[at].kind == "script":
                 label = partners[at + 1]
-                found.append(token)
+                kept.append(token)
                 if 0 < label - at <= _LABEL:
                     labels.append(Token("separator", "quad", token.end, token.end))
                     labels.extend(_shown(tokens[at + 2 : label], string))
@@ -67,10 +67,10 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
                     at += 1
             if token.kind == "open" and text[1:] in WITH_ARGUMENT:
                 at = _after_arguments(tokens, partners, at, 1)
-            found.append(token._replace(spaced=token.spaced or spaced))
+            kept.append(token._replace(spaced=token.spaced or spaced))
             spaced = False
         elif at - 1 in breaks:
-            found.append(token._replace(kind="row"))
+            kept.append(token._replace(kind="row"))
         elif text in IGNORED:
             spaced = True
             if text in (r"\left", r"\right") and at < len(tokens) and tokens[at].text == ".":
@@ -87,25 +87,25 @@ def _shown(tokens: list[Token], string: str) -> list[Token]:
             _flatten(tokens, partners, gone, at)
         elif text in UPRIGHT and at < len(tokens) and tokens[at].text == "{" and partners[at] > 0:
             inner = string[tokens[at].end : tokens[partners[at]].start]
-            found.extend(_upright(inner, tokens, at, partners[at], token))
+            kept.extend(_upright(inner, tokens, at, partners[at], token))
             at = partners[at] + 1
         elif text in UPRIGHT:
             continue
         elif text in (r"\frac", r"\dfrac", r"\tfrac", r"\cfrac"):
-            found.append(token._replace(text=r"\frac", spaced=token.spaced or spaced))
+            kept.append(token._replace(text=r"\frac", spaced=token.spaced or spaced))
             spaced = False
             while at < len(tokens) and tokens[at].kind == "number":
                 # \frac12 is a half.
                 number = tokens[at]
-                found.extend(
+                kept.extend(
                     Token("number", digit, number.start + i, number.start + i + 1)
                     for i, digit in enumerate(string[number.start : number.end])
                 )
                 at += 1
         else:
-            found.append(token._replace(spaced=token.spaced or spaced))
+            kept.append(token._replace(spaced=token.spaced or spaced))
             spaced = False
-    return found + labels
+    return kept + labels
 
 
 def _is_bare(tokens: Sequence[Token], gone: bytearray, opening: int, closing: int) -> bool:
@@ -120,7 +120,7 @@ def _is_bare(tokens: Sequence[Token], gone: bytearray, opening: int, closing: in
 
 def _broken_rows(tokens: Sequence[Token], partners: Sequence[int]) -> set[int]:
     r"""The ``\\ `` of matrices that have no ``\\\\``: what Markdown made of it."""
-    found: set[int] = set()
+    breaks: set[int] = set()
     for opening, token in enumerate(tokens):
         if token.kind != "open" or token.text[1:] not in MATRICES or partners[opening] < 0:
             continue
@@ -135,8 +135,8 @@ def _broken_rows(tokens: Sequence[Token], partners: Sequence[int]) -> set[int]:
                 rows.append(at)
             at += 1
         else:
-            found.update(rows)
-    return found
+            breaks.update(rows)
+    return breaks
 
 
 def _flatten(tokens: Sequence[Token], partners: Sequence[int], gone: bytearray, at: int) -> None:

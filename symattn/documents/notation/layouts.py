@@ -14,7 +14,7 @@ def laid_flat(tokens: list[Token]) -> list[Token]:
     """
     tokens = _by_columns(tokens)
     partners = matched(tokens)
-    found: list[Token] = []
+    flat: list[Token] = []
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -25,12 +25,12 @@ def laid_flat(tokens: list[Token]) -> list[Token]:
             and _lays_out(tokens, partners, at)
         ):
             opens = token.kind == "open"
-            if name.endswith("cases") and opens and any(t.text != r"\{" for t in found):
-                found.extend(tokens[at : partners[at] + 1])
+            if name.endswith("cases") and opens and any(t.text != r"\{" for t in flat):
+                flat.extend(tokens[at : partners[at] + 1])
                 at = partners[at] + 1
                 continue
-            if opens and found and found[-1].text == r"\{":
-                found.pop()
+            if opens and flat and flat[-1].text == r"\{":
+                flat.pop()
         elif token.kind == "row":
             following = at + 1
             aligned = False
@@ -39,22 +39,22 @@ def laid_flat(tokens: list[Token]) -> list[Token]:
             ):
                 aligned = True
                 following += 1
-            if not _continues(found, tokens[following : following + 1], aligned):
-                found.append(token)
+            if not _continues(flat, tokens[following : following + 1], aligned):
+                flat.append(token)
             at = following
             continue
         elif token.kind == "cell":
-            beside = [found[-1:], tokens[at + 1 : at + 2]]
-            kinds = {one[0].kind for one in beside if one}
-            if found and not kinds & {"relation", "separator", "row", "cell", "operator"}:
-                found.append(token._replace(kind="separator", text="quad"))
+            beside = [flat[-1:], tokens[at + 1 : at + 2]]
+            kinds = {neighbour[0].kind for neighbour in beside if neighbour}
+            if flat and not kinds & {"relation", "separator", "row", "cell", "operator"}:
+                flat.append(token._replace(kind="separator", text="quad"))
         elif partners[at] > at:
-            found.extend(tokens[at : partners[at] + 1])
+            flat.extend(tokens[at : partners[at] + 1])
             at = partners[at]
         else:
-            found.append(token)
+            flat.append(token)
         at += 1
-    return found
+    return flat
 
 
 def _lays_out(tokens: Sequence[Token], partners: Sequence[int], at: int) -> bool:
@@ -85,7 +85,7 @@ def _by_columns(tokens: list[Token]) -> list[Token]:
     """Tokens with the equations that stand side by side one after the other: those of
     the first two cells of each row, then those of the next."""
     partners = matched(tokens)
-    found: list[Token] = []
+    ordered: list[Token] = []
     copied = 0
     for opening, token in enumerate(tokens):
         closing = partners[opening]
@@ -94,14 +94,14 @@ def _by_columns(tokens: list[Token]) -> list[Token]:
         rows = _rows(tokens, partners, opening + 1, closing)
         if token.text[1:].endswith("cases") or max(map(len, rows)) < 3:
             continue
-        found += tokens[copied : opening + 1]
+        ordered += tokens[copied : opening + 1]
         for column in range(0, max(map(len, rows)), 2):
             for row in rows:
                 for start, end in row[column : column + 2]:
-                    found += [_CELL, *tokens[start:end]]
-                found.append(_ROW)
+                    ordered += [_CELL, *tokens[start:end]]
+                ordered.append(_ROW)
         copied = closing
-    return found + tokens[copied:]
+    return ordered + tokens[copied:]
 
 
 _CELL, _ROW = Token("cell", "&", -1, -1), Token("row", "", -1, -1)

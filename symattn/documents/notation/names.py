@@ -54,7 +54,7 @@ def plain_name(written: str) -> str:
             scripts["^"].append(RAISED[piece])
         else:
             into.append(_letters(piece))
-    parts = ("".join(held) for held in (base, marks, scripts["_"], scripts["^"]))
+    parts = ("".join(letters) for letters in (base, marks, scripts["_"], scripts["^"]))
     plain = [re.sub(r"[^A-Za-z0-9]++", "_", part).strip("_") for part in parts]
     name = "_".join(part for part in plain if part)
     if re.match("_[A-Za-z]", written):

@@ -106,7 +106,7 @@ class _Prose:
 
     def names(self, start: int, at: int) -> list[tuple[int, int]]:
         """The names right before a chain, parted by commas: ``Q, K, V = ...``."""
-        found: list[tuple[int, int]] = []
+        names: list[tuple[int, int]] = []
         while at - 2 >= start and self.tokens[at - 1].text == ",":
             begun = at - 2
             if begun - 2 >= start and self.tokens[begun - 1].kind == "script":
@@ -114,9 +114,9 @@ class _Prose:
             token = self.tokens[begun]
             if token.kind != "name" or is_word_text(token.text) or token.text in JOINING:
                 break
-            found.insert(0, (begun, at - 1))
+            names.insert(0, (begun, at - 1))
             at = begun
-        return found
+        return names
 
     def lone(self, start: int, end: int) -> Draft:
         """One member that nothing is said of."""
@@ -124,14 +124,14 @@ class _Prose:
 
     def values(self, at: int, count: int) -> tuple[list[Draft], int]:
         """So many values behind commas, or fewer."""
-        found: list[Draft] = []
-        while len(found) < count and at < len(self.tokens) and self.tokens[at].text == ",":
+        drafts: list[Draft] = []
+        while len(drafts) < count and at < len(self.tokens) and self.tokens[at].text == ",":
             member, after = self.member(at + 1, further=True)
             if member is None:
                 break
-            found.append(Draft([member], [self.grammar.span(at + 1, after)]))
+            drafts.append(Draft([member], [self.grammar.span(at + 1, after)]))
             at = after
-        return found, at
+        return drafts, at
 
     def is_passed(self, at: int) -> bool:
         """Whether a token is a word among words: nothing begins with it."""
@@ -320,7 +320,7 @@ class _Prose:
             return False
         whole = start == 0 and end == len(self.tokens)
         if len(draft.members) > 1 or draft.after:
-            if draft.after == "=" or not all(isinstance(one, Named) for one in draft.members):
+            if draft.after == "=" or not all(isinstance(item, Named) for item in draft.members):
                 return True
             words = any(is_word(member) for member in draft.members)
             return not words or (whole and "→" not in draft.links)
@@ -349,7 +349,7 @@ def is_mathematics(member: Member) -> bool:
         case syntax.Binary(_, left, right):
             if any("." in figure.text for figure in figures_in(member)):
                 return True
-            return any(is_mathematics(one) or _is_letter(one) for one in (left, right))
+            return any(is_mathematics(side) or _is_letter(side) for side in (left, right))
         case Named() | Figure() | Opaque():
             return False
         case syntax.Indexed() | syntax.Cell() | syntax.Power():

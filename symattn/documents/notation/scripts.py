@@ -29,7 +29,7 @@ def silent(tokens: Sequence[Token], partners: Sequence[int]) -> tuple[set[int], 
     """The numbers that belong to names and indices: in subscripts, in the limits of
     sums, in brackets above a name or right behind it, and where an axis is said; and
     the brackets of indices."""
-    found: list[int] = []
+    places: list[int] = []
     indices: set[int] = set()
     large = False
     at = 0
@@ -41,18 +41,18 @@ def silent(tokens: Sequence[Token], partners: Sequence[int]) -> tuple[set[int], 
             if tokens[following].text in opening and partners[following] > 0:
                 end = partners[following] + 1
             if token.text == "_" or large or _is_bracketed(tokens, at, end):
-                found.extend(range(following, end))
+                places.extend(range(following, end))
                 at = end
                 continue
         elif token.text in AXES and tokens[following : following + 1]:
             if tokens[following].text == "=":
-                found.extend(range(following, min(following + 3, len(tokens))))
+                places.extend(range(following, min(following + 3, len(tokens))))
         elif token.text == "[" and _is_index(tokens, partners, indices, at):
-            found.extend(range(at, partners[at]))
+            places.extend(range(at, partners[at]))
             indices.add(at)
         large = token.text in _LARGE or (large and token.kind == "script")
         at += 1
-    return {i for i in found if tokens[i].kind == "number"}, indices
+    return {i for i in places if tokens[i].kind == "number"}, indices
 
 
 def _is_bracketed(tokens: Sequence[Token], at: int, end: int) -> bool:
@@ -126,8 +126,8 @@ def named(grammar: Grammar, start: int, written: str) -> Tree:
             if token.text == "_":
                 if _is_size(inner):
                     continue
-                if indices is None and (found := subscript(plain_name(written), inner)):
-                    indices = found
+                if indices is None and (keys := subscript(plain_name(written), inner)):
+                    indices = keys
                     continue
             elif is_transpose(inner):
                 transposed = True
@@ -195,12 +195,12 @@ def scripted(grammar: Grammar, tree: Tree, sign: str) -> Tree:
             raise Unread
         if _is_size(inner):
             return tree
-        found = subscript("A", inner)
-        if found is None and len(inner) == 1 and re.fullmatch("[0-9]{1,9}", inner[0].text):
-            found = (int(inner[0].text),)
-        if found is None:
+        indices = subscript("A", inner)
+        if indices is None and len(inner) == 1 and re.fullmatch("[0-9]{1,9}", inner[0].text):
+            indices = (int(inner[0].text),)
+        if indices is None:
             raise Unread
-        return entry(tree, found)
+        return entry(tree, indices)
     if is_transpose(inner) and not isinstance(tree, Figure):
         return syntax.Transposed(tree)
     return syntax.Power(tree, grammar.inside(start, end))
@@ -222,8 +222,8 @@ def bracketed(grammar: Grammar, tree: Tree) -> Tree | None:
     end = grammar.partners[opening]
     if opening not in grammar.indices or end >= grammar.end or isinstance(tree, syntax.Array):
         return None
-    found = brackets(grammar.tokens[opening + 1 : end])
-    if found is None:
+    indices = brackets(grammar.tokens[opening + 1 : end])
+    if indices is None:
         return None
     grammar.at = end + 1
-    return entry(tree, found)
+    return entry(tree, indices)

@@ -235,19 +235,19 @@ def _is_prime(string: str, at: int) -> bool:
 def matched(tokens: Sequence[Token]) -> list[int]:
     """For each bracket the place of its partner, -1 where it has none, and for the rest."""
     partners = [-1] * len(tokens)
-    held: list[int] = []
+    opened: list[int] = []
     for at, token in enumerate(tokens):
         if token.kind == "open":
-            held.append(at)
+            opened.append(at)
         elif token.kind == "close":
             hard = token.text == "}" or (token.text[0] == "\\" and token.text != r"\}")
-            while held and hard and not _is_pair(tokens[held[-1]].text, token.text):
-                held.pop()
-            if held and _is_pair(tokens[held[-1]].text, token.text):
-                partners[at] = held[-1]
-                partners[held.pop()] = at
-            elif held and not hard and tokens[held[-1]].text in ("(", "["):
-                held.pop()
+            while opened and hard and not _is_pair(tokens[opened[-1]].text, token.text):
+                opened.pop()
+            if opened and _is_pair(tokens[opened[-1]].text, token.text):
+                partners[at] = opened[-1]
+                partners[opened.pop()] = at
+            elif opened and not hard and tokens[opened[-1]].text in ("(", "["):
+                opened.pop()
     return partners
 
 

@@ -99,12 +99,12 @@ def _is_operand(grammar: Grammar, token: Token) -> bool:
     return token.kind == "number" or (grammar.latex and token.kind in ("name", "command"))
 
 
-def _ungrouped(function: str, found: Tree) -> Tree:
+def _ungrouped(function: str, tree: Tree) -> Tree:
     """What square brackets hold that only group: ``exp[x]``."""
-    match found:
+    match tree:
         case Labelled((item,)) if function in ("exp", "log") and not isinstance(item, Labelled):
             return item
-    return found
+    return tree
 
 
 def command(grammar: Grammar, token: Token) -> Tree:

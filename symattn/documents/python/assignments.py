@@ -60,24 +60,24 @@ def assigned(
 
 def _set(reader: Reader, target: ast.Subscript, value: ast.expr, frame: Frame) -> Chain | None:
     """``S[i, j] = value``; ``S[mask == 0] = -inf`` gives all of S anew."""
-    found = reader.tried(value)
+    meaning = reader.tried(value)
     place: ast.expr = target
     name = owner(target)
-    held = frame.scope.stands_for.get(name)
-    if name not in frame.filling and held is not None and not isinstance(held, Named):
+    current = frame.scope.stands_for.get(name)
+    if name not in frame.filling and current is not None and not isinstance(current, Named):
         frame.scope.stands_for[name] = UNKNOWN
         return None
-    if isinstance(target.value, ast.Name) and not _is_entry(target.slice, found):
+    if isinstance(target.value, ast.Name) and not _is_entry(target.slice, meaning):
         place = target.value
         try:
             hidden = reader.tree(target.slice)
             scores = reader.tree(target.value)
-            found = library.masked(scores, library.negated(hidden), found)
+            meaning = library.masked(scores, library.negated(hidden), meaning)
         except Unread:
-            found = UNKNOWN
+            meaning = UNKNOWN
     elif name in frame.names and name not in frame.filling:
-        place, found = target.value, UNKNOWN
-    return _chain(reader, [place], value, found, frame)
+        place, meaning = target.value, UNKNOWN
+    return _chain(reader, [place], value, meaning, frame)
 
 
 def _unpacked(
@@ -89,29 +89,31 @@ def _unpacked(
     written: Sequence[ast.expr] = [value] * len(targets)
     if isinstance(value, ast.Tuple) and len(value.elts) == len(targets):
         written = value.elts
-        values = [reader.tried(one) for one in written]
-    elif isinstance(found := reader.tried(value), Items) and len(found.items) == len(targets):
-        values = found.items
+        values = [reader.tried(expression) for expression in written]
+    elif isinstance(unpacked := reader.tried(value), Items) and len(unpacked.items) == len(targets):
+        values = unpacked.items
     chains: list[Chain | None] = []
     changed: set[str] = set()
-    for target, one, held in zip(targets, written, values, strict=True):
-        is_later = any(isinstance(part, ast.Name) and part.id in changed for part in ast.walk(one))
-        chains.append(_chain(reader, [target], one, UNKNOWN if is_later else held, frame))
+    for target, expression, meaning in zip(targets, written, values, strict=True):
+        is_later = any(
+            isinstance(part, ast.Name) and part.id in changed for part in ast.walk(expression)
+        )
+        chains.append(_chain(reader, [target], expression, UNKNOWN if is_later else meaning, frame))
         changed |= stored(target)
     return chains
 
 
 def _chain(
-    reader: Reader, targets: Sequence[ast.expr], value: ast.expr, found: Value, frame: Frame
+    reader: Reader, targets: Sequence[ast.expr], value: ast.expr, meaning: Value, frame: Frame
 ) -> Chain | None:
     """``targets = value``, and what is then known of the names."""
-    said = member(reader, value, found)
+    right = member(reader, value, meaning)
     members: list[Member] = []
     spans: list[Span] = []
     for target in targets:
         match target:
             case ast.Name(name):
-                if _bind(name, found, frame) and said != Named(name):
+                if _bind(name, meaning, frame) and right != Named(name):
                     members.append(Named(name, reader.span(target)))
                     spans.append(reader.span(target))
             case ast.Subscript():
@@ -121,11 +123,11 @@ def _chain(
             case _:
                 for name in stored(target):
                     _bind(name, UNKNOWN, frame)
-    if not members or said is None:
+    if not members or right is None:
         return None
     equal: Link = "="
     links = (equal,) * len(members)
-    return Chain((*members, said), links, (*spans, reader.span(value)), is_code=True)
+    return Chain((*members, right), links, (*spans, reader.span(value)), is_code=True)
 
 
 def _entry(reader: Reader, target: ast.Subscript, frame: Frame) -> syntax.Indexed | None:
@@ -142,11 +144,11 @@ def _entry(reader: Reader, target: ast.Subscript, frame: Frame) -> syntax.Indexe
     return entry if isinstance(entry, syntax.Indexed) else None
 
 
-def _bind(name: str, found: Value, frame: Frame) -> bool:
+def _bind(name: str, meaning: Value, frame: Frame) -> bool:
     """Let a name stand for what it is assigned; whether it is a quantity's own."""
     scope, own = frame.scope, frame.own
     if own is None or not (frame.depth == 0 or name in own or name not in frame.names):
-        scope.stands_for[name] = found
+        scope.stands_for[name] = meaning
         return False
     own.add(name)
     frame.names.add(name)
@@ -156,10 +158,10 @@ def _bind(name: str, found: Value, frame: Frame) -> bool:
     if frame.depth:
         scope.stands_for[name] = Named(name)
     try:
-        tree = scope.tree(found)
+        tree = scope.tree(meaning)
     except Unread:
-        if isinstance(found, Items | str | Applied):
-            scope.known[name] = found
+        if isinstance(meaning, Items | str | Applied):
+            scope.known[name] = meaning
         elif name in scope.meant:
             # It is no longer what it was told to be, and nobody knows what it is.
             scope.stands_for[name] = UNKNOWN
@@ -175,8 +177,8 @@ def _bind(name: str, found: Value, frame: Frame) -> bool:
     scope.shapes.pop(name, None)
     if shape is not None:
         scope.shapes[name] = shape
-    if isinstance(found, Items):
-        scope.known[name] = found
+    if isinstance(meaning, Items):
+        scope.known[name] = meaning
     elif isinstance(tree, Labelled | syntax.Literal):
         scope.known[name] = tree
     elif shape == ():
@@ -189,29 +191,29 @@ def changed(
     reader: Reader, at: ast.expr, values: Mapping[str, Value], frame: Frame
 ) -> Iterator[Chain]:
     """What branches and loops have made of names from outside, told where they begin."""
-    for name, found in sorted(values.items()):
-        told = name in frame.names if frame.depth == 0 else name in (frame.own or ())
-        if frame.own is None or not told:
+    for name, value in sorted(values.items()):
+        is_quantity = name in frame.names if frame.depth == 0 else name in (frame.own or ())
+        if frame.own is None or not is_quantity:
             if frame.own is None or frame.depth:
-                frame.scope.stands_for[name] = found
+                frame.scope.stands_for[name] = value
             else:
                 for known in (frame.scope.stands_for, frame.scope.known, frame.scope.shapes):
                     known.pop(name, None)
             continue
         frame.scope.stands_for.pop(name, None)
-        _bind(name, found, frame)
-        said = member(reader, at, found)
-        if said is not None and said != Named(name):
+        _bind(name, value, frame)
+        right = member(reader, at, value)
+        if right is not None and right != Named(name):
             span = reader.span(at)
-            yield Chain((Named(name, span), said), ("=",), (span, span), is_code=True)
+            yield Chain((Named(name, span), right), ("=",), (span, span), is_code=True)
 
 
 def reassigned(node: ast.AST) -> set[str]:
     """The names that a statement may assign, or set entries of."""
     entries = (
-        owner(one)
-        for one in ast.walk(node)
-        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)
+        owner(part)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
     )
     return stored(node).union(entries) - {""}
 
@@ -223,9 +225,9 @@ def stored(node: ast.AST) -> set[str]:
     ['a', 'b', 'c']
     """
     return {
-        one.id
-        for one in ast.walk(node)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+        part.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
     }
 
 
@@ -236,12 +238,12 @@ def owner(target: ast.expr) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _is_entry(key: ast.expr, found: Value) -> bool:
+def _is_entry(key: ast.expr, meaning: Value) -> bool:
     """Whether a key is that of an entry or a row, not of all that a mask names."""
     if isinstance(key, ast.Tuple):
-        return not any(isinstance(one, ast.Slice) for one in key.elts)
+        return not any(isinstance(part, ast.Slice) for part in key.elts)
     if isinstance(key, ast.Name):
-        return found != HIDDEN
+        return meaning != HIDDEN
     return isinstance(key, ast.Constant | ast.BinOp) or (
         isinstance(key, ast.UnaryOp) and not isinstance(key.op, ast.Invert | ast.Not)
     )

@@ -163,23 +163,23 @@ class Reader:
 
     def figures(self, node: ast.AST) -> tuple[Figure, ...]:
         """The numbers that an expression prints: not those of sizes, axes and indices."""
-        found: list[Figure] = []
+        figures: list[Figure] = []
         waiting: list[ast.AST] = [node]
         while waiting:
-            one = waiting.pop()
-            match one:
+            part = waiting.pop()
+            match part:
                 case ast.UnaryOp(op=ast.USub(), operand=ast.Constant() as operand):
-                    found += self._figure(operand, self.span(one), "-")
+                    figures += self._figure(operand, self.span(part), "-")
                 case ast.Constant():
-                    found += self._figure(one, self.span(one))
+                    figures += self._figure(part, self.span(part))
                 case ast.Subscript(value=value):
                     waiting.append(value)
                 case ast.Call(func=function, args=arguments):
                     drawn = library.RANDOM.search(_dotted(function))
                     waiting += [function, *([] if drawn else arguments)]
                 case _:
-                    waiting.extend(ast.iter_child_nodes(one))
-        return tuple(sorted(found, key=lambda figure: figure.span))
+                    waiting.extend(ast.iter_child_nodes(part))
+        return tuple(sorted(figures, key=lambda figure: figure.span))
 
     def _figure(self, node: ast.Constant, span: Span, sign: str = "") -> list[Figure]:
         text = self.written(node)
@@ -259,13 +259,13 @@ class Reader:
         return syntax.Negative(_numeric(self.scope.tree(value)))
 
     def _binary(self, op: str, left: ast.expr, right: ast.expr, depth: int) -> Value:
-        one, other = self.value(left, depth), self.value(right, depth)
+        first, other = self.value(left, depth), self.value(right, depth)
         if op in "+*" and (
-            (isinstance(one, Items) and isinstance(other, Items)) or _repeats(one, other)
+            (isinstance(first, Items) and isinstance(other, Items)) or _repeats(first, other)
         ):
             # Lists of Python are joined and repeated, not added.
             raise Unread
-        x, y = _numeric(self.scope.tree(one)), _numeric(self.scope.tree(other))
+        x, y = _numeric(self.scope.tree(first)), _numeric(self.scope.tree(other))
         scaled = library.scaled_array(op, x, y, self.scope)
         if scaled is None and op == "*":
             scaled = library.scaled_array(op, y, x, self.scope)
@@ -277,11 +277,11 @@ class Reader:
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr, depth: int) -> Value:
         """A mask held against 0 or 1, or numbers that are known against one."""
-        keep, held = self.tree(left, depth), self.tree(right, depth)
+        keep, limit = self.tree(left, depth), self.tree(right, depth)
         with suppress(Unread):
-            x, y = (number(str(self.scope.whole(one))) for one in (keep, held))
+            x, y = (number(str(self.scope.whole(side))) for side in (keep, limit))
             return masks.compared(x, op, y, self.scope)
-        text = held.text if isinstance(held, syntax.Literal) else None
+        text = limit.text if isinstance(limit, syntax.Literal) else None
         certain = masks.is_mask(keep, self.scope)
         if certain or (certain is None and isinstance(op, ast.Eq | ast.NotEq)):
             match op, text:
@@ -289,7 +289,7 @@ class Reader:
                     return keep
                 case (ast.Eq(), "0" | "0.0") | (ast.NotEq() | ast.Lt(), "1" | "1.0"):
                     return library.negated(keep)
-        return masks.compared(keep, op, held, self.scope)
+        return masks.compared(keep, op, limit, self.scope)
 
     def _attribute(self, node: ast.expr, value: ast.expr, attribute: str, depth: int) -> Value:
         if self._is_library(value):
@@ -330,8 +330,10 @@ class Reader:
             if not isinstance(applied, Applied):
                 raise Unread
             return self._apply(applied, node, depth)
-        types = [one for one in (*node.args, options.get("dtype")) if one and _type(one)]
-        values.extend(self.value(one, depth) for one in node.args if one not in types)
+        types = [
+            operand for operand in (*node.args, options.get("dtype")) if operand and _type(operand)
+        ]
+        values.extend(self.value(operand, depth) for operand in node.args if operand not in types)
         named = {}
         for word, argument in options.items():
             if word not in ("dtype", "device", "requires_grad", "index", "columns", "copy"):
@@ -341,12 +343,12 @@ class Reader:
                 return self._apply(applied, node, depth)
             if name in self.defined:
                 return self._defined(name, values, named)
-        made = self._library(name, values, named, path)
-        if any(_WHOLE.fullmatch(_type(one)) for one in types):
-            made = self.scope.tree(made)
-            if not masks.is_whole(made, self.scope):
+        result = self._library(name, values, named, path)
+        if any(_WHOLE.fullmatch(_type(operand)) for operand in types):
+            result = self.scope.tree(result)
+            if not masks.is_whole(result, self.scope):
                 raise Unread
-        return made
+        return result
 
     def _apply(self, applied: Applied, node: ast.Call, depth: int) -> Value:
         values = [self.value(argument, depth) for argument in node.args]
@@ -366,10 +368,10 @@ class Reader:
         if function is None:
             raise Unread
         given = Arguments(self.scope, values, named, path)
-        made = function(given)
+        result = function(given)
         if not given.is_spent:
             raise Unread
-        return made
+        return result
 
     def _is_library(self, node: ast.expr) -> bool:
         """Whether an expression is a library, or a part of one."""
@@ -397,20 +399,20 @@ def _numeric(tree: syntax.Tree) -> syntax.Tree:
     return tree
 
 
-def _part(found: Value, part: str) -> Items:
+def _part(dictionary: Value, part: str) -> Items:
     """The keys of a dictionary, its values, or both in pairs."""
-    if not isinstance(found, Items) or not found.keys:
+    if not isinstance(dictionary, Items) or not dictionary.keys:
         raise Unread
     if part == "keys":
-        return Items(found.keys)
+        return Items(dictionary.keys)
     if part == "values":
-        return Items(found.items, found.span, labels=found.keys)
-    return Items(tuple(map(Items, zip(found.keys, found.items, strict=True))))
+        return Items(dictionary.items, dictionary.span, labels=dictionary.keys)
+    return Items(tuple(map(Items, zip(dictionary.keys, dictionary.items, strict=True))))
 
 
-def _repeats(one: Value, other: Value) -> bool:
+def _repeats(first: Value, other: Value) -> bool:
     """Whether one of the two is a list, and the other a number."""
-    for values, times in ((one, other), (other, one)):
+    for values, times in ((first, other), (other, first)):
         if isinstance(values, Items) and isinstance(times, syntax.Literal):
             return True
     return False

@@ -99,9 +99,9 @@ class _Follower:
     def statement(self, source: Source, node: ast.stmt, frame: Frame) -> None:
         match node:
             case ast.Assign(targets=[ast.Name(name)], value=ast.Lambda(args=given, body=body)):
-                made = ast.FunctionDef(name, given, [ast.Return(body)], decorator_list=[])
-                made = ast.fix_missing_locations(ast.copy_location(made, node))
-                self.program.functions[name] = Definition(source, made)
+                function = ast.FunctionDef(name, given, [ast.Return(body)], decorator_list=[])
+                function = ast.fix_missing_locations(ast.copy_location(function, node))
+                self.program.functions[name] = Definition(source, function)
             case ast.Assign(targets=targets, value=value):
                 self.assign(source, node, targets, value, frame)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
@@ -136,12 +136,12 @@ class _Follower:
     def tell(
         self, source: Source, node: ast.stmt, pieces: Iterable[Words | Chain], frame: Frame
     ) -> Event | None:
-        said = tuple(pieces)
-        if not said or frame.is_silent:
+        parts = tuple(pieces)
+        if not parts or frame.is_silent:
             return None
-        told = Event(source, node, said)
-        self.events.append(told)
-        return told
+        event = Event(source, node, parts)
+        self.events.append(event)
+        return event
 
     # -- assignments ------------------------------------------------------------------
 
@@ -153,24 +153,24 @@ class _Follower:
         value: ast.expr,
         frame: Frame,
     ) -> None:
-        told = self.tell(
+        event = self.tell(
             source, node, assigned(self.reader(source, frame), targets, value, frame), frame
         )
         if isinstance(targets[-1], ast.Subscript):
             self._filled([owner(targets[-1])])
             return
         names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if told:
+        if event:
             self.program.filling.difference_update(names)
-        if told and isinstance(value, ast.Call) and last_name(value.func) in _EMPTY:
-            self.program.empty.update(dict.fromkeys(names, told))
+        if event and isinstance(value, ast.Call) and last_name(value.func) in _EMPTY:
+            self.program.empty.update(dict.fromkeys(names, event))
             self.program.filling.update(names)
 
     def _filled(self, names: Iterable[str]) -> None:
         """Arrays are no longer what they were before they were filled."""
         for name in names:
-            if (made := self.program.empty.pop(name, None)) is not None:
-                self.program.refilled.append(made)
+            if (event := self.program.empty.pop(name, None)) is not None:
+                self.program.refilled.append(event)
 
     def change(
         self,
@@ -181,7 +181,7 @@ class _Follower:
         frame: Frame,
     ) -> None:
         """Tell what a statement has made of names, which nobody may know."""
-        self._filled(name for name, found in values.items() if found is UNKNOWN)
+        self._filled(name for name, value in values.items() if value is UNKNOWN)
         self.tell(source, node, changed(self.reader(source, frame), at, values, frame), frame)
 
     # -- what is shown ----------------------------------------------------------------
@@ -209,15 +209,17 @@ class _Follower:
             if deeper is None:
                 break
             inner = deeper
-        found = reader.tried(inner)
-        if isinstance(inner, ast.Tuple) and isinstance(found, Items):
-            pieces = [piece for one in inner.elts for piece in shown(reader, one)]
+        meaning = reader.tried(inner)
+        if isinstance(inner, ast.Tuple) and isinstance(meaning, Items):
+            pieces = [piece for item in inner.elts for piece in shown(reader, item)]
             self.tell(source, node, pieces, frame)
             return
-        said = member(reader, inner, found)
+        quantity = member(reader, inner, meaning)
         # A call that gives nothing back shows nothing, though it may print.
-        if said is not None and not (isinstance(said, Opaque) and isinstance(value, ast.Call)):
-            self.tell(source, node, [mention(said, reader.span(value))], frame)
+        if quantity is not None and not (
+            isinstance(quantity, Opaque) and isinstance(value, ast.Call)
+        ):
+            self.tell(source, node, [mention(quantity, reader.span(value))], frame)
 
     def _compared(self, source: Source, node: ast.stmt, value: ast.expr, frame: Frame) -> bool:
         """``a == b`` and ``np.allclose(a, b)`` as the claims that they are."""
@@ -231,11 +233,11 @@ class _Follower:
             case _:
                 return False
         members: list[Member] = []
-        for one in (left, right):
+        for side in (left, right):
             try:
-                members.append(reader.tree(one))
+                members.append(reader.tree(side))
             except Unread:
-                members.append(reader.opaque(one))
+                members.append(reader.opaque(side))
         spans = (reader.span(left), reader.span(right))
         if all(isinstance(member, Opaque) for member in members):
             return True
@@ -257,20 +259,20 @@ class _Follower:
         scope, start = frame.scope, len(self.events)
         names = stored(node)
         before = {name: scope.stands_for[name] for name in names if name in scope.stands_for}
-        found: dict[str, Value] = {}
+        changes: dict[str, Value] = {}
         try:
             turns = list(rounds(self.reader(source, frame), node.iter))
             inner = replace(frame, own=None)
             for values in turns:
                 take(node.target, values, scope)
                 self.statements(source, node.body, inner)
-            found = {name: scope.stands_for.get(name, UNKNOWN) for name in names}
+            changes = {name: scope.stands_for.get(name, UNKNOWN) for name in names}
         except Unread:
-            found = dict.fromkeys(reassigned(node), UNKNOWN)
+            changes = dict.fromkeys(reassigned(node), UNKNOWN)
         for name in names:
             scope.stands_for.pop(name, None)
         scope.stands_for.update(before)
-        self.change(source, node, node.iter, found, frame)
+        self.change(source, node, node.iter, changes, frame)
         if frame.own is not None:
             self._fill(frame, start)
 
@@ -284,12 +286,16 @@ class _Follower:
                 ):
                     whole = tuple(key for key in keys if isinstance(key, int))
                     entries.setdefault(name, {})[whole] = value
-        for name, found in entries.items():
+        for name, trees in entries.items():
             shape = frame.scope.shapes.get(name, ())
-            count = prod(shape[: len(next(iter(found)))])
-            if len(found) != count or (tree := filled(found)) is None:
+            count = prod(shape[: len(next(iter(trees)))])
+            if len(trees) != count or (tree := filled(trees)) is None:
                 continue
-            place = next(k for k, one in enumerate(self.events[start:], start) if _fills(one, name))
+            place = next(
+                k
+                for k, candidate in enumerate(self.events[start:], start)
+                if _fills(candidate, name)
+            )
             first = self.events[place]
             (chain,) = first.pieces
             assert isinstance(chain, Chain)
@@ -304,12 +310,12 @@ class _Follower:
         if frame.depth >= _CALLS:
             raise Unread
         bound = self._arguments(definition, frame, values, named)
-        found: Value = UNKNOWN
+        result: Value = UNKNOWN
         tried = replace(frame, own=None, is_silent=True)
         with suppress(Unread):
-            found = self._result(definition, tried, dict(bound))
-        if found is not UNKNOWN and (frame.is_silent or _is_plain(definition.node, found)):
-            return found
+            result = self._result(definition, tried, dict(bound))
+        if result is not UNKNOWN and (frame.is_silent or _is_plain(definition.node, result)):
+            return result
         if frame.is_silent:
             raise Unread
         return self._result(definition, replace(frame, own=set()), dict(bound))
@@ -329,7 +335,7 @@ class _Follower:
         takes = definition.node.args
         if takes.vararg or takes.kwarg:
             raise Unread
-        parameters = [one.arg for one in (*takes.posonlyargs, *takes.args)]
+        parameters = [parameter.arg for parameter in (*takes.posonlyargs, *takes.args)]
         if len(values) > len(parameters):
             raise Unread
         reader = self.reader(definition.source, frame)
@@ -337,8 +343,8 @@ class _Follower:
         defaults = [None] * (len(parameters) - len(takes.defaults)) + list(takes.defaults)
         every = [*zip(parameters, defaults, strict=True)]
         every += [
-            (one.arg, default)
-            for one, default in zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
+            (parameter.arg, default)
+            for parameter, default in zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
         ]
         for name, default in every:
             if default is not None:
@@ -352,18 +358,18 @@ class _Follower:
         return bound
 
 
-def _is_plain(node: ast.FunctionDef, found: Value) -> bool:
+def _is_plain(node: ast.FunctionDef, result: Value) -> bool:
     """Whether a function's value says all of it: it is a single return, or a softmax."""
     body = [
-        one
-        for one in node.body
-        if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+        statement
+        for statement in node.body
+        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
     ]
     if len(body) == 1:
         return True
-    match found:
+    match result:
         case syntax.Call("softmax") | syntax.Transposed(syntax.Call("softmax")):
-            return not any(isinstance(one, ast.Expr) for one in body)
+            return not any(isinstance(statement, ast.Expr) for statement in body)
     return False
 
 

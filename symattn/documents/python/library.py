@@ -289,10 +289,10 @@ def _einsum(given: Arguments) -> Value:
     subscripts = given.value(0)
     if not isinstance(subscripts, str):
         raise Unread
-    found = re.fullmatch(r"(\w)(\w),(\w)(\w)->(\w)(\w)", subscripts.replace(" ", ""))
-    if not found:
+    match = re.fullmatch(r"(\w)(\w),(\w)(\w)->(\w)(\w)", subscripts.replace(" ", ""))
+    if not match:
         raise Unread
-    a, b, c, d, *out = found.groups()
+    a, b, c, d, *out = match.groups()
     x, y = given.tree(1), given.tree(2)
     summed = {a, b} & {c, d}
     if len(summed) != 1 or a == b or c == d:
@@ -302,8 +302,8 @@ def _einsum(given: Arguments) -> Value:
     other, last = (y, d) if c == inner else (syntax.Transposed(y), c)
     if [left_right := right, last] != out and [last, left_right] != out:
         raise Unread
-    made = product(left, other)
-    return made if [right, last] == out else syntax.Transposed(made)
+    result = product(left, other)
+    return result if [right, last] == out else syntax.Transposed(result)
 
 
 def _infinite(given: Arguments) -> Value:

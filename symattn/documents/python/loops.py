@@ -32,8 +32,8 @@ def take(target: ast.expr, value: Value, scope: Scope) -> None:
         case ast.Tuple(elts=targets) if isinstance(value, Items) and len(targets) == len(
             value.items
         ):
-            for one, held in zip(targets, value.items, strict=True):
-                take(one, held, scope)
+            for part, item in zip(targets, value.items, strict=True):
+                take(part, item, scope)
         case _:
             raise Unread
 
@@ -51,11 +51,11 @@ def rounds(reader: Reader, node: ast.expr) -> Iterator[Value]:
             for values in zip(*(list(rounds(reader, part)) for part in parts), strict=False):
                 yield Items(values)
             return
-    found = reader.value(node)
-    if isinstance(found, Items):
-        yield from found.keys or found.items
+    sequence = reader.value(node)
+    if isinstance(sequence, Items):
+        yield from sequence.keys or sequence.items
         return
-    tree = reader.scope.tree(found)
+    tree = reader.scope.tree(sequence)
     shape = reader.scope.shape(tree)
     if not shape:
         raise Unread
@@ -67,7 +67,7 @@ def comprehended(reader: Reader, element: ast.expr, loop: ast.comprehension, dep
     """``[element for target in iter]``: what is done to all entries of an array at once,
     or one after the other."""
     scope = reader.scope
-    names = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+    names = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
     before = {name: scope.stands_for[name] for name in names if name in scope.stands_for}
     try:
         with suppress(Unread):
@@ -102,8 +102,10 @@ def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: Scope) -> syntax.Tre
         case syntax.Call("softmax", (operand,)) if operand == _EACH:
             return syntax.Call("softmax", (whole,))
         case syntax.Binary(op, left, right) if op != "@":
-            made = syntax.Binary(op, _for_each(left, whole, scope), _for_each(right, whole, scope))
-            return simplified(made, scope)
+            result = syntax.Binary(
+                op, _for_each(left, whole, scope), _for_each(right, whole, scope)
+            )
+            return simplified(result, scope)
         case syntax.Negative(operand):
             return syntax.Negative(_for_each(operand, whole, scope))
     raise Unread
@@ -117,16 +119,16 @@ def filled(entries: Mapping[tuple[int, ...], syntax.Tree]) -> syntax.Tree | None
     >>> text(filled(scores))
     'Q @ K.T / 2'
     """
-    made: syntax.Tree | None = None
+    common: syntax.Tree | None = None
     for keys, tree in entries.items():
         try:
             whole = _lifted(tree, keys)
         except Unread:
             return None
-        if made is not None and whole != made:
+        if common is not None and whole != common:
             return None
-        made = whole
-    return made
+        common = whole
+    return common
 
 
 def _lifted(tree: syntax.Tree, keys: tuple[int, ...]) -> syntax.Tree:

@@ -65,7 +65,7 @@ def kept(tree: syntax.Tree) -> syntax.Tree | None:
     """
     match tree:
         case syntax.Array(items):
-            entries = tuple(one for one in map(kept, items) if one is not None)
+            entries = tuple(entry for entry in map(kept, items) if entry is not None)
             return Labelled(entries) if len(entries) == len(items) else None
         case syntax.Literal("0" | "0.0" | "-inf" as text):
             return number("0" if text == "-inf" else "1")
@@ -88,16 +88,16 @@ def chosen(
     raise Unread
 
 
-def compared(tree: syntax.Tree, op: ast.cmpop, held: syntax.Tree, scope: Scope) -> syntax.Tree:
+def compared(tree: syntax.Tree, op: ast.cmpop, limit: syntax.Tree, scope: Scope) -> syntax.Tree:
     """1 where a number that is known compares so with another, 0 elsewhere."""
     match tree:
         case syntax.Name(name) if name in scope.known:
-            return compared(scope.tree(scope.known[name]), op, held, scope)
+            return compared(scope.tree(scope.known[name]), op, limit, scope)
         case syntax.Array(items):
-            return Labelled(tuple(compared(item, op, held, scope) for item in items))
-        case syntax.Literal(text) if isinstance(held, syntax.Literal) and type(op) in _COMPARED:
+            return Labelled(tuple(compared(item, op, limit, scope) for item in items))
+        case syntax.Literal(text) if isinstance(limit, syntax.Literal) and type(op) in _COMPARED:
             try:
-                holds = _COMPARED[type(op)](Fraction(text), Fraction(held.text))
+                holds = _COMPARED[type(op)](Fraction(text), Fraction(limit.text))
             except ValueError:
                 raise Unread from None
             return number("1" if holds else "0")

@@ -19,12 +19,12 @@ SHOWN = frozenset(
 )  # fmt: skip
 
 
-def member(reader: Reader, node: ast.expr, found: Value) -> Member | None:
+def member(reader: Reader, node: ast.expr, value: Value) -> Member | None:
     """A value as the member of a chain; None of what is no quantity."""
-    if found is None or isinstance(found, bool | Applied):
+    if value is None or isinstance(value, bool | Applied):
         return None
     try:
-        tree = reader.scope.tree(found)
+        tree = reader.scope.tree(value)
     except Unread:
         return reader.opaque(node)
     if is_expressible(tree):
@@ -66,27 +66,27 @@ def shown(reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Ch
             return
         case ast.BinOp(left=ast.Constant(value=str()) as left, op=ast.Mod(), right=right):
             yield from shown(reader, left, depth)
-            for one in right.elts if isinstance(right, ast.Tuple) else [right]:
-                yield from shown(reader, one, depth)
+            for argument in right.elts if isinstance(right, ast.Tuple) else [right]:
+                yield from shown(reader, argument, depth)
             return
         case ast.Call(
             func=ast.Attribute(value=ast.Constant(value=str()) as text_node, attr="format"),
             args=arguments,
         ):
             yield from shown(reader, text_node, depth)
-            for one in arguments:
-                yield from shown(reader, one, depth)
+            for argument in arguments:
+                yield from shown(reader, argument, depth)
             return
         case ast.Call(func=function) if (
             last_name(function) in SHOWN and (inner := first_argument(node)) is not None
         ):
             yield from shown(reader, inner, depth)
             return
-    found = reader.tried(node)
-    if isinstance(found, str):
-        yield Words(found, reader.span(node))
-    elif (made := member(reader, node, found)) is not None:
-        yield mention(made, reader.span(node))
+    meaning = reader.tried(node)
+    if isinstance(meaning, str):
+        yield Words(meaning, reader.span(node))
+    elif (quantity := member(reader, node, meaning)) is not None:
+        yield mention(quantity, reader.span(node))
 
 
 def _each(
@@ -122,9 +122,9 @@ def _formatted(element: ast.expr) -> ast.expr | None:
     return None
 
 
-def mention(said: Member, span: Span) -> Chain:
+def mention(quantity: Member, span: Span) -> Chain:
     """A chain that only mentions something."""
-    return Chain((said,), (), (span,), is_code=True)
+    return Chain((quantity,), (), (span,), is_code=True)
 
 
 def last_name(node: ast.expr) -> str:

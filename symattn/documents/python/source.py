@@ -84,13 +84,13 @@ class Source:
     @cached_property
     def comments(self) -> dict[int, Text]:
         """By the number of its line, from 1: the comment there, without its mark."""
-        found: dict[int, Text] = {}
+        comments: dict[int, Text] = {}
         for mark in _MARKS.finditer(self.text.string):
             if mark["comment"]:
                 line = bisect_right(self._starts, mark.start())
                 hashes = len(mark["comment"]) - len(mark["comment"].lstrip("#"))
-                found[line] = self.text[mark.start() + hashes : mark.end()]
-        return found
+                comments[line] = self.text[mark.start() + hashes : mark.end()]
+        return comments
 
 
 def pieces(text: Text) -> Iterator[Text]:
@@ -132,7 +132,7 @@ def parsed(text: Text) -> Source | None:
     if len(text) > PROGRAM.most:
         return None
     # A magic command is none of Python's; as a comment it keeps the places of the rest.
-    string = _COMMAND.sub(lambda found: found[0][:-1] + "#", text.string)
+    string = _COMMAND.sub(lambda match: match[0][:-1] + "#", text.string)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -34,14 +34,14 @@ def subscripted(reader: Reader, value: ast.expr, key: ast.expr, depth: int) -> V
         case syntax.Call("rowmax"), [ast.Constant(value=0)]:
             # PyTorch gives the largest beside their places.
             return tree
-    made = tuple(_key(reader, one, depth) for one in _full(keys, scope.rank(tree) or 2))
+    indices = tuple(_key(reader, part, depth) for part in _full(keys, scope.rank(tree) or 2))
     if (
         isinstance(tree, syntax.Indexed)
-        and len(tree.keys) == len(made) == 1
+        and len(tree.keys) == len(indices) == 1
         and isinstance(tree.keys[0], int)
     ):
-        return syntax.Indexed(tree.operand, (*tree.keys, *made))
-    return syntax.Indexed(tree, made)
+        return syntax.Indexed(tree.operand, (*tree.keys, *indices))
+    return syntax.Indexed(tree, indices)
 
 
 def _full(keys: list[ast.expr], rank: int) -> list[ast.expr]:
@@ -69,10 +69,10 @@ def _key(reader: Reader, node: ast.expr, depth: int) -> syntax.Key:
     if not isinstance(node, ast.Slice):
         return whole(node)
     bounds = (node.lower, node.upper, node.step)
-    found = [None if bound is None else whole(bound) for bound in bounds]
-    if found[2] == 0:
+    limits = [None if bound is None else whole(bound) for bound in bounds]
+    if limits[2] == 0:
         raise Unread
-    return syntax.Span(*found)
+    return syntax.Span(*limits)
 
 
 def _is_ellipsis(node: ast.expr) -> bool:

@@ -75,13 +75,13 @@ def is_expressible(tree: syntax.Tree) -> bool:
     """Whether the grammar of steps has all that the tree is made of."""
     waiting = [tree]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, syntax.Call) and one.function in BEYOND:
+        part = waiting.pop()
+        if isinstance(part, syntax.Call) and part.function in BEYOND:
             return False
-        if isinstance(one, syntax.Sequence | syntax.Comparison) or one in (INFINITE, HIDDEN):
+        if isinstance(part, syntax.Sequence | syntax.Comparison) or part in (INFINITE, HIDDEN):
             return False
-        if not isinstance(one, syntax.Array):
-            waiting.extend(syntax.inside(one))
+        if not isinstance(part, syntax.Array):
+            waiting.extend(syntax.inside(part))
     return True
 
 
@@ -94,13 +94,13 @@ INFINITE = Figure("inf")
 
 def size(tree: syntax.Tree, most: int) -> int:
     """How many parts a tree has, counted up to ``most``; an array is one."""
-    waiting, found = [tree], 0
-    while waiting and found < most:
-        found += 1
-        one = waiting.pop()
-        if not isinstance(one, syntax.Array):
-            waiting.extend(syntax.inside(one))
-    return found
+    waiting, count = [tree], 0
+    while waiting and count < most:
+        count += 1
+        part = waiting.pop()
+        if not isinstance(part, syntax.Array):
+            waiting.extend(syntax.inside(part))
+    return count
 
 
 def unplaced(tree: syntax.Tree) -> syntax.Tree:
@@ -225,15 +225,15 @@ class Scope:
             if len(entries) == 1 and isinstance(entries[0], Labelled):
                 return replace(entries[0], span=items.span)
             raise Unread
-        said = items.keys or items.labels
-        if not any(said):
+        labels = items.keys or items.labels
+        if not any(labels):
             names = [item.name if isinstance(item, syntax.Name) else "" for item in items.items]
-            said = tuple(names) if isinstance(entries[0], syntax.Array) and any(names) else ()
+            labels = tuple(names) if isinstance(entries[0], syntax.Array) and any(names) else ()
         is_matrix = isinstance(entries[0], syntax.Array)
         return Labelled(
             tuple(entries),
-            rows_said=said if is_matrix else (),
-            columns_said=() if is_matrix else said,
+            rows_said=labels if is_matrix else (),
+            columns_said=() if is_matrix else labels,
             span=items.span,
         )
 

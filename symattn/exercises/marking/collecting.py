@@ -65,8 +65,8 @@ class Collector:
                 continue
             if draft.version is None:
                 self._refused[name] = None
-                said = f"expected the version that {name} answers, one of "
-                self.faults.append(Fault("", said + _listed(self._exercises), draft.line))
+                message = f"expected the version that {name} answers, one of "
+                self.faults.append(Fault("", message + _listed(self._exercises), draft.line))
                 continue
             scripts.append(Script(name, draft.version, draft.answers, draft.unread))
         return Answers(tuple(scripts), self.faults, tuple(self._refused), self.scheme)
@@ -104,11 +104,11 @@ class Collector:
         text = str(raw if raw is not None else "").strip()
         if not text:
             return next(iter(self._exercises)) if len(self._exercises) == 1 else None
-        found = re.fullmatch(r"0*([0-9]{1,9})", text)
-        if found is None or int(found[1]) not in self._exercises:
+        match = re.fullmatch(r"0*([0-9]{1,9})", text)
+        if match is None or int(match[1]) not in self._exercises:
             wanted = _listed(self._exercises)
             raise Malformed(f"expected a version, one of {wanted}, found {short(text)!r}")
-        return int(found[1])
+        return int(match[1])
 
     def blank(self, label: str) -> Blank:
         """The blank of ``S[0, 1]``. Raises :class:`Malformed` where there is none."""
@@ -117,10 +117,10 @@ class Collector:
                 self._blanks[label] = self._blank_of(label)
             except Malformed as error:
                 self._blanks[label] = error
-        found = self._blanks[label]
-        if isinstance(found, Malformed):
-            raise found
-        return found
+        blank = self._blanks[label]
+        if isinstance(blank, Malformed):
+            raise blank
+        return blank
 
     def _blank_of(self, label: str) -> Blank:
         tree = _parsed(label)
@@ -136,10 +136,10 @@ class Collector:
         text = text.strip()
         if text in self._names:
             return text
-        if (found := self._asked.case.program.known(text)) in self._names:
-            return found
+        if (name := self._asked.case.program.known(text)) in self._names:
+            return name
         known = ", ".join(self._names)
-        if found is not None:
+        if name is not None:
             raise Malformed(f"{text} is not asked for: expected one of {known}")
         hint = alike(text, self._names)
         raise Malformed(f"unknown name {short(text)!r}: {hint or f'expected one of {known}'}")
@@ -152,8 +152,8 @@ class Collector:
             raise Malformed(f"{name} is {show(shape)}: expected {wanted}, found {len(indices)}")
         for word, index, length in zip(_words(shape), indices, shape, strict=True):
             if not isinstance(index, int) or not 0 <= index < length:
-                said = f"expected a {word} from 0 to {length - 1}, found {short(str(index))}"
-                raise Malformed(f"{name} is {show(shape)}: {said}")
+                message = f"expected a {word} from 0 to {length - 1}, found {short(str(index))}"
+                raise Malformed(f"{name} is {show(shape)}: {message}")
         i, j = (0, 0, *indices)[-2:]
         assert isinstance(i, int)
         assert isinstance(j, int)

@@ -52,9 +52,13 @@ def read_table(text: str, collector: Collector) -> None:
     names = [" ".join(cell.split()) for cell in head]
     known = {name.lower(): k for k, name in reversed([*enumerate(names)])}
     if "student" not in known:
-        said = "expected the headings student, version, quantity, row, column, answer, or student, "
-        said += f"version and one for each blank, such as S[0, 1]; found {short(', '.join(names))}"
-        raise Malformed(Fault("", said, 1))
+        message = (
+            "expected the headings student, version, quantity, row, column, answer, or student, "
+        )
+        message += (
+            f"version and one for each blank, such as S[0, 1]; found {short(', '.join(names))}"
+        )
+        raise Malformed(Fault("", message, 1))
     columns = _Columns(collector, names, known)
     for line, row, _ in rows:
         if any(cell.strip() for cell in row):
@@ -65,8 +69,8 @@ def _rows(text: str) -> Iterator[tuple[int, list[str], bool]]:
     """The rows with their lines, and whether the table writes decimals with a comma."""
     first, _, rest = text.partition("\n")
     skipped = 0
-    if said := re.fullmatch(r"sep=(.)\s*", first):
-        text, skipped, delimiter = rest, 1, said[1]
+    if separator := re.fullmatch(r"sep=(.)\s*", first):
+        text, skipped, delimiter = rest, 1, separator[1]
     else:
         delimiter = next((mark for mark in (";", "\t") if mark in first), ",")
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -133,10 +137,10 @@ class _Columns:
         """Take up the answers of a row."""
         collector = self._collector
         if len(row) > len(self._names) and any(cell.strip() for cell in row[len(self._names) :]):
-            said = f"expected {len(self._names)} columns, found {len(row)}"
+            message = f"expected {len(self._names)} columns, found {len(row)}"
             if comma is False and any("," in name for name in self._names):
-                said += "; a cell with a comma in it needs quotation marks"
-            collector.faults.append(Fault("", said, line))
+                message += "; a cell with a comma in it needs quotation marks"
+            collector.faults.append(Fault("", message, line))
         try:
             student = collector.student(self._cell(row, "student"))
         except Malformed as error:

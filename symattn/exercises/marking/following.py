@@ -47,11 +47,11 @@ class Rounding(Balls):
             powers = self.apply(Node("exp", node.operands, node.shape), [x])
             sums = self.apply(Node("rowsum", node.operands, (node.grid[0], 1)), [powers])
             return self.apply(Node("divide", node.operands, node.shape), [powers, sums])
-        made = super().apply(node, operands)
+        enclosure = super().apply(node, operands)
         if node.op in _MOVING:
-            return made
-        flat = [self._rounded(entry) for entry in made.matrix.entries()]
-        return Enclosure(arb_mat(*made.shape, flat), made.hidden)
+            return enclosure
+        flat = [self._rounded(entry) for entry in enclosure.matrix.entries()]
+        return Enclosure(arb_mat(*enclosure.shape, flat), enclosure.hidden)
 
     def _rounded(self, entry: arb) -> arb:
         scaled = entry * self._scale
@@ -89,8 +89,8 @@ class Following:
         """Let numbers stand for entries of a step in all that is computed from it; the
         others are what it makes. What is computed on is to be asked for afterwards."""
         node = self._nodes[name]
-        made = self._made(node)
-        flat, hidden = made.matrix.entries(), set(made.hidden)
+        enclosure = self._made(node)
+        flat, hidden = enclosure.matrix.entries(), set(enclosure.hidden)
         for (i, j), number in written.items():
             place = i * node.grid[1] + j
             hidden.discard(place)
@@ -122,9 +122,9 @@ class Following:
         return enclose(case.given[node.extra], FIRST) if node.op == "given" else None
 
 
-def _rows(held: Enclosure) -> list[list[arb | None]]:
-    rows, columns = held.shape
-    flat: list[arb | None] = [*held.matrix.entries()]
-    for place in held.hidden:
+def _rows(enclosure: Enclosure) -> list[list[arb | None]]:
+    rows, columns = enclosure.shape
+    flat: list[arb | None] = [*enclosure.matrix.entries()]
+    for place in enclosure.hidden:
         flat[place] = None
     return [flat[i * columns : (i + 1) * columns] for i in range(rows)]

@@ -118,9 +118,9 @@ class Examiner:
 
     def judged(self, script: Script) -> Judged:
         """What every answer of a script is."""
-        found = _Judging(self, script).marks()
+        marks = _Judging(self, script).marks()
         parts = tuple(
-            (part, tuple(found[blank] for blank in self.blanks(part)))
+            (part, tuple(marks[blank] for blank in self.blanks(part)))
             for part in self.exercise.parts
         )
         return Judged(script, parts)
@@ -146,15 +146,15 @@ class Examiner:
     def sources(self, blank: Blank) -> tuple[Blank, ...]:
         """The blanks that an entry is computed from, with no other blank in between."""
         if blank not in self._sources:
-            found: dict[Blank, None] = {}
+            sources: dict[Blank, None] = {}
             for definition in self.recipes.definitions(*blank):
                 for term in definition.inside():
                     if term.op == "entry":
                         name, i, j = term.parts
                         asked = self._asked.get(self.nodes[name].serial)
                         below = Blank(asked or name, i, j)
-                        found |= dict.fromkeys([below] if asked else self.sources(below))
-            self._sources[blank] = tuple(found)
+                        sources |= dict.fromkeys([below] if asked else self.sources(below))
+            self._sources[blank] = tuple(sources)
         return self._sources[blank]
 
 
@@ -219,7 +219,7 @@ class _Judging:
             elif outcome == "early":
                 self._causes[figure] = Cause("rounded-inputs", "")
             elif outcome == "follows":
-                because = tuple(self._figures[one] for one in self._wrong_sources(blank))
+                because = tuple(self._figures[source] for source in self._wrong_sources(blank))
                 self._causes[figure] = Cause("carried", "", because)
             elif outcome == "wrong":
                 self._causes[figure] = Cause("root", "")
@@ -333,25 +333,27 @@ class _Near:
         self._reach = reach
         self._off = abs(number - truth)
 
-    def comes_of(self, made: arb | None) -> bool:
+    def comes_of(self, number: arb | None) -> bool:
         """Whether the answer is that number, as far as it is rounded."""
-        if made is None or not made.is_finite():
+        if number is None or not number.is_finite():
             return False
-        return not abs(self._number - made) > self._reach
+        return not abs(self._number - number) > self._reach
 
-    def is_in(self, made: arb | None) -> bool:
+    def is_in(self, number: arb | None) -> bool:
         """Whether the answer is one of those numbers, which are rounded already, and are few."""
-        if made is None or made.rad() > self._reach * _FEW:
+        if number is None or number.rad() > self._reach * _FEW:
             return False
-        return bool(made.contains(self._number))
+        return bool(number.contains(self._number))
 
-    def tells(self, made: arb | None) -> bool:
+    def tells(self, number: arb | None) -> bool:
         """Whether the answer is one of those numbers, which are few enough to tell them from
         the right one."""
-        if not self.comes_of(made):
+        if not self.comes_of(number):
             return False
-        assert made is not None
-        return bool(abs(self._number - made.mid()) < self._off) and bool(made.rad() * 2 < self._off)
+        assert number is not None
+        return bool(abs(self._number - number.mid()) < self._off) and bool(
+            number.rad() * 2 < self._off
+        )
 
 
 def _taken(printed: Printed | None, part: Part) -> Printed | None:

@@ -49,8 +49,8 @@ class Scheme:
         (Fraction(1, 2), Fraction(1, 1), Fraction(0, 1))
         """
         if outcome in _SET:
-            found: Fraction = getattr(self, outcome)
-            return found
+            share: Fraction = getattr(self, outcome)
+            return share
         return Fraction(outcome == "right")
 
     def of_part(self, part: Part, marks: tuple[Mark, ...]) -> Fraction:
@@ -89,13 +89,13 @@ def read_scheme(entry: object) -> Scheme:
     """
     stated: Mapping[str, object] = table(entry)
     faults = unknown(stated, _SET)
-    found: dict[str, Fraction] = {}
+    parts: dict[str, Fraction] = {}
     for key in _SET:
         if key in stated:
             with faults.inside(key):
-                found[key] = _part(stated[key])
+                parts[key] = _part(stated[key])
     faults.raise_all()
-    return Scheme(**found)
+    return Scheme(**parts)
 
 
 def _part(raw: object) -> Fraction:

@@ -26,21 +26,21 @@ def read_answers(path: Path, exercises: Iterable[Exercise]) -> Answers:
     Raises :class:`Malformed` where the file can't be read, or is no such table.
     """
     try:
-        held = content(path, "the file", *_KIND)
-        collector = Collector({one.version: one for one in exercises})
+        data = content(path, "the file", *_KIND)
+        collector = Collector({exercise.version: exercise for exercise in exercises})
         match path.suffix.lower():
             case ".csv" | ".tsv":
-                read_table(_text(held), collector)
+                read_table(_text(data), collector)
             case ".toml":
-                file = parsed(path, held)
+                file = parsed(path, data)
                 read_tree(file.document, collector, lambda where: file.places.at(*where))
             case ".json":
-                text = _text(held)
+                text = _text(data)
                 places = Positions(text)
                 read_tree(parsed_json(text), collector, places.at)
             case suffix:
-                found = f"found {suffix}" if suffix else "found a name without an ending"
-                raise Malformed(f"expected a .csv, .toml or .json file, {found}")
+                ending = f"found {suffix}" if suffix else "found a name without an ending"
+                raise Malformed(f"expected a .csv, .toml or .json file, {ending}")
         return collector.answers()
     except Malformed as error:
         raise Malformed(error.faults, str(path), error.more) from None
@@ -58,9 +58,9 @@ def scheme_of(path: Path) -> Scheme:
         raise file.malformed(Faults(fault.inside("scheme") for fault in error.faults)) from None
 
 
-def _text(held: bytes) -> str:
+def _text(data: bytes) -> str:
     try:
-        return held.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        said = f"not UTF-8 text: byte {error.start} can't be read"
-        raise Malformed(f"{said}; save it as 'CSV UTF-8'") from None
+        message = f"not UTF-8 text: byte {error.start} can't be read"
+        raise Malformed(f"{message}; save it as 'CSV UTF-8'") from None

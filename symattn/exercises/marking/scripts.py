@@ -78,7 +78,7 @@ def read_answer(text: str, comma: bool = False) -> Answer:
             return Answer(text, None)
         return Answer(text, read_printed(f"{rounding.decimal(value, _PLACES):f}"))
     except SymattnError as error:
-        said = error.faults[0].message if isinstance(error, Malformed) else str(error)
+        message = error.faults[0].message if isinstance(error, Malformed) else str(error)
         if len(text) > MAX_LENGTH or not any(map(str.isdigit, text)):
-            said = f"expected a number, found {short(text)!r}"
-        raise Malformed(said) from None
+            message = f"expected a number, found {short(text)!r}"
+        raise Malformed(message) from None

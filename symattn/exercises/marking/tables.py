@@ -101,16 +101,16 @@ def as_dict(rows: Sequence[Row], refused: Iterable[str]) -> dict[str, Any]:
     return {
         "students": [
             {
-                "student": one.student,
-                "version": one.version,
-                "points": str(one.points),
-                "of": one.most,
-                "parts": {name: str(points) for name, points in one.parts.items()},
-                "counts": one.counts,
-                "slips": list(one.slips),
-                "answers": one.answers,
+                "student": row.student,
+                "version": row.version,
+                "points": str(row.points),
+                "of": row.most,
+                "parts": {name: str(points) for name, points in row.parts.items()},
+                "counts": row.counts,
+                "slips": list(row.slips),
+                "answers": row.answers,
             }
-            for one in rows
+            for row in rows
         ],
         "not_marked": list(refused),
         "slips": dict(common(rows)),
@@ -119,7 +119,7 @@ def as_dict(rows: Sequence[Row], refused: Iterable[str]) -> dict[str, Any]:
 
 def common(rows: Sequence[Row]) -> list[tuple[str, int]]:
     """The slips that have a name, with how many students made each: the most frequent first."""
-    return Counter(slip for one in rows for slip in dict.fromkeys(one.slips)).most_common()
+    return Counter(slip for row in rows for slip in dict.fromkeys(row.slips)).most_common()
 
 
 def file_names(students: Sequence[str]) -> list[str]:

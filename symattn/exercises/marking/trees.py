@@ -78,11 +78,11 @@ class _Tree:
             return self._answer(student, where, self.collector.at(name, indices), value)
         wanted = shape[len(indices)]
         if not isinstance(value, list) or len(value) != wanted:
-            found = f"{len(value)}" if isinstance(value, list) else kind(value)
-            said = f"{name} is {show(shape)}: expected {wanted} {'rows' if wanted else ''}"
+            actual = f"{len(value)}" if isinstance(value, list) else kind(value)
+            message = f"{name} is {show(shape)}: expected {wanted} {'rows' if wanted else ''}"
             if len(indices) + 1 == len(shape):
-                said = f"{name} is {show(shape)}: expected {wanted} answers"
-            return self.fault(where, f'{said}, found {found}; a blank is ""')
+                message = f"{name} is {show(shape)}: expected {wanted} answers"
+            return self.fault(where, f'{message}, found {actual}; a blank is ""')
         for k, inner in enumerate(value):
             self._nested(student, (*where, k), name, (*indices, k), inner)
         return None
@@ -109,8 +109,8 @@ def read_tree(document: Mapping[str, Any], collector: Collector, place: Where) -
             tree.fault((key,), f"unknown key {short(key, 40)!r}: {expected(key, known)}")
     students = document.get("answers")
     if not isinstance(students, Mapping) or not students:
-        found = "nothing" if not students else kind(students)
-        tree.fault(("answers",), f"expected a table of students, [answers.NAME], found {found}")
+        actual = "nothing" if not students else kind(students)
+        tree.fault(("answers",), f"expected a table of students, [answers.NAME], found {actual}")
         collector.faults.raise_all()
     if "scheme" in document:
         try:
@@ -130,11 +130,11 @@ def parsed_json(text: str) -> Mapping[str, Any]:
     twice: list[str] = []
 
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        entries = dict(pairs)
+        if len(entries) < len(pairs):
             keys = [key for key, _ in pairs]
-            twice.extend(key for key in found if keys.count(key) > 1)
-        return found
+            twice.extend(key for key in entries if keys.count(key) > 1)
+        return entries
 
     try:
         document = json.loads(
@@ -142,8 +142,8 @@ def parsed_json(text: str) -> Mapping[str, Any]:
             parse_constant=lambda word: word.replace("Infinity", "inf"),
         )  # fmt: skip
     except json.JSONDecodeError as error:
-        said = f"not valid JSON: {error.msg} at column {error.colno}"
-        raise Malformed(Fault("", said, error.lineno)) from None
+        message = f"not valid JSON: {error.msg} at column {error.colno}"
+        raise Malformed(Fault("", message, error.lineno)) from None
     except RecursionError:
         raise Malformed("not JSON that is read: nested too deep") from None
     if twice:

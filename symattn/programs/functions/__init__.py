@@ -14,8 +14,8 @@ __all__ = ["ALIASES", "COMPARISONS", "FUNCTIONS", "Function"]
 
 def _of(module: ModuleType) -> dict[str, Function]:
     """The functions that a module defines."""
-    found = (one for one in vars(module).values() if isinstance(one, Function))
-    return {one.name: one for one in found if one.name.isidentifier()}
+    functions = (function for function in vars(module).values() if isinstance(function, Function))
+    return {function.name: function for function in functions if function.name.isidentifier()}
 
 
 #: Every function, by name: of entries, of rows and columns, of shapes, of attention, losses.

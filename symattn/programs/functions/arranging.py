@@ -37,8 +37,8 @@ def below(parts: tuple[Node, ...]) -> Node:
     turned = tuple(nodes.transpose(_as_row(part)) for part in parts)
     widths = sorted({part.shape[0] for part in turned})
     if len(widths) > 1:
-        found = ", ".join(show(part.shape) for part in parts)
-        raise Malformed(f"expected as many columns in every part, found {found}")
+        shapes = ", ".join(show(part.shape) for part in parts)
+        raise Malformed(f"expected as many columns in every part, found {shapes}")
     return nodes.transpose(nodes.concat(turned))
 
 
@@ -72,8 +72,8 @@ def concat(*parts: Node, axis: Axis = Axis(-1)) -> Node:  # noqa: B008
 def stack(*parts: Node) -> Node:
     """Vectors as the rows of a matrix."""
     if any(len(part.shape) != 1 for part in parts):
-        found = ", ".join(show(part.shape) for part in parts)
-        raise Malformed(f"expected vectors, found {found}: concat(..., axis=0) joins matrices")
+        shapes = ", ".join(show(part.shape) for part in parts)
+        raise Malformed(f"expected vectors, found {shapes}: concat(..., axis=0) joins matrices")
     return below(parts)
 
 
@@ -233,13 +233,13 @@ def _root_of(value: Value, power: fmpq) -> Value:
     above, below = int(power.p), int(power.q)
     if below & (below - 1):
         return (rational(power) * value.log()).exp()
-    root, found = value, ONE
+    root, result = value, ONE
     while below > 1:
         below //= 2
         root = root.sqrt()
         if above >= below:
-            found, above = found * root, above - below
-    return found
+            result, above = result * root, above - below
+    return result
 
 
 def angles(at: Node, d: int, base: Node) -> Node:

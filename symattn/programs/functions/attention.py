@@ -97,9 +97,9 @@ def softcap(x: Node, cap: Node) -> Node:
 def additive(q: Node, k: Node, v: Node) -> Node:
     """Bahdanau's scores: of query i and key j the sum of v_c tanh(q_ic + k_jc)."""
     if len(q.shape) != 2 or len(k.shape) != 2 or not q.shape[1:] == k.shape[1:] == v.shape:
-        found = ", ".join(show(x.shape) for x in (q, k, v))
+        shapes = ", ".join(show(x.shape) for x in (q, k, v))
         raise Malformed(
-            f"expected matrices of as many columns as the vector is long, found {found}"
+            f"expected matrices of as many columns as the vector is long, found {shapes}"
         )
     each = (nodes.apply("tanh", plus(nodes.index(q, (i,)), k)) for i in range(q.shape[0]))
     return below(tuple(nodes.matmul(level, v) for level in each))

@@ -55,8 +55,11 @@ class Function:
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """The parameters by name, with what they may be."""
         hints = get_type_hints(self.build)
-        found = inspect.signature(self.build).parameters
-        return {name: one.replace(annotation=hints[name]) for name, one in found.items()}
+        parameters = inspect.signature(self.build).parameters
+        return {
+            name: parameter.replace(annotation=hints[name])
+            for name, parameter in parameters.items()
+        }
 
     @property
     def signature(self) -> str:
@@ -83,28 +86,28 @@ class Function:
 
     def __call__(self, *arguments: Any, **options: Any) -> Node:
         """The node, of nodes and options."""
-        made = self.build(*arguments, **options)
-        if made.op == self.name or not self.is_written:
-            return made
+        node = self.build(*arguments, **options)
+        if node.op == self.name or not self.is_written:
+            return node
         bound = inspect.signature(self.build).bind(*arguments, **options).arguments
         operands: list[tuple[str, Node]] = []
-        shown: list[tuple[str, str]] = []
+        settings: list[tuple[str, str]] = []
         for name, value in bound.items():
             parameter = self.parameters[name]
             label = name if parameter.kind is _BY_NAME else ""
             if isinstance(value, Node):
                 operands.append((label, value))
             elif parameter.kind is parameter.VAR_POSITIONAL:
-                operands += (("", one) for one in value)
+                operands += (("", operand) for operand in value)
             elif value is not None and value != parameter.default:
                 is_size = Size in (parameter.annotation, *get_args(parameter.annotation))
                 plain = is_size or parameter.default is _NO_DEFAULT
-                shown.append(("" if plain else name, str(value)))
-        if made.written is not None or any(made is one for _, one in operands):
-            made = nodes.copy(made)
+                settings.append(("" if plain else name, str(value)))
+        if node.written is not None or any(node is operand for _, operand in operands):
+            node = nodes.copy(node)
         labels, nodes_ = zip(*operands, strict=True) if operands else ((), ())
-        written = Written(self.name, nodes_, labels, tuple(shown), bound, self.back)
-        return replace(made, written=written)
+        written = Written(self.name, nodes_, labels, tuple(settings), bound, self.back)
+        return replace(node, written=written)
 
     def again(self, node: Node, **changes: Any) -> Node:
         """The node of a call with other arguments in some places."""
@@ -118,7 +121,11 @@ class Function:
     def _given(self, call: syntax.Call) -> dict[str, syntax.Tree]:
         """The arguments by parameter, but for those of which there may be any number."""
         parameters = self.parameters
-        names = [name for name, one in parameters.items() if one.kind is not one.VAR_POSITIONAL]
+        names = [
+            name
+            for name, parameter in parameters.items()
+            if parameter.kind is not parameter.VAR_POSITIONAL
+        ]
         positional = [name for name in names if parameters[name].kind is not _BY_NAME]
         given: dict[str, syntax.Tree] = {}
         if self._rest is None:
@@ -152,8 +159,8 @@ class Function:
             )
 
     def _options(self) -> str:
-        found = [n for n, p in self.parameters.items() if p.default is not _NO_DEFAULT]
-        return f"there is {' and '.join(found)}" if found else "it takes none"
+        names = [n for n, p in self.parameters.items() if p.default is not _NO_DEFAULT]
+        return f"there is {' and '.join(names)}" if names else "it takes none"
 
     def _read(self, name: str, tree: syntax.Tree, lower: Callable[[syntax.Tree], Node]) -> Any:
         kinds = self.parameters[name].annotation
@@ -176,9 +183,9 @@ def _value(
         return None
     for kind in allowed:
         if get_origin(kind) is Literal:
-            found = tree.name if isinstance(tree, syntax.Name) else word
-            if found in get_args(kind):
-                return found
+            choice = tree.name if isinstance(tree, syntax.Name) else word
+            if choice in get_args(kind):
+                return choice
             raise Malformed(f"expected {_choices(get_args(kind))}, found {_text(tree)}")
         if kind is bool:
             if word in ("True", "False"):
@@ -199,8 +206,8 @@ def _whole(node: Node, least: int, wanted: str, most: int) -> int:
         value = -node.operands[0].extra
     number = value.number if isinstance(value, Value) else None
     if number is None or number.q != 1 or not least <= number.p <= most:
-        found = f"a quantity of {show(node.shape)}" if number is None else str(number)
-        raise Malformed(f"expected {wanted}, found {found}")
+        actual = f"a quantity of {show(node.shape)}" if number is None else str(number)
+        raise Malformed(f"expected {wanted}, found {actual}")
     return int(number.p)
 
 
@@ -227,8 +234,8 @@ def _shown(parameter: inspect.Parameter) -> str:
         needed = parameter.kind is _BY_NAME
         return f"{parameter.name}=..." if needed else parameter.name
     default = parameter.default
-    shown = f'"{default}"' if isinstance(default, str) else default
-    return f"{parameter.name}={shown}"
+    text = f'"{default}"' if isinstance(default, str) else default
+    return f"{parameter.name}={text}"
 
 
 def function(

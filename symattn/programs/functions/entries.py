@@ -131,7 +131,7 @@ def clip(x: Node, low: Node, high: Node) -> Node:
 @function(name="where")
 def where(M: Node, x: Node, y: Node) -> Node:
     """x where M is 1, y where it is 0; -inf for y hides scores."""
-    if y.op == "table" and all(isinstance(one, Hidden) for row in y.extra for one in row):
+    if y.op == "table" and all(isinstance(entry, Hidden) for row in y.extra for entry in row):
         return nodes.mask(x, M)
     # Nothing flows into what chooses, a comparison that is a step neither: it is made again.
     compared = M.written if M.written and M.written.function in COMPARISONS else None

@@ -251,10 +251,10 @@ def entropy(x: Node, axis: Axis = _ROWS) -> Node:
 
 
 def _scaled(x: Node, gamma: Node | None, beta: Node | None) -> Node:
-    for one in (gamma, beta):
-        if one is not None and one.shape not in ((), x.shape[-1:], (1, x.shape[-1])):
+    for vector in (gamma, beta):
+        if vector is not None and vector.shape not in ((), x.shape[-1:], (1, x.shape[-1])):
             raise Malformed(
-                f"expected {x.shape[-1]} numbers to scale or shift by, found {show(one.shape)}"
+                f"expected {x.shape[-1]} numbers to scale or shift by, found {show(vector.shape)}"
             )
     if gamma is not None:
         x = times(x, _fitted(gamma, x))
