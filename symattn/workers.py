@@ -286,25 +286,34 @@ def serve() -> None:
     if not folder:
         _die_with(int(parent))
     client = Client(connection, folder)
-    with suppress(EOFError, OSError):
-        while True:
-            try:
-                # What the work needs is loaded with it.
-                work, arguments = connection.recv()
-                # The system's own clock ends native code too.
-                signal.setitimer(signal.ITIMER_REAL, float(seconds))
-                answer = _done(work, client, arguments)
-                signal.setitimer(signal.ITIMER_REAL, 0)
-                connection.send(("ended", answer))
-            except Exception as error:
-                if lacks_memory(error):
-                    os._exit(errno.ENOMEM)
-                raise
+    try:
+        with suppress(EOFError, OSError):
+            while True:
+                _answer(connection, client, float(seconds))
+    except (MemoryError, SystemError):
+        # To ask what it is would be a call, for which there may be no memory either.
+        os._exit(errno.ENOMEM)
     # Who asked is gone, perhaps without the time to tidy up.
     if folder:
         _clear(client.folder)
     # Taking the libraries down in order would take longer than some work.
     os._exit(0)
+
+
+def _answer(connection: Connection, client: Client, seconds: float) -> None:
+    """Do the next job; whatever says that there was no memory is a MemoryError."""
+    try:
+        # What the work needs is loaded with it.
+        work, arguments = connection.recv()
+        # The system's own clock ends native code too.
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        answer = _done(work, client, arguments)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        connection.send(("ended", answer))
+    except Exception as error:
+        if lacks_memory(error):
+            raise MemoryError from None
+        raise
 
 
 def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) -> Any:

@@ -60,6 +60,13 @@ class Bulk:
 def bulk(asker):
     return Bulk()
 
+class Wordless(SystemError):
+    def __str__(self):
+        raise MemoryError
+
+def wordless(asker):
+    raise Wordless
+
 def power(asker):
     """GMP ends the process when it gets no memory."""
     import flint
@@ -216,9 +223,10 @@ def test_what_is_not_about_memory(error: Exception, labour) -> None:
     assert isinstance(one(labour.raises, error), Crashed)
 
 
-def test_an_answer_for_which_there_is_no_memory(labour) -> None:
-    """Telling what came out may be what takes too much."""
-    done = one(labour.bulk)
+@pytest.mark.parametrize("work", ["bulk", "wordless"])
+def test_no_memory_to_say_so(work: str, labour) -> None:
+    """Telling what came out, or looking at what went wrong, may be what takes too much."""
+    done = one(getattr(labour, work))
     assert isinstance(done, Ended)
     assert done.why == "memory"
 
