@@ -248,20 +248,19 @@ def attention(
     error, unless ``on_empty_row`` says that its output is 0, not a number, or the mean of
     all values, as if all its scores were equal; nothing flows into its scores.
 
-    ========  ==================  =================  ===================  ================
-    here      PyTorch             JAX                FlashAttention       ONNX Attention
-    ========  ==================  =================  ===================  ================
-    scale     scale               scale              softmax_scale        scale
-    mask      attn_mask (bool)    mask               --                   attn_mask (bool)
-    bias      attn_mask (float)   bias               alibi_slopes         attn_mask
-    causal    is_causal: is       is_causal: is      causal: is           is_causal: is
-              top-left            top-left           bottom-right         top-left
-    window    --                  local_window_size  window_size          --
-    lengths   --                  key_value_seq_     cache_seqlens        nonpad_kv_seqlen
-                                  lengths
-    softcap   --                  --                 softcap              softcap
-    empty     zero                mean               zero                 --
-    ========  ==================  =================  ===================  ================
+    ========  ==================  =====================  ===================  ================
+    here      PyTorch             JAX                    FlashAttention       ONNX Attention
+    ========  ==================  =====================  ===================  ================
+    scale     scale               scale                  softmax_scale        scale
+    mask      attn_mask (bool)    mask                   --                   attn_mask (bool)
+    bias      attn_mask (float)   bias                   alibi_slopes         attn_mask
+    causal    is_causal: is       is_causal: is          causal: is           is_causal: is
+              top-left            top-left               bottom-right         top-left
+    window    --                  local_window_size      window_size          --
+    lengths   --                  key_value_seq_lengths  cache_seqlens        nonpad_kv_seqlen
+    softcap   --                  --                     softcap              softcap
+    empty     zero                mean                   zero                 --
+    ========  ==================  =====================  ===================  ================
 
     Raises :class:`Malformed` with every fault.
 
