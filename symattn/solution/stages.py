@@ -12,6 +12,7 @@ out is compared with those.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import chain, count
@@ -243,8 +244,13 @@ class Largest(sympy.Function):  # type: ignore[misc]
 
     @classmethod
     def eval(cls, *items: Expr) -> Expr | None:
-        """Of numbers it is one of them."""
-        return sympy.Max(*items) if all(x.is_number for x in items) else None
+        """Of numbers it is one of them, where SymPy can tell which: not of log(6) - log(2) - log(3)
+        and 0."""
+        if not all(x.is_number for x in items):
+            return None
+        with suppress(ValueError):
+            return sympy.Max(*items)
+        return None
 
     def _eval_rewrite_as_Max(self, *items: Expr, **kwargs: object) -> Expr:
         return sympy.Max(*items)
