@@ -49,7 +49,9 @@ def excerpt(article: Article, span: Span, width: int) -> Excerpt:
     source, start = article.source, span.start
     left = _after_end(source[max(start - room - 1, 0) : start])
     marked = _line(source[start : min(span.end, start + room)])
-    right = _line(source[start + len(marked) : start + len(marked) + room + 1])
+    end = start + len(marked)
+    # Nothing stands behind what itself goes on.
+    right = _line(source[end : end + room + 1]) if end >= span.end else ""
     shown_marked = _fitted(marked, room)
     rest = room - _cells(shown_marked)
     if len(left) <= room:

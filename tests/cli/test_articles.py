@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -130,6 +130,7 @@ def test_what_an_article_says_steers_no_terminal():
 LETTERS = st.text("ab 1.\t\u00e9\u732b\U0001f600\x1b\u202e", max_size=60)
 
 
+@example("", "11111111111\x1b11", "", 13, "")
 @given(
     LETTERS, LETTERS.filter(bool), LETTERS, st.integers(8, 60), st.sampled_from(["", "\n", "\r\n"])
 )
