@@ -150,6 +150,7 @@ def test_one_cut_figure_is_no_habit():
 # -- carried -----------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("places", [2, 3, 5])
 def test_a_repeated_figure_is_carried_from_its_first_occurrence(places):
     """Saying a wrong figure again, or rounding it, is no new slip: whatever it

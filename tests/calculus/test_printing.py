@@ -40,6 +40,7 @@ def test_letters_in_prose(words: str, shown: str) -> None:
     assert "".join(f"<{math}>" if math else word for word, math in pieces(words, SHAPES)) == shown
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", sorted(THEORY))
 def test_no_letter_of_the_theory_is_left_upright(name: str) -> None:
     """In statements, assumptions, parts and reasons single letters are mathematics."""

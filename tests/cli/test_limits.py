@@ -116,6 +116,7 @@ def test_a_document_of_nothing_is_not_written(run: Run) -> None:
     assert (run.work / "all.json").read_text("utf-8") == "mine"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("output", [[], ["-o", "all.txt"]])
 def test_annotations_are_of_what_is_done(output: list[str], run: Run) -> None:
     """A case that is stopped is an annotation of its own, and takes none from the others."""
@@ -129,6 +130,7 @@ def test_annotations_are_of_what_is_done(output: list[str], run: Run) -> None:
     assert all("file=" in line for line in lines[:-1])
 
 
+@pytest.mark.heavy
 def test_a_log_says_what_it_lacks(run: Run) -> None:
     """A SARIF log has the findings of what is done, and of what is not that it was stopped."""
     asked = ["--format", "sarif", "--max-seconds", "6"]
@@ -225,6 +227,7 @@ def on_terminal(run: Run, *words: str) -> tuple[int, str]:
     return process.returncode, shown.decode()
 
 
+@pytest.mark.heavy
 def test_progress(run: Run) -> None:
     """A terminal is shown which case is worked on, how far it is and how long, and in the end
     a clean line."""
@@ -255,6 +258,7 @@ def test_stages(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     assert seen == sorted(seen, key=stages.index)
 
 
+@pytest.mark.heavy
 def test_no_progress_in_a_pipe(run: Run) -> None:
     """Where standard error is no terminal, or can't move its cursor, nothing is shown."""
     slow = ["verify", "slow.toml", "--max-seconds", "2"]

@@ -208,6 +208,7 @@ def test_an_older_page_without_an_engine(
     assert not (tmp_path / "out" / "cat-sat-mat.pdf").exists()
 
 
+@pytest.mark.heavy
 def test_the_command_stays_light(tmp_path: Path) -> None:
     """What is computed is computed by a worker: the command itself loads no arithmetic."""
     code = (

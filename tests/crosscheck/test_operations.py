@@ -152,6 +152,7 @@ def test_a_wrong_definition_is_caught(name, monkeypatch):
     assert any(map(differs, users(name)))
 
 
+@pytest.mark.heavy
 def test_every_function_has_a_step_and_every_definition_is_used():
     """Nothing is out of the tests' reach, and every definition has a formula."""
     called = {name for text in STEPS for name in re.findall(r"([a-z_0-9]\w*)\(", text)}

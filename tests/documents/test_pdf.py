@@ -208,6 +208,7 @@ def test_forms_are_read():
     assert pdf.text(nested(3, 1, text)).split() == ["0.25"]
 
 
+@pytest.mark.heavy
 def test_forms_in_forms_are_bounded():
     """Ten forms that draw ten forms each, ten deep, are 10^10 in 3 kilobytes."""
     with pytest.raises(Malformed, match=f"bytes or more of drawing .* at most {DRAWN.most}"):

@@ -132,6 +132,7 @@ def test_all_on_a_page_is_true(page: Reads, name: str, detail: str) -> None:
     assert counted > (250 if name in NAMES else 20)
 
 
+@pytest.mark.heavy
 def test_how_much_is_read(page: Reads) -> None:
     """The reader reads thousands of numbers of every kind."""
     made = [page(name, detail) for name in NAMES for detail in DETAILS]
@@ -170,6 +171,7 @@ def test_all_entries_are_on_the_page(page: Reads, name: str, detail: str) -> Non
             assert is_short(made, quantity, place), (quantity, place)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_row_sums_and_jacobians(page: Reads, name: str, detail: str) -> None:
@@ -225,6 +227,7 @@ def expected_work(made: Page, quantity: str) -> set[tuple[int, int]]:
     return {(telling_row(made, quantity), j) for j in range(min(columns, most))}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("detail", DETAILS)
 @pytest.mark.parametrize("name", NAMES + OWN)
 def test_entries_are_worked(page: Reads, name: str, detail: str) -> None:
