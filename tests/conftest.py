@@ -55,7 +55,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if reason.startswith("Skipped: needs "):
             counts[reason.removeprefix("Skipped: needs ")] += 1
     for programs, count in sorted(counts.items()):
-        terminalreporter.write_line(f"{count} tests skipped: {programs} is not installed")
+        tests = f"{count} test{'s' if count > 1 else ''}"
+        terminalreporter.write_line(f"{tests} skipped: {programs} not installed")
 
 
 @pytest.fixture
