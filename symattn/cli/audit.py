@@ -123,7 +123,7 @@ def command(
     audits = case_arguments.of_each(
         cases, pace, _audited, form, output is None, strict, unfolded, settings
     )
-    # These tell a program what is done, and what is not.
+    # Annotations and SARIF are whole documents even where every case was stopped.
     if not audits.done and form not in ("github", "sarif"):
         audits.tell()
     if pages:
