@@ -30,6 +30,7 @@ _NO_FLOAT = {
         Sentence("whether a number is an integer can't be decided"),
     ),
     "entropy": Sentence("whether a weight is 0 can't be decided"),
+    "cross_entropy": Sentence("whether the target of a masked logit is 0 can't be decided"),
     "entries": Sentence("the upstream gradient contains symbols"),
     "gradient": Sentence("a divisor can't be distinguished from 0, or a number from a kink"),
 }

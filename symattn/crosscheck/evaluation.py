@@ -158,6 +158,8 @@ def run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks] = ()) -> R
     known = known or operands
     try:
         bound = bindings(line.operation, line, operands, known)
+        if line.operation == "cross_entropy":
+            bound["P"] = _finite(operands[0], *known)
     except CannotTell:
         return [[UNKNOWN] * line.grid[1] for _ in range(line.grid[0])]
     if line.operation in _SHIFTED:
@@ -172,14 +174,19 @@ def run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks] = ()) -> R
             return [[row[0] + shift] for row, shift in zip(sums, shifts, strict=True)]
         column = len(operands[0]), 1
         bound["Z"] = [row[0] for row in entries("normaliser", bound | {"m": line.grid[1]}, column)]
-    if line.operation == "cross_entropy":
-        # Logits that are masked have weight 0: 0 times -inf is NaN in plain floats.
-        bound["P"] = [
-            [0.0 if level.is_masked else entry for entry, level in zip(*pair, strict=True)]
-            for pair in zip(operands[0], known[0], strict=True)
-        ]
     computed = entries(line.operation, bound, line.grid)
     return _where_known(bound["M"], computed) if "M" in bound else computed
+
+
+def _finite(logits: Rows, known: Tracks, targets: Tracks) -> Rows:
+    """Logits that are masked as 0, as their targets are: 0 times -inf is NaN in plain floats."""
+    for row, parts in zip(known, targets, strict=True):
+        if any(x.is_masked and not part.is_zero for x, part in zip(row, parts, strict=True)):
+            raise CannotTell
+    return [
+        [0.0 if x.is_masked else entry for entry, x in zip(*pair, strict=True)]
+        for pair in zip(logits, known, strict=True)
+    ]
 
 
 def flow(

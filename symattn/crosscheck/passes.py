@@ -157,7 +157,7 @@ def _faults(line: Line, operands: Sequence[Tracks]) -> Iterator[tuple[int | None
                     yield None, None, _INFINITE_LOSS
     if line.operation == "cross_entropy":
         for rows in zip(*operands, strict=True):
-            if any(level.is_masked and not part.is_zero for level, part in zip(*rows, strict=True)):
+            if any(x.is_masked and not part.near(0.0) for x, part in zip(*rows, strict=True)):
                 yield None, None, _INFINITE_LOSS
     elif line.operation in ("softmax", "log_softmax", "logsumexp"):
         for i, row in enumerate(operands[0]):

@@ -50,6 +50,11 @@ OPEN = [
     ({"x": [1, 0]}, {"y": "where(sqrt(x) * sqrt(2) / sqrt(2), x, 5)"}, {"y": f"in y {NEARLY}"}),
     ({"x": [1, 0]}, {"y": "mask(x, sqrt(x) * sqrt(2) / sqrt(2))"}, {"y": f"in y {NEARLY}"}),
     ({"X": [[1, "-inf"]], "x": "1e-400"}, {"y": "X * x"}, {"y": f"in y {RANGE}"}),
+    (
+        {"x": ["-inf", 1], "z": "1e20"},
+        {"t": "z / 3 - z / 3", "y": "cross_entropy(x, concat([1] * t, [1]))"},
+        {"y": "in y whether the target of a masked logit is 0 can't be decided"},
+    ),
 ]
 """Programs, with what is open of them: the quantity and why."""
 
@@ -102,6 +107,13 @@ def test_a_mask_that_is_none():
     for number in ("1 + 1e-14", "1e-300", "1/2"):
         with pytest.raises(Malformed, match="expected 0 or 1"):
             recompute({"x": [1, 2], "m": number}, {"y": "mask(x, m)"})
+
+
+@pytest.mark.parametrize("target", ["1e-300", "1/3"])
+def test_a_masked_logit_whose_target_is_not_0(target):
+    """That certainly has no finite loss, however small the target is."""
+    with pytest.raises(Malformed, match="the loss is infinite"):
+        recompute({"x": ["-inf", 1], "t": [target, 1]}, {"y": "cross_entropy(x, t)"})
 
 
 DIVISOR = "a divisor can't be distinguished from 0"
