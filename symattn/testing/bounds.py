@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import ceil
+from math import ceil, isfinite
 from typing import Literal
 from weakref import WeakKeyDictionary
 
@@ -61,8 +61,7 @@ from symattn.errors import Malformed
 from symattn.numbers.formats import FORMATS, FloatFormat, float_format
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.quantity import Quantity
-from symattn.solution.roles import Part
-from symattn.testing.model import Array, Inputs, Run, exactly, turned, turned_if
+from symattn.testing.model import Array, Steps, exactly, turned
 
 #: What a kernel may round to its format.
 Level = Literal["fused", "unfused"]
@@ -163,24 +162,24 @@ def bounds(quantity: Quantity, precision: Precision) -> Bound:
     return Bound(*taken)
 
 
-_Known = dict[Precision, Mapping[Part, Bound]]
+_Known = dict[Precision, Mapping[str, Bound]]
 #: The bounds of what has been judged, for as long as that is there.
 _KNOWN: WeakKeyDictionary[Attention | Gradients, _Known] = WeakKeyDictionary()
 
 
 def _bounds_of(
     forward: Attention, backward: Gradients | None, precision: Precision
-) -> Mapping[Part, Bound]:
+) -> Mapping[str, Bound]:
     known = _KNOWN.setdefault(backward or forward, {})
     if precision not in known:
-        known[precision] = all_bounds(*exactly(forward, backward), precision)
+        known[precision] = all_bounds(exactly(forward, backward), precision)
     return known[precision]
 
 
-def all_bounds(inputs: Inputs, steps: Run, precision: Precision) -> dict[Part, Bound]:
+def all_bounds(steps: Steps, precision: Precision) -> dict[str, Bound]:
     """The bounds of every part, from its steps."""
     with np.errstate(all="ignore"):
-        return _Bounding(inputs, steps, precision).parts()
+        return _Bounding(steps, precision).parts()
 
 
 class _Bounding:
@@ -189,25 +188,25 @@ class _Bounding:
     A sink is one more column of scores and weights until it has taken its weight.
     """
 
-    def __init__(self, inputs: Inputs, steps: Run, precision: Precision) -> None:
-        self.x, self.run, self.p = inputs, steps, precision
-        n_k = inputs.k.shape[1]
+    def __init__(self, steps: Steps, precision: Precision) -> None:
+        self.s, self.p = steps, precision
+        n_k = steps["K"].shape[1]
         self.many = n_k + 6 * ceil(n_k / BLOCK)
-        self.scale = abs(inputs.scale)
+        self.scale = abs(float(steps["scale"].item()))
+        self.cap = float(steps["cap"].item())
         #: What is too small may be multiplied by the scale, or the other way round.
         self.most = max(1.0, self.scale)
-        self.visible = steps.seen & (inputs.live | inputs.mean)
-        self.magnitudes = self.scale * (abs(inputs.q) @ turned(abs(inputs.k)))
+        self.magnitudes = self.scale * (abs(steps["Q"]) @ turned(abs(steps["K"])))
+        #: What softmax sees, 0 where it is masked.
+        self.scores = np.where(steps["seen"], steps["B"], 0.0)
         # Who recomputes weights has scores that are not stored.
         unfused = precision.unfused
-        self.fused = (
-            _Bounding(inputs, steps, replace(precision, level="fused")) if unfused else None
-        )
-        self.a: Array = steps.weights
+        self.fused = _Bounding(steps, replace(precision, level="fused")) if unfused else None
+        self.a: Array = steps["A"]
         self.e_scores: Array = self._scores()
         self.e_weights, self.e_again, self.e_lse = self._softmax()
-        self.e_output = self._product(self.a, self.e_weights, inputs.v, self.many, steps.output)
-        self.e_output = np.where(inputs.live | inputs.mean, self.e_output, 0.0)
+        self.e_output = self._product(self.a, self.e_weights, steps["V"], self.many, steps["Y"])
+        self.e_output = np.where(steps["used"], self.e_output, 0.0)
 
     def _product(
         self,
@@ -226,56 +225,57 @@ class _Bounding:
         error = inner @ abs(right) + near @ p.lost(right) + terms * p.small
         return p.stored(abs(result), error, times)
 
-    def parts(self) -> dict[Part, Bound]:
+    def parts(self) -> dict[str, Bound]:
         """The bounds of every part."""
-        x, run, p = self.x, self.run, self.p
-        score_terms = self.magnitudes + (0.0 if x.bias is None else abs(x.bias))
-        lse_terms = abs(run.lse) + (self.a * score_terms).sum(axis=-1)
-        lse = p.stored(abs(run.lse), self.e_lse)
-        pairs: dict[Part, tuple[Array, Array]] = {
+        s, p = self.s, self.p
+        score_terms = self.magnitudes + abs(s["bias"])
+        size = abs(s["lse"])
+        pairs: dict[str, tuple[Array, Array]] = {
             "scores": (score_terms, self.e_scores),
             "weights": (self.a, self.e_weights),
-            "output": (self.a @ abs(x.v), self.e_output),
+            "output": (self.a @ abs(s["V"]), self.e_output),
             # What a row that sees no key has there is convention.
-            "lse": (lse_terms, np.where(x.live[..., 0], lse, np.inf)),
+            "lse": (
+                (size + (self.a * score_terms).sum(axis=-1, keepdims=True))[..., 0],
+                np.where(s["live"], p.stored(size, self.e_lse), np.inf)[..., 0],
+            ),
         }
-        if x.upstream is not None:
-            pairs |= self._gradients(x.upstream)
+        if "dY" in s.given:
+            pairs |= self._gradients(s["dY"])
         return {name: self._in_shape(name, *pair) for name, pair in pairs.items()}
 
-    def _in_shape(self, name: Part, condition: Array, bound: Array) -> Bound:
-        lay = self.x.by_key if name in ("dK", "dV") else self.x.by_query
+    def _in_shape(self, name: str, condition: Array, bound: Array) -> Bound:
+        lay = self.s.by_key if name in ("dK", "dV") else self.s.by_query
         return Bound(lay(condition), lay(np.nan_to_num(bound * _UP, nan=np.inf, posinf=np.inf)))
 
     def _scores(self) -> Array:
-        x, run, p = self.x, self.run, self.p
-        size = abs(run.scaled)
-        error = p.gamma(x.q.shape[-1] + 4) * self.magnitudes + 2 * p.w * size
-        lost = abs(x.q) @ turned(p.lost(x.k)) + p.lost(x.q) @ turned(abs(x.k))
-        error = error + self.scale * lost + self.most * x.q.shape[-1] * p.small
+        s, p = self.s, self.p
+        q, k, size, width = s["Q"], s["K"], abs(s["S"]), s["Q"].shape[-1]
+        error = p.gamma(width + 4) * self.magnitudes + 2 * p.w * size
+        lost = abs(q) @ turned(p.lost(k)) + p.lost(q) @ turned(abs(k))
+        error = error + self.scale * lost + self.most * width * p.small
         if p.unfused:
             error = p.stored(size, error + ((1 + p.u) ** 4 - 1) * self.magnitudes, 2)
-        self.e_capped = error
-        if x.cap is not None:
+        if isfinite(self.cap):
             error = error + 8 * p.w * (size + error)
             if p.unfused:
                 error = p.stored(size, error, 3)
-            self.e_capped = error = np.minimum(error, 2 * x.cap)
-        if x.bias is not None:
-            error = error + p.w * (abs(run.scores) + error)
+            error = np.minimum(error, 2 * self.cap)
+        self.e_capped = error
+        if s["bias"].any():
+            error = error + p.w * (abs(self.scores) + error)
             if p.unfused:
-                error = p.stored(abs(run.scores), error)
-        return np.where(run.seen & x.live, error, 0.0)
+                error = p.stored(abs(self.scores), error)
+        return np.where(s.flags("seen") & s.flags("live"), error, 0.0)
 
     def _softmax(self) -> tuple[Array, Array, Array]:
         """What weights are off that are kept, those or the recomputed ones (with the sink's),
         and the log-sum-exp: steps 2, 4 and 5."""
-        x, run, p = self.x, self.run, self.p
-        scores = np.where(self.visible, run.scores, -np.inf)
-        weights, error = run.weights, self.e_scores
-        if x.sink is not None and run.sink is not None:
-            scores, weights = _wide(scores, x.sink), _wide(weights, run.sink)
-            error = _wide(error, np.zeros_like(x.sink))
+        s, p = self.s, self.p
+        visible = s.flags("seen") & s.flags("used")
+        scores = _wide(np.where(visible, self.scores, -np.inf), s["sink"])
+        weights = _wide(self.a, s["W"])
+        error = _wide(self.e_scores, np.zeros_like(s["sink"]))
         seen = ~np.isneginf(scores)
         top = scores.max(axis=-1, keepdims=True)
         gap = np.where(seen, top - scores, 0.0) + error + error.max(axis=-1, keepdims=True)
@@ -294,7 +294,7 @@ class _Bounding:
         moved = moved + p.gamma(self.many + 3) * (weights + moved)
         kept = np.where(seen, p.stored(weights, moved, 4 if p.unfused else 1), 0.0)
 
-        lse = run.lse[..., None]
+        lse = s["lse"]
         shift = np.maximum(
             np.log1p((weights * up).sum(axis=-1, keepdims=True)),
             -np.log1p(-(weights * down).sum(axis=-1, keepdims=True)),
@@ -311,84 +311,86 @@ class _Bounding:
             again = np.where(seen, p.stored(weights, again), 0.0)
 
         # A kernel's backward pass may have either.
-        return kept[..., : x.k.shape[1]], np.maximum(kept, again), e_lse[..., 0]
+        return kept[..., :-1], np.maximum(kept, again), e_lse
 
-    def _gradients(self, do: Array) -> dict[Part, tuple[Array, Array]]:
+    def _gradients(self, do: Array) -> dict[str, tuple[Array, Array]]:
         """Step 5."""
-        x, run, p, a = self.x, self.run, self.p, self.a
-        n_k = x.k.shape[1]
-        e_a, e_sink = self.e_again[..., :n_k], self.e_again[..., n_k:]
-        lost, do, v, k, q = p.lost(do), abs(do), abs(x.v), abs(x.k), abs(x.q)
-        da, rest, d_v = abs(run.da), abs(run.rest), x.v.shape[-1]
+        s, p, a = self.s, self.p, self.a
+        n_k = a.shape[-1]
+        e_a, e_sink = self.e_again[..., :-1], self.e_again[..., -1:]
+        lost, do, v, k, q = p.lost(do), abs(do), abs(s["V"]), abs(s["K"]), abs(s["Q"])
+        da, rest, d_v = abs(s["dA"]), abs(s["D"]), v.shape[-1]
 
         c_da = do @ turned(v)
-        e_da = p.gamma(d_v) * c_da + lost @ turned(v) + do @ turned(p.lost(x.v)) + d_v * p.small
+        e_da = p.gamma(d_v) * c_da + lost @ turned(v) + do @ turned(p.lost(v)) + d_v * p.small
         if p.unfused:
             e_da = p.stored(da, e_da)
         near, far = a + e_a, da + e_da
         rounding = p.u if p.unfused else 0.0
         of_weights = (e_a * da + near * e_da + (p.gamma(n_k) + rounding) * near * far).sum(-1)
-        wide = abs(run.output) + self.e_output
+        wide = abs(s["Y"]) + self.e_output
         of_output = (do * (self.e_output + (p.gamma(d_v) + rounding) * wide) + lost * wide).sum(-1)
         e_rest = np.maximum(of_weights, of_output)[..., None] + (n_k + d_v) * p.small
         e_rest = p.stored(rest, e_rest) if p.unfused else e_rest + p.w * rest
 
-        gap = abs(run.da - run.rest)
+        gap = abs(s["dA"] - s["D"])
         e_gap = e_da + e_rest + 3 * p.w * (far + rest + e_rest)
         if p.unfused:
             e_gap = p.stored(far + rest + e_rest, e_gap)
-        dm = abs(run.dm)
+        dm = abs(s["dM"])
         e_dm = near * e_gap * (1 + 2 * p.w) + e_a * gap + 2 * p.w * dm
         # The scale may have been taken before the storing.
         tiny = p.tiny * max(1.0, 1 / self.scale if self.scale else 0.0)
         e_dm = p.stored(dm, e_dm, 3 if p.unfused else 1) + tiny
-        e_dm = np.where(run.seen & x.live, e_dm, 0.0)
-        c_dm = np.where(x.live, a * (c_da + (a * c_da).sum(axis=-1, keepdims=True)), 0.0)
+        e_dm = np.where(s.flags("seen") & s.flags("live"), e_dm, 0.0)
+        c_dm = np.where(s["live"], a * (c_da + (a * c_da).sum(axis=-1, keepdims=True)), 0.0)
 
         slope, e_slope = self._slope()
-        ds = abs(run.ds)
+        ds = abs(s["dS"])
         e_ds = e_dm * slope + (dm + e_dm) * e_slope
-        if p.unfused and x.cap is not None:
+        if p.unfused and isfinite(self.cap):
             e_ds = p.stored(ds, e_ds)
         c_ds = c_dm * slope
 
-        slips = run.slips
-        of_q, of_k = (
-            self.scale if scaled else 1.0 for scaled in (slips.scale_in_dq, slips.scale_in_dk)
-        )
+        of_q, of_k = abs(s["scale_Q"]), abs(s["scale_K"])
         # Unfused, inputs may be scaled and stored, and so may what is scaled in the end.
         extra, times = ((1 + p.u) ** 3 - 1, 2) if p.unfused else (0.0, 1)
         # Heads that share keys may be stored before they are added.
-        shared = (1 + p.u) ** 2 - 1 if x.layout.group > 1 else 0.0
+        shared = (1 + p.u) ** 2 - 1 if s.layout.group > 1 else 0.0
         across, e_across, c_across = (
-            turned_if(slips.k_turned, of_k * part) for part in (ds, e_ds, c_ds)
+            self._turned("dS_T", of_k * part) for part in (ds, e_ds, c_ds)
         )
-        down, e_down = (turned_if(slips.v_turned, part) for part in (a, e_a))
+        down, e_down = (self._turned("A_T", part) for part in (a, e_a))
         rows, columns = down.shape[-1], across.shape[-1] + 3
-        e_dq = self._product(of_q * ds, of_q * e_ds, x.k, n_k + 3, run.dq, extra, times)
-        e_dk = self._product(across, e_across, x.q, columns, run.dk, extra, times)
-        e_dv = self._product(down, e_down, do, rows, run.dv)
+        e_dq = self._product(of_q * ds, of_q * e_ds, s["K"], n_k + 3, s["dQ"], extra, times)
+        e_dk = self._product(across, e_across, s["Q"], columns, s["dK"], extra, times)
+        e_dv = self._product(down, e_down, do, rows, s["dV"])
         c_dk, c_dv = c_across @ q, down @ do
-        pairs: dict[Part, tuple[Array, Array]] = {
+        sink = s["W"]
+        e_dsink = e_sink * (rest + e_rest) + sink * (e_rest + 2 * p.w * rest)
+        return {
             "dA": (c_da, p.stored(da, e_da)),
             "dS": (c_dm, e_dm),
             "dBias": (c_dm, e_dm),
             "dQ": (of_q * c_ds @ k, e_dq),
             "dK": (c_dk, e_dk + shared * c_dk),
             "dV": (c_dv, e_dv + shared * c_dv),
+            "dSink": (
+                sink * (a * c_da).sum(axis=-1, keepdims=True),
+                p.stored(sink * rest, e_dsink),
+            ),
         }
-        if run.sink is not None:
-            error = e_sink * (rest + e_rest) + run.sink * (e_rest + 2 * p.w * rest)
-            terms = run.sink * (a * c_da).sum(axis=-1, keepdims=True)
-            pairs["dSink"] = (terms, p.stored(run.sink * rest, error))
-        return pairs
+
+    def _turned(self, name: str, x: Array) -> Array:
+        """The transpose, unless that step has been changed: forgotten."""
+        return x if name in self.s.changes else turned(x)
 
     def _slope(self) -> tuple[Array | float, Array | float]:
         """The derivative of the capping, and what it may be off."""
-        if self.x.cap is None or not self.run.slips.cap_back:
+        if not isfinite(self.cap) or "slope" in self.s.changes:
             return 1.0, 0.0
-        level = abs(self.run.capped) / self.x.cap
-        off = self.e_capped / self.x.cap
+        level = abs(self.s["C"]) / self.cap
+        off = self.e_capped / self.cap
         error = np.minimum(2 * level * off + off**2, 1.0) + 8 * self.p.w
         return (1 - level) * (1 + level), error + (3 * self.p.u if self.p.unfused else 0.0)
 

@@ -8,8 +8,10 @@ else gives that too. Slips are called as the audit calls them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from math import prod
 
 import numpy as np
@@ -21,11 +23,21 @@ from symattn.numbers.formats import FORMATS, FloatFormat
 from symattn.solution.quantity import Quantity
 from symattn.testing.bounds import Precision, all_bounds, bounds
 from symattn.testing.judged import Cause, Errors, Judged, error_of, over
-from symattn.testing.model import RIGHT, Array, Flags, Inputs, Slips, exactly, run
+from symattn.testing.model import (
+    Array,
+    Change,
+    Changes,
+    Flags,
+    Steps,
+    exactly,
+    number,
+    rounded_to,
+    steps_of,
+)
 
 #: Slips of kernels that no document shows, by kind.
 OWN: Mapping[str, str] = {
-    "mask-shifted": "{a} with the mask off by one: {b}",
+    "mask-shifted": "{a} with the mask shifted by one key: each query attends to {b}",
     "mask-aligned": "{a} with the causal mask aligned {b} instead of {c}",
     "cap-forgotten": "{a} without the soft capping",
     "capped-after": "{a} capped after {b} instead of before",
@@ -53,14 +65,13 @@ _MOST_ALIKE = 3
 
 @dataclass(frozen=True, eq=False)
 class Slip:
-    """A slip: its kind, the words of its phrase, and what is computed instead. ``rounds``:
-    it differs from the truth by roundings, which may fall otherwise in other kernels.
-    ``taken`` is the head of keys that each head of queries takes."""
+    """A slip: its kind, the words of its phrase, and the graph that is computed instead.
+    ``rounds``: it differs from the truth by roundings, which may fall otherwise in other
+    kernels. ``taken`` is the head of keys that each head of queries takes."""
 
     kind: str
     words: tuple[str, ...]
-    inputs: Inputs
-    slips: Slips = RIGHT
+    steps: Steps
     rounds: bool = False
     taken: npt.NDArray[np.intp] | None = None
 
@@ -94,9 +105,9 @@ def causes_of(judged: Mapping[str, Judged], precision: Precision) -> tuple[Cause
     roles = [part.quantity.role for part in known.values()]
     backward = next((role.backward for role in roles if role and role.backward), None)
     forward = next(role.forward for role in roles if role)
-    inputs, steps = exactly(forward, backward)
-    tried = _Tried(known, wrong, precision, steps.parts(inputs))
-    fits = [item for slip in slips_of(inputs, precision) if (item := tried.fit(slip))]
+    tried = _Tried(known, wrong, precision, exactly(forward, backward))
+    slips = slips_of(steps_of(forward, backward), precision)
+    fits = [fit for slip in slips if (fit := tried.fit(slip))]
     whole = [item for item in fits if item.explains == wrong and not item.contradicted]
     if whole:
         return tuple(_named(whole, tuple(sorted(wrong, key=[*known].index))))
@@ -155,23 +166,18 @@ class _Tried:
         judged: Mapping[str, _Part],
         wrong: set[str],
         precision: Precision,
-        truth: Mapping[str, Array],
+        truth: Steps,
     ) -> None:
         self._judged, self._wrong, self._precision = judged, wrong, precision
-        self._truth = truth
+        self._truth = {name: truth.part(name) for name in judged}
 
     def fit(self, slip: Slip) -> _Fit | None:
         """What a slip explains; None for nothing."""
-        steps = run(slip.inputs, slip.slips)
-        parts = steps.parts(slip.inputs)
-        if slip.taken is not None:
-            parts = self._gathered(parts, slip.taken)
+        parts = {name: self._array(slip, name, slip.steps.part(name)) for name in self._judged}
         if not any(self._is_near(name, parts[name]) for name in self._wrong):
             return None
-        limits = all_bounds(slip.inputs, steps, self._precision)
-        bounds = {name: limits[name].bound for name in parts}  # type: ignore[index]
-        if slip.taken is not None:
-            bounds = self._gathered(bounds, slip.taken)
+        limits = all_bounds(slip.steps, self._precision)
+        bounds = {name: self._array(slip, name, limits[name].bound) for name in parts}
         explains, most, mean, contradicted = set(), {}, {}, False
         for name, part in self._judged.items():
             # What has no bound is no explanation, unless nothing is asked of it.
@@ -188,17 +194,14 @@ class _Tried:
                 explains.add(name)
         return _Fit(slip, explains, contradicted, most, mean) if explains else None
 
-    def _gathered(
-        self, parts: Mapping[str, Array], taken: npt.NDArray[np.intp]
-    ) -> dict[str, Array]:
+    def _array(self, slip: Slip, name: str, array: Array) -> Array:
         """What flows into keys and values, added up where it was taken from."""
-        arrays = dict(parts)
-        for name in arrays.keys() & {"dK", "dV"}:
-            shape = self._truth[name].shape
-            whole = np.zeros((prod(shape[:-2]), *shape[-2:]))
-            np.add.at(whole, taken, arrays[name].reshape(-1, *shape[-2:]))
-            arrays[name] = whole.reshape(shape)
-        return arrays
+        if slip.taken is None or name not in ("dK", "dV"):
+            return array
+        shape = self._truth[name].shape
+        whole = np.zeros((prod(shape[:-2]), *shape[-2:]))
+        np.add.at(whole, slip.taken, array.reshape(-1, *shape[-2:]))
+        return whole.reshape(shape)
 
     def _is_near(self, name: str, array: Array) -> bool:
         """Whether a slip may explain a part, roughly."""
@@ -254,136 +257,182 @@ def _joined(causes: Iterable[Cause]) -> Iterator[Cause]:
 # -- the slips -----------------------------------------------------------------------------
 
 
-def slips_of(x: Inputs, precision: Precision) -> Iterator[Slip]:
-    """All slips that can be made with these inputs."""
-    yield from _of_scale(x)
-    yield from _of_mask(x)
-    yield from _of_scores(x)
-    yield from _of_rows(x)
-    yield from _of_gradients(x)
-    yield from _of_heads(x)
-    yield from _of_precision(x, precision)
+def slips_of(s: Steps, precision: Precision) -> Iterator[Slip]:
+    """All slips that can be made with these inputs, each an edit of the graph."""
+    for kind, words, changes in chain(
+        _of_scale(s), _of_mask(s), _of_rows(s), _of_scores(s), _of_blocks(s), _of_gradients(s)
+    ):
+        yield Slip(kind, words, s.edited(changes))
+    yield from _of_heads(s)
+    yield from _of_precision(s, precision)
 
 
-def _of_scale(x: Inputs) -> Iterator[Slip]:
-    words = ("the scores", "factor", "scale")
-    if x.scale not in (0.0, 1.0):
-        yield Slip("scale-dropped", words, replace(x, scale=1.0))
-        yield Slip("scaled-twice", words, replace(x, scale=x.scale**2))
+#: A kind of slip, the words of its phrase, and what some steps are instead.
+_Edit = tuple[str, tuple[str, ...], Changes]
+_SCORES = "the scores"
+_ONE = number(1)
 
 
-def _of_mask(x: Inputs) -> Iterator[Slip]:
-    if x.keep.all():
+def _of_scale(s: Steps) -> Iterator[_Edit]:
+    words = (_SCORES, "factor", "scale")
+    if s["scale"].item() not in (0.0, 1.0):
+        yield "scale-dropped", words, {"scale": _ONE}
+        yield "scaled-twice", words, {"scale": s["scale"] ** 2}
+
+
+def _of_mask(s: Steps) -> Iterator[_Edit]:
+    keep = _kept(s)
+    if keep.all():
         return
-    scores = "the scores"
-    yield from _seeing(x, np.ones_like(x.keep), "mask-forgotten", scores)
-    yield from _seeing(x, _moved(x.keep, 1), "mask-shifted", scores, "each query sees a key more")
-    yield from _seeing(x, _moved(x.keep, -1), "mask-shifted", scores, "each query sees a key less")
-    n_q, n_k = x.layout.n_q, x.k.shape[1]
-    both = [np.tile(np.tri(n_q, n_k, k, dtype=bool), (x.layout.group, 1)) for k in (0, n_k - n_q)]
-    top, bottom = (not (x.keep & ~seen).any() for seen in both)
+    n_q, n_k = s.layout.n_q, keep.shape[-1]
+    yield from _seeing(s, np.ones_like(keep), "mask-forgotten")
+    yield from _seeing(s, _moved(keep, 1), "mask-shifted", "one key too many")
+    yield from _seeing(s, _moved(keep, -1), "mask-shifted", "one key too few")
+    both = [np.tile(np.tri(n_q, n_k, k, dtype=bool), (s.layout.group, 1)) for k in (0, n_k - n_q)]
+    top, bottom = (not (keep & ~seen).any() for seen in both)
     names = "top-left", "bottom-right"
     if n_q != n_k and (top or bottom):
         # Of two that hold, the narrower one is what was asked for.
         is_top = top and (n_q < n_k or not bottom)
         shift = n_k - n_q if is_top else n_q - n_k
-        words = names[is_top], names[not is_top]
-        yield from _seeing(x, _moved(x.keep, shift), "mask-aligned", scores, *words)
-    if n_q == n_k and x.layout.group == 1:
-        yield from _seeing(x, np.swapaxes(x.keep, 1, 2), "mask-transposed", scores)
-    slip = Slips(masked_after=True)
-    yield Slip("mask-after", ("the weights",), x, slip)
-    yield Slip("mask-as-zero", (scores,), x, Slips(masked_as_zero=True))
+        yield from _seeing(s, _moved(keep, shift), "mask-aligned", names[is_top], names[not is_top])
+    if n_q == n_k and s.layout.group == 1:
+        yield from _seeing(s, np.swapaxes(keep, 1, 2), "mask-transposed")
+    all_seen = np.ones(keep.shape)
+    late: Changes = {"seen": all_seen, "A": lambda s: s.own("A") * keep}
+    yield "mask-after", ("the weights",), late
+    zero: Changes = {"seen": all_seen, "B": lambda s: np.where(keep, s.own("B"), 0.0)}
+    yield "mask-as-zero", (_SCORES,), zero
+    if np.isfinite(s["cap"]):
+        masked: Changes = {
+            "seen": all_seen,
+            "C": _capped(lambda s: np.where(keep, s["S"], -np.inf)),
+        }
+        yield "capped-after", (_SCORES, "the mask"), masked
+
+
+def _kept(s: Steps) -> Flags:
+    """The keys that each query sees."""
+    return s.flags("seen") & s.flags("live")
 
 
 def _moved(keep: Flags, by: int) -> Flags:
     """What is seen if every query stood so many keys further on."""
-    seen = np.zeros_like(keep)
-    if by >= 0:
-        by = min(by, keep.shape[-1])
-        seen[..., by:] = keep[..., : keep.shape[-1] - by]
-        seen[..., :by] = keep[..., :1]
-    else:
-        seen[..., :by] = keep[..., -by:]
+    places = np.arange(keep.shape[-1]) - by
+    inside = places < keep.shape[-1]
+    seen: Flags = keep[..., np.where(inside, np.maximum(places, 0), 0)] & inside
     return seen
 
 
-def _seeing(x: Inputs, keep: Flags, kind: str, *words: str) -> Iterator[Slip]:
+def _seeing(s: Steps, keep: Flags, kind: str, *words: str) -> Iterator[_Edit]:
     """A slip of the mask; rows that see nothing then may be anything."""
-    if np.array_equal(keep, x.keep):
+    if np.array_equal(keep, _kept(s)):
         return
-    live: Flags = np.any(keep | (x.sink is not None), axis=-1, keepdims=True)
-    inputs = replace(x, keep=keep, live=live)
-    if live.all():
-        yield Slip(kind, words, inputs)
-        return
-    for name, slips in _EMPTY.items():
-        yield Slip(kind, words, replace(inputs, mean=name == _MEAN), slips)
+    live = np.any(keep | np.isfinite(s["sink"]), axis=-1, keepdims=True)
+    changes = {"seen": keep | ~live, "live": live}
+    for _, empty in _EMPTY if not live.all() else _EMPTY[:1]:
+        yield kind, (_SCORES, *words), {**changes, **empty}
 
 
 #: What rows make that see no key.
-_MEAN = "the mean of the values"
-_EMPTY: Mapping[str, Slips] = {"zero": RIGHT, _MEAN: RIGHT, "NaN": Slips(empty=np.nan)}
+_EMPTY: Sequence[tuple[str, Mapping[str, Change]]] = (
+    ("zero", {"used": lambda s: s["live"]}),
+    ("the mean of the values", {"used": lambda s: np.ones_like(s["live"])}),
+    (
+        "NaN",
+        {"used": lambda s: s["live"], "Y": lambda s: np.where(s["live"], s.own("Y"), np.nan)},
+    ),
+)
 
 
-def _of_rows(x: Inputs) -> Iterator[Slip]:
-    if x.live.all():
+def _of_rows(s: Steps) -> Iterator[_Edit]:
+    if s["live"].all():
         return
-    right = _MEAN if x.mean else "zero"
-    for name, slips in _EMPTY.items():
+    right = _EMPTY[int(s["used"].all())][0]
+    for name, changes in _EMPTY:
         if name != right:
-            yield Slip("empty-row", (name, right), replace(x, mean=name == _MEAN), slips)
+            yield "empty-row", (name, right), changes
 
 
-def _of_scores(x: Inputs) -> Iterator[Slip]:
-    if x.cap is not None:
-        if not x.keep.all():
-            yield Slip("capped-after", ("the scores", "the mask"), x, Slips(capped_last=True))
-        if x.bias is not None:
-            late = Slips(bias_first=True)
-            yield Slip("capped-after", ("the scores", "the bias"), x, late)
-        yield Slip("cap-forgotten", ("the scores",), replace(x, cap=None))
-        uncapped = Slips(cap_back=False)
-        yield Slip("derivative-dropped", ("dS", "the capping"), x, uncapped)
-    if x.bias is not None:
-        yield Slip("term-dropped", ("the scores", "bias"), replace(x, bias=None))
-        yield Slip("bias-scaled", ("the scores",), replace(x, bias=x.bias * x.scale))
-    if x.sink is not None:
-        yield Slip("term-dropped", ("the sums of the exponentials", "sink"), replace(x, sink=None))
-    if x.layout.group == 1:
-        yield Slip("softmax-columns", ("the weights",), x, Slips(down="softmax"))
-    for block in (size for size in _BLOCKS if size < x.k.shape[1]):
-        for words, both in (("the output", False), ("the output and the sums", True)):
-            unscaled = Slips(block=block, sums_left=both)
-            yield Slip("not-rescaled", (words, str(block)), x, unscaled)
+def _capped(inner: Change) -> Change:
+    """Scores that are capped once something has been done to them."""
+    return lambda s: s["cap"] * np.tanh(inner(s) / s["cap"])
 
 
-def _of_gradients(x: Inputs) -> Iterator[Slip]:
-    if x.upstream is None:
+def _of_scores(s: Steps) -> Iterator[_Edit]:
+    if np.isfinite(s["cap"]):
+        if s["bias"].any():
+            late = {"C": _capped(lambda s: s["S"] + s["bias"]), "B": lambda s: s["C"] * s["live"]}
+            yield "capped-after", (_SCORES, "the bias"), late
+        uncapped: Changes = {"cap": number(np.inf), "C": lambda s: s["S"], "slope": _ONE}
+        yield "cap-forgotten", (_SCORES,), uncapped
+        yield "derivative-dropped", ("dS", "the capping"), {"slope": _ONE}
+    if s["bias"].any():
+        yield "term-dropped", (_SCORES, "bias"), {"bias": np.zeros_like(s["bias"])}
+        yield "bias-scaled", (_SCORES,), {"bias": s["bias"] * s["scale"]}
+    if np.isfinite(s["sink"]).any():
+        no_sink = {"sink": np.full_like(s["sink"], -np.inf)}
+        yield "term-dropped", ("the sums of the exponentials", "sink"), no_sink
+    if s.layout.group == 1:
+        yield "softmax-columns", ("the weights",), {"A": _softmax_down}
+
+
+def _softmax_down(s: Steps) -> Array:
+    powers = np.exp(s["M"] - s["M"].max(axis=-2, keepdims=True))
+    weights: Array = powers / powers.sum(axis=-2, keepdims=True) * s["used"]
+    return weights
+
+
+def _of_blocks(s: Steps) -> Iterator[_Edit]:
+    for block in (size for size in _BLOCKS if size < s["K"].shape[1]):
+        left = partial(_left, block=block)
+        output = {"Y": lambda s, left=left: left(s) / s["sums"] * s["used"] @ s["V"]}
+        sums = {"sums": lambda s, left=left: _summed(s, left(s).sum(axis=-1, keepdims=True))}
+        yield "not-rescaled", ("the output", str(block)), output
+        yield "not-rescaled", ("the output and the sums", str(block)), output | sums
+
+
+def _left(s: Steps, block: int) -> Array:
+    """The exponentials where each is taken beside the largest score up to its own block."""
+    scores = s["M"]
+    starts = np.arange(0, scores.shape[-1], block)
+    largest = np.maximum.accumulate(np.maximum.reduceat(scores, starts, axis=-1), axis=-1)
+    so_far = np.repeat(np.maximum(largest, _LEAST), block, axis=-1)
+    powers: Array = np.exp(scores - so_far[..., : scores.shape[-1]])
+    return powers
+
+
+def _summed(s: Steps, sums: Array) -> Array:
+    """Sums of exponentials with that of the sink."""
+    return sums + np.exp(s["sink"] - s["top"])
+
+
+def _of_gradients(s: Steps) -> Iterator[_Edit]:
+    if "dY" not in s.given:
         return
-    if x.q.shape[1] == x.k.shape[1]:
-        yield Slip("transposed", ("dK", "dS"), x, Slips(k_turned=False))
-        yield Slip("transposed", ("dV", "A"), x, Slips(v_turned=False))
-    for name, slips in (("dQ", Slips(scale_in_dq=False)), ("dK", Slips(scale_in_dk=False))):
-        if x.scale != 1:
-            yield Slip("scale-dropped", (name, "factor", "scale"), x, slips)
-    if x.scale != 1:
-        neither = Slips(scale_in_dq=False, scale_in_dk=False)
-        yield Slip("scale-dropped", ("dQ and dK", "factor", "scale"), x, neither)
-    yield Slip("term-dropped", ("dS", "rowsum(A * dA)"), x, Slips(subtracts=False))
-    if x.layout.group == 1:
-        yield Slip("sum-down", ("dS", "A * dA"), x, Slips(down="D"))
+    if s["Q"].shape[1] == s["K"].shape[1]:
+        yield "transposed", ("dK", "dS"), {"dS_T": lambda s: s["dS"]}
+        yield "transposed", ("dV", "A"), {"A_T": lambda s: s["A"]}
+    if s["scale"].item() != 1:
+        for name, steps in (
+            ("dQ", ("scale_Q",)), ("dK", ("scale_K",)), ("dQ and dK", ("scale_Q", "scale_K"))
+        ):  # fmt: skip
+            yield "scale-dropped", (name, "factor", "scale"), dict.fromkeys(steps, _ONE)
+    yield "term-dropped", ("dS", "rowsum(A * dA)"), {"D": number(0)}
+    if s.layout.group == 1:
+        down = {"D": lambda s: (s["A"] * s["dA"]).sum(axis=-2, keepdims=True)}
+        yield "sum-down", ("dS", "A * dA"), down
 
 
-def _of_heads(x: Inputs) -> Iterator[Slip]:
-    lay = x.layout
+def _of_heads(s: Steps) -> Iterator[Slip]:
+    lay = s.layout
     of_keys = lay.lead_k[-1] if lay.lead_k else 1
     if of_keys == 1:
         return
     # Which head of keys each head of queries has, in every batch.
-    first = of_keys * np.repeat(np.arange(len(x.k) // of_keys), of_keys * lay.group)
-    own = np.tile(np.arange(of_keys * lay.group), len(x.k) // of_keys)
-    of_own = "those of its own"
+    batches = len(s["K"]) // of_keys
+    first = of_keys * np.repeat(np.arange(batches), of_keys * lay.group)
+    own = np.tile(np.arange(of_keys * lay.group), batches)
     taken = {
         "the keys and values of the next head": (own // lay.group + 1) % of_keys,
         "the keys and values of the head before": (own // lay.group - 1) % of_keys,
@@ -394,35 +443,58 @@ def _of_heads(x: Inputs) -> Iterator[Slip]:
     for source, places in taken.items():
         heads = first + places
         if not np.array_equal(places, own // lay.group):
-            words = "attention of each head", source, of_own
-            yield Slip("other-matrix", words, x.taking(heads), taken=heads)
+            words = "attention of each head", source, "those of its own"
+            yield Slip("other-matrix", words, s.taking(heads), taken=heads)
 
 
 #: Keys that kernels take at a time.
 _BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
+#: In the place of the largest of scores that are all masked.
+_LEAST = -1e308
 #: Formats that a step may be held in by mistake.
 _NARROW: tuple[FloatFormat, ...] = ("float32", "float16", "bfloat16")
 #: What is held, by what it is called; what a package's softmax rounds, and what one does that
 #: is written out.
 _HELD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("the scale", ("scale",)),
-    ("the scores", ("scores",)),
-    ("the weights", ("weights",)),
-    ("the softmax", ("scores", "weights")),
-    ("the softmax", ("scores", "weights", "da", "dm")),
-    ("the softmax", ("scores", "gaps", "powers", "sums", "weights")),
-    ("the softmax", ("gaps", "powers", "sums", "weights")),
+    ("the scores", ("B",)),
+    ("the weights", ("A",)),
+    ("the softmax", ("B", "A")),
+    ("the softmax", ("B", "A", "dA", "dM")),
+    ("the softmax", ("B", "gaps", "powers", "sums", "A")),
+    ("the softmax", ("gaps", "powers", "sums", "A")),
     ("the exponentials", ("powers",)),
 )
 
 
-def _of_precision(x: Inputs, precision: Precision) -> Iterator[Slip]:
+def _of_precision(s: Steps, precision: Precision) -> Iterator[Slip]:
     digits = FORMATS[precision.format].digits
     for form in (name for name in _NARROW if FORMATS[name].digits < digits):
         for place, steps in _HELD:
-            slips = Slips(held=tuple((step, form) for step in steps))
-            yield Slip("held-in", (place, form), x, slips, rounds=True)
-        if form != "float32":
-            for steps in (("output",), ("sums",), ("sums", "output")):
-                slips = Slips(added=tuple((step, form) for step in steps))
-                yield Slip("sums-in", ("the sums over keys", form), x, slips, rounds=True)
+            held = {step: partial(_held, step=step, form=form) for step in steps}
+            yield Slip("held-in", (place, form), s.edited(held), rounds=True)
+        if form == "float32":
+            continue
+        added = {"Y": partial(_output_in, form=form)}, {"sums": partial(_sums_in, form=form)}
+        for changes in (*added, added[0] | added[1]):
+            yield Slip("sums-in", ("the sums over keys", form), s.edited(changes), rounds=True)
+
+
+def _held(s: Steps, step: str, form: FloatFormat) -> Array:
+    return rounded_to(s.own(step), form)
+
+
+def _output_in(s: Steps, form: FloatFormat) -> Array:
+    return _total(s["A"][..., None] * s["V"][:, None], form)
+
+
+def _sums_in(s: Steps, form: FloatFormat) -> Array:
+    return _summed(s, _total(s["powers"][..., None], form))
+
+
+def _total(terms: Array, form: FloatFormat) -> Array:
+    """The sum over the last axis but one in a format, term by term."""
+    total = np.zeros_like(terms[..., 0, :])
+    for k in range(terms.shape[-2]):
+        total = rounded_to(total + rounded_to(terms[..., k, :], form), form)
+    return total

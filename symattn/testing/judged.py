@@ -18,7 +18,7 @@ from symattn.solution.entries import Entry
 from symattn.solution.quantity import Quantity
 from symattn.testing.bounds import Bound, Level, Precision, bounds
 from symattn.testing.dtypes import floats_of
-from symattn.testing.model import Array, held_in
+from symattn.testing.model import Array, rounded_to
 from symattn.verdicts import Verdict
 
 #: Digits of the exact value that are told.
@@ -198,7 +198,7 @@ class Judged:
         """Where the numbers are none of the format that they should be of."""
         with np.errstate(all="ignore"):
             known = np.isfinite(self.actual)
-            stored = held_in(np.where(known, self.actual, 0.0), self.precision.format)
+            stored = rounded_to(np.where(known, self.actual, 0.0), self.precision.format)
         return np.argwhere(known & (stored != self.actual))
 
     def _bound(self, size: Array) -> Bound:

@@ -28,7 +28,7 @@ from symattn.testing.frameworks import (
     parts_of,
 )
 from symattn.testing.judged import Cause, Judged, Report
-from symattn.testing.model import Array, held_in
+from symattn.testing.model import Array, rounded_to
 from symattn.testing.reports import told
 from symattn.verdicts import Verdict
 
@@ -114,7 +114,7 @@ def check_attention(
     tables: list[Array] = []
     for name, data in (("Q", q), ("K", k), ("V", v), ("upstream", upstream)):
         with faults.inside(name):
-            tables += [] if data is None else [held_in(floats_of(data), form)]
+            tables += [] if data is None else [rounded_to(floats_of(data), form)]
     faults.raise_all()
     above = tables.pop() if upstream is not None else None
     exact = attention(

@@ -177,3 +177,14 @@ def test_what_is_subnormal_may_be_taken_for_zero():
         backward=lambda *x: kernel.backward(*flushed(*x)),
     )
     assert min(found.reports[name].max_ulp for name in ("output", "dQ")) > 100
+
+
+def test_a_row_that_sees_no_key_has_its_own_output_in_every_head():
+    """It is 0 also where the first head has no such row: nothing is rounded there."""
+    rng = np.random.default_rng(9)
+    q, k, v = (from_floats(rng.normal(size=(2, 3, 2))) for _ in range(3))
+    mask = np.ones((2, 3, 3), bool)
+    mask[1, 0] = False
+    found = bounds(attention(q, k, v, mask, on_empty_row="zero").output, Precision("float32"))
+    assert found.condition[1, 0].tolist() == found.bound[1, 0].tolist() == [0.0, 0.0]
+    assert (found.bound[0] > 0).all()

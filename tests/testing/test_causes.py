@@ -87,7 +87,7 @@ RIGHT = {"causal": "bottom-right"}
 BR = hiding(causal(N_K - N_Q))
 
 ALL = {"output", "dQ", "dK", "dV"}
-SHIFTED = "the scores with the mask off by one: each query sees a key "
+SHIFTED = "the scores with the mask shifted by one key: each query attends to one key too "
 ALIGNED = "the scores with the causal mask aligned "
 
 #: Wrong steps, the options and lengths they are tried with, what is said, of which parts.
@@ -104,10 +104,10 @@ WRONG = {
         {"scores": hiding(causal(N_K - N_Q - 1))},
         RIGHT,
         {},
-        SHIFTED + "less",
+        SHIFTED + "few",
         ALL,
     ),
-    "a key too many": ({"scores": hiding(causal(N_K - N_Q + 1))}, RIGHT, {}, SHIFTED + "more", ALL),
+    "a key too many": ({"scores": hiding(causal(N_K - N_Q + 1))}, RIGHT, {}, SHIFTED + "many", ALL),
     "top-left": (
         {"scores": hiding(causal(0))},
         RIGHT,
@@ -354,3 +354,20 @@ def test_a_kernel_of_float64_that_computes_in_float32_is_told():
 
     said = forward_only(kernel, {"dtype": "float64"})
     assert said == ["output: a step stored as float32"]
+
+
+@pytest.mark.parametrize("name", ["scores", "weights", "dA", "dS"])
+def test_every_part_alone_has_its_cause(name):
+    """Scores, weights and what flows into them are judged as outputs and gradients are; what
+    doesn't depend on the slip is right."""
+    arrays = given()
+    q, k, v, do = (
+        from_floats(arrays[name].astype("float32")) for name in ("q", "k", "v", "upstream")
+    )
+    right, wrong = (
+        made.backward(do) if name.startswith("d") else made
+        for made in (attention(q, k, v, scale=scale) for scale in ("1/2", 1))
+    )
+    found = report(getattr(wrong, name).nearest("float32"), getattr(right, name))
+    phrases = [cause.phrase for cause in found.causes]
+    assert phrases == ([] if name == "dA" else ["the scores without the factor scale"])

@@ -16,7 +16,7 @@ from symattn.testing.cases import choices
 from symattn.testing.frameworks import Jax
 from symattn.testing.inputs import DTYPES
 from symattn.testing.judged import error_of
-from symattn.testing.model import inputs_of, run
+from symattn.testing.model import steps_of
 
 from .test_causes import ALL, N_K, Kernel, given, hiding, softmax
 
@@ -97,9 +97,9 @@ def test_the_distance_to_what_lies_between_floats() -> None:
 def test_a_sink_far_above_all_scores_overflows_nothing() -> None:
     """It takes nearly all weight, and the logarithm of the sum is the sink's score."""
     made = attention([[1]], [[0], [1]], [[1], [3]], sink=2000)
-    steps = run(inputs_of(made))
-    assert steps.lse.tolist() == [[2000.0]]
-    assert steps.output.tolist() == [[[0.0]]]
+    steps = steps_of(made)
+    assert steps.part("lse").tolist() == [2000.0]
+    assert steps.part("output").tolist() == [[0.0]]
 
 
 # -- what markers choose ----------------------------------------------------------------------
