@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from math import prod
 
@@ -20,7 +19,7 @@ import numpy.typing as npt
 from symattn.auditing.edits import KINDS, phrase
 from symattn.languages.sentence import Sentence
 from symattn.numbers.formats import FORMATS, FloatFormat
-from symattn.solution.quantity import Quantity
+from symattn.solution.roles import Role
 from symattn.testing.bounds import Precision, all_bounds, bounds
 from symattn.testing.judged import Cause, Errors, Judged, error_of, over
 from symattn.testing.model import (
@@ -94,56 +93,47 @@ def causes_of(judged: Mapping[str, Judged], precision: Precision) -> tuple[Cause
     >>> print(*causes_of({"output": one}, Precision("float32")))
     output: the scores without the factor scale
     """
-    known = {
-        name: _Part(item.actual, item.errors, item.quantity)
-        for name, item in judged.items()
-        if item.errors is not None and item.quantity.role and not item.quantity.role.keys
-    }
+    known: dict[str, Errors] = {}
+    roles: list[Role] = []
+    for name, item in judged.items():
+        role = item.quantity.role
+        if item.errors is not None and role and not role.keys:
+            known[name] = item.errors
+            roles.append(role)
     wrong = {name for name in known if judged[name].report.wrong}
     if not wrong:
         return ()
-    roles = [part.quantity.role for part in known.values()]
-    backward = next((role.backward for role in roles if role and role.backward), None)
-    forward = next(role.forward for role in roles if role)
+    forward = roles[0].forward
+    backward = next((role.backward for role in roles if role.backward), None)
     tried = _Tried(known, wrong, precision, exactly(forward, backward))
     slips = slips_of(steps_of(forward, backward), precision)
     fits = [fit for slip in slips if (fit := tried.fit(slip))]
-    whole = [item for item in fits if item.explains == wrong and not item.contradicted]
+    whole = [fit for fit in fits if fit.explains == wrong and not fit.contradicted]
     if whole:
         return tuple(_named(whole, tuple(sorted(wrong, key=[*known].index))))
-    narrow = {cause.parts: cause for cause in _as_narrow(known, wrong, precision)}
+    narrow = {cause.parts: cause for cause in _as_narrow(judged, known, wrong, precision)}
     causes: list[Cause] = []
     for name in (name for name in known if name in wrong):
-        named = [] if len(narrow) == len(wrong) else [*_of_part(fits, name)]
+        of_part = [fit for fit in fits if name in fit.explains]
+        named = [] if len(narrow) == len(wrong) else [*_named(of_part, (name,))]
         causes += named or [cause for parts, cause in narrow.items() if parts == (name,)]
     return tuple(_joined(causes))
 
 
-def _of_part(fits: Iterable[_Fit], name: str) -> Iterator[Cause]:
-    return _named([fit for fit in fits if name in fit.explains], (name,))
-
-
 def _as_narrow(
-    known: Mapping[str, _Part], wrong: set[str], precision: Precision
+    judged: Mapping[str, Judged],
+    known: Mapping[str, Errors],
+    wrong: Iterable[str],
+    precision: Precision,
 ) -> Iterator[Cause]:
     """Errors of a kernel of float64 that are those of a correct one of float32: no slip of
     another kind is as small."""
     for name in wrong if precision.format == "float64" else ():
-        part = known[name]
-        limit = bounds(part.quantity, Precision("float32")).bound
-        left = over(error_of(part.actual, part.errors.exact), limit)
+        limit = bounds(judged[name].quantity, Precision("float32")).bound
+        left = over(error_of(judged[name].actual, known[name].exact), limit)
         if (left <= 1).all():
             sentence = str(phrase("held-in", ("a step", "float32")))
             yield Cause("held-in", sentence, (name,), float(left.max()))
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """A whole part of attention that was judged."""
-
-    actual: Array
-    errors: Errors
-    quantity: Quantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +153,7 @@ class _Tried:
 
     def __init__(
         self,
-        judged: Mapping[str, _Part],
+        judged: Mapping[str, Errors],
         wrong: set[str],
         precision: Precision,
         truth: Steps,
@@ -185,12 +175,12 @@ class _Tried:
                 room = _ROOM * np.maximum(bounds[name], _TINY)
                 left = error_of(part.actual, parts[name]) / room
             left = np.where(np.isfinite(left), left, np.inf)
-            left = np.where(np.isinf(part.errors.bound), 0.0, left)
+            left = np.where(np.isinf(part.bound), 0.0, left)
             most[name], mean[name] = float(left.max()), _mean(left)
-            fits = self._fits(slip, left, part.errors.over_bound)
+            fits = self._fits(slip, left, part.over_bound)
             if name not in self._wrong:
                 contradicted |= not fits
-            elif fits and _is_far(part.errors.over_bound, left):
+            elif fits and _is_far(part.over_bound, left):
                 explains.add(name)
         return _Fit(slip, explains, contradicted, most, mean) if explains else None
 
@@ -206,7 +196,7 @@ class _Tried:
     def _is_near(self, name: str, array: Array) -> bool:
         """Whether a slip may explain a part, roughly."""
         part = self._judged[name]
-        wrong = part.errors.over_bound > 1
+        wrong = part.over_bound > 1
         ours = error_of(part.actual, array)[wrong]
         theirs = error_of(part.actual, self._truth[name])[wrong]
         return bool((ours < theirs).mean() > 0.5)
@@ -259,12 +249,15 @@ def _joined(causes: Iterable[Cause]) -> Iterator[Cause]:
 
 def slips_of(s: Steps, precision: Precision) -> Iterator[Slip]:
     """All slips that can be made with these inputs, each an edit of the graph."""
-    for kind, words, changes in chain(
-        _of_scale(s), _of_mask(s), _of_rows(s), _of_scores(s), _of_blocks(s), _of_gradients(s)
-    ):
+    of_blocks = (_of_block(size) for size in _BLOCKS if size < s["K"].shape[1])
+    edits = (_of_scale(s), _of_mask(s), _of_scores(s), *of_blocks, _of_rows(s), _of_gradients(s))
+    for kind, words, changes in chain(*edits):
         yield Slip(kind, words, s.edited(changes))
     yield from _of_heads(s)
-    yield from _of_precision(s, precision)
+    for form in _NARROW:
+        if FORMATS[form].digits < FORMATS[precision.format].digits:
+            for kind, words, changes in _of_format(form):
+                yield Slip(kind, words, s.edited(changes), rounds=True)
 
 
 #: A kind of slip, the words of its phrase, and what some steps are instead.
@@ -383,18 +376,18 @@ def _softmax_down(s: Steps) -> Array:
     return weights
 
 
-def _of_blocks(s: Steps) -> Iterator[_Edit]:
-    for block in (size for size in _BLOCKS if size < s["K"].shape[1]):
-        left = partial(_left, block=block)
-        output = {"Y": lambda s, left=left: left(s) / s["sums"] * s["used"] @ s["V"]}
-        sums = {"sums": lambda s, left=left: _summed(s, left(s).sum(axis=-1, keepdims=True))}
-        yield "not-rescaled", ("the output", str(block)), output
-        yield "not-rescaled", ("the output and the sums", str(block)), output | sums
+def _of_block(block: int) -> Iterator[_Edit]:
+    def left(s: Steps) -> Array:
+        return _left(s["M"], block)
+
+    output: Changes = {"Y": lambda s: left(s) / s["sums"] * s["used"] @ s["V"]}
+    sums: Changes = {"sums": lambda s: _summed(s, left(s).sum(axis=-1, keepdims=True))}
+    yield "not-rescaled", ("the output", str(block)), output
+    yield "not-rescaled", ("the output and the sums", str(block)), {**output, **sums}
 
 
-def _left(s: Steps, block: int) -> Array:
+def _left(scores: Array, block: int) -> Array:
     """The exponentials where each is taken beside the largest score up to its own block."""
-    scores = s["M"]
     starts = np.arange(0, scores.shape[-1], block)
     largest = np.maximum.accumulate(np.maximum.reduceat(scores, starts, axis=-1), axis=-1)
     so_far = np.repeat(np.maximum(largest, _LEAST), block, axis=-1)
@@ -467,29 +460,19 @@ _HELD: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def _of_precision(s: Steps, precision: Precision) -> Iterator[Slip]:
-    digits = FORMATS[precision.format].digits
-    for form in (name for name in _NARROW if FORMATS[name].digits < digits):
-        for place, steps in _HELD:
-            held = {step: partial(_held, step=step, form=form) for step in steps}
-            yield Slip("held-in", (place, form), s.edited(held), rounds=True)
-        if form == "float32":
-            continue
-        added = {"Y": partial(_output_in, form=form)}, {"sums": partial(_sums_in, form=form)}
-        for changes in (*added, added[0] | added[1]):
-            yield Slip("sums-in", ("the sums over keys", form), s.edited(changes), rounds=True)
+def _of_format(form: FloatFormat) -> Iterator[_Edit]:
+    for place, steps in _HELD:
+        yield "held-in", (place, form), {step: _held(step, form) for step in steps}
+    if form == "float32":
+        return
+    output: Changes = {"Y": lambda s: _total(s["A"][..., None] * s["V"][:, None], form)}
+    sums: Changes = {"sums": lambda s: _summed(s, _total(s["powers"][..., None], form))}
+    for changes in (output, sums, {**sums, **output}):
+        yield "sums-in", ("the sums over keys", form), changes
 
 
-def _held(s: Steps, step: str, form: FloatFormat) -> Array:
-    return rounded_to(s.own(step), form)
-
-
-def _output_in(s: Steps, form: FloatFormat) -> Array:
-    return _total(s["A"][..., None] * s["V"][:, None], form)
-
-
-def _sums_in(s: Steps, form: FloatFormat) -> Array:
-    return _summed(s, _total(s["powers"][..., None], form))
+def _held(step: str, form: FloatFormat) -> Change:
+    return lambda s: rounded_to(s.own(step), form)
 
 
 def _total(terms: Array, form: FloatFormat) -> Array:

@@ -115,9 +115,10 @@ class Report:
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Of all entries: the exact value as a float of 64 bits, the nearest number of the format,
-    the bound, and the error over it."""
+    """Of all entries: what was found, the exact value as a float of 64 bits, the nearest number
+    of the format, the bound, and the error over it."""
 
+    actual: Array
     exact: Array
     nearest: Array
     bound: Array
@@ -178,7 +179,7 @@ class Judged:
                 float(ratio[index]),
             )
 
-        self.errors = Errors(high, nearest, bound.bound, ratio)
+        self.errors = Errors(self.actual, high, nearest, bound.bound, ratio)
         known = np.isfinite(high)
         return replace(
             plain,
