@@ -7,7 +7,7 @@ vector, whose imaginary parts are what its components move by.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -15,27 +15,22 @@ import numpy as np
 
 from symattn.crosscheck.scalars import Tracked
 
-
-def exp(x: Any) -> Any:
-    """The exponential.
-
-    >>> exp(0.0), exp(Tracked(-math.inf)).error
-    (1.0, 0.0)
-    """
-    if x.__class__ is Tracked:
-        return x.exp()
-    return np.exp(x) if isinstance(x, np.ndarray) else math.exp(x)
+Function = Callable[[Any], Any]
 
 
-def log(x: Any) -> Any:
-    """The natural logarithm.
+def _smooth(name: str) -> Function:
+    """A function that all kinds of scalar have by that name."""
+    of_floats, of_vectors = getattr(math, name), getattr(np, name)
 
-    >>> log(1.0)
-    0.0
-    """
-    if x.__class__ is Tracked:
-        return x.log()
-    return np.log(x) if isinstance(x, np.ndarray) else math.log(x)
+    def function(x: Any) -> Any:
+        if x.__class__ is Tracked:
+            return getattr(x, name)()
+        return of_vectors(x) if isinstance(x, np.ndarray) else of_floats(x)
+
+    return function
+
+
+exp, log, tanh, sin, cos = map(_smooth, ("exp", "log", "tanh", "sin", "cos"))
 
 
 def ln(x: Any) -> Any:
@@ -61,39 +56,6 @@ def sqrt(x: Any) -> Any:
     if x.__class__ is Tracked:
         return x.sqrt()
     return np.sqrt(_sloped(x)) if isinstance(x, np.ndarray) else math.sqrt(x)
-
-
-def tanh(x: Any) -> Any:
-    """The hyperbolic tangent.
-
-    >>> tanh(0.0), tanh(Tracked(0.0)).value
-    (0.0, 0.0)
-    """
-    if x.__class__ is Tracked:
-        return x.tanh()
-    return np.tanh(x) if isinstance(x, np.ndarray) else math.tanh(x)
-
-
-def sin(x: Any) -> Any:
-    """The sine.
-
-    >>> sin(0.0), sin(Tracked(0.0)).value
-    (0.0, 0.0)
-    """
-    if x.__class__ is Tracked:
-        return x.sin()
-    return np.sin(x) if isinstance(x, np.ndarray) else math.sin(x)
-
-
-def cos(x: Any) -> Any:
-    """The cosine.
-
-    >>> cos(0.0), cos(Tracked(0.0)).value
-    (1.0, 1.0)
-    """
-    if x.__class__ is Tracked:
-        return x.cos()
-    return np.cos(x) if isinstance(x, np.ndarray) else math.cos(x)
 
 
 def erf(x: Any) -> Any:

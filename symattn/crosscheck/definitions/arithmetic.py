@@ -15,11 +15,7 @@ def addition(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
 
 
 def addition_gradient(G: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` and of ``dL/dB`` for ``C = A + B``, and of ``dL/dA`` for ``A - B``.
-
-    >>> addition_gradient([[5]], 0, 0)
-    5
-    """
+    """Entry of ``dL/dA`` and of ``dL/dB`` for ``C = A + B``, and of ``dL/dA`` for ``A - B``."""
     return G[i][j]
 
 
@@ -33,11 +29,7 @@ def subtraction(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
 
 
 def subtraction_right_gradient(G: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dB`` for ``C = A - B``.
-
-    >>> subtraction_right_gradient([[5]], 0, 0)
-    -5
-    """
+    """Entry of ``dL/dB`` for ``C = A - B``."""
     return -G[i][j]
 
 
@@ -51,20 +43,12 @@ def times(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
 
 
 def times_left_gradient(G: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = A * B``, entry by entry.
-
-    >>> times_left_gradient([[5]], [[2]], 0, 0)
-    10
-    """
+    """Entry of ``dL/dA`` for ``C = A * B``, entry by entry."""
     return G[i][j] * B[i][j]
 
 
 def times_right_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dB`` for ``C = A * B``, entry by entry.
-
-    >>> times_right_gradient([[5]], [[3]], 0, 0)
-    15
-    """
+    """Entry of ``dL/dB`` for ``C = A * B``, entry by entry."""
     return G[i][j] * A[i][j]
 
 
@@ -78,20 +62,12 @@ def quotient(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
 
 
 def quotient_numerator_gradient(G: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = A / B``, entry by entry.
-
-    >>> quotient_numerator_gradient([[8]], [[4]], 0, 0)
-    2.0
-    """
+    """Entry of ``dL/dA`` for ``C = A / B``, entry by entry."""
     return G[i][j] / B[i][j]
 
 
 def quotient_denominator_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dB`` for ``C = A / B``, entry by entry.
-
-    >>> quotient_denominator_gradient([[8]], [[6]], [[4]], 0, 0)
-    -3.0
-    """
+    """Entry of ``dL/dB`` for ``C = A / B``, entry by entry."""
     return -G[i][j] * A[i][j] / B[i][j] ** 2
 
 
@@ -105,11 +81,7 @@ def negation(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def negation_gradient(G: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = -A``.
-
-    >>> negation_gradient([[3]], 0, 0)
-    -3
-    """
+    """Entry of ``dL/dA`` for ``C = -A``."""
     return -G[i][j]
 
 
@@ -123,11 +95,7 @@ def power(A: Matrix, p: int, i: int, j: int) -> Scalar:
 
 
 def power_gradient(G: Matrix, A: Matrix, p: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = A ** p``.
-
-    >>> power_gradient([[1]], [[3]], 2, 0, 0)
-    6
-    """
+    """Entry of ``dL/dA`` for ``C = A ** p``."""
     return G[i][j] * p * A[i][j] ** (p - 1) if p != 0 else 0
 
 

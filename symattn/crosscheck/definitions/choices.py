@@ -21,11 +21,7 @@ def relu(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def relu_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = relu(A)``; 0 at 0.
-
-    >>> relu_gradient([[5.0]], [[0.0]], 0, 0)
-    0
-    """
+    """Entry of ``dL/dA`` for ``C = relu(A)``; 0 at 0."""
     return G[i][j] if A[i][j] > 0 else 0
 
 
@@ -39,11 +35,7 @@ def absolute(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def absolute_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = abs(A)``; 0 at 0.
-
-    >>> absolute_gradient([[5.0]], [[-3.0]], 0, 0)
-    -5.0
-    """
+    """Entry of ``dL/dA`` for ``C = abs(A)``; 0 at 0."""
     return G[i][j] * sign_of(A[i][j])
 
 
@@ -66,20 +58,12 @@ def maximum(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
 
 
 def maximum_left_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = maximum(A, B)``; half at a tie.
-
-    >>> maximum_left_gradient([[5.0]], [[2.0]], [[2.0]], 0, 0)
-    2.5
-    """
+    """Entry of ``dL/dA`` for ``C = maximum(A, B)``; half at a tie."""
     return G[i][j] if A[i][j] > B[i][j] else G[i][j] / 2 if A[i][j] == B[i][j] else 0
 
 
 def maximum_right_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dB`` for ``C = maximum(A, B)``; half at a tie.
-
-    >>> maximum_right_gradient([[5.0]], [[1.0]], [[2.0]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dB`` for ``C = maximum(A, B)``; half at a tie."""
     return G[i][j] if A[i][j] < B[i][j] else G[i][j] / 2 if A[i][j] == B[i][j] else 0
 
 
@@ -93,20 +77,12 @@ def minimum(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
 
 
 def minimum_left_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = minimum(A, B)``; half at a tie.
-
-    >>> minimum_left_gradient([[5.0]], [[1.0]], [[2.0]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dA`` for ``C = minimum(A, B)``; half at a tie."""
     return G[i][j] if A[i][j] < B[i][j] else G[i][j] / 2 if A[i][j] == B[i][j] else 0
 
 
 def minimum_right_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dB`` for ``C = minimum(A, B)``; half at a tie.
-
-    >>> minimum_right_gradient([[5.0]], [[2.0]], [[2.0]], 0, 0)
-    2.5
-    """
+    """Entry of ``dL/dB`` for ``C = minimum(A, B)``; half at a tie."""
     return G[i][j] if A[i][j] > B[i][j] else G[i][j] / 2 if A[i][j] == B[i][j] else 0
 
 
@@ -120,29 +96,17 @@ def clip(A: Matrix, a: Matrix, b: Matrix, i: int, j: int) -> Scalar:
 
 
 def clip_gradient(G: Matrix, A: Matrix, a: Matrix, b: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = clip(A, a, b)``; all of it at the ends.
-
-    >>> clip_gradient([[5.0]], [[6.0]], [[0.0]], [[6.0]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dA`` for ``C = clip(A, a, b)``; all of it at the ends."""
     return G[i][j] if a[i][j] <= A[i][j] <= b[i][j] else 0
 
 
 def clip_low_gradient(G: Matrix, A: Matrix, a: Matrix, b: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/da`` for ``C = clip(A, a, b)``.
-
-    >>> clip_low_gradient([[5.0]], [[-1.0]], [[0.0]], [[6.0]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/da`` for ``C = clip(A, a, b)``."""
     return G[i][j] if A[i][j] < a[i][j] <= b[i][j] else 0
 
 
 def clip_high_gradient(G: Matrix, A: Matrix, a: Matrix, b: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/db`` for ``C = clip(A, a, b)``.
-
-    >>> clip_high_gradient([[5.0]], [[7.0]], [[0.0]], [[6.0]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/db`` for ``C = clip(A, a, b)``."""
     return G[i][j] if greatest(A[i][j], a[i][j]) > b[i][j] else 0
 
 
@@ -210,20 +174,12 @@ def where(M: Mask, X: Matrix, Y: Matrix, i: int, j: int) -> Scalar:
 
 
 def where_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dX`` for ``C = where(M, X, Y)``.
-
-    >>> where_gradient([[5.0]], [[1]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dX`` for ``C = where(M, X, Y)``."""
     return G[i][j] if M[i][j] != 0 else 0
 
 
 def where_else_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dY`` for ``C = where(M, X, Y)``.
-
-    >>> where_else_gradient([[5.0]], [[1]], 0, 0)
-    0
-    """
+    """Entry of ``dL/dY`` for ``C = where(M, X, Y)``."""
     return G[i][j] if M[i][j] == 0 else 0
 
 

@@ -16,11 +16,7 @@ def exponential(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def exponential_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = exp(A)``.
-
-    >>> exponential_gradient([[5.0]], [[0.0]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dA`` for ``C = exp(A)``."""
     return G[i][j] * exp(A[i][j])
 
 
@@ -34,11 +30,7 @@ def logarithm(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def logarithm_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = log(A)``.
-
-    >>> logarithm_gradient([[5.0]], [[2.0]], 0, 0)
-    2.5
-    """
+    """Entry of ``dL/dA`` for ``C = log(A)``."""
     return G[i][j] / A[i][j]
 
 
@@ -52,11 +44,7 @@ def square_root(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def square_root_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = sqrt(A)``; entries above 0.
-
-    >>> square_root_gradient([[8.0]], [[4.0]], 0, 0)
-    2.0
-    """
+    """Entry of ``dL/dA`` for ``C = sqrt(A)``; entries above 0."""
     return G[i][j] / (2 * sqrt(A[i][j]))
 
 
@@ -70,11 +58,7 @@ def hyperbolic_tangent(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def hyperbolic_tangent_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = tanh(A)``.
-
-    >>> hyperbolic_tangent_gradient([[5.0]], [[0.0]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dA`` for ``C = tanh(A)``."""
     return G[i][j] * (1 - tanh(A[i][j]) ** 2)
 
 
@@ -88,11 +72,7 @@ def sine(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def sine_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = sin(A)``.
-
-    >>> sine_gradient([[5.0]], [[0.0]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dA`` for ``C = sin(A)``."""
     return G[i][j] * cos(A[i][j])
 
 
@@ -106,11 +86,7 @@ def cosine(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def cosine_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = cos(A)``.
-
-    >>> cosine_gradient([[5.0]], [[0.0]], 0, 0)
-    -0.0
-    """
+    """Entry of ``dL/dA`` for ``C = cos(A)``."""
     return -G[i][j] * sin(A[i][j])
 
 
@@ -124,11 +100,7 @@ def error_function(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def error_function_gradient(G: Matrix, A: Matrix, pi: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = erf(A)``.
-
-    >>> error_function_gradient([[1.0]], [[0.0]], 4.0, 0, 0)
-    1.0
-    """
+    """Entry of ``dL/dA`` for ``C = erf(A)``."""
     return 2 * G[i][j] / sqrt(pi) * exp(-(A[i][j] ** 2))
 
 
@@ -142,11 +114,7 @@ def sigmoid(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def sigmoid_gradient(G: Matrix, C: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = sigmoid(A)``.
-
-    >>> sigmoid_gradient([[4.0]], [[0.5]], 0, 0)
-    1.0
-    """
+    """Entry of ``dL/dA`` for ``C = sigmoid(A)``."""
     return G[i][j] * C[i][j] * (1 - C[i][j])
 
 
@@ -160,11 +128,7 @@ def softplus(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def softplus_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = softplus(A)``.
-
-    >>> softplus_gradient([[4.0]], [[0.0]], 0, 0)
-    2.0
-    """
+    """Entry of ``dL/dA`` for ``C = softplus(A)``."""
     return G[i][j] / (1 + exp(-A[i][j]))
 
 
@@ -178,11 +142,7 @@ def silu(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def silu_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = silu(A)``.
-
-    >>> silu_gradient([[4.0]], [[0.0]], 0, 0)
-    2.0
-    """
+    """Entry of ``dL/dA`` for ``C = silu(A)``."""
     return G[i][j] * (1 + (1 + A[i][j]) * exp(-A[i][j])) / (1 + exp(-A[i][j])) ** 2
 
 
@@ -196,11 +156,7 @@ def gelu(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def gelu_gradient(G: Matrix, A: Matrix, pi: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = gelu(A)``.
-
-    >>> gelu_gradient([[4.0]], [[0.0]], 3.0, 0, 0)
-    2.0
-    """
+    """Entry of ``dL/dA`` for ``C = gelu(A)``."""
     return G[i][j] * (
         (1 + erf(A[i][j] / sqrt(2))) / 2 + A[i][j] * exp(-(A[i][j] ** 2) / 2) / sqrt(2 * pi)
     )
@@ -216,11 +172,7 @@ def gelu_inner(A: Matrix, c: Scalar, pi: Scalar, i: int, j: int) -> Scalar:
 
 
 def gelu_inner_gradient(G: Matrix, A: Matrix, c: Scalar, pi: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for the inner part of gelu's tanh form.
-
-    >>> gelu_inner_gradient([[1.0]], [[1.0]], 1.0, 2.0, 0, 0)
-    4.0
-    """
+    """Entry of ``dL/dA`` for the inner part of gelu's tanh form."""
     return G[i][j] * sqrt(2 / pi) * (1 + 3 * c * A[i][j] ** 2)
 
 
@@ -234,20 +186,12 @@ def gelu_tanh(A: Matrix, U: Matrix, i: int, j: int) -> Scalar:
 
 
 def gelu_tanh_gradient(G: Matrix, U: Matrix, i: int, j: int) -> Scalar:
-    """Entry of what flows into A beside the inner part, for gelu's tanh form.
-
-    >>> gelu_tanh_gradient([[4.0]], [[0.0]], 0, 0)
-    2.0
-    """
+    """Entry of what flows into A beside the inner part, for gelu's tanh form."""
     return G[i][j] / 2 * (1 + tanh(U[i][j]))
 
 
 def gelu_tanh_inner_gradient(G: Matrix, A: Matrix, U: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dU`` for gelu's tanh form.
-
-    >>> gelu_tanh_inner_gradient([[4.0]], [[1.0]], [[0.0]], 0, 0)
-    2.0
-    """
+    """Entry of ``dL/dU`` for gelu's tanh form."""
     return G[i][j] * A[i][j] / 2 * (1 - tanh(U[i][j]) ** 2)
 
 
@@ -261,20 +205,12 @@ def softcap(S: Matrix, c: Scalar, i: int, j: int) -> Scalar:
 
 
 def softcap_gradient(G: Matrix, S: Matrix, c: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``T = softcap(S, c)``.
-
-    >>> softcap_gradient([[5.0]], [[0.0]], 30.0, 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dS`` for ``T = softcap(S, c)``."""
     return G[i][j] * (1 - tanh(S[i][j] / c) ** 2)
 
 
 def softcap_limit_gradient(G: Matrix, S: Matrix, c: Scalar, n: int, d: int) -> Scalar:
-    """The number ``dL/dc`` for ``T = softcap(S, c)``.
-
-    >>> softcap_limit_gradient([[5.0]], [[0.0]], 30.0, 1, 1)
-    0.0
-    """
+    """The number ``dL/dc`` for ``T = softcap(S, c)``."""
     return sum(
         G[i][j] * (tanh(S[i][j] / c) - S[i][j] / c * (1 - tanh(S[i][j] / c) ** 2))
         for i in range(n)

@@ -17,20 +17,12 @@ def smoothed(T: Matrix, a: Scalar, m: int, i: int, j: int) -> Scalar:
 
 
 def smoothed_gradient(G: Matrix, a: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dT`` for targets with the part a spread.
-
-    >>> smoothed_gradient([[8.0]], 0.25, 0, 0)
-    6.0
-    """
+    """Entry of ``dL/dT`` for targets with the part a spread."""
     return G[i][j] * (1 - a)
 
 
 def smoothed_part_gradient(G: Matrix, T: Matrix, n: int, m: int) -> Scalar:
-    """The number ``dL/da`` for targets with the part a spread.
-
-    >>> smoothed_part_gradient([[8.0, 2.0]], [[1, 0]], 1, 2)
-    -3.0
-    """
+    """The number ``dL/da`` for targets with the part a spread."""
     return sum(G[i][j] * (1 - m * T[i][j]) for i in range(n) for j in range(m)) / m
 
 
@@ -44,20 +36,12 @@ def cross_entropy(P: Matrix, T: Matrix, n: int, d: int) -> Scalar:
 
 
 def cross_entropy_gradient(G: Scalar, T: Matrix, n: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dP`` for the mean cross entropy of n rows.
-
-    >>> cross_entropy_gradient(6.0, [[1, 0], [1, 0]], 2, 0, 0)
-    -3.0
-    """
+    """Entry of ``dL/dP`` for the mean cross entropy of n rows."""
     return -G * T[i][j] / n
 
 
 def cross_entropy_target_gradient(G: Scalar, P: Matrix, n: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dT`` for the mean cross entropy of n rows.
-
-    >>> cross_entropy_target_gradient(6.0, [[-1.0, -3.0]], 1, 0, 0)
-    6.0
-    """
+    """Entry of ``dL/dT`` for the mean cross entropy of n rows."""
     return -G * P[i][j] / n
 
 
@@ -71,11 +55,7 @@ def nll(P: Matrix, t: Whole, n: int) -> Scalar:
 
 
 def nll_gradient(G: Scalar, t: Whole, n: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dP`` for ``nll(P, t)``.
-
-    >>> nll_gradient(6.0, [0, 0], 2, 0, 0)
-    -3.0
-    """
+    """Entry of ``dL/dP`` for ``nll(P, t)``."""
     return -G / n if t[i] == j else 0
 
 
@@ -95,22 +75,14 @@ def binary_cross_entropy(P: Matrix, Y: Matrix, n: int, d: int) -> Scalar:
 def binary_cross_entropy_gradient(
     G: Scalar, P: Matrix, Y: Matrix, n: int, d: int, i: int, j: int
 ) -> Scalar:
-    """Entry of ``dL/dP`` for ``binary_cross_entropy(P, Y)``.
-
-    >>> binary_cross_entropy_gradient(1.0, [[0.5]], [[1]], 1, 1, 0, 0)
-    -2.0
-    """
+    """Entry of ``dL/dP`` for ``binary_cross_entropy(P, Y)``."""
     return -G * (Y[i][j] / P[i][j] - (1 - Y[i][j]) / (1 - P[i][j])) / (n * d)
 
 
 def binary_cross_entropy_target_gradient(
     G: Scalar, P: Matrix, n: int, d: int, i: int, j: int
 ) -> Scalar:
-    """Entry of ``dL/dY`` for ``binary_cross_entropy(P, Y)``.
-
-    >>> binary_cross_entropy_target_gradient(1.0, [[0.5]], 1, 1, 0, 0)
-    -0.0
-    """
+    """Entry of ``dL/dY`` for ``binary_cross_entropy(P, Y)``."""
     return -G * (log(P[i][j]) - log(1 - P[i][j])) / (n * d)
 
 
@@ -126,22 +98,14 @@ def squared_error(X: Matrix, Y: Matrix, n: int, d: int) -> Scalar:
 def squared_error_gradient(
     G: Scalar, X: Matrix, Y: Matrix, n: int, d: int, i: int, j: int
 ) -> Scalar:
-    """Entry of ``dL/dX`` for ``mse(X, Y)``.
-
-    >>> squared_error_gradient(1.0, [[1.0, 5.0]], [[2.0, 2.0]], 1, 2, 0, 1)
-    3.0
-    """
+    """Entry of ``dL/dX`` for ``mse(X, Y)``."""
     return 2 * G * (X[i][j] - Y[i][j]) / (n * d)
 
 
 def squared_error_target_gradient(
     G: Scalar, X: Matrix, Y: Matrix, n: int, d: int, i: int, j: int
 ) -> Scalar:
-    """Entry of ``dL/dY`` for ``mse(X, Y)``.
-
-    >>> squared_error_target_gradient(1.0, [[1.0, 5.0]], [[2.0, 2.0]], 1, 2, 0, 1)
-    -3.0
-    """
+    """Entry of ``dL/dY`` for ``mse(X, Y)``."""
     return 2 * G * (Y[i][j] - X[i][j]) / (n * d)
 
 

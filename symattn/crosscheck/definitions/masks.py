@@ -17,11 +17,7 @@ def causal(S: Matrix, i: int, j: int) -> Scalar:
 
 
 def causal_gradient(G: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``causal(S)``.
-
-    >>> causal_gradient([[7.0, 8.0]], 0, 1)
-    0
-    """
+    """Entry of ``dL/dS`` for ``causal(S)``."""
     return G[i][j] if j <= i else 0
 
 
@@ -35,11 +31,7 @@ def mask(S: Matrix, M: Mask, i: int, j: int) -> Scalar:
 
 
 def mask_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``mask(S, M)``.
-
-    >>> mask_gradient([[7.0]], [[1]], 0, 0)
-    7.0
-    """
+    """Entry of ``dL/dS`` for ``mask(S, M)``."""
     return G[i][j] if M[i][j] == 1 else 0
 
 
@@ -53,11 +45,7 @@ def causal_last(S: Matrix, n: int, m: int, i: int, j: int) -> Scalar:
 
 
 def causal_last_gradient(G: Matrix, n: int, m: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``causal(S, align="bottom-right")``.
-
-    >>> causal_last_gradient([[7.0, 8.0], [9.0, 6.0]], 2, 2, 0, 1)
-    0
-    """
+    """Entry of ``dL/dS`` for ``causal(S, align="bottom-right")``."""
     return G[i][j] if j <= i + m - n else 0
 
 
@@ -71,11 +59,7 @@ def window(S: Matrix, a: int, b: int, i: int, j: int) -> Scalar:
 
 
 def window_gradient(G: Matrix, a: int, b: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``window(S, a, b)``.
-
-    >>> window_gradient([[7.0, 8.0, 9.0]], 1, 1, 0, 1)
-    8.0
-    """
+    """Entry of ``dL/dS`` for ``window(S, a, b)``."""
     return G[i][j] if i - a <= j <= i + b else 0
 
 
@@ -89,11 +73,7 @@ def padding(S: Matrix, a: int, i: int, j: int) -> Scalar:
 
 
 def padding_gradient(G: Matrix, a: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``padding(S, a)``.
-
-    >>> padding_gradient([[7.0, 8.0]], 1, 0, 0)
-    7.0
-    """
+    """Entry of ``dL/dS`` for ``padding(S, a)``."""
     return G[i][j] if j < a else 0
 
 

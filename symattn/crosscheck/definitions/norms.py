@@ -25,22 +25,14 @@ def layer_norm(
 def layer_norm_gradient(
     G: Matrix, v: Column, gamma: Row, epsilon: Scalar, i: int, j: int
 ) -> Scalar:
-    """Entry of what flows into X beside the means and variances.
-
-    >>> layer_norm_gradient([[5.0]], [3.0], [2.0], 1.0, 0, 0)
-    5.0
-    """
+    """Entry of what flows into X beside the means and variances."""
     return G[i][j] * gamma[j] / sqrt(v[i] + epsilon)
 
 
 def layer_norm_mean_gradient(
     G: Matrix, v: Column, gamma: Row, epsilon: Scalar, m: int, i: int
 ) -> Scalar:
-    """Entry of what flows into the means of the rows.
-
-    >>> layer_norm_mean_gradient([[5.0]], [3.0], [2.0], 1.0, 1, 0)
-    -5.0
-    """
+    """Entry of what flows into the means of the rows."""
     return -sum(G[i][j] * gamma[j] for j in range(m)) / sqrt(v[i] + epsilon)
 
 
@@ -54,11 +46,7 @@ def layer_norm_variance_gradient(
     m: int,
     i: int,
 ) -> Scalar:
-    """Entry of what flows into the variances of the rows.
-
-    >>> layer_norm_variance_gradient([[8.0]], [[5.0]], [1.0], [3.0], [2.0], 1.0, 1, 0)
-    -4.0
-    """
+    """Entry of what flows into the variances of the rows."""
     return -sum(G[i][j] * gamma[j] * (X[i][j] - mu[i]) for j in range(m)) / (
         2 * (v[i] + epsilon) * sqrt(v[i] + epsilon)
     )
@@ -67,20 +55,12 @@ def layer_norm_variance_gradient(
 def layer_norm_gain_gradient(
     G: Matrix, X: Matrix, mu: Column, v: Column, epsilon: Scalar, n: int, j: int
 ) -> Scalar:
-    """Entry of ``dL/dgamma`` for ``Y = layernorm(X, gamma, beta, eps)``.
-
-    >>> layer_norm_gain_gradient([[8.0]], [[5.0]], [1.0], [3.0], 1.0, 1, 0)
-    16.0
-    """
+    """Entry of ``dL/dgamma`` for ``Y = layernorm(X, gamma, beta, eps)``."""
     return sum(G[i][j] * (X[i][j] - mu[i]) / sqrt(v[i] + epsilon) for i in range(n))
 
 
 def layer_norm_shift_gradient(G: Matrix, n: int, j: int) -> Scalar:
-    """Entry of ``dL/dbeta`` for ``Y = layernorm(X, gamma, beta, eps)``.
-
-    >>> layer_norm_shift_gradient([[8.0], [1.0]], 2, 0)
-    9.0
-    """
+    """Entry of ``dL/dbeta`` for ``Y = layernorm(X, gamma, beta, eps)``."""
     return sum(G[i][j] for i in range(n))
 
 
@@ -94,11 +74,7 @@ def layer_norm_epsilon_gradient(
     n: int,
     m: int,
 ) -> Scalar:
-    """The number ``dL/deps`` for ``Y = layernorm(X, gamma, beta, eps)``.
-
-    >>> layer_norm_epsilon_gradient([[8.0]], [[5.0]], [1.0], [3.0], [2.0], 1.0, 1, 1)
-    -4.0
-    """
+    """The number ``dL/deps`` for ``Y = layernorm(X, gamma, beta, eps)``."""
     return -sum(
         G[i][j] * gamma[j] * (X[i][j] - mu[i]) / (2 * (v[i] + epsilon) * sqrt(v[i] + epsilon))
         for i in range(n)
@@ -116,22 +92,14 @@ def rms_norm(X: Matrix, v: Column, gamma: Row, epsilon: Scalar, i: int, j: int) 
 
 
 def rms_norm_gradient(G: Matrix, v: Column, gamma: Row, epsilon: Scalar, i: int, j: int) -> Scalar:
-    """Entry of what flows into X beside the mean squares.
-
-    >>> rms_norm_gradient([[5.0]], [3.0], [2.0], 1.0, 0, 0)
-    5.0
-    """
+    """Entry of what flows into X beside the mean squares."""
     return G[i][j] * gamma[j] / sqrt(v[i] + epsilon)
 
 
 def rms_norm_square_gradient(
     G: Matrix, X: Matrix, v: Column, gamma: Row, epsilon: Scalar, m: int, i: int
 ) -> Scalar:
-    """Entry of what flows into the mean squares of the rows.
-
-    >>> rms_norm_square_gradient([[8.0]], [[4.0]], [3.0], [2.0], 1.0, 1, 0)
-    -4.0
-    """
+    """Entry of what flows into the mean squares of the rows."""
     return -sum(G[i][j] * gamma[j] * X[i][j] for j in range(m)) / (
         2 * (v[i] + epsilon) * sqrt(v[i] + epsilon)
     )
@@ -140,22 +108,14 @@ def rms_norm_square_gradient(
 def rms_norm_gain_gradient(
     G: Matrix, X: Matrix, v: Column, epsilon: Scalar, n: int, j: int
 ) -> Scalar:
-    """Entry of ``dL/dgamma`` for ``Y = rmsnorm(X, gamma, eps)``.
-
-    >>> rms_norm_gain_gradient([[8.0]], [[4.0]], [3.0], 1.0, 1, 0)
-    16.0
-    """
+    """Entry of ``dL/dgamma`` for ``Y = rmsnorm(X, gamma, eps)``."""
     return sum(G[i][j] * X[i][j] / sqrt(v[i] + epsilon) for i in range(n))
 
 
 def rms_norm_epsilon_gradient(
     G: Matrix, X: Matrix, v: Column, gamma: Row, epsilon: Scalar, n: int, m: int
 ) -> Scalar:
-    """The number ``dL/deps`` for ``Y = rmsnorm(X, gamma, eps)``.
-
-    >>> rms_norm_epsilon_gradient([[8.0]], [[4.0]], [3.0], [2.0], 1.0, 1, 1)
-    -4.0
-    """
+    """The number ``dL/deps`` for ``Y = rmsnorm(X, gamma, eps)``."""
     return -sum(
         G[i][j] * gamma[j] * X[i][j] / (2 * (v[i] + epsilon) * sqrt(v[i] + epsilon))
         for i in range(n)
@@ -173,20 +133,12 @@ def unit_rows(X: Matrix, v: Column, i: int, j: int) -> Scalar:
 
 
 def unit_rows_gradient(G: Matrix, v: Column, i: int, j: int) -> Scalar:
-    """Entry of what flows into X beside the lengths, for ``Y = l2norm(X)``.
-
-    >>> unit_rows_gradient([[10.0]], [5.0], 0, 0)
-    2.0
-    """
+    """Entry of what flows into X beside the lengths, for ``Y = l2norm(X)``."""
     return G[i][j] / v[i]
 
 
 def unit_rows_length_gradient(G: Matrix, X: Matrix, v: Column, m: int, i: int) -> Scalar:
-    """Entry of what flows into the lengths of the rows, for ``Y = l2norm(X)``.
-
-    >>> unit_rows_length_gradient([[25.0]], [[3.0]], [5.0], 1, 0)
-    -3.0
-    """
+    """Entry of what flows into the lengths of the rows, for ``Y = l2norm(X)``."""
     return -sum(G[i][j] * X[i][j] for j in range(m)) / v[i] ** 2
 
 

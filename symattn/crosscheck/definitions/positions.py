@@ -21,20 +21,12 @@ def angle(p: Row, b: Scalar, d: Scalar, i: int, c: int) -> Scalar:
 
 
 def angle_position_gradient(G: Matrix, b: Scalar, d: Scalar, m: int, i: int) -> Scalar:
-    """Entry of ``dL/dp`` for the angles.
-
-    >>> angle_position_gradient([[1.0, 10.0]], 100.0, 4.0, 2, 0)
-    2.0
-    """
+    """Entry of ``dL/dp`` for the angles."""
     return sum(G[i][c] / b ** (2 * c / d) for c in range(m))
 
 
 def angle_base_gradient(G: Matrix, p: Row, b: Scalar, d: Scalar, n: int, m: int) -> Scalar:
-    """The number ``dL/db`` for the angles of n positions.
-
-    >>> angle_base_gradient([[1.0, 10.0]], [3.0], 100.0, 4.0, 1, 2)
-    -0.015
-    """
+    """The number ``dL/db`` for the angles of n positions."""
     return -sum(
         2 * c * G[i][c] * p[i] / (d * b * b ** (2 * c / d)) for i in range(n) for c in range(m)
     )
@@ -50,11 +42,7 @@ def sinusoids(theta: Matrix, i: int, j: int) -> Scalar:
 
 
 def sinusoids_gradient(G: Matrix, theta: Matrix, i: int, c: int) -> Scalar:
-    """Entry of ``dL/dtheta`` for the sinusoidal table.
-
-    >>> sinusoids_gradient([[5.0, 7.0]], [[0.0]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dtheta`` for the sinusoidal table."""
     return G[i][2 * c] * cos(theta[i][c]) - G[i][2 * c + 1] * sin(theta[i][c])
 
 
@@ -72,11 +60,7 @@ def rope(X: Matrix, theta: Matrix, i: int, j: int) -> Scalar:
 
 
 def rope_gradient(G: Matrix, theta: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dX`` for neighbours turned: G turned back.
-
-    >>> rope_gradient([[1.0, 2.0]], [[0.0]], 0, 1)
-    2.0
-    """
+    """Entry of ``dL/dX`` for neighbours turned: G turned back."""
     return (
         G[i][j] * cos(theta[i][j // 2]) + G[i][j + 1] * sin(theta[i][j // 2])
         if j % 2 == 0
@@ -85,11 +69,7 @@ def rope_gradient(G: Matrix, theta: Matrix, i: int, j: int) -> Scalar:
 
 
 def rope_angle_gradient(G: Matrix, X: Matrix, theta: Matrix, i: int, c: int) -> Scalar:
-    """Entry of ``dL/dtheta`` for neighbours turned.
-
-    >>> rope_angle_gradient([[1.0, 10.0]], [[2.0, 3.0]], [[0.0]], 0, 0)
-    17.0
-    """
+    """Entry of ``dL/dtheta`` for neighbours turned."""
     return G[i][2 * c + 1] * (
         X[i][2 * c] * cos(theta[i][c]) - X[i][2 * c + 1] * sin(theta[i][c])
     ) - G[i][2 * c] * (X[i][2 * c] * sin(theta[i][c]) + X[i][2 * c + 1] * cos(theta[i][c]))
@@ -110,11 +90,7 @@ def rope_halves(X: Matrix, theta: Matrix, a: int, i: int, j: int) -> Scalar:
 
 
 def rope_halves_gradient(G: Matrix, theta: Matrix, a: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dX`` for halves turned: G turned back.
-
-    >>> rope_halves_gradient([[1.0, 2.0]], [[0.0]], 1, 0, 1)
-    2.0
-    """
+    """Entry of ``dL/dX`` for halves turned: G turned back."""
     return (
         G[i][j] * cos(theta[i][j]) + G[i][j + a] * sin(theta[i][j])
         if j < a
@@ -125,11 +101,7 @@ def rope_halves_gradient(G: Matrix, theta: Matrix, a: int, i: int, j: int) -> Sc
 def rope_halves_angle_gradient(
     G: Matrix, X: Matrix, theta: Matrix, a: int, i: int, c: int
 ) -> Scalar:
-    """Entry of ``dL/dtheta`` for halves turned.
-
-    >>> rope_halves_angle_gradient([[1.0, 10.0]], [[2.0, 3.0]], [[0.0]], 1, 0, 0)
-    17.0
-    """
+    """Entry of ``dL/dtheta`` for halves turned."""
     return G[i][c + a] * (X[i][c] * cos(theta[i][c]) - X[i][c + a] * sin(theta[i][c])) - G[i][c] * (
         X[i][c] * sin(theta[i][c]) + X[i][c + a] * cos(theta[i][c])
     )
@@ -145,20 +117,12 @@ def distance_bias(S: Matrix, b: Scalar, i: int, j: int) -> Scalar:
 
 
 def distance_bias_gradient(G: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``T = alibi(S, b)``.
-
-    >>> distance_bias_gradient([[5.0]], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dS`` for ``T = alibi(S, b)``."""
     return G[i][j]
 
 
 def distance_bias_slope_gradient(G: Matrix, n: int, m: int) -> Scalar:
-    """The number ``dL/db`` for ``T = alibi(S, b)``.
-
-    >>> distance_bias_slope_gradient([[5.0, 7.0]], 1, 2)
-    -7.0
-    """
+    """The number ``dL/db`` for ``T = alibi(S, b)``."""
     return -sum(G[i][j] * abs(i - j) for i in range(n) for j in range(m))
 
 

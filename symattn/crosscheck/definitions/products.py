@@ -20,20 +20,12 @@ def product(A: Matrix, B: Matrix, d: int, i: int, j: int) -> Scalar:
 
 
 def product_left_gradient(G: Matrix, B: Matrix, m: int, i: int, k: int) -> Scalar:
-    """Entry of ``dL/dA = G @ B.T`` for ``C = A @ B``.
-
-    >>> product_left_gradient([[10]], [[3], [4]], 1, 0, 1)
-    40
-    """
+    """Entry of ``dL/dA = G @ B.T`` for ``C = A @ B``."""
     return sum(G[i][j] * B[k][j] for j in range(m))
 
 
 def product_right_gradient(A: Matrix, G: Matrix, n: int, k: int, j: int) -> Scalar:
-    """Entry of ``dL/dB = A.T @ G`` for ``C = A @ B``.
-
-    >>> product_right_gradient([[1, 2]], [[10]], 1, 1, 0)
-    20
-    """
+    """Entry of ``dL/dB = A.T @ G`` for ``C = A @ B``."""
     return sum(A[i][k] * G[i][j] for i in range(n))
 
 
@@ -47,20 +39,12 @@ def score(Q: Matrix, K: Matrix, d: int, i: int, j: int) -> Scalar:
 
 
 def score_query_gradient(G: Matrix, K: Matrix, m: int, i: int, c: int) -> Scalar:
-    """Entry of ``dL/dQ = G @ K`` for ``S = Q @ K.T``.
-
-    >>> score_query_gradient([[10]], [[3, 4]], 1, 0, 1)
-    40
-    """
+    """Entry of ``dL/dQ = G @ K`` for ``S = Q @ K.T``."""
     return sum(G[i][j] * K[j][c] for j in range(m))
 
 
 def score_key_gradient(G: Matrix, Q: Matrix, n: int, j: int, c: int) -> Scalar:
-    """Entry of ``dL/dK = G.T @ Q`` for ``S = Q @ K.T``.
-
-    >>> score_key_gradient([[10]], [[1, 2]], 1, 0, 1)
-    20
-    """
+    """Entry of ``dL/dK = G.T @ Q`` for ``S = Q @ K.T``."""
     return sum(G[i][j] * Q[i][c] for i in range(n))
 
 
@@ -74,20 +58,12 @@ def scaled_score(S: Matrix, d: Scalar, i: int, j: int) -> Scalar:
 
 
 def scaled_score_gradient(G: Matrix, d: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``T = S / sqrt(d)``.
-
-    >>> scaled_score_gradient([[6.0]], 4.0, 0, 0)
-    3.0
-    """
+    """Entry of ``dL/dS`` for ``T = S / sqrt(d)``."""
     return G[i][j] / sqrt(d)
 
 
 def scaled_score_width_gradient(G: Matrix, S: Matrix, d: Scalar, n: int, m: int) -> Scalar:
-    """The number ``dL/dd`` for ``T = S / sqrt(d)``.
-
-    >>> scaled_score_width_gradient([[1.0]], [[32.0]], 4.0, 1, 1)
-    -2.0
-    """
+    """The number ``dL/dd`` for ``T = S / sqrt(d)``."""
     return -sum(G[i][j] * S[i][j] for i in range(n) for j in range(m)) / (2 * d * sqrt(d))
 
 
@@ -101,20 +77,12 @@ def outer(u: Row, v: Row, i: int, j: int) -> Scalar:
 
 
 def outer_left_gradient(G: Matrix, v: Row, m: int, i: int) -> Scalar:
-    """Entry of ``dL/du = G @ v`` for ``C = outer(u, v)``.
-
-    >>> outer_left_gradient([[10, 1]], [3, 4], 2, 0)
-    34
-    """
+    """Entry of ``dL/du = G @ v`` for ``C = outer(u, v)``."""
     return sum(G[i][j] * v[j] for j in range(m))
 
 
 def outer_right_gradient(G: Matrix, u: Row, d: int, j: int) -> Scalar:
-    """Entry of ``dL/dv = G.T @ u`` for ``C = outer(u, v)``; ``u`` has d entries.
-
-    >>> outer_right_gradient([[10], [1]], [3, 4], 2, 0)
-    34
-    """
+    """Entry of ``dL/dv = G.T @ u`` for ``C = outer(u, v)``; ``u`` has d entries."""
     return sum(G[i][j] * u[i] for i in range(d))
 
 
@@ -131,31 +99,19 @@ def additive(Q: Matrix, K: Matrix, v: Row, d: int, i: int, j: int) -> Scalar:
 def additive_query_gradient(
     G: Matrix, Q: Matrix, K: Matrix, v: Row, m: int, i: int, c: int
 ) -> Scalar:
-    """Entry of ``dL/dQ`` for ``S = additive(Q, K, v)``.
-
-    >>> additive_query_gradient([[5.0]], [[0.0]], [[0.0]], [2.0], 1, 0, 0)
-    10.0
-    """
+    """Entry of ``dL/dQ`` for ``S = additive(Q, K, v)``."""
     return v[c] * sum(G[i][j] * (1 - tanh(Q[i][c] + K[j][c]) ** 2) for j in range(m))
 
 
 def additive_key_gradient(
     G: Matrix, Q: Matrix, K: Matrix, v: Row, n: int, j: int, c: int
 ) -> Scalar:
-    """Entry of ``dL/dK`` for ``S = additive(Q, K, v)``.
-
-    >>> additive_key_gradient([[5.0]], [[0.0]], [[0.0]], [2.0], 1, 0, 0)
-    10.0
-    """
+    """Entry of ``dL/dK`` for ``S = additive(Q, K, v)``."""
     return v[c] * sum(G[i][j] * (1 - tanh(Q[i][c] + K[j][c]) ** 2) for i in range(n))
 
 
 def additive_vector_gradient(G: Matrix, Q: Matrix, K: Matrix, n: int, m: int, c: int) -> Scalar:
-    """Entry of ``dL/dv`` for ``S = additive(Q, K, v)``.
-
-    >>> additive_vector_gradient([[5.0]], [[1.0]], [[-1.0]], 1, 1, 0)
-    0.0
-    """
+    """Entry of ``dL/dv`` for ``S = additive(Q, K, v)``."""
     return sum(G[i][j] * tanh(Q[i][c] + K[j][c]) for i in range(n) for j in range(m))
 
 

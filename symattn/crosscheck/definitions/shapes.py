@@ -15,11 +15,7 @@ def transpose(A: Matrix, i: int, j: int) -> Scalar:
 
 
 def transpose_gradient(G: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = A.T``.
-
-    >>> transpose_gradient([[1], [2]], 0, 1)
-    2
-    """
+    """Entry of ``dL/dA`` for ``C = A.T``."""
     return G[j][i]
 
 
@@ -33,20 +29,12 @@ def concat(A: Matrix, B: Matrix, d: int, i: int, j: int) -> Scalar:
 
 
 def concat_left_gradient(G: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``A`` and ``B`` side by side.
-
-    >>> concat_left_gradient([[1, 2, 3]], 0, 0)
-    1
-    """
+    """Entry of ``dL/dA`` for ``A`` and ``B`` side by side."""
     return G[i][j]
 
 
 def concat_right_gradient(G: Matrix, d: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dB`` for ``A`` (d columns) and ``B`` side by side.
-
-    >>> concat_right_gradient([[1, 2, 3]], 2, 0, 0)
-    3
-    """
+    """Entry of ``dL/dB`` for ``A`` (d columns) and ``B`` side by side."""
     return G[i][j + d]
 
 
@@ -60,11 +48,7 @@ def below(A: Matrix, B: Matrix, n: int, i: int, j: int) -> Scalar:
 
 
 def below_gradient(G: Matrix, n: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dB`` for ``A`` (n rows) and ``B`` below each other.
-
-    >>> below_gradient([[1], [2], [3]], 2, 0, 0)
-    3
-    """
+    """Entry of ``dL/dB`` for ``A`` (n rows) and ``B`` below each other."""
     return G[i + n][j]
 
 
@@ -78,11 +62,7 @@ def reshape(A: Matrix, d: int, m: int, i: int, j: int) -> Scalar:
 
 
 def reshape_gradient(G: Matrix, d: int, m: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for the entries of A (d columns), row by row, in rows of m.
-
-    >>> reshape_gradient([[1, 2], [3, 4], [5, 6]], 3, 2, 1, 0)
-    4
-    """
+    """Entry of ``dL/dA`` for the entries of A (d columns), row by row, in rows of m."""
     return G[(i * d + j) // m][(i * d + j) % m]
 
 
@@ -96,11 +76,7 @@ def repeat(A: Matrix, a: int, i: int, j: int) -> Scalar:
 
 
 def repeat_gradient(G: Matrix, a: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for each row of A, a times.
-
-    >>> repeat_gradient([[1], [2], [3], [4]], 2, 1, 0)
-    7
-    """
+    """Entry of ``dL/dA`` for each row of A, a times."""
     return sum(G[i * a + c][j] for c in range(a))
 
 
@@ -114,11 +90,7 @@ def diagonal_matrix(v: Row, i: int, j: int) -> Scalar:
 
 
 def diagonal_matrix_gradient(G: Matrix, j: int) -> Scalar:
-    """Entry of ``dL/dv`` for the matrix with v on its diagonal.
-
-    >>> diagonal_matrix_gradient([[1, 2], [3, 4]], 1)
-    4
-    """
+    """Entry of ``dL/dv`` for the matrix with v on its diagonal."""
     return G[j][j]
 
 
@@ -132,11 +104,7 @@ def diagonal(A: Matrix, j: int) -> Scalar:
 
 
 def diagonal_gradient(G: Row, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for the diagonal of A.
-
-    >>> diagonal_gradient([5, 6], 1, 1), diagonal_gradient([5, 6], 0, 1)
-    (6, 0)
-    """
+    """Entry of ``dL/dA`` for the diagonal of A."""
     return G[j] if i == j else 0
 
 
@@ -150,11 +118,7 @@ def embedding(t: Whole, E: Matrix, i: int, j: int) -> Scalar:
 
 
 def embedding_gradient(G: Matrix, t: Whole, d: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dE`` for the rows of E that t (d entries) names.
-
-    >>> embedding_gradient([[5], [6], [7]], [1, 0, 1], 3, 1, 0)
-    12
-    """
+    """Entry of ``dL/dE`` for the rows of E that t (d entries) names."""
     return sum(G[k][j] if t[k] == i else 0 for k in range(d))
 
 

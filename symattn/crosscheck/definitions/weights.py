@@ -25,11 +25,7 @@ def softmax(S: Matrix, Z: Column, i: int, j: int) -> Scalar:
 
 
 def softmax_gradient(A: Matrix, G: Matrix, m: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for the weights ``A = softmax(S)``.
-
-    >>> softmax_gradient([[0.5, 0.5]], [[4.0, 2.0]], 2, 0, 0)
-    0.5
-    """
+    """Entry of ``dL/dS`` for the weights ``A = softmax(S)``."""
     return A[i][j] * (G[i][j] - sum(A[i][k] * G[i][k] for k in range(m)))
 
 
@@ -52,11 +48,7 @@ def log_softmax(S: Matrix, Z: Column, i: int, j: int) -> Scalar:
 
 
 def log_softmax_gradient(G: Matrix, C: Matrix, m: int, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``C = log_softmax(S)``.
-
-    >>> log_softmax_gradient([[4.0, 2.0]], [[0.0, 0.0]], 2, 0, 0)
-    -2.0
-    """
+    """Entry of ``dL/dS`` for ``C = log_softmax(S)``."""
     return G[i][j] - exp(C[i][j]) * sum(G[i][k] for k in range(m))
 
 
@@ -70,11 +62,7 @@ def logsumexp(S: Matrix, d: int, i: int) -> Scalar:
 
 
 def logsumexp_gradient(G: Column, S: Matrix, C: Column, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dS`` for ``C = logsumexp(S)``.
-
-    >>> logsumexp_gradient([5.0], [[2.0]], [2.0], 0, 0)
-    5.0
-    """
+    """Entry of ``dL/dS`` for ``C = logsumexp(S)``."""
     return G[i] * exp(S[i][j] - C[i])
 
 
@@ -88,11 +76,7 @@ def entropy(A: Matrix, d: int, i: int) -> Scalar:
 
 
 def entropy_gradient(G: Column, A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``dL/dA`` for ``C = entropy(A)``; there is none at 0.
-
-    >>> entropy_gradient([5.0], [[1.0]], 0, 0)
-    -5.0
-    """
+    """Entry of ``dL/dA`` for ``C = entropy(A)``; there is none at 0."""
     return -G[i] * (1 + ln(A[i][j]))
 
 
