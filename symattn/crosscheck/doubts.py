@@ -59,7 +59,7 @@ class Doubts:
             for line in tape.lines
             if line.operation in MASKS
             and _is_rounded(lines[line.operands[MASKS[line.operation]]])
-            and rational(tape.lines, lines, line.operands[MASKS[line.operation]]) is None
+            and rational(tape, lines, line.operands[MASKS[line.operation]]) is None
         }
 
     def of_quantity(self, place: int) -> str:

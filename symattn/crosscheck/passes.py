@@ -90,7 +90,7 @@ def forward(tape: Tape) -> list[Tracks]:
             continue
         if line.operation in DECIDING:
             for operand in line.operands:
-                lines[operand] = sharpened(tape.lines, lines, operand)
+                lines[operand] = sharpened(tape, lines, operand)
         operands = [lines[operand] for operand in line.operands]
         result = tracks(run(line, operands))
         for i, j, message in _faults(line, operands):

@@ -11,8 +11,9 @@ from fractions import Fraction
 from math import prod
 
 from symattn.crosscheck.evaluation import Rows, Tracks, run
-from symattn.crosscheck.lines import Line, Place
+from symattn.crosscheck.lines import Place
 from symattn.crosscheck.scalars import tracked
+from symattn.crosscheck.tape import Tape
 
 #: Operations that give fractions of fractions.
 _RATIONAL = frozenset(
@@ -32,13 +33,13 @@ DECIDING = frozenset(
 _MOST = 1 << 16
 
 
-def rational(written: Sequence[Line], lines: Sequence[Tracks], place: Place) -> Rows | None:
+def rational(tape: Tape, lines: Sequence[Tracks], place: Place) -> Rows | None:
     """A line in fractions, where only such operations on rationals lead to it: what is
     rounding in floats is none there."""
     runs: dict[Place, Rows] = {}
     work = 0
-    for each in _uses(written, place):
-        line = written[each]
+    for each in sorted(tape.uses(place)):
+        line = tape.lines[each]
         if line.operation == "entries":
             rows: Rows = [[entry.fraction for entry in row] for row in lines[each]]
             if any(entry is None for row in rows for entry in row):
@@ -59,17 +60,9 @@ def rational(written: Sequence[Line], lines: Sequence[Tracks], place: Place) -> 
     return runs[place]
 
 
-def sharpened(written: Sequence[Line], lines: Sequence[Tracks], place: Place) -> Tracks:
+def sharpened(tape: Tape, lines: Sequence[Tracks], place: Place) -> Tracks:
     """A line with its entries known as fractions, where they are ones."""
-    rows = rational(written, lines, place)
+    rows = rational(tape, lines, place)
     if rows is None:
         return lines[place]
     return [[tracked(entry) for entry in row] for row in rows]
-
-
-def _uses(written: Sequence[Line], place: Place) -> list[Place]:
-    places = {place}
-    for each in range(place, -1, -1):
-        if each in places:
-            places.update(written[each].operands)
-    return sorted(places)

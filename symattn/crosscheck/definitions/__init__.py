@@ -13,6 +13,7 @@ the result ``C``; ``G`` is the gradient that arrives, ``dL/dC``. They follow fro
 Names, the same everywhere: ``n`` and ``d`` are the numbers of rows and columns
 of the first operand, ``m`` is the number of columns of the result. Indices
 come last and count from 0. How operands are taken is said by :mod:`.kinds`.
+Tests hold each against NumPy, each gradient against differences too.
 """
 
 from __future__ import annotations

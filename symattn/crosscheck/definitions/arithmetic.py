@@ -6,11 +6,7 @@ from symattn.crosscheck.definitions.kinds import Matrix, Rules, Scalar
 
 
 def addition(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A + B``.
-
-    >>> addition([[1]], [[2]], 0, 0)
-    3
-    """
+    """Entry of ``C = A + B``."""
     return A[i][j] + B[i][j]
 
 
@@ -20,11 +16,7 @@ def addition_gradient(G: Matrix, i: int, j: int) -> Scalar:
 
 
 def subtraction(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A - B``.
-
-    >>> subtraction([[1]], [[2]], 0, 0)
-    -1
-    """
+    """Entry of ``C = A - B``."""
     return A[i][j] - B[i][j]
 
 
@@ -34,11 +26,7 @@ def subtraction_right_gradient(G: Matrix, i: int, j: int) -> Scalar:
 
 
 def times(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A * B``, entry by entry.
-
-    >>> times([[3]], [[2]], 0, 0)
-    6
-    """
+    """Entry of ``C = A * B``, entry by entry."""
     return A[i][j] * B[i][j]
 
 
@@ -53,11 +41,7 @@ def times_right_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def quotient(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A / B``, entry by entry.
-
-    >>> quotient([[6]], [[4]], 0, 0)
-    1.5
-    """
+    """Entry of ``C = A / B``, entry by entry."""
     return A[i][j] / B[i][j]
 
 
@@ -72,11 +56,7 @@ def quotient_denominator_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: in
 
 
 def negation(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = -A``.
-
-    >>> negation([[3]], 0, 0)
-    -3
-    """
+    """Entry of ``C = -A``."""
     return -A[i][j]
 
 
@@ -86,11 +66,7 @@ def negation_gradient(G: Matrix, i: int, j: int) -> Scalar:
 
 
 def power(A: Matrix, p: int, i: int, j: int) -> Scalar:
-    """Entry of ``C = A ** p`` with a whole number ``p``, entry by entry.
-
-    >>> power([[3.0]], -1, 0, 0) * 3
-    1.0
-    """
+    """Entry of ``C = A ** p`` with a whole number ``p``, entry by entry."""
     return A[i][j] ** p
 
 

@@ -12,11 +12,7 @@ from symattn.crosscheck.functions import sign as sign_of
 
 
 def relu(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = relu(A)``.
-
-    >>> relu([[-3.0]], 0, 0)
-    0
-    """
+    """Entry of ``C = relu(A)``."""
     return greatest(A[i][j], 0)
 
 
@@ -26,11 +22,7 @@ def relu_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def absolute(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = abs(A)``.
-
-    >>> absolute([[-3.0]], 0, 0)
-    3.0
-    """
+    """Entry of ``C = abs(A)``."""
     return magnitude(A[i][j])
 
 
@@ -40,20 +32,12 @@ def absolute_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def sign(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = sign(A)``: -1, 0 or 1.
-
-    >>> sign([[-3.0]], 0, 0)
-    -1.0
-    """
+    """Entry of ``C = sign(A)``: -1, 0 or 1."""
     return sign_of(A[i][j])
 
 
 def maximum(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = maximum(A, B)``.
-
-    >>> maximum([[1.0]], [[2.0]], 0, 0)
-    2.0
-    """
+    """Entry of ``C = maximum(A, B)``."""
     return greatest(A[i][j], B[i][j])
 
 
@@ -68,11 +52,7 @@ def maximum_right_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> S
 
 
 def minimum(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = minimum(A, B)``.
-
-    >>> minimum([[1.0]], [[2.0]], 0, 0)
-    1.0
-    """
+    """Entry of ``C = minimum(A, B)``."""
     return least(A[i][j], B[i][j])
 
 
@@ -87,11 +67,7 @@ def minimum_right_gradient(G: Matrix, A: Matrix, B: Matrix, i: int, j: int) -> S
 
 
 def clip(A: Matrix, a: Matrix, b: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = clip(A, a, b)``: at least a, at most b.
-
-    >>> clip([[7.0]], [[0.0]], [[6.0]], 0, 0)
-    6.0
-    """
+    """Entry of ``C = clip(A, a, b)``: at least a, at most b."""
     return least(greatest(A[i][j], a[i][j]), b[i][j])
 
 
@@ -111,65 +87,37 @@ def clip_high_gradient(G: Matrix, A: Matrix, a: Matrix, b: Matrix, i: int, j: in
 
 
 def greater(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A > B``: 1 where it is so, else 0.
-
-    >>> greater([[2.0]], [[1.0]], 0, 0)
-    1
-    """
+    """Entry of ``C = A > B``: 1 where it is so, else 0."""
     return 1 if A[i][j] > B[i][j] else 0
 
 
 def at_least(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A >= B``: 1 where it is so, else 0.
-
-    >>> at_least([[2.0]], [[2.0]], 0, 0)
-    1
-    """
+    """Entry of ``C = A >= B``: 1 where it is so, else 0."""
     return 1 if A[i][j] >= B[i][j] else 0
 
 
 def less(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A < B``: 1 where it is so, else 0.
-
-    >>> less([[2.0]], [[1.0]], 0, 0)
-    0
-    """
+    """Entry of ``C = A < B``: 1 where it is so, else 0."""
     return 1 if A[i][j] < B[i][j] else 0
 
 
 def at_most(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A <= B``: 1 where it is so, else 0.
-
-    >>> at_most([[2.0]], [[2.0]], 0, 0)
-    1
-    """
+    """Entry of ``C = A <= B``: 1 where it is so, else 0."""
     return 1 if A[i][j] <= B[i][j] else 0
 
 
 def equal(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A == B``: 1 where it is so, else 0.
-
-    >>> equal([[2.0]], [[2.0]], 0, 0)
-    1
-    """
+    """Entry of ``C = A == B``: 1 where it is so, else 0."""
     return 1 if A[i][j] == B[i][j] else 0
 
 
 def unequal(A: Matrix, B: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A != B``: 1 where it is so, else 0.
-
-    >>> unequal([[2.0]], [[2.0]], 0, 0)
-    0
-    """
+    """Entry of ``C = A != B``: 1 where it is so, else 0."""
     return 1 if A[i][j] != B[i][j] else 0
 
 
 def where(M: Mask, X: Matrix, Y: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = where(M, X, Y)``: that of Y where M is 0, else that of X.
-
-    >>> where([[1]], [[7.0]], [[8.0]], 0, 0)
-    7.0
-    """
+    """Entry of ``C = where(M, X, Y)``: that of Y where M is 0, else that of X."""
     return X[i][j] if M[i][j] != 0 else Y[i][j]
 
 

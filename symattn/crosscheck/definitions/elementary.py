@@ -7,11 +7,7 @@ from symattn.crosscheck.functions import cos, erf, exp, log, sin, sqrt, tanh
 
 
 def exponential(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = exp(A)``.
-
-    >>> exponential([[0.0]], 0, 0)
-    1.0
-    """
+    """Entry of ``C = exp(A)``."""
     return exp(A[i][j])
 
 
@@ -21,11 +17,7 @@ def exponential_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def logarithm(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = log(A)``, the natural logarithm; entries above 0.
-
-    >>> logarithm([[1.0]], 0, 0)
-    0.0
-    """
+    """Entry of ``C = log(A)``, the natural logarithm; entries above 0."""
     return log(A[i][j])
 
 
@@ -35,11 +27,7 @@ def logarithm_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def square_root(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = sqrt(A)``; entries of at least 0.
-
-    >>> square_root([[4.0]], 0, 0)
-    2.0
-    """
+    """Entry of ``C = sqrt(A)``; entries of at least 0."""
     return sqrt(A[i][j])
 
 
@@ -49,11 +37,7 @@ def square_root_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def hyperbolic_tangent(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = tanh(A)``.
-
-    >>> hyperbolic_tangent([[0.0]], 0, 0)
-    0.0
-    """
+    """Entry of ``C = tanh(A)``."""
     return tanh(A[i][j])
 
 
@@ -63,11 +47,7 @@ def hyperbolic_tangent_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def sine(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = sin(A)``.
-
-    >>> sine([[0.0]], 0, 0)
-    0.0
-    """
+    """Entry of ``C = sin(A)``."""
     return sin(A[i][j])
 
 
@@ -77,11 +57,7 @@ def sine_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def cosine(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = cos(A)``.
-
-    >>> cosine([[0.0]], 0, 0)
-    1.0
-    """
+    """Entry of ``C = cos(A)``."""
     return cos(A[i][j])
 
 
@@ -91,11 +67,7 @@ def cosine_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def error_function(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = erf(A)``.
-
-    >>> error_function([[0.0]], 0, 0)
-    0.0
-    """
+    """Entry of ``C = erf(A)``."""
     return erf(A[i][j])
 
 
@@ -105,11 +77,7 @@ def error_function_gradient(G: Matrix, A: Matrix, pi: Scalar, i: int, j: int) ->
 
 
 def sigmoid(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = sigmoid(A)``, the logistic function.
-
-    >>> sigmoid([[0.0]], 0, 0)
-    0.5
-    """
+    """Entry of ``C = sigmoid(A)``, the logistic function."""
     return 1 / (1 + exp(-A[i][j]))
 
 
@@ -119,11 +87,7 @@ def sigmoid_gradient(G: Matrix, C: Matrix, i: int, j: int) -> Scalar:
 
 
 def softplus(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = softplus(A)``.
-
-    >>> round(softplus([[0.0]], 0, 0), 4)
-    0.6931
-    """
+    """Entry of ``C = softplus(A)``."""
     return log(1 + exp(A[i][j]))
 
 
@@ -133,11 +97,7 @@ def softplus_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def silu(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = silu(A)``, the entry times its sigmoid.
-
-    >>> silu([[0.0]], 0, 0)
-    0.0
-    """
+    """Entry of ``C = silu(A)``, the entry times its sigmoid."""
     return A[i][j] / (1 + exp(-A[i][j]))
 
 
@@ -147,11 +107,7 @@ def silu_gradient(G: Matrix, A: Matrix, i: int, j: int) -> Scalar:
 
 
 def gelu(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = gelu(A)``: D. Hendrycks and K. Gimpel, *Gaussian error linear units* (2016).
-
-    >>> gelu([[0.0]], 0, 0)
-    0.0
-    """
+    """Entry of ``C = gelu(A)``, Gaussian error linear units (D. Hendrycks, K. Gimpel, 2016)."""
     return A[i][j] / 2 * (1 + erf(A[i][j] / sqrt(2)))
 
 
@@ -163,11 +119,7 @@ def gelu_gradient(G: Matrix, A: Matrix, pi: Scalar, i: int, j: int) -> Scalar:
 
 
 def gelu_inner(A: Matrix, c: Scalar, pi: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``U``, what the tanh form of gelu takes the hyperbolic tangent of; c is 0.044715.
-
-    >>> gelu_inner([[1.0]], 1.0, 2.0, 0, 0)
-    2.0
-    """
+    """Entry of ``U``, what the tanh form of gelu takes the hyperbolic tangent of; c is 0.044715."""
     return sqrt(2 / pi) * (A[i][j] + c * A[i][j] ** 3)
 
 
@@ -177,11 +129,7 @@ def gelu_inner_gradient(G: Matrix, A: Matrix, c: Scalar, pi: Scalar, i: int, j: 
 
 
 def gelu_tanh(A: Matrix, U: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = gelu(A, approximate="tanh")``, by its inner part.
-
-    >>> gelu_tanh([[1.0]], [[0.0]], 0, 0)
-    0.5
-    """
+    """Entry of ``C = gelu(A, approximate="tanh")``, by its inner part."""
     return A[i][j] / 2 * (1 + tanh(U[i][j]))
 
 
@@ -196,11 +144,7 @@ def gelu_tanh_inner_gradient(G: Matrix, A: Matrix, U: Matrix, i: int, j: int) ->
 
 
 def softcap(S: Matrix, c: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``T = softcap(S, c)``: scores that stay between -c and c.
-
-    >>> softcap([[0.0]], 30.0, 0, 0)
-    0.0
-    """
+    """Entry of ``T = softcap(S, c)``: scores that stay between -c and c."""
     return c * tanh(S[i][j] / c)
 
 

@@ -8,11 +8,7 @@ from symattn.crosscheck.functions import log
 
 def smoothed(T: Matrix, a: Scalar, m: int, i: int, j: int) -> Scalar:
     """Entry of the targets with the part a spread over all m classes: C. Szegedy et al.,
-    *Rethinking the Inception architecture for computer vision* (2016).
-
-    >>> smoothed([[1, 0]], 0.5, 2, 0, 1)
-    0.25
-    """
+    *Rethinking the Inception architecture for computer vision* (2016)."""
     return (1 - a) * T[i][j] + a / m
 
 
@@ -27,11 +23,7 @@ def smoothed_part_gradient(G: Matrix, T: Matrix, n: int, m: int) -> Scalar:
 
 
 def cross_entropy(P: Matrix, T: Matrix, n: int, d: int) -> Scalar:
-    """The mean over the rows of what the logarithms P of probabilities miss of the targets T.
-
-    >>> cross_entropy([[-1.0, -3.0], [-5.0, 0.0]], [[1, 0], [1, 0]], 2, 2)
-    3.0
-    """
+    """The mean over the rows of what the logarithms P of probabilities miss of the targets T."""
     return -sum(T[i][j] * P[i][j] for i in range(n) for j in range(d)) / n
 
 
@@ -46,11 +38,7 @@ def cross_entropy_target_gradient(G: Scalar, P: Matrix, n: int, i: int, j: int) 
 
 
 def nll(P: Matrix, t: Whole, n: int) -> Scalar:
-    """The mean over the rows of what the logarithms P of probabilities miss of the classes t.
-
-    >>> nll([[-1.0, -3.0], [-5.0, 0.0]], [0, 0], 2)
-    3.0
-    """
+    """The mean over the rows of what the logarithms P of probabilities miss of the classes t."""
     return -sum(P[i][t[i]] for i in range(n)) / n
 
 
@@ -60,11 +48,7 @@ def nll_gradient(G: Scalar, t: Whole, n: int, i: int, j: int) -> Scalar:
 
 
 def binary_cross_entropy(P: Matrix, Y: Matrix, n: int, d: int) -> Scalar:
-    """The mean over the entries of what the probabilities P miss of the targets Y.
-
-    >>> round(binary_cross_entropy([[0.5]], [[1]], 1, 1), 4)
-    0.6931
-    """
+    """The mean over the entries of what the probabilities P miss of the targets Y."""
     return -sum(
         Y[i][j] * log(P[i][j]) + (1 - Y[i][j]) * log(1 - P[i][j])
         for i in range(n)
@@ -87,11 +71,7 @@ def binary_cross_entropy_target_gradient(
 
 
 def squared_error(X: Matrix, Y: Matrix, n: int, d: int) -> Scalar:
-    """The mean of the squares of the entries of X - Y.
-
-    >>> squared_error([[1.0, 5.0]], [[2.0, 2.0]], 1, 2)
-    5.0
-    """
+    """The mean of the squares of the entries of X - Y."""
     return sum((X[i][j] - Y[i][j]) ** 2 for i in range(n) for j in range(d)) / (n * d)
 
 

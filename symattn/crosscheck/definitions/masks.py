@@ -8,11 +8,7 @@ from symattn.crosscheck.definitions.kinds import Mask, Matrix, Rules, Scalar
 
 
 def causal(S: Matrix, i: int, j: int) -> Scalar:
-    """Entry of the scores where no query sees a later key.
-
-    >>> causal([[7.0, 8.0]], 0, 1)
-    -inf
-    """
+    """Entry of the scores where no query sees a later key."""
     return S[i][j] if j <= i else -inf
 
 
@@ -22,11 +18,7 @@ def causal_gradient(G: Matrix, i: int, j: int) -> Scalar:
 
 
 def mask(S: Matrix, M: Mask, i: int, j: int) -> Scalar:
-    """Entry of the scores that ``M`` keeps (1) or hides (0).
-
-    >>> mask([[7.0]], [[0]], 0, 0)
-    -inf
-    """
+    """Entry of the scores that ``M`` keeps (1) or hides (0)."""
     return S[i][j] if M[i][j] == 1 else -inf
 
 
@@ -36,11 +28,7 @@ def mask_gradient(G: Matrix, M: Mask, i: int, j: int) -> Scalar:
 
 
 def causal_last(S: Matrix, n: int, m: int, i: int, j: int) -> Scalar:
-    """Entry of the scores of the last n positions of m, where no query sees a later key.
-
-    >>> causal_last([[7.0, 8.0, 9.0]], 1, 3, 0, 2)
-    9.0
-    """
+    """Entry of the scores of the last n positions of m, where no query sees a later key."""
     return S[i][j] if j <= i + m - n else -inf
 
 
@@ -50,11 +38,7 @@ def causal_last_gradient(G: Matrix, n: int, m: int, i: int, j: int) -> Scalar:
 
 
 def window(S: Matrix, a: int, b: int, i: int, j: int) -> Scalar:
-    """Entry of the scores where a query sees the keys from a before it to b after it.
-
-    >>> window([[7.0, 8.0, 9.0]], 1, 1, 0, 2)
-    -inf
-    """
+    """Entry of the scores where a query sees the keys from a before it to b after it."""
     return S[i][j] if i - a <= j <= i + b else -inf
 
 
@@ -64,11 +48,7 @@ def window_gradient(G: Matrix, a: int, b: int, i: int, j: int) -> Scalar:
 
 
 def padding(S: Matrix, a: int, i: int, j: int) -> Scalar:
-    """Entry of the scores of the first a keys; the others are padding.
-
-    >>> padding([[7.0, 8.0]], 1, 0, 1)
-    -inf
-    """
+    """Entry of the scores of the first a keys; the others are padding."""
     return S[i][j] if j < a else -inf
 
 

@@ -14,11 +14,7 @@ from symattn.crosscheck.functions import sqrt
 def layer_norm(
     X: Matrix, mu: Column, v: Column, gamma: Row, beta: Row, epsilon: Scalar, i: int, j: int
 ) -> Scalar:
-    """Entry of ``Y = layernorm(X, gamma, beta, eps)``, by the means and variances of the rows.
-
-    >>> layer_norm([[5.0]], [1.0], [3.0], [2.0], [7.0], 1.0, 0, 0)
-    11.0
-    """
+    """Entry of ``Y = layernorm(X, gamma, beta, eps)``, by the means and variances of the rows."""
     return (X[i][j] - mu[i]) / sqrt(v[i] + epsilon) * gamma[j] + beta[j]
 
 
@@ -83,11 +79,7 @@ def layer_norm_epsilon_gradient(
 
 
 def rms_norm(X: Matrix, v: Column, gamma: Row, epsilon: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``Y = rmsnorm(X, gamma, eps)``, by the mean squares of the rows.
-
-    >>> rms_norm([[4.0]], [3.0], [2.0], 1.0, 0, 0)
-    4.0
-    """
+    """Entry of ``Y = rmsnorm(X, gamma, eps)``, by the mean squares of the rows."""
     return X[i][j] / sqrt(v[i] + epsilon) * gamma[j]
 
 
@@ -124,11 +116,7 @@ def rms_norm_epsilon_gradient(
 
 
 def unit_rows(X: Matrix, v: Column, i: int, j: int) -> Scalar:
-    """Entry of ``Y = l2norm(X)``, by the lengths of the rows.
-
-    >>> unit_rows([[3.0, 4.0]], [5.0], 0, 1)
-    0.8
-    """
+    """Entry of ``Y = l2norm(X)``, by the lengths of the rows."""
     return X[i][j] / v[i]
 
 

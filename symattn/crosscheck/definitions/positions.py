@@ -12,11 +12,7 @@ from symattn.crosscheck.functions import cos, sin
 
 
 def angle(p: Row, b: Scalar, d: Scalar, i: int, c: int) -> Scalar:
-    """The angle of position i in the pair c of d columns; b is the base.
-
-    >>> angle([3.0], 100.0, 4.0, 0, 1)
-    0.3
-    """
+    """The angle of position i in the pair c of d columns; b is the base."""
     return p[i] / b ** (2 * c / d)
 
 
@@ -33,11 +29,7 @@ def angle_base_gradient(G: Matrix, p: Row, b: Scalar, d: Scalar, n: int, m: int)
 
 
 def sinusoids(theta: Matrix, i: int, j: int) -> Scalar:
-    """Entry of the sinusoidal table, by the angles of positions and pairs of columns.
-
-    >>> sinusoids([[0.0]], 0, 0), sinusoids([[0.0]], 0, 1)
-    (0.0, 1.0)
-    """
+    """Entry of the sinusoidal table, by the angles of positions and pairs of columns."""
     return sin(theta[i][j // 2]) if j % 2 == 0 else cos(theta[i][j // 2])
 
 
@@ -47,11 +39,7 @@ def sinusoids_gradient(G: Matrix, theta: Matrix, i: int, c: int) -> Scalar:
 
 
 def rope(X: Matrix, theta: Matrix, i: int, j: int) -> Scalar:
-    """Entry of the rows of X with neighbours turned: pair c by the angle ``theta[i][c]``.
-
-    >>> rope([[1.0, 2.0]], [[0.0]], 0, 1)
-    2.0
-    """
+    """Entry of the rows of X with neighbours turned: pair c by the angle ``theta[i][c]``."""
     return (
         X[i][j] * cos(theta[i][j // 2]) - X[i][j + 1] * sin(theta[i][j // 2])
         if j % 2 == 0
@@ -77,11 +65,7 @@ def rope_angle_gradient(G: Matrix, X: Matrix, theta: Matrix, i: int, c: int) -> 
 
 def rope_halves(X: Matrix, theta: Matrix, a: int, i: int, j: int) -> Scalar:
     """Entry of the rows of X with columns c and a + c turned by ``theta[i][c]``; a is half
-    their number.
-
-    >>> rope_halves([[1.0, 2.0]], [[0.0]], 1, 0, 1)
-    2.0
-    """
+    their number."""
     return (
         X[i][j] * cos(theta[i][j]) - X[i][j + a] * sin(theta[i][j])
         if j < a
@@ -108,11 +92,7 @@ def rope_halves_angle_gradient(
 
 
 def distance_bias(S: Matrix, b: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``T = alibi(S, b)``: scores less b times the distance of query and key.
-
-    >>> distance_bias([[0.0, 5.0]], 2.0, 0, 1)
-    3.0
-    """
+    """Entry of ``T = alibi(S, b)``: scores less b times the distance of query and key."""
     return S[i][j] - b * abs(i - j)
 
 

@@ -11,11 +11,7 @@ from symattn.crosscheck.functions import sqrt, tanh
 
 
 def product(A: Matrix, B: Matrix, d: int, i: int, j: int) -> Scalar:
-    """Entry of ``C = A @ B``; shapes (n, d) and (d, m).
-
-    >>> product([[1, 2]], [[3], [4]], 2, 0, 0)
-    11
-    """
+    """Entry of ``C = A @ B``; shapes (n, d) and (d, m)."""
     return sum(A[i][k] * B[k][j] for k in range(d))
 
 
@@ -30,11 +26,7 @@ def product_right_gradient(A: Matrix, G: Matrix, n: int, k: int, j: int) -> Scal
 
 
 def score(Q: Matrix, K: Matrix, d: int, i: int, j: int) -> Scalar:
-    """Entry of ``S = Q @ K.T``: query i against key j; shapes (n, d) and (m, d).
-
-    >>> score([[1, 2]], [[3, 4]], 2, 0, 0)
-    11
-    """
+    """Entry of ``S = Q @ K.T``: query i against key j; shapes (n, d) and (m, d)."""
     return sum(Q[i][c] * K[j][c] for c in range(d))
 
 
@@ -49,11 +41,7 @@ def score_key_gradient(G: Matrix, Q: Matrix, n: int, j: int, c: int) -> Scalar:
 
 
 def scaled_score(S: Matrix, d: Scalar, i: int, j: int) -> Scalar:
-    """Entry of ``T = S / sqrt(d)`` with a number ``d``, mostly the width of the keys.
-
-    >>> scaled_score([[6.0]], 4.0, 0, 0)
-    3.0
-    """
+    """Entry of ``T = S / sqrt(d)`` with a number ``d``, mostly the width of the keys."""
     return S[i][j] / sqrt(d)
 
 
@@ -68,11 +56,7 @@ def scaled_score_width_gradient(G: Matrix, S: Matrix, d: Scalar, n: int, m: int)
 
 
 def outer(u: Row, v: Row, i: int, j: int) -> Scalar:
-    """Entry of ``C = outer(u, v)``: each entry of one vector times each of the other.
-
-    >>> outer([1, 2], [3, 4], 1, 0)
-    6
-    """
+    """Entry of ``C = outer(u, v)``: each entry of one vector times each of the other."""
     return u[i] * v[j]
 
 
@@ -88,11 +72,7 @@ def outer_right_gradient(G: Matrix, u: Row, d: int, j: int) -> Scalar:
 
 def additive(Q: Matrix, K: Matrix, v: Row, d: int, i: int, j: int) -> Scalar:
     """Entry of ``S = additive(Q, K, v)``, the scores of D. Bahdanau, K. Cho and Y. Bengio,
-    *Neural machine translation by jointly learning to align and translate* (2015).
-
-    >>> additive([[0.0, 1.0]], [[0.0, -1.0]], [2.0, 3.0], 2, 0, 0)
-    0.0
-    """
+    *Neural machine translation by jointly learning to align and translate* (2015)."""
     return sum(v[c] * tanh(Q[i][c] + K[j][c]) for c in range(d))
 
 

@@ -6,11 +6,7 @@ from symattn.crosscheck.definitions.kinds import Matrix, Row, Rules, Scalar, Who
 
 
 def transpose(A: Matrix, i: int, j: int) -> Scalar:
-    """Entry of ``C = A.T``.
-
-    >>> transpose([[1, 2]], 1, 0)
-    2
-    """
+    """Entry of ``C = A.T``."""
     return A[j][i]
 
 
@@ -20,11 +16,7 @@ def transpose_gradient(G: Matrix, i: int, j: int) -> Scalar:
 
 
 def concat(A: Matrix, B: Matrix, d: int, i: int, j: int) -> Scalar:
-    """Entry of ``A`` (d columns) and ``B`` side by side.
-
-    >>> concat([[1, 2]], [[3]], 2, 0, 2)
-    3
-    """
+    """Entry of ``A`` (d columns) and ``B`` side by side."""
     return A[i][j] if j < d else B[i][j - d]
 
 
@@ -39,11 +31,7 @@ def concat_right_gradient(G: Matrix, d: int, i: int, j: int) -> Scalar:
 
 
 def below(A: Matrix, B: Matrix, n: int, i: int, j: int) -> Scalar:
-    """Entry of ``A`` (n rows) and ``B`` below each other.
-
-    >>> below([[1], [2]], [[3]], 2, 2, 0)
-    3
-    """
+    """Entry of ``A`` (n rows) and ``B`` below each other."""
     return A[i][j] if i < n else B[i - n][j]
 
 
@@ -53,11 +41,7 @@ def below_gradient(G: Matrix, n: int, i: int, j: int) -> Scalar:
 
 
 def reshape(A: Matrix, d: int, m: int, i: int, j: int) -> Scalar:
-    """Entry of the entries of A (d columns), row by row, in rows of m.
-
-    >>> reshape([[1, 2, 3], [4, 5, 6]], 3, 2, 1, 1)
-    4
-    """
+    """Entry of the entries of A (d columns), row by row, in rows of m."""
     return A[(i * m + j) // d][(i * m + j) % d]
 
 
@@ -67,11 +51,7 @@ def reshape_gradient(G: Matrix, d: int, m: int, i: int, j: int) -> Scalar:
 
 
 def repeat(A: Matrix, a: int, i: int, j: int) -> Scalar:
-    """Entry of each row of A, a times.
-
-    >>> repeat([[1], [2]], 3, 4, 0)
-    2
-    """
+    """Entry of each row of A, a times."""
     return A[i // a][j]
 
 
@@ -81,11 +61,7 @@ def repeat_gradient(G: Matrix, a: int, i: int, j: int) -> Scalar:
 
 
 def diagonal_matrix(v: Row, i: int, j: int) -> Scalar:
-    """Entry of the matrix with a vector on its diagonal.
-
-    >>> diagonal_matrix([5, 6], 1, 1), diagonal_matrix([5, 6], 0, 1)
-    (6, 0)
-    """
+    """Entry of the matrix with a vector on its diagonal."""
     return v[i] if i == j else 0
 
 
@@ -95,11 +71,7 @@ def diagonal_matrix_gradient(G: Matrix, j: int) -> Scalar:
 
 
 def diagonal(A: Matrix, j: int) -> Scalar:
-    """Entry of the diagonal of a matrix.
-
-    >>> diagonal([[1, 2], [3, 4]], 1)
-    4
-    """
+    """Entry of the diagonal of a matrix."""
     return A[j][j]
 
 
@@ -109,11 +81,7 @@ def diagonal_gradient(G: Row, i: int, j: int) -> Scalar:
 
 
 def embedding(t: Whole, E: Matrix, i: int, j: int) -> Scalar:
-    """Entry of the rows of E that t names.
-
-    >>> embedding([1], [[5], [6]], 0, 0)
-    6
-    """
+    """Entry of the rows of E that t names."""
     return E[t[i]][j]
 
 
@@ -123,20 +91,12 @@ def embedding_gradient(G: Matrix, t: Whole, d: int, i: int, j: int) -> Scalar:
 
 
 def one_hot(t: Whole, i: int, j: int) -> Scalar:
-    """Entry of the rows that are 1 in the column that t names, else 0.
-
-    >>> one_hot([2], 0, 2), one_hot([2], 0, 1)
-    (1, 0)
-    """
+    """Entry of the rows that are 1 in the column that t names, else 0."""
     return 1 if t[i] == j else 0
 
 
 def identity(i: int, j: int) -> Scalar:
-    """Entry of the identity matrix.
-
-    >>> identity(1, 1), identity(0, 1)
-    (1, 0)
-    """
+    """Entry of the identity matrix."""
     return 1 if i == j else 0
 
 

@@ -7,11 +7,7 @@ from symattn.crosscheck.functions import greatest, least, sqrt
 
 
 def rowsum(A: Matrix, d: int, i: int) -> Scalar:
-    """What row i sums to; d columns.
-
-    >>> rowsum([[1, 2]], 2, 0)
-    3
-    """
+    """What row i sums to; d columns."""
     return sum(A[i][j] for j in range(d))
 
 
@@ -21,11 +17,7 @@ def rowsum_gradient(G: Column, i: int, j: int) -> Scalar:
 
 
 def colsum(A: Matrix, n: int, j: int) -> Scalar:
-    """What column j sums to; n rows.
-
-    >>> colsum([[1], [2]], 2, 0)
-    3
-    """
+    """What column j sums to; n rows."""
     return sum(A[i][j] for i in range(n))
 
 
@@ -35,11 +27,7 @@ def colsum_gradient(G: Row, i: int, j: int) -> Scalar:
 
 
 def total(A: Matrix, n: int, d: int) -> Scalar:
-    """What all entries of A (n, d) sum to.
-
-    >>> total([[1, 2], [3, 4]], 2, 2)
-    10
-    """
+    """What all entries of A (n, d) sum to."""
     return sum(A[i][j] for i in range(n) for j in range(d))
 
 
@@ -49,11 +37,7 @@ def total_gradient(G: Scalar, i: int, j: int) -> Scalar:
 
 
 def cumulative(A: Matrix, i: int, j: int) -> Scalar:
-    """What row i sums to up to column j.
-
-    >>> cumulative([[1, 2, 3]], 0, 1)
-    3
-    """
+    """What row i sums to up to column j."""
     return sum(A[i][k] for k in range(j + 1))
 
 
@@ -63,11 +47,7 @@ def cumulative_gradient(G: Matrix, m: int, i: int, j: int) -> Scalar:
 
 
 def mean(A: Matrix, d: int, i: int) -> Scalar:
-    """The mean of row i; d columns.
-
-    >>> mean([[1, 2]], 2, 0)
-    1.5
-    """
+    """The mean of row i; d columns."""
     return sum(A[i][j] for j in range(d)) / d
 
 
@@ -77,11 +57,7 @@ def mean_gradient(G: Column, d: int, i: int, j: int) -> Scalar:
 
 
 def variance(A: Matrix, mu: Column, d: int, a: int, i: int) -> Scalar:
-    """The variance of row i, by the rows' means; d columns, a degrees of freedom less.
-
-    >>> variance([[1, 3]], [2], 2, 0, 0)
-    1.0
-    """
+    """The variance of row i, by the rows' means; d columns, a degrees of freedom less."""
     return sum((A[i][j] - mu[i]) ** 2 for j in range(d)) / (d - a)
 
 
@@ -96,11 +72,7 @@ def variance_mean_gradient(G: Column, A: Matrix, mu: Column, d: int, a: int, i: 
 
 
 def mean_square(A: Matrix, d: int, i: int) -> Scalar:
-    """The mean of the squares of row i; d columns.
-
-    >>> mean_square([[1, 3]], 2, 0)
-    5.0
-    """
+    """The mean of the squares of row i; d columns."""
     return sum(A[i][j] ** 2 for j in range(d)) / d
 
 
@@ -110,11 +82,7 @@ def mean_square_gradient(G: Column, A: Matrix, d: int, i: int, j: int) -> Scalar
 
 
 def length(A: Matrix, d: int, i: int) -> Scalar:
-    """The Euclidean length of row i; d columns.
-
-    >>> length([[3.0, 4.0]], 2, 0)
-    5.0
-    """
+    """The Euclidean length of row i; d columns."""
     return sqrt(sum(A[i][j] ** 2 for j in range(d)))
 
 
@@ -124,20 +92,12 @@ def length_gradient(G: Column, A: Matrix, C: Column, i: int, j: int) -> Scalar:
 
 
 def row_maximum(A: Matrix, i: int) -> Scalar:
-    """The greatest entry of row i.
-
-    >>> row_maximum([[1.0, 3.0]], 0)
-    3.0
-    """
+    """The greatest entry of row i."""
     return greatest(A[i])
 
 
 def row_minimum(A: Matrix, i: int) -> Scalar:
-    """The least entry of row i.
-
-    >>> row_minimum([[1.0, 3.0]], 0)
-    1.0
-    """
+    """The least entry of row i."""
     return least(A[i])
 
 

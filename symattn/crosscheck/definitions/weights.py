@@ -7,20 +7,12 @@ from symattn.crosscheck.functions import exp, ln, log
 
 
 def normaliser(S: Matrix, m: int, i: int) -> Scalar:
-    """What the exponentials of row i of the scores (n, m) sum to.
-
-    >>> normaliser([[0.0, 0.0]], 2, 0)
-    2.0
-    """
+    """What the exponentials of row i of the scores (n, m) sum to."""
     return sum(exp(S[i][k]) for k in range(m))
 
 
 def softmax(S: Matrix, Z: Column, i: int, j: int) -> Scalar:
-    """Entry of the weights of each query: that of key j, by the normalisers of the rows.
-
-    >>> softmax([[0.0, 0.0]], [2.0], 0, 1)
-    0.5
-    """
+    """Entry of the weights of each query: that of key j, by the normalisers of the rows."""
     return exp(S[i][j]) / Z[i]
 
 
@@ -30,20 +22,12 @@ def softmax_gradient(A: Matrix, G: Matrix, m: int, i: int, j: int) -> Scalar:
 
 
 def softmax_jacobian(A: Matrix, delta: Matrix, i: int, j: int, k: int) -> Scalar:
-    """The derivative of the weight ``A[i][j]`` by the score ``S[i][k]``; ``delta`` is 1 or 0.
-
-    >>> softmax_jacobian([[0.5, 0.5]], [[1, 0], [0, 1]], 0, 0, 1)
-    -0.25
-    """
+    """The derivative of the weight ``A[i][j]`` by the score ``S[i][k]``; ``delta`` is 1 or 0."""
     return A[i][j] * (delta[j][k] - A[i][k])
 
 
 def log_softmax(S: Matrix, Z: Column, i: int, j: int) -> Scalar:
-    """Entry of the logarithms of the weights, by the normalisers of the rows.
-
-    >>> log_softmax([[3.0, 0.0]], [1.0], 0, 0)
-    3.0
-    """
+    """Entry of the logarithms of the weights, by the normalisers of the rows."""
     return S[i][j] - log(Z[i])
 
 
@@ -53,11 +37,7 @@ def log_softmax_gradient(G: Matrix, C: Matrix, m: int, i: int, j: int) -> Scalar
 
 
 def logsumexp(S: Matrix, d: int, i: int) -> Scalar:
-    """The logarithm of what the exponentials of row i of the scores (n, d) sum to.
-
-    >>> logsumexp([[0.0]], 1, 0)
-    0.0
-    """
+    """The logarithm of what the exponentials of row i of the scores (n, d) sum to."""
     return log(sum(exp(S[i][k]) for k in range(d)))
 
 
@@ -67,11 +47,7 @@ def logsumexp_gradient(G: Column, S: Matrix, C: Column, i: int, j: int) -> Scala
 
 
 def entropy(A: Matrix, d: int, i: int) -> Scalar:
-    """The entropy of row i of the weights, in natural units; 0 ln 0 is 0.
-
-    >>> round(entropy([[0.5, 0.5, 0.0]], 3, 0), 4)
-    0.6931
-    """
+    """The entropy of row i of the weights, in natural units; 0 ln 0 is 0."""
     return -sum(A[i][k] * ln(A[i][k]) for k in range(d))
 
 
