@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symattn.crosscheck import definitions
@@ -23,24 +21,13 @@ _STEEP = 100.0
 _SHIFTED = ("softmax", "log_softmax", "logsumexp")
 
 
-@cache
-def _parameters(function: Callable[..., Any]) -> Mapping[str, str]:
-    signature = inspect.signature(function)
-    return {name: parameter.annotation for name, parameter in signature.parameters.items()}
-
-
-@cache
-def _operands(operation: str) -> tuple[str, ...]:
-    return definitions.operands(operation)
-
-
 def entries(name: str, bindings: Mapping[str, Any], grid: tuple[int, int]) -> Rows:
     """All entries of a definition; parameters that are not bound are indices, row first.
 
     One that floats can't decide is unknown.
     """
     function = definitions.definition(name)
-    parameters = _parameters(function)
+    parameters = definitions.parameters(name)
     fixed = [bindings[parameter] for parameter in parameters if parameter in bindings]
     free = len(parameters) - len(fixed)
 
@@ -71,7 +58,9 @@ def bindings(
     say, the sizes of the first and of the result, and what a gradient needs besides."""
     named: dict[str, tuple[Rows, Tracks]] = {
         key: (rows, tracks)
-        for key, rows, tracks in zip(_operands(line.operation), operands, known, strict=True)
+        for key, rows, tracks in zip(
+            definitions.operands(line.operation), operands, known, strict=True
+        )
     }
     if gradient is not None and result is not None:
         named.setdefault(definitions.RULES[line.operation][0], (result, result))
@@ -81,7 +70,7 @@ def bindings(
     is_tracked = bool(operands) and isinstance(first[0][0], Tracked)
     number = Tracked if is_tracked else float
     bound: dict[str, Any] = {}
-    for key, kind in _parameters(definitions.definition(name)).items():
+    for key, kind in definitions.parameters(name).items():
         if key in named:
             rows, tracked = named[key]
             bound[key] = whole(tracked, line) if kind == "Whole" else _taken(kind, rows, tracked)

@@ -7,7 +7,7 @@ vector, whose imaginary parts are what its components move by.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial, reduce
 from typing import Any
 
@@ -88,24 +88,6 @@ def sign(x: Any) -> Any:
     return math.nan if math.isnan(place) else float((place > 0) - (place < 0))
 
 
-def greatest(*numbers: Any) -> Any:
-    """The greatest of some numbers, or of a row of them.
-
-    >>> greatest(1.0, 3.0), greatest([Tracked(1.0), Tracked(3.0)]).value
-    (3.0, 3.0)
-    """
-    return _extreme(numbers, 1)
-
-
-def least(*numbers: Any) -> Any:
-    """The least of some numbers, or of a row of them.
-
-    >>> least(1.0, 3.0), least([Tracked(1.0), Tracked(3.0)]).value
-    (1.0, 1.0)
-    """
-    return _extreme(numbers, -1)
-
-
 def magnitude(x: Any) -> Any:
     """The absolute value.
 
@@ -136,11 +118,6 @@ def _moving(place: float, moves: Any) -> Any:
     return vector
 
 
-def _extreme(numbers: Sequence[Any], way: int) -> Any:
-    row = numbers[0] if len(numbers) == 1 else numbers
-    return reduce(partial(_further, way=way), row)
-
-
 def _further(x: Any, y: Any, way: int) -> Any:
     """The one of two that lies further on the way, up (1) or down (-1); where both are
     the same and move apart there is no slope."""
@@ -154,3 +131,12 @@ def _further(x: Any, y: Any, way: int) -> Any:
     moves = [item.imag if isinstance(item, np.ndarray) else 0.0 for item in (x, y)]
     together = moves[0] == moves[1]
     return x if np.all(together) else _moving(_place(x), np.where(together, moves[0], math.nan))
+
+
+def _extreme(*numbers: Any, way: int) -> Any:
+    row = numbers[0] if len(numbers) == 1 else numbers
+    return reduce(partial(_further, way=way), row)
+
+
+#: The greatest and the least of some numbers, or of a row of them.
+greatest, least = partial(_extreme, way=1), partial(_extreme, way=-1)

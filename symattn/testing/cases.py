@@ -166,19 +166,20 @@ class AttentionCase:
         """The options for a function, as arrays of its package; skips or fails the test
         where it lacks one."""
         __tracebackhide__ = True
-        takes = _names(function)
+        takes = _taken(function)
         sight = [name for name in _SIGHT if name in self.options]
         wanted = {name: x for name, x in self.options.items() if name not in _UNTOLD}
-        if not takes.issuperset(sight) and "mask" in takes:
+        if not all(map(takes, sight)) and takes("mask"):
             wanted = {name: x for name, x in wanted.items() if name not in sight}
             wanted["mask"] = self.sample.visible
-        lacking = [name for name in wanted if name not in takes]
+        lacking = [name for name in wanted if not takes(name)]
         if lacking:
             message = " and no ".join("mask" if name in _SIGHT else name for name in lacking)
             message = f"the kernel takes no {message}, which {self.name} needs"
             if self._choice.is_named:
                 pytest.fail(
-                    f"{message}: leave the kind out of the marker, or take it", pytrace=False
+                    f"{message}: leave the kind out of the marker, or let the kernel take it",
+                    pytrace=False,
                 )
             pytest.skip(message)
         return {name: self._array(x, made_by) for name, x in wanted.items()}
@@ -191,28 +192,17 @@ class AttentionCase:
         return made_by.array(option.astype(np.float64), self.sample.dtype)
 
 
-class _Every(frozenset[str]):
-    """The names that a function takes which takes any."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def issuperset(self, names: object) -> bool:
-        """All of them."""
-        return True
-
-
-def _names(function: Callable[..., Any]) -> frozenset[str]:
-    """The names of arguments that a function takes."""
+def _taken(function: Callable[..., Any]) -> Callable[[str], bool]:
+    """Whether a function takes an argument by that name."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         # A function in C that doesn't say.
-        return frozenset()
-    if any(x.kind is inspect.Parameter.VAR_KEYWORD for x in parameters):
-        return _Every()
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return frozenset(x.name for x in parameters if x.kind in named)
+        return lambda name: False
+    takes_any = any(x.kind is inspect.Parameter.VAR_KEYWORD for x in parameters)
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    named = {x.name for x in parameters if x.kind in kinds}
+    return lambda name: takes_any or name in named
 
 
 def report(path: Path, checks: Sequence[Mapping[str, Any]]) -> None:

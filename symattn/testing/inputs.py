@@ -257,16 +257,14 @@ KINDS: Mapping[str, Kind] = {
     ),
     "causal": Kind("as many queries as keys, each sees those up to its own", _causal),
     "windowed": Kind("two keys to the left of each query's own", _windowed),
-    "padded": Kind("the last third of the keys hidden by a length", _padded),
+    "padded": Kind("the last third of the keys masked by a length", _padded),
     "biased": Kind("a bias added to the scores", _biased),
     "capped": Kind("large scores, capped before the causal mask", _capped),
     "sink": Kind("a sink that takes weight and gives no value", _sink),
     "narrow-values": Kind(
         "values of half as many columns as keys", _ordinary, lambda n, d: {"d_v": d // 2}
     ),
-    "empty-row": Kind(
-        "a mask that hides all keys from the first query: its output is 0", _empty_row
-    ),
+    "empty-row": Kind("the first query fully masked: its output is 0", _empty_row),
 }
 #: The first ten: what needs no option but a mask, and the causal order.
 STANDARD: tuple[str, ...] = (*KINDS,)[:10]

@@ -40,15 +40,15 @@ MANIFEST = "manifest.json"
 #: What a reader of the files has to know, in the manifest.
 CONVENTIONS: Mapping[str, str] = {
     "attention": "output = softmax(scores) @ v, scores = scale * q @ k^T; then, in this order, "
-    "softcap c (c * tanh(scores / c)), bias (added), keys hidden; scale is 1 / sqrt(d_k)",
+    "softcap c (c * tanh(scores / c)), bias (added), keys masked; scale is 1 / sqrt(d_k)",
     "axes": "leading axes, rows (queries or keys), columns; row by row. Head h of q shares "
     "head h // (heads of q / heads of k) of k and v",
-    "mask": "true: the query sees the key. It is there wherever keys are hidden, and says all "
+    "mask": "true: the query sees the key. It is there wherever keys are masked, and says all "
     "that causal, window and lengths say",
     "causal": "top-left: query i sees keys 0 to i; bottom-right: the last query sees all keys, "
     "the one before one less, and so on",
     "window": "[left, right]: query i sees keys i - left to i + right",
-    "lengths": "keys from there on are hidden",
+    "lengths": "keys from there on are masked",
     "sink": "one more score of each row, which takes weight and has no value",
     "on_empty_row": "zero: the output of a query that sees no key is 0",
     "lse": "natural logarithm of the sum of exp(scores) over the keys seen, sink included",

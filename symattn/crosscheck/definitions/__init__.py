@@ -57,19 +57,25 @@ _CALLED = {
 }  # fmt: skip
 
 
-def _parameters(name: str) -> dict[str, str]:
-    """The parameters of a definition, with their kinds."""
+@cache
+def parameters(name: str) -> Mapping[str, str]:
+    """The parameters of a definition, with their kinds.
+
+    >>> parameters("transpose")
+    {'A': 'Matrix', 'i': 'int', 'j': 'int'}
+    """
     signature = inspect.signature(definition(name))
     return {key: parameter.annotation for key, parameter in signature.parameters.items()}
 
 
+@cache
 def operands(operation: str) -> tuple[str, ...]:
     """What a definition calls the operands of its operation.
 
     >>> operands("score"), operands("softmax")
     (('Q', 'K'), ('S',))
     """
-    taken = [key for key, kind in _parameters(operation).items() if kind != "int"]
+    taken = [key for key, kind in parameters(operation).items() if kind != "int"]
     return tuple(taken[: len(RULES[operation][1])])
 
 
@@ -128,7 +134,7 @@ def _defined(name: str) -> str:
     if name == _JACOBIAN:
         return r"\frac{\partial A_{i, j}}{\partial S_{i, k}}"
     result = RULES[name][0] if name in RULES else letter(_gradients()[name][1])
-    kinds = _parameters(name).items()
+    kinds = parameters(name).items()
     indices = ", ".join(key for key, kind in kinds if kind == "int" and key in INDICES)
     entry = f"{result}_{{{indices}}}" if indices else result
     return entry if name in RULES else rf"\frac{{\partial L}}{{\partial {entry}}}"
