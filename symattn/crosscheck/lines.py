@@ -59,10 +59,10 @@ def grid(shape: Shape) -> tuple[int, int]:
     return rows, columns
 
 
-def shown(shape: Shape) -> str:
+def worded(shape: Shape) -> str:
     """A shape in words.
 
-    >>> shown(()), shown((3,)), shown((2, 3))
+    >>> worded(()), worded((3,)), worded((2, 3))
     ('a number', 'a vector of 3', '2x3')
     """
     return {0: "a number", 1: f"a vector of {shape[0] if shape else 0}"}.get(
@@ -80,7 +80,7 @@ def broadcast(*shapes: Shape) -> Shape:
     padded = [(1,) * (longest - len(shape)) + shape for shape in shapes]
     lengths = [set(axis) - {1} for axis in zip(*padded, strict=True)]
     if any(len(axis) > 1 for axis in lengths):
-        raise Malformed(f"shapes don't fit: {' and '.join(map(shown, shapes))}")
+        raise Malformed(f"shapes don't fit: {' and '.join(map(worded, shapes))}")
     return tuple(max(axis, default=1) for axis in lengths)
 
 
@@ -103,7 +103,7 @@ class Lines:
     ) -> Place:
         """A line; :class:`~symattn.errors.Malformed` if it has too many entries."""
         if prod(shape) > ENTRIES.most:
-            raise Malformed(ENTRIES.said(shown(shape)))
+            raise Malformed(ENTRIES.said(worded(shape)))
         self.lines.append(Line(operation, operands, shape, self.where, entries, picks, sizes or {}))
         return len(self.lines) - 1
 
@@ -119,13 +119,13 @@ class Lines:
         """The shape of a line that has to be a matrix."""
         shape = self.shape(line)
         if len(shape) != 2:
-            raise Malformed(f"{function} expects a matrix, found {shown(shape)}")
+            raise Malformed(f"{function} expects a matrix, found {worded(shape)}")
         return shape[0], shape[1]
 
     def scalar(self, line: Place, function: str) -> Place:
         """A line that has to be a number."""
         if shape := self.shape(line):
-            raise Malformed(f"{function} expects a number, found {shown(shape)}")
+            raise Malformed(f"{function} expects a number, found {worded(shape)}")
         return line
 
     def number(self, value: Tracked | float) -> Place:
@@ -136,7 +136,7 @@ class Lines:
         """The same number everywhere."""
         entry = value if isinstance(value, Tracked) else Tracked(value)
         if prod(shape) > ENTRIES.most:
-            raise Malformed(ENTRIES.said(shown(shape)))
+            raise Malformed(ENTRIES.said(worded(shape)))
         rows, columns = grid(shape)
         return self.add("entries", (), shape, entries=((entry,) * columns,) * rows)
 
@@ -159,7 +159,7 @@ class Lines:
     def reshaped(self, line: Place, shape: Shape) -> Place:
         """The same entries in another shape, row by row."""
         if prod(shape) != prod(self.shape(line)):
-            raise Malformed(f"{shown(self.shape(line))} can't be reshaped to {shown(shape)}")
+            raise Malformed(f"{worded(self.shape(line))} can't be reshaped to {worded(shape)}")
         same = grid(shape) == self.grid(line)
         return self.add("copy" if same else "reshape", (line,), shape)
 
@@ -186,7 +186,7 @@ class Lines:
                 return self.add("below", (left, right), (a[0] + b[0], a[1]))
         elif a and b and a[:-1] == b[:-1]:
             return self.add("concat", (left, right), (*a[:-1], a[-1] + b[-1]))
-        raise Malformed(f"concat can't join {shown(a)} and {shown(b)}")
+        raise Malformed(f"concat can't join {worded(a)} and {worded(b)}")
 
     def product(self, a: Place, b: Place, turned: bool) -> Place:
         """``A @ B``, or ``A @ B.T``; scores, row against row, with a transpose or a vector."""
@@ -197,7 +197,7 @@ class Lines:
         if left[-1] != seen[0]:
             raise Malformed(
                 f"expected {left[-1]} rows on the right of '@', found {seen[0]}: "
-                f"{shown(left)} @ {shown(seen)}"
+                f"{worded(left)} @ {worded(seen)}"
             )
         shape = left[:-1] + seen[1:]
         if len(right) == 1:
@@ -221,7 +221,7 @@ class Lines:
                 axes.append(range(length)[key])
                 left.append(len(axes[-1]))
         if not all(axes):
-            raise Malformed(f"nothing is selected from {shown(shape)}")
+            raise Malformed(f"nothing is selected from {worded(shape)}")
         rows = axes[0] if len(axes) == 2 else range(1)
         flat = [(i, j) for i in rows for j in axes[-1]]
         # Row-major order is kept when a column becomes a vector, which is held as a row.

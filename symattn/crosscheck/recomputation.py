@@ -112,10 +112,10 @@ def recompute(
     :class:`~symattn.errors.Malformed`, listing all faults that can be found, and
     :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754.
 
-    >>> found = recompute({"x": ["1/2", 0]}, {"A": "softmax(x)"}, Loss("A", [1, "g1"]))
-    >>> found.quantities["A"].value.round(4)
+    >>> again = recompute({"x": ["1/2", 0]}, {"A": "softmax(x)"}, Loss("A", [1, "g1"]))
+    >>> again.quantities["A"].value.round(4)
     array([0.6225, 0.3775])
-    >>> found.gradients["x"]["g1"].value.round(4)
+    >>> again.gradients["x"]["g1"].value.round(4)
     array([-0.235,  0.235])
     """
     need_ieee()

@@ -44,17 +44,17 @@ class Tape:
     def beyond(self) -> dict[Place, int]:
         """The products of matrices that are not recomputed, as with them there would be too
         many products of numbers: how many."""
-        found: dict[Place, int] = {}
+        beyond: dict[Place, int] = {}
         total = 0
         for place, line in enumerate(self.lines):
             if line.operation in ("product", "score", "scaled_score", "additive"):
                 rows, columns = line.grid
                 formed = rows * columns * self.lines[line.operands[0]].grid[1]
                 if total + formed > RECOMPUTED.most:
-                    found[place] = total + formed
+                    beyond[place] = total + formed
                 else:
                     total += formed
-        return found
+        return beyond
 
 
 def tape(

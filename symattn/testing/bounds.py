@@ -149,9 +149,9 @@ def bounds(quantity: Quantity, precision: Precision) -> Bound:
     :class:`Malformed` for any other quantity.
 
     >>> from symattn import attention
-    >>> made = attention([[1]], [[1], [1]], [[3], [-4]])
-    >>> found = bounds(made.output, Precision("float32"))
-    >>> found.condition.tolist(), bool(1e-7 < found.bound < 1e-4)
+    >>> exact = attention([[1]], [[1], [1]], [[3], [-4]])
+    >>> limits = bounds(exact.output, Precision("float32"))
+    >>> limits.condition.tolist(), bool(1e-7 < limits.bound < 1e-4)
     ([[3.5]], True)
     """
     role = quantity.role

@@ -88,9 +88,9 @@ def causes_of(judged: Mapping[str, Judged], precision: Precision) -> tuple[Cause
     >>> from symattn import attention
     >>> exact = attention([[1, 2], [3, 4]], [[1, 0], [0, 1]], [[1], [0]])
     >>> scores = np.array([[1, 2], [3, 4]], "float32")
-    >>> found = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True) @ np.float32([[1], [0]])
-    >>> one = Judged(found, exact.output, Precision("float32"))
-    >>> print(*causes_of({"output": one}, Precision("float32")))
+    >>> output = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True) @ np.float32([[1], [0]])
+    >>> judged = Judged(output, exact.output, Precision("float32"))
+    >>> print(*causes_of({"output": judged}, Precision("float32")))
     output: the scores without the factor scale
     """
     known: dict[str, Errors] = {}

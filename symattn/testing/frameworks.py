@@ -37,13 +37,12 @@ class Framework(Protocol):
         """What a kernel gives, and the gradients of ``sum(upstream * output)``."""
 
 
-class NumPy:
+class _NumPy:
     """NumPy; bfloat16 and float8 are those of ml_dtypes."""
 
     differentiates = False
 
     def array(self, values: Array, form: FloatFormat) -> Any:
-        """See :class:`Framework`."""
         if form in ("float16", "float32", "float64"):
             return values.astype(form)
         import ml_dtypes
@@ -51,30 +50,27 @@ class NumPy:
         return values.astype(getattr(ml_dtypes, form))
 
     def flags(self, values: Flags) -> Any:
-        """See :class:`Framework`."""
         return values
 
     def gradients(
         self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
     ) -> tuple[Any, tuple[Any, ...]]:
         """NumPy has none: :class:`Malformed`."""
-        raise Malformed("backward: NumPy differentiates nothing, expected a function")
+        raise Malformed("backward: NumPy has no automatic differentiation, expected a function")
 
 
-class Torch:
+class _Torch:
     """PyTorch; gradients are its autograd's."""
 
     differentiates = True
 
     def array(self, values: Array, form: FloatFormat) -> Any:
-        """See :class:`Framework`."""
         import torch
 
         # All numbers of the format are floats of 64 bits: nothing is rounded.
         return torch.tensor(values, dtype=torch.float64).to(getattr(torch, form))
 
     def flags(self, values: Flags) -> Any:
-        """See :class:`Framework`."""
         import torch
 
         return torch.tensor(values)
@@ -82,7 +78,6 @@ class Torch:
     def gradients(
         self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
     ) -> tuple[Any, tuple[Any, ...]]:
-        """See :class:`Framework`."""
         import torch
 
         leaves = tuple(x.detach().clone().requires_grad_() for x in inputs)
@@ -90,7 +85,7 @@ class Torch:
         return result, torch.autograd.grad(output_of(result), leaves, upstream)
 
 
-class Jax:
+class _Jax:
     """JAX; gradients are those of ``jax.vjp``."""
 
     differentiates = True
@@ -102,13 +97,12 @@ class Jax:
 
         if form == "float64" and not jax.config.jax_enable_x64:
             raise Malformed(
-                "dtype: JAX makes float32 of float64 unless it is told otherwise: "
+                "dtype: JAX turns float64 into float32 unless configured otherwise: "
                 'jax.config.update("jax_enable_x64", True)'
             )
         return jnp.asarray(values, dtype=getattr(jnp, form))
 
     def flags(self, values: Flags) -> Any:
-        """See :class:`Framework`."""
         import jax.numpy as jnp
 
         return jnp.asarray(values)
@@ -116,7 +110,6 @@ class Jax:
     def gradients(
         self, function: Kernel, inputs: tuple[Any, Any, Any], upstream: Any
     ) -> tuple[Any, tuple[Any, ...]]:
-        """See :class:`Framework`."""
         import jax
 
         def output(*leaves: Any) -> tuple[Any, Any]:
@@ -128,9 +121,9 @@ class Jax:
 
 
 _FRAMEWORKS: Mapping[FrameworkName, Framework] = {
-    "numpy": NumPy(),
-    "torch": Torch(),
-    "jax": Jax(),
+    "numpy": _NumPy(),
+    "torch": _Torch(),
+    "jax": _Jax(),
 }
 
 

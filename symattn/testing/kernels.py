@@ -29,7 +29,7 @@ from symattn.testing.frameworks import (
 )
 from symattn.testing.judged import Cause, Judged, Report
 from symattn.testing.model import Array, rounded_to
-from symattn.testing.reports import told
+from symattn.testing.reports import cause_lines
 from symattn.verdicts import Verdict
 
 
@@ -51,7 +51,7 @@ class KernelReport:
     def raise_if_wrong(self) -> None:
         """Raise :class:`AssertionError` that says what is wrong, if anything is."""
         if self.verdict is not Verdict.HOLDS:
-            raise AssertionError("\n".join([*self.messages, *told(self.causes)]))
+            raise AssertionError("\n".join([*self.messages, *cause_lines(self.causes)]))
 
     def as_dict(self) -> dict[str, object]:
         """The report for JSON."""
@@ -60,7 +60,7 @@ class KernelReport:
         return {"verdict": str(self.verdict), "parts": parts, "causes": causes}
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.reports.values()), *told(self.causes)])
+        return "\n".join([*map(str, self.reports.values()), *cause_lines(self.causes)])
 
 
 def check_attention(
@@ -104,8 +104,8 @@ def check_attention(
     >>> def kernel(q, k, v):
     ...     weights = np.exp(q @ k.T / np.sqrt(np.float32(q.shape[1])))
     ...     return weights / weights.sum(axis=1, keepdims=True) @ v
-    >>> found = check_attention(kernel, q=[[1, 2]], k=[[1, 0], [0, 1]], v=[[1], [0]])
-    >>> found.verdict, found.reports["output"].max_over_bound < 0.1
+    >>> report = check_attention(kernel, q=[[1, 2]], k=[[1, 0], [0, 1]], v=[[1], [0]])
+    >>> report.verdict, report.reports["output"].max_over_bound < 0.1
     (<Verdict.HOLDS: 'holds'>, True)
     """
     form = named(dtype)

@@ -38,8 +38,8 @@ def report(
     >>> import numpy as np
     >>> from symattn import attention
     >>> exact = attention([[1]], [[0], [1]], [[1], [2]])
-    >>> found = report(np.array([[1.7310586]], "float32"), exact.output)
-    >>> print(found)
+    >>> judged = report(np.array([[1.7310586]], "float32"), exact.output)
+    >>> print(judged)
     output, 1x1, float32: right; worst 0.0053 of the bound, 0.16 ulp; 100.0% correctly rounded
     >>> report([[1.7311]], exact.output, dtype="float32").verdict
     <Verdict.REFUTED: 'refuted'>
@@ -73,10 +73,10 @@ def assert_close(
     precision = _precision(actual, dtype, level, accumulate)
     judged, report = _judged(actual, quantity, precision, tolerance)
     if report.verdict is not Verdict.HOLDS:
-        raise AssertionError("\n".join([judged.message(), *told(report.causes)]))
+        raise AssertionError("\n".join([judged.message(), *cause_lines(report.causes)]))
 
 
-def told(causes: Iterable[Cause]) -> list[str]:
+def cause_lines(causes: Iterable[Cause]) -> list[str]:
     """Causes as lines of a message."""
     return [f"Likely cause: {cause}" for cause in causes]
 

@@ -162,8 +162,8 @@ class Made:
 def made(wanted: Wanted, forms: Sequence[Form] = FORMS) -> Made:
     """The vectors of a sample.
 
-    >>> found = made(Wanted("one-key", "float16", 0))
-    >>> [*found.files], found.line["shapes"]["k"]
+    >>> vectors = made(Wanted("one-key", "float16", 0))
+    >>> [*vectors.files], vectors.line["shapes"]["k"]
     (['float16/one-key-float16-0.safetensors', 'float16/one-key-float16-0.json'], [1, 8])
     """
     sample = wanted.sample()

@@ -13,7 +13,7 @@ from symattn import attention
 from symattn.errors import Malformed
 from symattn.testing import assert_close, check_attention
 from symattn.testing.cases import choices
-from symattn.testing.frameworks import Jax
+from symattn.testing.frameworks import framework_of
 from symattn.testing.inputs import DTYPES
 from symattn.testing.judged import error_of
 from symattn.testing.model import steps_of
@@ -136,9 +136,9 @@ def test_jax_is_asked_whether_it_has_float64(is_wide, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", jax)
     monkeypatch.setitem(sys.modules, "jax.numpy", numpy)
     values = np.array([0.5])
-    assert Jax().array(values, "float32").dtype == np.float32
+    assert framework_of("jax").array(values, "float32").dtype == np.float32
     if is_wide:
-        assert Jax().array(values, "float64").dtype == np.float64
+        assert framework_of("jax").array(values, "float64").dtype == np.float64
     else:
         with pytest.raises(Malformed, match="jax_enable_x64"):
-            Jax().array(values, "float64")
+            framework_of("jax").array(values, "float64")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symattn.crosscheck.lines import Lines, Place, Shape, shown
+from symattn.crosscheck.lines import Lines, Place, Shape, worded
 from symattn.errors import Malformed
 
 #: 0 down the columns, 1 along the rows.
@@ -41,7 +41,7 @@ def classes(w: Lines, ids: Place, function: str) -> Shape:
     """The shape of whole numbers, each of which names a row."""
     shape = w.shape(ids)
     if len(shape) > 1:
-        raise Malformed(f"{function} expects a vector of whole numbers, found {shown(shape)}")
+        raise Malformed(f"{function} expects a vector of whole numbers, found {worded(shape)}")
     return shape
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from symattn.crosscheck.calls.arguments import row
 from symattn.crosscheck.calls.shapes import onehot
-from symattn.crosscheck.lines import Lines, Place, shown
+from symattn.crosscheck.lines import Lines, Place, worded
 from symattn.errors import Malformed
 
 
@@ -21,7 +21,7 @@ def _cross_entropy(
         targets = onehot(w, targets, shape[-1])
     elif aim != shape:
         raise Malformed(
-            f"targets of {shown(aim)} don't fit logits of {shown(shape)}: expected a class or "
+            f"targets of {worded(aim)} don't fit logits of {worded(shape)}: expected a class or "
             "the probabilities of all for each row"
         )
     if label_smoothing is not None:
@@ -35,7 +35,7 @@ def _nll(w: Lines, logp: Place, ids: Place) -> Place:
     if w.shape(ids) == shape:
         return w.add("cross_entropy", (logp, ids), ())
     if w.shape(ids) != shape[:-1]:
-        raise Malformed(f"classes of {shown(w.shape(ids))} don't fit rows of {shown(shape)}")
+        raise Malformed(f"classes of {worded(w.shape(ids))} don't fit rows of {worded(shape)}")
     return w.add("nll", (logp, ids), (), sizes={"m": shape[-1]})
 
 
@@ -44,7 +44,7 @@ def _mean_of(operation: str) -> Callable[..., Place]:
 
     def call(w: Lines, X: Place, Y: Place) -> Place:
         if w.shape(X) != w.shape(Y):
-            shapes = " and ".join(shown(w.shape(line)) for line in (X, Y))
+            shapes = " and ".join(worded(w.shape(line)) for line in (X, Y))
             raise Malformed(f"expected the same shape twice, found {shapes}")
         return w.add(operation, (X, Y), ())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from symattn.crosscheck.calls.arguments import Axis, Flag, Whole, each, given_or, kept_axis, row
-from symattn.crosscheck.lines import Lines, Place, shown
+from symattn.crosscheck.lines import Lines, Place, worded
 from symattn.errors import Malformed
 
 
@@ -81,7 +81,7 @@ def _weights(w: Lines, S: Place, sink: Place | None) -> Place:
         if w.grid(sink) == (1, 1):
             sink, sink_shape = w.reshaped(sink, ()), ()
         if sink_shape not in ((), rows, (*rows, 1)):
-            raise Malformed(f"a sink of {shown(sink_shape)} doesn't fit scores of {shown(shape)}")
+            raise Malformed(f"a sink of {worded(sink_shape)} doesn't fit scores of {worded(shape)}")
         column = (*rows, 1)
         fits = w.reshaped(sink, column) if sink_shape == rows and rows else w.spread(sink, column)
         S = w.joined(S, w.reshaped(fits, column), 1)
@@ -95,7 +95,7 @@ def _along_columns(w: Lines, given: Place | None, default: float, X: Place, what
     line = given_or(w, given, default)
     if w.grid(line) not in ((1, 1), (1, width)):
         raise Malformed(
-            f"{what} expects one number for each of {width} columns, found {shown(w.shape(line))}"
+            f"{what} expects one number for each of {width} columns, found {worded(w.shape(line))}"
         )
     return w.spread(line, (width,))
 

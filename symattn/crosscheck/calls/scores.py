@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from symattn.crosscheck.calls.arguments import Flag, Whole, Word, given_or, row, sizes_of
-from symattn.crosscheck.lines import Lines, Place, broadcast, shown
+from symattn.crosscheck.lines import Lines, Place, broadcast, worded
 from symattn.crosscheck.scalars import Tracked
 from symattn.errors import Malformed
 
@@ -43,7 +43,7 @@ def _rope(
     if not w.shape(p):
         p = w.spread(p, (rows,))
     if w.grid(p) != (1, rows):
-        raise Malformed(f"rope expects {rows} positions, found {shown(w.shape(p))}")
+        raise Malformed(f"rope expects {rows} positions, found {worded(w.shape(p))}")
     theta = _angles(w, p, base, columns)
     if interleaved:
         return w.add("rope", (X, theta), w.shape(X))
@@ -69,7 +69,7 @@ def _causal(w: Lines, S: Place, align: Word = "top-left") -> Place:
 def _mask(w: Lines, S: Place, M: Place) -> Place:
     scores, kept = w.shape(S), w.shape(M)
     if broadcast(scores, kept) != scores:
-        raise Malformed(f"a mask of {shown(kept)} doesn't fit scores of {shown(scores)}")
+        raise Malformed(f"a mask of {worded(kept)} doesn't fit scores of {worded(scores)}")
     return w.add("mask", (S, w.spread(M, scores)), scores)
 
 
@@ -91,7 +91,7 @@ def _alibi(w: Lines, S: Place, slope: Place) -> Place:
 def _additive(w: Lines, Q: Place, K: Place, v: Place) -> Place:
     (queries, width), (keys, other) = w.matrix(Q, "additive"), w.matrix(K, "additive")
     if not width == other == w.grid(v)[1] or w.grid(v)[0] != 1:
-        shapes = ", ".join(shown(w.shape(line)) for line in (Q, K, v))
+        shapes = ", ".join(worded(w.shape(line)) for line in (Q, K, v))
         raise Malformed(f"additive expects as many columns in Q and K as v has entries: {shapes}")
     return w.add("additive", (Q, K, v), (queries, keys))
 

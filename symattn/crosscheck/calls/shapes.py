@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 
 from symattn.crosscheck.calls.arguments import Axis, Whole, classes, row, sizes_of
-from symattn.crosscheck.lines import Lines, Place, Shape, shown
+from symattn.crosscheck.lines import Lines, Place, Shape, worded
 from symattn.errors import Malformed
 
 
@@ -33,7 +33,7 @@ def _concat(w: Lines, *parts: Place, axis: Axis = 1) -> Place:
 def _stack(w: Lines, *parts: Place) -> Place:
     for part in parts:
         if len(w.shape(part)) != 1:
-            raise Malformed(f"stack expects vectors, found {shown(w.shape(part))}")
+            raise Malformed(f"stack expects vectors, found {worded(w.shape(part))}")
     if not parts:
         raise Malformed("stack expects vectors, found none")
     first = w.reshaped(parts[0], (1, *w.shape(parts[0])))
@@ -47,7 +47,7 @@ def _reshape(w: Lines, X: Place, *sizes: Whole) -> Place:
 def _outer(w: Lines, u: Place, v: Place) -> Place:
     for line in (u, v):
         if len(w.shape(line)) != 1:
-            raise Malformed(f"outer expects vectors, found {shown(w.shape(line))}")
+            raise Malformed(f"outer expects vectors, found {worded(w.shape(line))}")
     return w.add("outer", (u, v), w.shape(u) + w.shape(v))
 
 
