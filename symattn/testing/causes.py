@@ -38,14 +38,14 @@ from symattn.testing.model import (
 OWN: Mapping[str, str] = {
     "mask-shifted": "{a} with the mask shifted by one key: each query attends to {b}",
     "mask-aligned": "{a} with the causal mask aligned {b} instead of {c}",
-    "cap-forgotten": "{a} without the soft capping",
+    "cap-forgotten": "{a} without soft capping",
     "capped-after": "{a} capped after {b} instead of before",
     "derivative-dropped": "{a} without the derivative of {b}",
     "bias-scaled": "{a} with the bias scaled as well",
     "empty-row": "a fully masked row giving {a} instead of {b}",
-    "sums-in": "{a} summed in {b}",
+    "sums-in": "{a} accumulated in {b}",
     "sum-down": "{a} with {b} summed down the columns",
-    "not-rescaled": "{a} of blocks of {b} keys, not rescaled when the maximum grows",
+    "not-rescaled": "{a} computed in blocks of {b} keys without rescaling when the maximum grows",
 }
 
 #: Rounding may differ where a slip rounds: of so many entries in ten.
@@ -436,7 +436,7 @@ def _of_heads(s: Steps) -> Iterator[Slip]:
     for source, places in taken.items():
         heads = first + places
         if not np.array_equal(places, own // lay.group):
-            words = "attention of each head", source, "those of its own"
+            words = "attention of each head", source, "its own"
             yield Slip("other-matrix", words, s.taking(heads), taken=heads)
 
 

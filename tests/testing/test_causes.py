@@ -240,14 +240,14 @@ def test_a_row_masked_whole_that_gives_the_mean_is_named():
             [0, 1, 0, 1],
             [
                 "attention of each head with the keys and values of head h mod H, interleaved, "
-                "instead of those of its own"
+                "instead of its own"
             ],
         ),
         (
             [0, 0, 0, 0],
             [
                 "attention of each head with the keys and values of the first head "
-                "instead of those of its own"
+                "instead of its own"
             ],
         ),
     ],
@@ -290,8 +290,8 @@ def test_sums_in_half_precision_are_named():
 @pytest.mark.parametrize(
     ("block", "rescaled", "said"),
     [
-        (4, "sums", "the output of blocks of 4 keys"),
-        (2, "", "the output and the sums of blocks of 2 keys"),
+        (4, "sums", "the output computed in blocks of 4 keys"),
+        (2, "", "the output and the sums computed in blocks of 2 keys"),
         (4, "both", None),
     ],
 )
@@ -311,7 +311,7 @@ def test_blocks_that_are_not_rescaled_are_named(block, rescaled, said):
             top = new
         return output / sums
 
-    said = [f"output: {said}, not rescaled when the maximum grows"] if said else []
+    said = [f"output: {said} without rescaling when the maximum grows"] if said else []
     assert forward_only(kernel, {}) == said
 
 
