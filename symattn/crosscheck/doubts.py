@@ -43,7 +43,7 @@ class Doubts:
 
     def __init__(self, tape: Tape, lines: Sequence[Tracks]) -> None:
         self._tape = tape
-        self._unknown = {place for place, rows in enumerate(lines) if has_unknown(rows)}
+        self._unknown = {place for place, rows in enumerate(lines) if _has_unknown(rows)}
         #: Where something unknown comes of what is known.
         beyond = tape.beyond()
         self._origins = {
@@ -71,7 +71,7 @@ class Doubts:
     def of_gradient(self, output: int, flow: Tracks, slopeless: bool) -> str:
         """Why floats leave a gradient open; ``slopeless`` where the output holds
         -inf at an entry that counts."""
-        if not has_unknown(flow):
+        if not _has_unknown(flow):
             return ""
         name = _name(self._tape.lines[output])
         if slopeless:
@@ -105,7 +105,7 @@ class Doubts:
         )
 
 
-def has_unknown(rows: Tracks) -> bool:
+def _has_unknown(rows: Tracks) -> bool:
     """Whether nothing is known of an entry."""
     return any(entry.is_unknown for row in rows for entry in row)
 

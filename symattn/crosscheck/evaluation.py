@@ -46,7 +46,7 @@ def entries(name: str, bindings: Mapping[str, Any], grid: tuple[int, int]) -> Ro
     return [[entry(j) for j in columns]] if len(rows) == 1 else [[entry(i)] for i in rows]
 
 
-def bindings(
+def _bindings(
     name: str,
     line: Line,
     operands: Sequence[Rows],
@@ -56,12 +56,8 @@ def bindings(
 ) -> dict[str, Any]:
     """What the definition ``name`` takes of a line: operands as the kinds of its parameters
     say, the sizes of the first and of the result, and what a gradient needs besides."""
-    named: dict[str, tuple[Rows, Tracks]] = {
-        key: (rows, tracks)
-        for key, rows, tracks in zip(
-            definitions.operands(line.operation), operands, known, strict=True
-        )
-    }
+    pairs = zip(operands, known, strict=True)
+    named = dict(zip(definitions.operands(line.operation), pairs, strict=True))
     if gradient is not None and result is not None:
         named.setdefault(definitions.RULES[line.operation][0], (result, result))
         named["G"] = gradient, gradient
@@ -73,7 +69,7 @@ def bindings(
     for key, kind in definitions.parameters(name).items():
         if key in named:
             rows, tracked = named[key]
-            bound[key] = whole(tracked, line) if kind == "Whole" else _taken(kind, rows, tracked)
+            bound[key] = _whole(tracked, line) if kind == "Whole" else _taken(kind, rows, tracked)
         elif key == "pi":
             bound[key] = PI if is_tracked else math.pi
         elif key in sizes:
@@ -91,11 +87,11 @@ def _taken(kind: str, rows: Rows, known: Tracks) -> Any:
         case "Column":
             return [row[0] for row in rows]
         case "Mask":
-            return kept(known)
+            return _kept(known)
     return rows
 
 
-def whole(ids: Tracks, line: Line) -> list[int]:
+def _whole(ids: Tracks, line: Line) -> list[int]:
     """The whole numbers of a row, each of which names one of the line's ``m`` classes."""
     if not all(is_class(entry, line.sizes["m"]) for entry in ids[0]):
         raise CannotTell
@@ -107,7 +103,7 @@ def is_class(entry: Tracked, classes: int) -> bool:
     return not entry.error and entry.value.is_integer() and 0 <= entry.value < classes
 
 
-def kept(mask: Sequence[Sequence[Tracked]]) -> list[list[float]]:
+def _kept(mask: Sequence[Sequence[Tracked]]) -> list[list[float]]:
     """What a mask holds: 0 or 1, whichever of them alone is near, and NaN where
     floats can't tell."""
     return [
@@ -146,7 +142,7 @@ def run(line: Line, operands: Sequence[Rows], known: Sequence[Tracks] = ()) -> R
             return [[operands[0][i][j] for i, j in row] for row in line.picks]
     known = known or operands
     try:
-        bound = bindings(line.operation, line, operands, known)
+        bound = _bindings(line.operation, line, operands, known)
         if line.operation == "cross_entropy":
             bound["P"] = _finite(operands[0], *known)
     except CannotTell:
@@ -199,7 +195,7 @@ def flow(
     if name is None:
         return None
     try:
-        bound = bindings(name, line, operands, operands, result, gradient)
+        bound = _bindings(name, line, operands, operands, result, gradient)
     except CannotTell:
         return [[UNKNOWN] * columns for _ in range(rows)]
     computed = entries(name, bound, (rows, columns))

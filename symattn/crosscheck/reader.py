@@ -26,8 +26,8 @@ from symattn.errors import Fault, Malformed
 #: Longest text and deepest tree that are read, most digits and largest power of ten.
 MAX_LENGTH = 4000
 MAX_DEPTH = 250
-MAX_DIGITS = 400
-MAX_EXPONENT = 400
+_MAX_DIGITS = 400
+_MAX_EXPONENT = 400
 #: Largest power that an entry is raised to.
 MAX_POWER = 1000
 
@@ -181,10 +181,10 @@ class _Translator:
         if not _NUMBER.fullmatch(digits):
             self.refuse(f"{digits} is not a number")
         mantissa, _, exponent = digits.lower().partition("e")
-        if len(mantissa) > MAX_DIGITS:
-            self.refuse(f"expected at most {MAX_DIGITS} digits, found {len(mantissa)}")
-        if exponent and (len(exponent) > 6 or abs(int(exponent)) > MAX_EXPONENT):
-            self.refuse(f"power of ten beyond {MAX_EXPONENT}")
+        if len(mantissa) > _MAX_DIGITS:
+            self.refuse(f"expected at most {_MAX_DIGITS} digits, found {len(mantissa)}")
+        if exponent and (len(exponent) > 6 or abs(int(exponent)) > _MAX_EXPONENT):
+            self.refuse(f"power of ten beyond {_MAX_EXPONENT}")
         return digits
 
     def word(self, quoted: str) -> str:
@@ -234,7 +234,7 @@ class _Translator:
 
 
 #: A sum of terms, a number times a symbol each; the plain number is under "1".
-Linear = dict[str, "Fraction | Tracked"]
+_Linear = dict[str, "Fraction | Tracked"]
 
 
 def number(raw: object) -> Tracked:
@@ -263,12 +263,12 @@ def linear(raw: object) -> dict[str, Tracked]:
     >>> linear("2*g1 - g2/4 + 3")
     {'g1': Tracked(2.0, 0.0), 'g2': Tracked(-0.25, 0.0), '1': Tracked(3.0, 0.0)}
     """
-    terms: Linear
+    terms: _Linear
     if isinstance(raw, str):
         terms = _linear(expression(raw), raw)
     elif isinstance(raw, Decimal):
-        if not raw.is_finite() or abs(raw.adjusted()) > 2 * MAX_EXPONENT:
-            raise Malformed(f"expected a number below 10^{2 * MAX_EXPONENT}, found {raw}")
+        if not raw.is_finite() or abs(raw.adjusted()) > 2 * _MAX_EXPONENT:
+            raise Malformed(f"expected a number below 10^{2 * _MAX_EXPONENT}, found {raw}")
         terms = {"1": Fraction(raw)}
     elif isinstance(raw, Rational) and not isinstance(raw, bool):
         terms = {"1": Fraction(raw)}
@@ -294,7 +294,7 @@ def _combined(
     return apply(left, right)
 
 
-def _linear(tree: Expression, raw: str) -> Linear:
+def _linear(tree: Expression, raw: str) -> _Linear:
     operands = [_linear(operand, raw) for operand in tree.operands]
     match tree.operation, operands:
         case "number", _:

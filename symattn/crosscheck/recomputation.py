@@ -29,7 +29,7 @@ from symattn.ieee import need_ieee
 Floats = npt.NDArray[np.float64]
 
 #: Most entries that are perturbed in one complex-step run.
-MAX_PROBES = 512
+_MAX_PROBES = 512
 #: Most complex numbers that such a run may hold; larger cases perturb fewer entries.
 _MAX_HELD = 1 << 22
 #: The part of a gradient that no symbol multiplies.
@@ -103,7 +103,7 @@ def recompute(
     given: Mapping[str, object],
     steps: Mapping[str, str],
     loss: Loss | None = None,
-    max_probes: int = MAX_PROBES,
+    max_probes: int = _MAX_PROBES,
 ) -> Recomputation:
     """Compute every quantity, and the gradients if there is a loss.
 

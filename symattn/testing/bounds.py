@@ -27,7 +27,7 @@ numerical algorithms*, 2002, section 3.1). Hats are computed values; the steps a
    the row smaller by theirs, and the reverse. In first order that is
    :math:`(1 - A_{ij}) \delta_{ij} + \sum_{l \ne j} A_{il} \delta_{il}`: nothing where one
    weight is nearly 1. To that come :math:`\gamma_{n_k + 6 b + 3}` for the sum, with b
-   :data:`BLOCK`-wide blocks each of which may rescale what was summed before, and the storing.
+   blocks of 16 keys each of which may rescale what was summed before, and the storing.
 3. output: :math:`|\hat A - A|\,|V| + \gamma_{n_k + 6 b} \hat A |V|`, and that it is stored.
 4. log-sum-exp: :math:`\log \sum_j A_{ij} e^{\delta_{ij}}`, the sum's :math:`\gamma`, the
    logarithm and the addition of the maximum.
@@ -58,7 +58,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from symattn.errors import Malformed
-from symattn.numbers.formats import FORMATS, FloatFormat, float_format
+from symattn.numbers.formats import FORMATS, FloatFormat, Format, float_format
 from symattn.solution.attention import Attention, Gradients
 from symattn.solution.quantity import Quantity
 from symattn.testing.model import Array, Steps, exactly, turned
@@ -67,7 +67,7 @@ from symattn.testing.model import Array, Steps, exactly, turned
 Level = Literal["fused", "unfused"]
 
 #: Kernels that take keys block by block take at least so many at once.
-BLOCK = 16
+_BLOCK = 16
 #: Bounds are computed in floats themselves.
 _UP = 1 + 2.0**-20
 #: Exponents above are of no use in a bound.
@@ -94,8 +94,7 @@ class Precision:
     @property
     def w(self) -> float:
         """The unit roundoff of sums."""
-        wide = "float64" if self.format == "float64" else "float32"
-        return 2.0 ** -float_format(self.accumulate or wide).digits
+        return 2.0**-self._sums.digits
 
     @property
     def tiny(self) -> float:
@@ -109,8 +108,12 @@ class Precision:
     @property
     def small(self) -> float:
         """What a term of a sum may be off where it is below the smallest normal number."""
-        wide = "float64" if self.format == "float64" else "float32"
-        return 2.0 ** float_format(self.accumulate or wide).lowest
+        return 2.0**self._sums.lowest
+
+    @property
+    def _sums(self) -> Format:
+        wide: FloatFormat = "float64" if self.format == "float64" else "float32"
+        return float_format(self.accumulate or wide)
 
     def lost(self, values: Array) -> Array:
         """What is lost of inputs that are taken for zero."""
@@ -191,7 +194,7 @@ class _Bounding:
     def __init__(self, steps: Steps, precision: Precision) -> None:
         self.s, self.p = steps, precision
         n_k = steps["K"].shape[1]
-        self.many = n_k + 6 * ceil(n_k / BLOCK)
+        self.many = n_k + 6 * ceil(n_k / _BLOCK)
         self.scale = abs(float(steps["scale"].item()))
         self.cap = float(steps["cap"].item())
         #: What is too small may be multiplied by the scale, or the other way round.

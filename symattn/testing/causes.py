@@ -1,9 +1,9 @@
-"""Why an array is wrong: the usual slips of kernels, each computed, and the one that gives it.
+"""Why an array is wrong: the usual faults of kernels, each computed, and the one that gives it.
 
-A slip is named if what it makes of the same inputs is, within the bounds of a correct kernel
+A fault is named if what it makes of the same inputs is, within the bounds of a correct kernel
 that makes it, what was found in every wrong array, while the truth is far off; and if nothing
-else gives that too. Slips are called as the audit calls them
-(:data:`symattn.auditing.edits.KINDS`); what only kernels get wrong is in :data:`OWN`.
+else gives that too. Faults are called as the audit calls them
+(:data:`symattn.auditing.edits.KINDS`); what only kernels get wrong is in :data:`_OWN`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from symattn.testing.model import (
     steps_of,
 )
 
-#: Slips of kernels that no document shows, by kind.
-OWN: Mapping[str, str] = {
+#: Faults of kernels that no document shows, by kind.
+_OWN: Mapping[str, str] = {
     "mask-shifted": "{a} with the mask shifted by one key: each query attends to {b}",
     "mask-aligned": "{a} with the causal mask aligned {b} instead of {c}",
     "cap-forgotten": "{a} without soft capping",
@@ -48,23 +48,23 @@ OWN: Mapping[str, str] = {
     "not-rescaled": "{a} computed in blocks of {b} keys without rescaling when the maximum grows",
 }
 
-#: Rounding may differ where a slip rounds: of so many entries in ten.
+#: Rounding may differ where a fault rounds: of so many entries in ten.
 _NINE = 0.9
-#: A slip's own bounds are those of the right definition, where a term may be missing.
+#: A fault's own bounds are those of the right definition, where a term may be missing.
 _ROOM = 2.0
 #: A bound of 0 is of what must be exact.
 _TINY = 1e-320
 #: Errors above tell nothing more.
 _LARGEST = 1e30
-#: How much nearer than the truth a slip must come.
+#: How much nearer than the truth a fault must come.
 _FAR = 8.0
-#: More slips that nothing tells apart are no cause.
+#: More faults that nothing tells apart are no cause.
 _MOST_ALIKE = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Slip:
-    """A slip: its kind, the words of its phrase, and the graph that is computed instead.
+class _InjectedFault:
+    """A fault: its kind, the words of its phrase, and the graph that is computed instead.
     ``rounds``: it differs from the truth by roundings, which may fall otherwise in other
     kernels. ``taken`` is the head of keys that each head of queries takes."""
 
@@ -76,10 +76,10 @@ class Slip:
 
     @property
     def phrase(self) -> str:
-        """The slip in words."""
+        """The fault in words."""
         if self.kind in KINDS:
             return str(phrase(self.kind, self.words))
-        return str(Sentence(OWN[self.kind], **dict(zip("abc", self.words, strict=False))))
+        return str(Sentence(_OWN[self.kind], **dict(zip("abc", self.words, strict=False))))
 
 
 def causes_of(judged: Mapping[str, Judged], precision: Precision) -> tuple[Cause, ...]:
@@ -106,8 +106,8 @@ def causes_of(judged: Mapping[str, Judged], precision: Precision) -> tuple[Cause
     forward = roles[0].forward
     backward = next((role.backward for role in roles if role.backward), None)
     tried = _Tried(known, wrong, precision, exactly(forward, backward))
-    slips = slips_of(steps_of(forward, backward), precision)
-    fits = [fit for slip in slips if (fit := tried.fit(slip))]
+    faults = _injected(steps_of(forward, backward), precision)
+    fits = [fit for fault in faults if (fit := tried.fit(fault))]
     whole = [fit for fit in fits if fit.explains == wrong and not fit.contradicted]
     if whole:
         return tuple(_named(whole, tuple(sorted(wrong, key=[*known].index))))
@@ -126,7 +126,7 @@ def _as_narrow(
     wrong: Iterable[str],
     precision: Precision,
 ) -> Iterator[Cause]:
-    """Errors of a kernel of float64 that are those of a correct one of float32: no slip of
+    """Errors of a kernel of float64 that are those of a correct one of float32: no fault of
     another kind is as small."""
     for name in wrong if precision.format == "float64" else ():
         limit = bounds(judged[name].quantity, Precision("float32")).bound
@@ -138,10 +138,10 @@ def _as_narrow(
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """How well a slip fits: the wrong parts that it explains, whether it would make right
+    """How well a fault fits: the wrong parts that it explains, whether it would make right
     parts wrong, and for each part what is left over the bound, at most and on average."""
 
-    slip: Slip
+    fault: _InjectedFault
     explains: set[str]
     contradicted: bool
     most: Mapping[str, float]
@@ -149,7 +149,7 @@ class _Fit:
 
 
 class _Tried:
-    """The arrays that slips are tried on."""
+    """The arrays that faults are tried on."""
 
     def __init__(
         self,
@@ -161,13 +161,13 @@ class _Tried:
         self._judged, self._wrong, self._precision = judged, wrong, precision
         self._truth = {name: truth.part(name) for name in judged}
 
-    def fit(self, slip: Slip) -> _Fit | None:
-        """What a slip explains; None for nothing."""
-        parts = {name: self._array(slip, name, slip.steps.part(name)) for name in self._judged}
+    def fit(self, fault: _InjectedFault) -> _Fit | None:
+        """What a fault explains; None for nothing."""
+        parts = {name: self._array(fault, name, fault.steps.part(name)) for name in self._judged}
         if not any(self._is_near(name, parts[name]) for name in self._wrong):
             return None
-        limits = all_bounds(slip.steps, self._precision)
-        bounds = {name: self._array(slip, name, limits[name].bound) for name in parts}
+        limits = all_bounds(fault.steps, self._precision)
+        bounds = {name: self._array(fault, name, limits[name].bound) for name in parts}
         explains, most, mean, contradicted = set(), {}, {}, False
         for name, part in self._judged.items():
             # What has no bound is no explanation, unless nothing is asked of it.
@@ -177,24 +177,24 @@ class _Tried:
             left = np.where(np.isfinite(left), left, np.inf)
             left = np.where(np.isinf(part.bound), 0.0, left)
             most[name], mean[name] = float(left.max()), _mean(left)
-            fits = self._fits(slip, left, part.over_bound)
+            fits = self._fits(fault, left, part.over_bound)
             if name not in self._wrong:
                 contradicted |= not fits
             elif fits and _is_far(part.over_bound, left):
                 explains.add(name)
-        return _Fit(slip, explains, contradicted, most, mean) if explains else None
+        return _Fit(fault, explains, contradicted, most, mean) if explains else None
 
-    def _array(self, slip: Slip, name: str, array: Array) -> Array:
+    def _array(self, fault: _InjectedFault, name: str, array: Array) -> Array:
         """What flows into keys and values, added up where it was taken from."""
-        if slip.taken is None or name not in ("dK", "dV"):
+        if fault.taken is None or name not in ("dK", "dV"):
             return array
         shape = self._truth[name].shape
         whole = np.zeros((prod(shape[:-2]), *shape[-2:]))
-        np.add.at(whole, slip.taken, array.reshape(-1, *shape[-2:]))
+        np.add.at(whole, fault.taken, array.reshape(-1, *shape[-2:]))
         return whole.reshape(shape)
 
     def _is_near(self, name: str, array: Array) -> bool:
-        """Whether a slip may explain a part, roughly."""
+        """Whether a fault may explain a part, roughly."""
         part = self._judged[name]
         wrong = part.over_bound > 1
         ours = error_of(part.actual, array)[wrong]
@@ -202,8 +202,8 @@ class _Tried:
         return bool((ours < theirs).mean() > 0.5)
 
     @staticmethod
-    def _fits(slip: Slip, left: Array, ratio: Array) -> bool:
-        if not slip.rounds:
+    def _fits(fault: _InjectedFault, left: Array, ratio: Array) -> bool:
+        if not fault.rounds:
             return bool((left <= 1).all())
         wrong: Flags = ratio > 1
         those = left[wrong] <= 1 if wrong.any() else left <= 1
@@ -211,7 +211,7 @@ class _Tried:
 
 
 def _is_far(ratio: Array, left: Array) -> bool:
-    """Whether the truth is far off, beside what a slip leaves."""
+    """Whether the truth is far off, beside what a fault leaves."""
     return _mean(ratio) > _FAR * _mean(left)
 
 
@@ -221,17 +221,17 @@ def _mean(ratio: Array) -> float:
 
 
 def _named(fits: list[_Fit], parts: tuple[str, ...]) -> Iterator[Cause]:
-    """The cause among slips that explain these parts: one, or a few that nothing tells apart."""
+    """The cause among faults that explain these parts: one, or a few that nothing tells apart."""
     if not fits:
         return
     sizes = {fit: max(fit.mean[name] for name in parts) for fit in fits}
     best = min(sizes.values())
     alike = [fit for fit in fits if sizes[fit] <= 4 * best + 2.0**-20]
-    phrases = [*dict.fromkeys(fit.slip.phrase for fit in alike)]
+    phrases = [*dict.fromkeys(fit.fault.phrase for fit in alike)]
     if len(phrases) <= _MOST_ALIKE:
         first = alike[0]
         residual = max(first.most[name] for name in parts)
-        yield Cause(first.slip.kind, ", or ".join(phrases), parts, residual)
+        yield Cause(first.fault.kind, ", or ".join(phrases), parts, residual)
 
 
 def _joined(causes: Iterable[Cause]) -> Iterator[Cause]:
@@ -244,23 +244,23 @@ def _joined(causes: Iterable[Cause]) -> Iterator[Cause]:
         yield replace(same[0], parts=parts, residual=max(cause.residual for cause in same))
 
 
-# -- the slips -----------------------------------------------------------------------------
+# -- the faults -----------------------------------------------------------------------------
 
 
-def slips_of(s: Steps, precision: Precision) -> Iterator[Slip]:
-    """All slips that can be made with these inputs, each an edit of the graph."""
+def _injected(s: Steps, precision: Precision) -> Iterator[_InjectedFault]:
+    """All faults that can be made with these inputs, each an edit of the graph."""
     of_blocks = (_of_block(size) for size in _BLOCKS if size < s["K"].shape[1])
     edits = (_of_scale(s), _of_mask(s), _of_scores(s), *of_blocks, _of_rows(s), _of_gradients(s))
     for kind, words, changes in chain(*edits):
-        yield Slip(kind, words, s.edited(changes))
+        yield _InjectedFault(kind, words, s.edited(changes))
     yield from _of_heads(s)
     for form in _NARROW:
         if FORMATS[form].digits < FORMATS[precision.format].digits:
             for kind, words, changes in _of_format(form):
-                yield Slip(kind, words, s.edited(changes), rounds=True)
+                yield _InjectedFault(kind, words, s.edited(changes), rounds=True)
 
 
-#: A kind of slip, the words of its phrase, and what some steps are instead.
+#: A kind of fault, the words of its phrase, and what some steps are instead.
 _Edit = tuple[str, tuple[str, ...], Changes]
 _SCORES = "the scores"
 _ONE = number(1)
@@ -318,7 +318,7 @@ def _moved(keep: Flags, by: int) -> Flags:
 
 
 def _seeing(s: Steps, keep: Flags, kind: str, *words: str) -> Iterator[_Edit]:
-    """A slip of the mask; rows that see nothing then may be anything."""
+    """A fault of the mask; rows that see nothing then may be anything."""
     if np.array_equal(keep, _kept(s)):
         return
     live = np.any(keep | np.isfinite(s["sink"]), axis=-1, keepdims=True)
@@ -417,7 +417,7 @@ def _of_gradients(s: Steps) -> Iterator[_Edit]:
         yield "sum-down", ("dS", "A * dA"), down
 
 
-def _of_heads(s: Steps) -> Iterator[Slip]:
+def _of_heads(s: Steps) -> Iterator[_InjectedFault]:
     lay = s.layout
     of_keys = lay.lead_k[-1] if lay.lead_k else 1
     if of_keys == 1:
@@ -437,7 +437,7 @@ def _of_heads(s: Steps) -> Iterator[Slip]:
         heads = first + places
         if not np.array_equal(places, own // lay.group):
             words = "attention of each head", source, "its own"
-            yield Slip("other-matrix", words, s.taking(heads), taken=heads)
+            yield _InjectedFault("other-matrix", words, s.taking(heads), taken=heads)
 
 
 #: Keys that kernels take at a time.

@@ -82,7 +82,7 @@ class _Torch:
 
         leaves = tuple(x.detach().clone().requires_grad_() for x in inputs)
         result = function(*leaves)
-        return result, torch.autograd.grad(output_of(result), leaves, upstream)
+        return result, torch.autograd.grad(_output_of(result), leaves, upstream)
 
 
 class _Jax:
@@ -114,7 +114,7 @@ class _Jax:
 
         def output(*leaves: Any) -> tuple[Any, Any]:
             result = function(*leaves)
-            return output_of(result), result
+            return _output_of(result), result
 
         _, back, result = jax.vjp(output, *inputs, has_aux=True)
         return result, back(upstream)
@@ -177,7 +177,7 @@ def parts_of(result: Any) -> dict[str, Any]:
     return {"output": result}
 
 
-def output_of(result: Any) -> Any:
+def _output_of(result: Any) -> Any:
     """The output among what a kernel gave; :class:`Malformed` without one."""
     parts = parts_of(result)
     if "output" not in parts:

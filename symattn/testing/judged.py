@@ -52,8 +52,8 @@ class Miss:
 
 @dataclass(frozen=True)
 class Cause:
-    """What a wrong kernel does instead: the kind of slip, in words, in which parts; there,
-    no entry is more than ``residual`` of the bound from what the slip gives."""
+    """What a wrong kernel does instead: the kind of fault, in words, in which parts; there,
+    no entry is more than ``residual`` of the bound from what the fault gives."""
 
     kind: str
     phrase: str

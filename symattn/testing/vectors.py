@@ -38,7 +38,7 @@ FORMS: tuple[Form, ...] = get_args(Form)
 MANIFEST = "manifest.json"
 
 #: What a reader of the files has to know, in the manifest.
-CONVENTIONS: Mapping[str, str] = {
+_CONVENTIONS: Mapping[str, str] = {
     "attention": "output = softmax(scores) @ v, scores = scale * q @ k^T; then, in this order, "
     "softcap c (c * tanh(scores / c)), bias (added), keys masked; scale is 1 / sqrt(d_k)",
     "axes": "leading axes, rows (queries or keys), columns; row by row. Head h of q shares "
@@ -300,7 +300,7 @@ class Folder:
 
     def finish(self) -> None:
         """Write the manifest, one line for each sample."""
-        head = {"symattn": __version__, "conventions": CONVENTIONS}
+        head = {"symattn": __version__, "conventions": _CONVENTIONS}
         lines = ",\n".join(self._lines[k] for k in range(len(self._wanted)))
         text = f'{json.dumps(head, indent=1)[:-2]},\n "cases": [\n{lines}\n]}}\n'
         self._outputs.write(self.path / MANIFEST, text.encode())
@@ -318,7 +318,7 @@ def failure(wanted: Wanted, why: BaseException | str) -> Made:
     return Made({"name": wanted.name, "failure": visible(message)})
 
 
-def chunk_of(wanted: Sequence[Wanted], forms: Sequence[Form]) -> list[Made]:
+def _chunk_of(wanted: Sequence[Wanted], forms: Sequence[Form]) -> list[Made]:
     """The vectors of several samples; what can't be worked out is told in its line."""
     vectors = []
     for item in wanted:
@@ -376,13 +376,13 @@ def _chunks(
     """Where each chunk begins and what it gave, as they end."""
     if executor is None:
         for start in range(len(samples)):
-            yield start, chunk_of(samples[start : start + 1], forms)
+            yield start, _chunk_of(samples[start : start + 1], forms)
         return
     waiting: dict[Future[list[Made]], int] = {}
     try:
         for start in range(0, len(samples), size):
             part = samples[start : start + size]
-            waiting[executor.submit(chunk_of, part, forms)] = start
+            waiting[executor.submit(_chunk_of, part, forms)] = start
         for future in as_completed([*waiting]):
             start = waiting.pop(future)
             try:
