@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from symattn.crosscheck.scalars import PI, Tracked, tracked
-from symattn.errors import Fault, Malformed
+from symattn.errors import Fault, Faults, Malformed
 
 #: Longest text and deepest tree that are read, most digits and largest power of ten.
 MAX_LENGTH = 4000
@@ -353,16 +353,13 @@ def nested(raw: object, leaf: Callable[[object], Any]) -> tuple[tuple[int, ...],
     >>> nested([["1", 2]], number)
     ((1, 2), [[Tracked(1.0, 0.0), Tracked(2.0, 0.0)]])
     """
-    faults: list[Fault] = []
+    faults = Faults()
     if isinstance(raw, np.ndarray):
         raw = raw.tolist()
 
     def entry(item: object, where: str) -> Any:
-        try:
+        with faults.inside(where):
             return leaf(item)
-        except Malformed as malformed:
-            faults.extend(fault.inside(where) for fault in malformed.faults)
-            return None
 
     shape: tuple[int, ...] = ()
     if not isinstance(raw, (list, tuple)):
@@ -380,6 +377,5 @@ def nested(raw: object, leaf: Callable[[object], Any]) -> tuple[tuple[int, ...],
             rows.append([entry(item, f"[{i}][{j}]") for j, item in enumerate(row)])
     if 0 in shape:
         faults.append(Fault("", "expected at least one number, found none"))
-    if faults:
-        raise Malformed(faults)
+    faults.raise_all()
     return shape, rows

@@ -23,7 +23,7 @@ from symattn.crosscheck.lines import Line
 from symattn.crosscheck.scalars import SLACK, UNIT, Tracked
 from symattn.crosscheck.tape import Tape
 from symattn.crosscheck.tape import tape as laid_out
-from symattn.errors import Fault, Malformed
+from symattn.errors import Fault, Faults, Malformed
 from symattn.ieee import need_ieee
 
 Floats = npt.NDArray[np.float64]
@@ -202,7 +202,7 @@ def _steps(
 
 def _read_loss(tape: Tape, loss: Loss) -> tuple[tuple[str, ...], dict[str, Tracks]]:
     """The quantities to differentiate by, and the upstream gradient in parts."""
-    faults: list[Fault] = []
+    faults = Faults()
     if loss.output not in tape.places:
         raise Malformed(Fault("loss.output", f"unknown name {loss.output!r}"))
     output = tape.places[loss.output]
@@ -216,16 +216,11 @@ def _read_loss(tape: Tape, loss: Loss) -> tuple[tuple[str, ...], dict[str, Track
     rows, columns = line.grid
     terms: list[list[dict[str, Tracked]]] = [[{PLAIN: Tracked(1.0)}] * columns] * rows
     if loss.upstream is not None:
-        try:
+        with faults.inside("loss.upstream"):
             shape, terms = reader.nested(loss.upstream, reader.linear)
             if shape != line.shape:
-                faults.append(
-                    Fault("loss.upstream", f"expected the shape {line.shape}, found {shape}")
-                )
-        except Malformed as malformed:
-            faults += [fault.inside("loss.upstream") for fault in malformed.faults]
-    if faults:
-        raise Malformed(faults)
+                raise Malformed(f"expected the shape {line.shape}, found {shape}")
+    faults.raise_all()
     symbols = dict.fromkeys(symbol for row in terms for entry in row for symbol in entry)
     zero = Tracked(0.0)
     return wanted, {

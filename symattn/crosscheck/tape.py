@@ -14,7 +14,7 @@ from symattn.crosscheck.calls import ALIASES, FUNCTIONS
 from symattn.crosscheck.lines import Line, Lines, Place
 from symattn.crosscheck.reader import Expression
 from symattn.crosscheck.scalars import PI, UNKNOWN, Tracked
-from symattn.errors import Fault, Malformed, expected
+from symattn.errors import Faults, Malformed, expected
 from symattn.limits import RECOMPUTED
 
 #: The functions of heads, which the tape itself follows.
@@ -72,33 +72,28 @@ def tape(
     >>> [line.operation for line in laid.lines], laid.lines[1].shape
     (['entries', 'score'], (1, 1))
     """
-    writer = _Writer(output, upstream)
-    faults: list[Fault] = []
-    broken: set[str] = set()
+    writer, faults = _Writer(output, upstream), Faults()
+    known: set[str] = set()
+    sound: set[str] = set()
     for name, raw in given.items():
         writer.where = f"given.{name}"
-        try:
+        with faults.inside(writer.where):
             writer.check_name(name)
             shape, rows = reader.nested(raw, reader.number)
             entries = tuple(map(tuple, rows))
             writer.places[name] = writer.add("entries", (), shape, entries=entries)
-        except Malformed as malformed:
-            faults.extend(fault.inside(writer.where) for fault in malformed.faults)
-            broken.add(name)
+            sound.add(name)
+        known.add(name)
     for name, text in steps.items():
         writer.where = f"steps.{name}"
-        try:
+        with faults.inside(writer.where):
             writer.check_name(name)
             tree = reader.expression(text)
-            if broken.isdisjoint(_names(tree)):
+            if (known - sound).isdisjoint(_names(tree)):
                 writer.quantity(name, tree)
-            else:
-                broken.add(name)
-        except Malformed as malformed:
-            faults.extend(fault.inside(writer.where) for fault in malformed.faults)
-            broken.add(name)
-    if faults:
-        raise Malformed(faults)
+                sound.add(name)
+        known.add(name)
+    faults.raise_all()
     return Tape(tuple(writer.lines), writer.places)
 
 
