@@ -159,7 +159,12 @@ class _Tried:
         truth: Steps,
     ) -> None:
         self._judged, self._wrong, self._precision = judged, wrong, precision
-        self._truth = {name: truth.part(name) for name in judged}
+        self._shapes = {name: truth.part(name).shape for name in judged}
+        #: Which entries are wrong, and how far they are from the truth.
+        self._far = {
+            name: (part.over_bound > 1, error_of(part.actual, truth.part(name)))
+            for name, part in judged.items()
+        }
 
     def fit(self, fault: _InjectedFault) -> _Fit | None:
         """What a fault explains; None for nothing."""
@@ -188,18 +193,16 @@ class _Tried:
         """What flows into keys and values, added up where it was taken from."""
         if fault.taken is None or name not in ("dK", "dV"):
             return array
-        shape = self._truth[name].shape
+        shape = self._shapes[name]
         whole = np.zeros((prod(shape[:-2]), *shape[-2:]))
         np.add.at(whole, fault.taken, array.reshape(-1, *shape[-2:]))
         return whole.reshape(shape)
 
     def _is_near(self, name: str, array: Array) -> bool:
         """Whether a fault may explain a part, roughly."""
-        part = self._judged[name]
-        wrong = part.over_bound > 1
-        ours = error_of(part.actual, array)[wrong]
-        theirs = error_of(part.actual, self._truth[name])[wrong]
-        return bool((ours < theirs).mean() > 0.5)
+        wrong, far = self._far[name]
+        near = error_of(self._judged[name].actual, array)
+        return bool((near < far)[wrong].mean() > 0.5)
 
     @staticmethod
     def _fits(fault: _InjectedFault, left: Array, ratio: Array) -> bool:

@@ -7,7 +7,7 @@ compared with is the same graph with other values for some steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -79,12 +79,17 @@ _PARTS = {"scores": "M", "weights": "A", "output": "Y", "dS": "dM", "dBias": "dM
 
 
 @cache
-def _graph(is_capped: bool) -> tuple[Mapping[str, Node], Sequence[Node]]:
-    """The steps, and all nodes in order; floats don't ask for lengths, these only fit each
-    other."""
+def _graph(is_capped: bool) -> tuple[Mapping[str, Node], Mapping[str, Set[int]]]:
+    """The steps, and what is computed from each, itself included; floats don't ask for lengths,
+    these only fit each other."""
     steps = _STEPS if is_capped else _STEPS | {"C": "S", "slope": "1"}
     quantities = program(_GIVEN, steps).quantities
-    return quantities, ancestors(quantities.values())
+    uses = {node.serial: ancestors([node]) for node in ancestors(quantities.values())}
+    below = {
+        name: {serial for serial, used in uses.items() if step in used}
+        for name, step in quantities.items()
+    }
+    return quantities, below
 
 
 class Steps:
@@ -107,13 +112,9 @@ class Steps:
         self.given = given
         self.changes = changes or {}
         self._base = base
-        self._nodes, order = _graph(bool(np.isfinite(given["cap"])))
+        self._nodes, below = _graph(bool(np.isfinite(given["cap"])))
         self._changed = {self._nodes[name].serial: x for name, x in self.changes.items()}
-        #: What is computed from a changed step, itself included.
-        self._reached = {*self._changed}
-        for node in order:
-            if any(operand.serial in self._reached for operand in node.operands):
-                self._reached.add(node.serial)
+        self._reached = set().union(*(below[name] for name in self.changes))
         self._run: Run[Array] = Run(Floats(), self._leaf)
 
     def _leaf(self, node: Node) -> Array | None:
