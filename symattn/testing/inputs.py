@@ -145,12 +145,9 @@ class Draw:
 Made = tuple[dict[str, Array], dict[str, Any]]
 
 
-def _ordinary(draw: Draw) -> Made:
-    return draw.all(), {}
-
-
-def _saturated(draw: Draw) -> Made:
-    return draw.all(q=4, k=4), {}
+def _given(**options: Any) -> Callable[[Draw], Made]:
+    """Ordinary numbers, with these options."""
+    return lambda draw: (draw.all(), {**options})
 
 
 def _cancelling(draw: Draw) -> Made:
@@ -168,52 +165,15 @@ def _cancelling(draw: Draw) -> Made:
     return {**arrays, "v": v}, {}
 
 
-def _masked(draw: Draw) -> Made:
-    return draw.all(), {"mask": draw.keep()}
-
-
-def _rectangular(draw: Draw) -> Made:
-    return draw.all(), {"causal": "bottom-right"}
+def _huge(draw: Draw) -> Made:
+    top = draw.form.highest
+    return draw.all(q=top - 6, k=6 - top, v=top - 8, upstream=8 - top), {}
 
 
 def _equal_keys(draw: Draw) -> Made:
     arrays = draw.all()
     arrays["k"][...] = arrays["k"][..., :1, :]
     return arrays, {}
-
-
-def _huge(draw: Draw) -> Made:
-    top = draw.form.highest
-    return draw.all(q=top - 6, k=6 - top, v=top - 8, upstream=8 - top), {}
-
-
-def _tiny(draw: Draw) -> Made:
-    low = draw.form.lowest + 1
-    return draw.all(q=low, v=low), {}
-
-
-def _causal(draw: Draw) -> Made:
-    return draw.all(), {"causal": "top-left"}
-
-
-def _windowed(draw: Draw) -> Made:
-    return draw.all(), {"window": (2, 0)}
-
-
-def _padded(draw: Draw) -> Made:
-    return draw.all(), {"lengths": draw.n_k - draw.n_k // 3}
-
-
-def _biased(draw: Draw) -> Made:
-    return draw.all(), {"bias": draw.numbers("bias", (draw.n_q, draw.n_k), 1)}
-
-
-def _capped(draw: Draw) -> Made:
-    return draw.all(q=2, k=2), {"causal": "top-left", "softcap": 2.0}
-
-
-def _sink(draw: Draw) -> Made:
-    return draw.all(), {"sink": 0.5}
 
 
 def _empty_row(draw: Draw) -> Made:
@@ -235,34 +195,54 @@ class Kind:
 
 #: The kinds that every kernel should be tried on, and those that try one option.
 KINDS: Mapping[str, Kind] = {
-    "ordinary": Kind("numbers below 2", _ordinary),
-    "saturated": Kind("scores so far apart that one key takes nearly all weight", _saturated),
+    "ordinary": Kind("numbers below 2", _given()),
+    "saturated": Kind(
+        "scores so far apart that one key takes nearly all weight",
+        lambda draw: (draw.all(q=4, k=4), {}),
+    ),
     "cancelling": Kind("outputs and gradients whose terms cancel", _cancelling),
-    "masked": Kind("a boolean mask, another half of the keys in each row", _masked),
+    "masked": Kind(
+        "a boolean mask, another half of the keys in each row",
+        lambda draw: (draw.all(), {"mask": draw.keep()}),
+    ),
     "rectangular": Kind(
         "fewer queries than keys, the last of them causal (bottom-right)",
-        _rectangular,
+        _given(causal="bottom-right"),
         lambda n, d: {"n_q": (n - 1) // 2 or 1},
     ),
-    "grouped": Kind("two heads of queries for each of keys", _ordinary, grouped=True),
+    "grouped": Kind("two heads of queries for each of keys", _given(), grouped=True),
     "equal-keys": Kind(
         "keys that are all equal: weights are equal, dQ is 0",
         _equal_keys,
         lambda n, d: {"n_k": n - 1 | 1},
     ),
     "huge": Kind("queries and values near overflow, products that are not", _huge),
-    "tiny": Kind("queries and values that underflow, subnormal results", _tiny),
-    "one-key": Kind(
-        "one key: outputs are its value, dQ and dK are 0", _ordinary, lambda n, d: {"n_k": 1}
+    "tiny": Kind(
+        "queries and values that underflow, subnormal results",
+        lambda draw: (draw.all(q=draw.form.lowest + 1, v=draw.form.lowest + 1), {}),
     ),
-    "causal": Kind("as many queries as keys, each sees those up to its own", _causal),
-    "windowed": Kind("two keys to the left of each query's own", _windowed),
-    "padded": Kind("the last third of the keys masked by a length", _padded),
-    "biased": Kind("a bias added to the scores", _biased),
-    "capped": Kind("large scores, capped before the causal mask", _capped),
-    "sink": Kind("a sink that takes weight and gives no value", _sink),
+    "one-key": Kind(
+        "one key: outputs are its value, dQ and dK are 0", _given(), lambda n, d: {"n_k": 1}
+    ),
+    "causal": Kind(
+        "as many queries as keys, each sees those up to its own", _given(causal="top-left")
+    ),
+    "windowed": Kind("two keys to the left of each query's own", _given(window=(2, 0))),
+    "padded": Kind(
+        "the last third of the keys masked by a length",
+        lambda draw: (draw.all(), {"lengths": draw.n_k - draw.n_k // 3}),
+    ),
+    "biased": Kind(
+        "a bias added to the scores",
+        lambda draw: (draw.all(), {"bias": draw.numbers("bias", (draw.n_q, draw.n_k), 1)}),
+    ),
+    "capped": Kind(
+        "large scores, capped before the causal mask",
+        lambda draw: (draw.all(q=2, k=2), {"causal": "top-left", "softcap": 2.0}),
+    ),
+    "sink": Kind("a sink that takes weight and gives no value", _given(sink=0.5)),
     "narrow-values": Kind(
-        "values of half as many columns as keys", _ordinary, lambda n, d: {"d_v": d // 2}
+        "values of half as many columns as keys", _given(), lambda n, d: {"d_v": d // 2}
     ),
     "empty-row": Kind("the first query fully masked: its output is 0", _empty_row),
 }
