@@ -9,14 +9,15 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from symattn import attention
+from symattn import attention, from_floats
 from symattn.errors import Malformed
-from symattn.testing import assert_close, check_attention
+from symattn.testing import Precision, assert_close, check_attention
+from symattn.testing.bounds import all_bounds
 from symattn.testing.cases import choices
 from symattn.testing.frameworks import framework_of
-from symattn.testing.inputs import DTYPES
+from symattn.testing.inputs import DTYPES, KINDS, sample
 from symattn.testing.judged import error_of
-from symattn.testing.model import steps_of
+from symattn.testing.model import exactly, steps_of
 
 from .test_causes import ALL, N_K, Kernel, given, hiding, softmax
 
@@ -100,6 +101,46 @@ def test_a_sink_far_above_all_scores_overflows_nothing() -> None:
     steps = steps_of(made)
     assert steps.part("lse").tolist() == [2000.0]
     assert steps.part("output").tolist() == [[0.0]]
+
+
+PARTS = ("output", "dQ", "dK", "dV")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_graph_computes_attention(kind) -> None:
+    """It is a correct kernel of float64 itself, with every option: within its own bounds."""
+    made = sample(kind, "float32", n=5, d=4)
+    exact = made.exact()
+    back = exact.backward(from_floats(made.upstream))
+    steps, limits = steps_of(exact, back), all_bounds(exactly(exact, back), Precision("float64"))
+    for name in PARTS:
+        truth = (exact.output if name == "output" else back[name]).nearest("float64")
+        assert (abs(steps.part(name) - truth) <= limits[name].bound).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "changes"),
+    [
+        ({"causal": "top-left"}, {"seen": np.ones((1, 4, 4))}),
+        ({"scale": "1/3"}, {"scale": np.full((1, 1), 0.5)}),
+        ({"sink": 1}, {"sink": np.full((1, 4, 1), -np.inf)}),
+        ({"softcap": 2}, {"C": lambda s: s["S"], "slope": np.ones((1, 1))}),
+    ],
+)
+def test_an_edited_graph_is_that_of_attention_without_the_option(options, changes) -> None:
+    """Whatever has been computed before: all that a changed step flows into is anew, all else
+    is kept."""
+    rng = np.random.default_rng(4)
+    q, k, v, do = (from_floats(rng.normal(size=(4, 4))) for _ in range(4))
+    plain, other = attention(q, k, v), attention(q, k, v, **options)
+    wanted, steps = (steps_of(made, made.backward(do)) for made in (plain, other))
+    before = {name: steps.part(name) for name in PARTS}
+    edited = steps.edited(changes)
+    for name in PARTS:
+        assert edited.part(name) == pytest.approx(wanted.part(name), rel=1e-12, abs=1e-15)
+        assert steps.part(name) is not edited.part(name)
+        assert np.array_equal(steps.part(name), before[name])
+    assert edited["dA"] is steps["dA"]
 
 
 # -- what markers choose ----------------------------------------------------------------------
