@@ -17,7 +17,7 @@ from symattn.documents.notation import read_parts
 from symattn.documents.python import source
 from symattn.documents.python.following import Event, Program
 from symattn.documents.python.source import Source
-from symattn.documents.text import Span, Text
+from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Passage, Piece
 from symattn.documents.unread import alone, contained, opaque
 
@@ -167,11 +167,8 @@ class Codes:
         yield from self._exchange(statement, printed)
 
     def _exchange(self, statement: Sequence[Text], printed: Sequence[Text]) -> Iterator[Passage]:
-        joined: list[Text] = []
-        for line in statement:
-            joined += [line, Text.at("\n", Span(line.span().end, line.span().end))]
-        if joined:
-            yield from self._code(Text.joined(joined), "python")
+        if statement:
+            yield from self._code(Text.joined(statement, "\n"), "python")
         yield from printouts.passages(printed, "output")
 
 
@@ -182,21 +179,15 @@ def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, Source | None]]:
     while at < len(pieces):
         piece, program, taken = pieces[at], source.parsed(pieces[at]), 1
         if program is None and _HEAD.fullmatch(piece.string):
-            body = range(at + 1, min(at + _BODY, len(pieces)))
-            last = next((k for k in body if pieces[k].string.startswith("return")), None)
+            lines = range(at + 1, min(at + _BODY, len(pieces)))
+            last = next((k for k in lines if pieces[k].string.startswith("return")), None)
             if last is not None:
-                indented = [part for line in pieces[at + 1 : last + 1] for part in _indented(line)]
-                whole = Text.joined([piece, *indented])
+                body = (line.enclosed("    ", "") for line in pieces[at + 1 : last + 1])
+                whole = Text.joined([piece, *body])
                 if (program := source.parsed(whole)) is not None:
                     piece, taken = whole, last + 1 - at
         yield piece, program
         at += taken
-
-
-def _indented(piece: Text) -> Iterator[Text]:
-    place = piece.span().start
-    yield Text.at("    ", Span(place, place))
-    yield piece
 
 
 def passages(block: Block) -> tuple[Passage, ...]:
@@ -250,9 +241,4 @@ def _of_r(text: Text) -> Text:
     >>> str(_of_r(Text.whole("Y <- A %*% V")))
     'Y = A @ V'
     """
-    parts: list[Text] = []
-    at = 0
-    for sign in _SIGNS.finditer(text.string):
-        parts += [text[at : sign.start()], Text.at(_SPELT[sign[0]], text.span(*sign.span()))]
-        at = sign.end()
-    return Text.joined([*parts, text[at:]])
+    return text.sub(_SIGNS, lambda sign: _SPELT[sign[0]])

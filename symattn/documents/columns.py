@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from symattn.documents.text import Span, Text
+from symattn.documents.text import Text
 
 _NUMBER = (
     r"(?:[-+−–]?+(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+−]?[0-9]++)?%?+(?![\w.])"
@@ -174,33 +174,15 @@ def _made(rows: Sequence[_Line], first: int) -> Stacked | None:
             assert array is not None
             written[-1].append(array)
     last = first + len(rows) - 1
-    return Stacked(first, last, tuple(_spaced(parts) for parts in written))
-
-
-def _spaced(parts: Sequence[Text]) -> Text:
-    spaced: list[Text] = []
-    for part in parts:
-        end = part.span().end
-        spaced += [part, Text.at(" ", Span(end, end))]
-    return Text.joined(spaced[:-1])
+    return Stacked(first, last, tuple(Text.joined(parts, " ") for parts in written))
 
 
 def _array(rows: Sequence[Sequence[Text]]) -> Text | None:
     """Rows of figures as one line; None where they differ in length."""
     if len({len(row) for row in rows}) != 1:
         return None
-    start, end = rows[0][0].span().start, rows[-1][-1].span().end
-    parts = [Text.at("[", Span(start, start))]
-    for i, row in enumerate(rows):
-        opened = Span(row[0].span().start, row[0].span().start)
-        parts.append(Text.at(", [" if i else "[", opened))
-        for j, number in enumerate(row):
-            if j:
-                parts.append(Text.at(", ", Span(number.span().start, number.span().start)))
-            parts.append(number)
-        parts.append(Text.at("]", Span(row[-1].span().end, row[-1].span().end)))
-    parts.append(Text.at("]", Span(end, end)))
-    return Text.joined(parts)
+    lists = [Text.joined(row, ", ").enclosed("[", "]") for row in rows]
+    return Text.joined(lists, ", ").enclosed("[", "]")
 
 
 # -- rows under each other ------------------------------------------------------------
@@ -279,7 +261,7 @@ class _Row:
 
 
 def _row(line: Text) -> _Row | None:
-    cells = [line[cell.start() : cell.end()] for cell in _CELL.finditer(line.string)]
+    cells = list(map(line.group, _CELL.finditer(line.string)))
     split = len(cells)
     while split and _IS_NUMBER.match(cells[split - 1].string.rstrip(",")):
         split -= 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from symattn import syntax
 from symattn.documents import brackets, columns
@@ -83,15 +84,8 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
     """Lines from ``first`` to before ``end``, those of an array in brackets as one."""
     if first >= end:
         return
-    starts: list[int] = []
-    parts: list[Text] = []
-    reached = 0
-    for line in lines[first:end]:
-        starts.append(reached)
-        place = line.span(len(line)).start
-        parts += [line, Text.at("\n", Span(place, place))]
-        reached += len(line) + 1
-    text = Text.joined(parts)
+    text = Text.joined(lines[first:end], "\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines[first : end - 1])]
     arrays = iter(brackets.arrays(text))
     array = next(arrays, None)
     number = 0

@@ -72,7 +72,7 @@ def note(comment: Text) -> Text | None:
     'ignore'
     """
     match = _NOTE.fullmatch(comment.string)
-    return comment[match.start(1) : match.end(1)].stripped() if match else None
+    return comment.group(match, 1).stripped() if match else None
 
 
 def pieces(text: Text, labels: Container[str] = frozenset()) -> list[Piece]:
@@ -382,7 +382,7 @@ class _Scan:
             for opened in self.emphasis.values():
                 while opened and opened[-1] >= place:
                     opened.pop()
-            if target and (tex := drawn(self.text[target.start(1) : target.end(1)])):
+            if target and (tex := drawn(self.text.group(target, 1))):
                 self.out.append(Piece("math", tex))
         else:
             self.out[place] = None
@@ -417,7 +417,7 @@ class _Scan:
         sign = "_" if raised[1].lower() == "sub" else "^"
         opening = self.text.span(raised.start(), raised.start(2))
         closing = self.text.span(raised.end(2), raised.end())
-        inside = self.text[raised.start(2) : raised.end(2)]
+        inside = self.text.group(raised, 2)
         if len(inside) == 1:
             parts = [Text.at(sign, opening), inside]
         else:
@@ -429,7 +429,7 @@ class _Scan:
         if entity is None:
             return self._plain(mark)
         sign = html.unescape(entity[0])
-        self.out.append(Piece("text", Text.at(sign, self.text.span(entity.start(), entity.end()))))
+        self.out.append(Piece("text", Text.at(sign, self.text.span(*entity.span()))))
         return entity.end()
 
     def _attributes(self, mark: re.Match[str]) -> int:

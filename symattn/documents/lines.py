@@ -17,14 +17,7 @@ def unified(text: Text) -> Text:
     >>> str(text), text.span(1, 2)
     ('a\\nb', Span(start=1, end=3))
     """
-    if "\r" not in text.string:
-        return text
-    parts, last = [], 0
-    for end in _END.finditer(text.string):
-        span = text.span(end.start(), end.end())
-        parts += [text[last : end.start()], Text.at("\n", span)]
-        last = end.end()
-    return Text.joined([*parts, text[last:]])
+    return text.sub(_END, "\n")
 
 
 def divided(text: Text) -> Iterator[Text]:

@@ -45,8 +45,7 @@ def listing(
 
 
 def _block(kind: BlockKind, lines: list[Text], language: str, tags: tuple[str, ...]) -> Block:
-    text = Text.joined(lines)
-    text = text[: len(text.string.rstrip())]
+    text = Text.joined(lines).rstripped()
     return Block(kind, (Part("code", text),), language=language, tags=tags)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from symattn.documents import commonmark, repair
@@ -35,6 +36,7 @@ _DEFINITION = re.compile(
 _HEADING_END = re.compile(r"[ \t]++#++[ \t]++\{:?+[ ]*+[#.][^{}\n]*+\}\Z")
 _TASK = re.compile(r"\[[ xX]\][ \t]++")
 _OPTION = re.compile(r":[a-z][a-z0-9_-]*+:(?:[ \t][^\n]*+)?\n|\n")
+_ESCAPED_BAR = re.compile(r"\\\|")
 _COLON_LINES = re.compile(r"(?m)^:{3,}+[^\n]*+$")
 #: Elements that mean something beside their text.
 _STRUCTURE = re.compile(
@@ -163,14 +165,7 @@ class _Reader:
         self.found += _notes(content)
 
     def _paragraph(self, inline: Token) -> None:
-        text = self._placed(inline)
-        kept, last = [], 0
-        for gone in (*_DEFINITION.finditer(text.string), *_COLON_LINES.finditer(text.string)):
-            if gone.start() >= last:
-                kept.append(text[last : gone.start()])
-                last = gone.end()
-        if kept:
-            text = Text.joined([*kept, text[last:]])
+        text = self._placed(inline).sub(_DEFINITION, "").sub(_COLON_LINES, "")
         if task := _TASK.match(text.string):
             text = text[task.end() :]
         self._words(text)
@@ -285,19 +280,12 @@ class _Reader:
 
     def _cells(self, start: int, end: int) -> list[Text]:
         """The cells of a row, as GitHub divides it; a bar behind a backslash is none."""
-        cells: list[Text] = []
-        parts: list[Text] = []
-        last = start
-        for bar in re.finditer(r"\\?+\|", self.string[start:end]):
-            at = start + bar.start()
-            parts.append(self.text[last:at])
-            last = start + bar.end()
-            if len(bar[0]) == 2:
-                parts.append(self.text[at + 1 : last])
-            else:
-                cells.append(Text.joined(parts).stripped())
-                parts = []
-        cells.append(Text.joined([*parts, self.text[last:end]]).stripped())
+        row = self.text[start:end]
+        bars = [bar.start() for bar in re.finditer(r"(?<!\\)\|", row.string)]
+        cells = [
+            row[first + 1 : last].sub(_ESCAPED_BAR, "|").stripped()
+            for first, last in pairwise([-1, *bars, len(row)])
+        ]
         if not cells[0]:
             del cells[0]
         if cells and not cells[-1]:

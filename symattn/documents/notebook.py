@@ -154,9 +154,5 @@ def _tables(text: Text) -> tuple[Block, ...]:
 
 
 def _printed(text: Text) -> Iterator[Block]:
-    parts, last = [], 0
-    for colour in _COLOURS.finditer(text.string):
-        parts.append(text[last : colour.start()])
-        last = colour.end()
-    bare = Text.joined([*parts, text[last:]]) if parts else text
+    bare = text.sub(_COLOURS, "")
     yield from (replace(block, language="") for block in listing(bare, "output"))

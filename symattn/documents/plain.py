@@ -349,8 +349,7 @@ class _Reader:
     def _prose(self, lines: list[_Line]) -> None:
         if not lines:
             return
-        text = _text(lines)
-        text = text[: len(text.string.rstrip())]
+        text = _text(lines).rstripped()
         parts: list[Part] = []
         for piece in formulas(text):
             if piece.kind == "display":

@@ -77,12 +77,9 @@ def _goes_on(above: str, line: str) -> bool:
 def _as_one(parts: Sequence[Line]) -> Line:
     if len(parts) == 1:
         return parts[0]
-    texts: list[Text] = []
-    for part in parts:
-        end = part.text.span().end
-        texts += [part.text, Text.at(" ", Span(end, end))]
+    text = Text.joined((part.text for part in parts), " ")
     labels = tuple(label for part in parts for label in part.said)
-    return Line(Text.joined(texts[:-1]), parts[0].first, parts[-1].last, labels)
+    return Line(text, parts[0].first, parts[-1].last, labels)
 
 
 def _labelled(

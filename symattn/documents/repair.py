@@ -55,13 +55,7 @@ def _decoded(text: Text) -> Text:
     hits, repaired = best
     if 2 * hits <= len(runs):
         return text
-    parts, last = [], 0
-    for run in runs:
-        if run[0] in repaired:
-            span = text.span(run.start(), run.end())
-            parts += [text[last : run.start()], Text.at(repaired[run[0]], span)]
-            last = run.end()
-    return Text.joined([*parts, text[last:]])
+    return text.sub(_RUN, lambda run: repaired.get(run[0]))
 
 
 def _back(word: str, page: str) -> str:
@@ -106,22 +100,17 @@ def formula(text: Text) -> Text:
 def _single(text: Text) -> Text:
     """Backslashes that were doubled for a converter, single again."""
     string = text.string
-    runs = [(run.start(), len(run[0])) for run in _SLASHES.finditer(string)]
-    all_doubled = all(count % 2 == 0 for _, count in runs) and (
+    all_doubled = all(len(run) % 2 == 0 for run in _SLASHES.findall(string)) and (
         re.search(r"\\\\(?:begin|frac|text|sqrt|mathrm|left|cdot|times|approx)\b", string)
     )
-    parts, last = [], 0
-    for start, count in runs:
-        end = start + count
+
+    def single(run: re.Match[str]) -> str | Text | None:
+        start, count = run.start(), len(run[0])
         if count % 4 == 0 or (all_doubled and count % 2 == 0):
-            kept = start + count // 2
-        elif count == 1 and string[end : end + 1] == "_":
-            kept = start
-        else:
-            continue
-        parts.append(text[last:kept])
-        last = end
-    return Text.joined([*parts, text[last:]]) if parts else text
+            return text[start : start + count // 2]
+        return "" if count == 1 and string[run.end() : run.end() + 1] == "_" else None
+
+    return text.sub(_SLASHES, single)
 
 
 def _rows(text: Text) -> Text:

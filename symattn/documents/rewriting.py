@@ -144,8 +144,7 @@ class Rewriter:
         """The text there as it was read, that of the file itself if nothing was."""
         if (part := self._part(span)) is not None:
             return _cut(part.text, span)
-        start, end = span
-        return Text(self._source[start:end], range(start, end), range(start + 1, end + 1))
+        return Text.whole(self._source)[span.start : span.end]
 
     def _part(self, span: Span) -> Part | None:
         """The part that a piece of the file was read in."""

@@ -34,6 +34,8 @@ _MAIN = re.compile(r"<(main|article)\b", re.IGNORECASE)
 _DOLLARS = re.compile(r"""["']\$["']\s*+,\s*+(?:right\s*+:\s*+)?+["']\$["']""")
 _NOTE = re.compile(r"\s*+symattn:")
 _MARKED = re.compile(r"\s*+(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)\s*+", re.DOTALL)
+#: A line end right behind the tag of code is none of its own.
+_FIRST_END = re.compile(r"\A(?:\r\n?|\n)")
 _STYLED = re.compile(r"\s*+\{\s*+\\(?:display|text)style\b(.*)\}\s*+", re.DOTALL)
 #: Scripts in scripts: those that are nested deeper are read without their marks.
 _SCRIPTS = 8
@@ -338,8 +340,7 @@ class Body:
         outer, is_printed = self._language, bool(self._outputs) or is_output(tag)
         self._language = language(tag) or outer
         text = self._text(tag)
-        start = 2 if text.string.startswith("\r\n") else text.string[:1] in ("\n", "\r")
-        text = text[int(start) : len(text.string.rstrip())]
+        text = text.sub(_FIRST_END, "").rstripped()
         if text.string.strip():
             kind: BlockKind = "output" if is_printed else "code"
             self._emit(kind, (Part("code", text),), language="" if is_printed else self._language)
@@ -349,7 +350,7 @@ class Body:
 
     def _add_formula(self, source: Text, is_display: bool) -> None:
         if match := _STYLED.fullmatch(source.string):
-            source = source[slice(*match.span(1))]
+            source = source.group(match, 1)
         text = self._macros.expanded(source)
         if not text.string:
             return
@@ -385,7 +386,7 @@ class Body:
         is_display = "display" in tag.classes
         text = self._text(tag)
         if match := _MARKED.fullmatch(text.string):
-            text = text[slice(*match.span(match.lastindex or 0))]
+            text = text.group(match, match.lastindex or 0)
             is_display = is_display or match.lastindex in (2, 3)
         self._add_formula(text, is_display)
 

@@ -98,15 +98,11 @@ class Body:
 
     def _words(self, token: Text) -> None:
         if self._swallows:
-            token = token[len(token) - len(token.string.lstrip()) :]
+            token = token.lstripped()
         self._swallows = False
-        at = 0
         if self._here.kind == "text":
-            for match in _MARKS.finditer(token.string):
-                self._here.add(token[at : match.start()])
-                at = match.end()
-                self._here.add(Text.at(MARKS[match[0]], token.span(match.start(), at)))
-        self._here.add(token[at:] if at else token)
+            token = token.sub(_MARKS, lambda mark: MARKS[mark[0]])
+        self._here.add(token)
 
     def _say(self, string: str, token: Text) -> None:
         """Add what a token stands for."""

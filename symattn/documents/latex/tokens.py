@@ -117,7 +117,7 @@ def shown(token: Text) -> tuple[Text, str]:
         return token[head.end() + 1 : len(token) - 1], language.lower()
     end = token.string.rfind("\\end{")
     text = token[head.end() : len(token) if end < head.end() else end]
-    return text[: len(text.string.rstrip())], language.lower()
+    return text.rstripped(), language.lower()
 
 
 def _inline(string: str, at: int) -> int:
