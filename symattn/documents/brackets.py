@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from symattn.documents.text import Text
+from symattn.spelling import ENTRY
 
 _TOKEN = re.compile(
     r"(?P<open>\[)|(?P<close>\])|(?P<comma>[,;])|(?P<end>\n)|(?P<blank>[ \t\r\f\v]++)"
     r"|(?P<comment>(?:\#|//|←|<-+)[^\n]*+|\([^\W\d][^()\n]*+\)(?=[ \t]*+(?:\n|\Z)))"
-    r"|(?P<number>[-+−–]?+(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+−]?[0-9]++)?%?+(?![\w.])"
-    r"|[-−]?+(?:inf|Infinity|∞)\b|[-−]∞|nan\b|True\b|False\b|\.\.\.|…)"
+    rf"|(?P<number>{ENTRY})"
     r"|(?P<word>[^\W\d]\w*+)|(?P<other>.)",
 )
 _END = re.compile("\n")

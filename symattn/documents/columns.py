@@ -11,17 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from symattn.documents.text import Text
+from symattn.spelling import ENTRY
 
-_NUMBER = (
-    r"(?:[-+−–]?+(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+−]?[0-9]++)?%?+(?![\w.])"
-    r"|[-−]?+(?:inf|Infinity)\b|[-−]?+∞|nan\b|NaN\b|\.\.\.|…)"
-)
-_IS_NUMBER = re.compile(_NUMBER + r"\Z")
+_ENTRY = re.compile(ENTRY)
 _LEFT, _RIGHT = "[(|│┃⎡⎢⎣⎛⎜⎝┌└╭╰⌈⌊", "])|│┃⎤⎥⎦⎞⎟⎠┐┘╮╯⌉⌋"
 #: Numbers between brackets or bars; brackets may stand twice, as around the first row.
 _ROW = re.compile(
     rf"(?P<left>\[\[|[{re.escape(_LEFT)}])"
-    rf"(?P<row>(?:[ \t]*+{_NUMBER}[ \t]*+[,&]?+)++[ \t]*+)"
+    rf"(?P<row>(?:[ \t]*+{ENTRY}[ \t]*+[,&]?+)++[ \t]*+)"
     rf"(?P<right>\]\],?+|\],|[{re.escape(_RIGHT)}])"
 )
 _CELL = re.compile(r"[^\s|│┃&]++")
@@ -107,11 +104,7 @@ def _cut(line: Text) -> _Line:
     for row in _ROW.finditer(line.string):
         if row["left"].startswith("[") and row.start() and _is_index(line.string[row.start() - 1]):
             continue
-        start = row.start("row")
-        numbers = tuple(
-            line[start + number.start() : start + number.end()]
-            for number in re.finditer(_NUMBER, row["row"])
-        )
+        numbers = tuple(map(line.group, _ENTRY.finditer(line.string, *row.span("row"))))
         segments.append(_Segment(row.start(), row.end(), row["left"], row["right"], numbers))
         around.append(line[reached : row.start()])
         reached = row.end()
@@ -245,7 +238,7 @@ def _is_label(text: str) -> bool:
         bool(words)
         and len(words) <= _WORDS
         and not _LINK.search(text)
-        and not _IS_NUMBER.match(words[-1])
+        and not _ENTRY.fullmatch(words[-1])
     )
 
 
@@ -263,7 +256,7 @@ class _Row:
 def _row(line: Text) -> _Row | None:
     cells = list(map(line.group, _CELL.finditer(line.string)))
     split = len(cells)
-    while split and _IS_NUMBER.match(cells[split - 1].string.rstrip(",")):
+    while split and _ENTRY.fullmatch(cells[split - 1].string.rstrip(",")):
         split -= 1
     if split == len(cells) or split > _WORDS:
         return None

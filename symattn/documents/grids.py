@@ -6,7 +6,6 @@ Every such array is written as one line, each character with its place, for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -16,6 +15,7 @@ from symattn.documents import brackets, columns
 from symattn.documents.columns import Stacked
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Table, Words
+from symattn.spelling import is_figure
 
 #: Labels of the rows and of the columns of arrays, by the arrays' places.
 Said = tuple[tuple[Span, tuple[str, ...], tuple[str, ...]], ...]
@@ -106,10 +106,6 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
         number += 1
 
 
-#: A number and nothing else.
-_ALONE = re.compile(r"\s*+[-+−–]?[0-9.,]++\s*+%?\s*+")
-
-
 def of_table(table: Table) -> Labelled | None:
     """The figures of a table, where its cells are figures and labels alone.
 
@@ -159,7 +155,7 @@ def _figure(cell: Sequence[Words | Chain]) -> Figure | None:
     match list(cell):
         case [Chain(members=(Figure() as figure,))]:
             return figure
-        case [Words(text, figures=(figure,))] if _ALONE.fullmatch(text):
+        case [Words(text, figures=(figure,))] if is_figure(text):
             return figure
     return None
 

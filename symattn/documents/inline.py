@@ -17,19 +17,13 @@ from functools import cached_property
 from typing import Literal
 
 from symattn.documents import repair
+from symattn.documents.environments import is_formula
 from symattn.documents.images import drawn
 from symattn.documents.text import Text
 
 #: Beside the kinds of parts: a formula on lines of its own, and what the author
 #: says to symattn in a comment.
 PieceKind = Literal["text", "math", "code", "display", "note"]
-
-#: Environments that are formulas by themselves.
-ENVIRONMENTS = frozenset(
-    name + star
-    for name in ("equation", "align", "gather", "multline", "eqnarray", "alignat", "flalign")
-    for star in ("", "*")
-) | {"displaymath", "math", "aligned", "bmatrix", "pmatrix", "matrix", "vmatrix", "array", "cases"}
 
 
 @dataclass(frozen=True)
@@ -297,7 +291,7 @@ class _Scan:
                     text = self.text[opened + 1 : closed].stripped()
                     self.out.append(Piece("math", repair.formula(text)))
                 return end
-        if (begun := _BEGIN.match(string, start)) and begun[1] in ENVIRONMENTS:
+        if (begun := _BEGIN.match(string, start)) and is_formula(begun[1]):
             closer = f"\\end{{{begun[1]}}}"
             closed = self.closers.after(closer, begun.end())
             if closed >= 0:

@@ -8,13 +8,14 @@ from itertools import groupby
 from symattn.documents.article import Block, BlockKind, Part
 from symattn.documents.lines import divided
 from symattn.documents.text import Text
+from symattn.spelling import ENTRY
 
 #: Languages of listings whose author says that they were printed, or says nothing.
 _PRINTED = frozenset(("output", "stdout", "out", "result", "console-output"))
 _UNSAID = frozenset(("", "text", "txt", "plain", "plaintext", "none", "console", "text-output"))
 _ASSIGNMENT = re.compile(r"(?m)^[ \t]*+(?:[^\W\d]\w*+)(?:\.\w++|\[[^\]\n]*+\])*+[ \t]*+=(?!=)")
 #: Arrays as NumPy and its like print them: numbers without commas between them.
-_ARRAY = re.compile(r"\[[ \t]*+[-+]?[0-9][0-9.eE+-]*+[ \t]++[-+]?[0-9.]")
+_ARRAY = re.compile(rf"\[[ \t]*+{ENTRY}[ \t]++{ENTRY}")
 _TENSOR = re.compile(r"(?m)^[ \t]*+(?:tensor|array|Array|<tf\.Tensor)\(")
 _PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |\Z)|In ?\[[0-9]*\]: ?")
 _ANSWER = re.compile(r"#> ?|Out\[[0-9]*\]:")

@@ -19,6 +19,7 @@ from symattn.documents.inline import Closers, Piece, pieces
 from symattn.documents.listings import listing
 from symattn.documents.paragraphs import Paragraph
 from symattn.documents.text import Text
+from symattn.spelling import words
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -43,30 +44,11 @@ _STRUCTURE = re.compile(
     r"<(?:table|pre|math|script|style|svg|iframe|[uod]l|h[1-6]|annotation|t[rhd])\b|katex|mathjax",
     re.IGNORECASE,
 )
-_ENGINES = frozenset(
-    [
-        "python",
-        "python3",
-        "ipython3",
-        "r",
-        "julia",
-        "bash",
-        "sh",
-        "sql",
-        "js",
-        "javascript",
-        "ojs",
-        "c",
-        "cpp",
-        "rust",
-        "matlab",
-        "octave",
-    ]
+_ENGINES = words(
+    "python python3 ipython3 r julia bash sh sql js javascript ojs c cpp rust matlab octave"
 )
-_CODE_DIRECTIVES = frozenset(("code", "code-block", "code-cell", "sourcecode", "literalinclude"))
-_NO_TEXT = frozenset(
-    ("image", "bibliography", "toctree", "mermaid", "raw", "eval-rst", "dot", "include", "index")
-)
+_CODE_DIRECTIVES = words("code code-block code-cell sourcecode literalinclude")
+_NO_TEXT = words("image bibliography toctree mermaid raw eval-rst dot include index")
 
 
 def read(source: Text) -> Contents:

@@ -27,30 +27,12 @@ from symattn.documents.titles import (
     is_title,
     titled,
 )
+from symattn.spelling import words
 
 #: Languages that pages write above their code.
-_LANGUAGES = frozenset(
-    [
-        "python",
-        "numpy",
-        "pytorch",
-        "r",
-        "julia",
-        "matlab",
-        "javascript",
-        "typescript",
-        "java",
-        "c++",
-        "cpp",
-        "rust",
-        "bash",
-        "shell",
-        "console",
-        "output",
-        "text",
-        "plaintext",
-        "latex",
-    ]
+_LANGUAGES = words(
+    "python numpy pytorch r julia matlab javascript typescript java c++ cpp rust bash shell"
+    " console output text plaintext latex"
 )
 _COPY = re.compile(r"[ \t]*+copy(?: code)?[ \t]*+", re.IGNORECASE)
 _FENCE = re.compile(r"(?m)^[ \t]*+```")

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 
+from symattn.documents.environments import INNER
 from symattn.documents.text import Text
 
 #: Code pages that UTF-8 is read as by mistake, the commonest first.
@@ -79,9 +80,8 @@ def _bytes(word: str, page: str) -> bytes:
 # -- formulas -----------------------------------------------------------------------
 
 _SLASHES = re.compile(r"\\++")
-_MATRIX = re.compile(
-    r"\\begin\{((?:[bBpvV]|small)?matrix\*?|array|aligned|align\*?|cases|split|gathered)\}"
-)
+#: Environments of rows.
+_ROWS = re.compile(rf"\\begin\{{((?:align|{'|'.join(sorted(INNER))})\*?)\}}")
 #: What is left of a row's end where one of its two backslashes was lost.
 _LOST = re.compile(r"\\(?=[ \t\n\d.+&-]|\Z)")
 
@@ -117,7 +117,7 @@ def _rows(text: Text) -> Text:
     """Ends of rows that lost one of their two backslashes, whole again."""
     string = text.string
     parts, last = [], 0
-    for opened in _MATRIX.finditer(string):
+    for opened in _ROWS.finditer(string):
         start = opened.end()
         end = string.find(f"\\end{{{opened[1]}}}", start)
         if start < last or end < 0 or "\\\\" in string[start:end]:

@@ -15,13 +15,13 @@ from typing import NamedTuple
 from symattn.documents.article import Article, Block, Part
 from symattn.documents.text import Span, Text
 from symattn.numbers.printed import Printed
+from symattn.spelling import MINUSES, SIGN, SUPERSCRIPTS
 
 _DIGITS = "0123456789"
-_MINUSES = ("-", "−", "–")
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−–", "0123456789---")
-_PLAIN = re.compile(r"[\s≈~=]*+([-+−–]?)\s*+([0-9]*+)\.?([0-9]*+)")
+_LEVEL = str.maketrans({**SUPERSCRIPTS, **dict.fromkeys(MINUSES, "-")})
+_PLAIN = re.compile(rf"[\s≈~=]*+({SIGN}?)\s*+([0-9]*+)\.?([0-9]*+)")
 #: What may stand before the first digit.
-_BEFORE = re.compile(r"[\s≈~={]*+([-+−–]?)[\s}{]*+")
+_BEFORE = re.compile(rf"[\s≈~={{]*+({SIGN}?)[\s}}{{]*+")
 _POINTS = (".", "{.}", ",", "{,}")
 #: What may stand between two digits of one number: groups of three.
 _SEPARATORS = (
@@ -42,7 +42,7 @@ _SEPARATORS = (
 #: What a page has of a formula beside the formula: its source, as a note or an attribute.
 _RENDERED = re.compile(r"<annotation\b[^>]*+>[^<]*+|<[A-Za-z][^>]*+")
 #: After these a negative number needs brackets; before it, where a power follows.
-_OPERATOR = re.compile(r"(?:[-+−–*·×⋅/^⊙]|\\(?:cdot|times|odot|pm))\s*+\Z")
+_OPERATOR = re.compile(rf"(?:{SIGN}|[*·×⋅/^⊙]|\\(?:cdot|times|odot|pm))\s*+\Z")
 _OPERATOR_LENGTH = 24
 
 
@@ -167,7 +167,7 @@ def _read(text: Text, printed: Printed) -> _Written | None:
     """The figure in a text; None where that is another."""
     plain = _PLAIN.match(printed.text)
     before = _BEFORE.match(text.string)
-    if plain is None or before is None or (plain[1] in _MINUSES) != (before[1] in _MINUSES):
+    if plain is None or before is None or _is_minus(plain[1]) != _is_minus(before[1]):
         return None
     whole, part = len(plain[2]), len(plain[3])
     places = [k for k, c in enumerate(text.string) if c in _DIGITS]
@@ -184,9 +184,13 @@ def _read(text: Text, printed: Printed) -> _Written | None:
     return figure if figure.is_one() else None
 
 
+def _is_minus(sign: str) -> bool:
+    return sign != "" and sign in MINUSES
+
+
 def _power(after: str) -> str:
     """The power of ten that follows a number, its digits and sign; '' for none."""
-    power = "".join(c for c in after.translate(_SUPERSCRIPTS) if c in "-" + _DIGITS)
+    power = "".join(c for c in after.translate(_LEVEL) if c in "-" + _DIGITS)
     return power if after.lstrip()[:1] in ("e", "E") else power.removeprefix("10")
 
 
@@ -233,12 +237,12 @@ class _Written(NamedTuple):
         if count < 0 and sign == "+":
             at, after = self._raw(self.sign, self.sign + 1)
             head = source[span.start : at] + minus + source[after:start]
-        elif count < 0 and sign not in _MINUSES:
+        elif count < 0 and not _is_minus(sign):
             number = minus + number
             before = source[max(span.start - _OPERATOR_LENGTH, 0) : span.start]
             if _OPERATOR.search(before) or source[span.end : span.end + 1] == "^":
                 number, tail = f"({number}", f"{tail})"
-        elif count >= 0 and sign in _MINUSES:
+        elif count >= 0 and _is_minus(sign):
             at, after = self._raw(*_braced(self.text.string, self.sign))
             glued = source[:at][-1:].isalnum() and not source[after:start].strip()
             head = source[span.start : at] + " " * glued + source[after:start]

@@ -13,11 +13,12 @@ from typing import TypeVar
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Figure, Opaque
 from symattn.errors import lacks_memory, shows_tracebacks, unforeseen
+from symattn.spelling import DECIMAL
 
 T = TypeVar("T")
 
 #: Numbers as a file is searched for them.
-NUMBER = re.compile(r"[0-9]++(?:\.[0-9]++)?")
+NUMBER = re.compile(DECIMAL)
 
 
 def contained(read: Callable[[], Iterable[T]], otherwise: Callable[[str], T]) -> tuple[T, ...]:

@@ -228,18 +228,6 @@ def _is_number(tree: syntax.Tree) -> bool:
     return isinstance(tree, syntax.Literal)
 
 
-_FIGURE = re.compile(r"[-+−]?[0-9]*+\.?[0-9]*+(?<=[0-9.])(?:[eE][-+]?[0-9]++)?\s*+%?\Z")
-
-
-def is_figure(text: str) -> bool:
-    """Whether a text is a printed number.
-
-    >>> is_figure("-0.50"), is_figure("27.4 %"), is_figure("A")
-    (True, True, False)
-    """
-    return any(map(str.isdigit, text)) and _FIGURE.match(text) is not None
-
-
 def _loss(key: str, value: object) -> object:
     """A value of the table ``loss``, numbers as texts."""
     if key == "upstream":

@@ -23,12 +23,13 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents.article import Article, Block
-from symattn.documents.help.draft import Draft, is_figure, lines, listed, numbers
+from symattn.documents.help.draft import Draft, lines, listed, numbers
 from symattn.documents.help.model import Said
 from symattn.documents.help.places import span
 from symattn.documents.text import Span
 from symattn.errors import Malformed, alike, short
 from symattn.limits import CHARACTERS, NOTES
+from symattn.spelling import is_figure
 
 #: The tag of a notebook's cell that claims nothing.
 IGNORED = "symattn-ignore"

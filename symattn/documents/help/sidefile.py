@@ -41,11 +41,12 @@ from typing import Any
 
 from symattn.documents.article import Article
 from symattn.documents.files import SIDE_FILE
-from symattn.documents.help.draft import Draft, is_figure, listed
+from symattn.documents.help.draft import Draft, listed
 from symattn.documents.help.model import Said
 from symattn.documents.help.places import Places, Where
 from symattn.errors import Fault, Faults, Malformed, alike, short
 from symattn.limits import NOTES
+from symattn.spelling import is_figure
 from symattn.tables.entries import kind, misfits, unknown
 from symattn.tables.file import File, content, parsed
 

@@ -7,14 +7,13 @@ import unicodedata
 from collections.abc import Callable
 
 from symattn.documents.article import Block, BlockKind, Contents, Part, PartKind
+from symattn.documents.environments import DISPLAYS, INNER, WITH_ARGUMENT
 from symattn.documents.latex.commands import (
     ACCENTS,
     APART,
     CODE,
-    DISPLAYS,
     FILES,
     HEADINGS,
-    INNER,
     KEPT,
     MARKS,
     RULES,
@@ -22,7 +21,6 @@ from symattn.documents.latex.commands import (
     SYMBOLS,
     TABLES,
     TITLED,
-    WITH_ARGUMENT,
 )
 from symattn.documents.latex.formulas import formula
 from symattn.documents.latex.macros import Stream, inside

@@ -10,24 +10,12 @@ import re
 from collections.abc import Iterator
 
 from symattn.documents.text import Text
+from symattn.spelling import words
 
 #: Environments whose text is taken as it stands.
-VERBATIM = frozenset(
-    (
-        "verbatim",
-        "verbatim*",
-        "Verbatim",
-        "Verbatim*",
-        "BVerbatim",
-        "alltt",
-        "lstlisting",
-        "minted",
-        "pycode",
-        "pyblock",
-        "comment",
-        "filecontents",
-        "filecontents*",
-    )
+VERBATIM = words(
+    "verbatim verbatim* Verbatim Verbatim* BVerbatim alltt lstlisting minted pycode pyblock"
+    " comment filecontents filecontents*"
 )
 #: Commands that define others of the kind.
 _DEFINING = re.compile(
