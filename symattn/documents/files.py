@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING
 from symattn.documents.article import Article, Block, Contents, Form
 from symattn.documents.lines import unified
 from symattn.documents.text import Text
-from symattn.documents.unread import NUMBER
 from symattn.errors import Fault, Malformed, alike, expected, short
 from symattn.limits import LINES, NUMBERS
+from symattn.spelling import DECIMAL
 from symattn.tables.file import content
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _check_numbers(article: Article) -> None:
     """Malformed, with the place, where an article prints more numbers than are read."""
     left = NUMBERS.most
     for text in _texts(article):
-        starts = [match.start() for match in NUMBER.finditer(text.string)]
+        starts = [match.start() for match in re.finditer(DECIMAL, text.string)]
         if len(starts) > left:
             place = article.place(text.span(starts[left]).start)
             raise Malformed(Fault(f"column {place.column}", NUMBERS.said(), place.line))
