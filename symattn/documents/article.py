@@ -62,6 +62,19 @@ class Block:
         """All of its parts, without their marks."""
         return Text.joined([part.text for part in self.parts])
 
+    @property
+    def all_parts(self) -> tuple[Part, ...]:
+        """Its parts, or those in the cells of a table."""
+        return self.parts + tuple(part for row in self.rows for cell in row for part in cell.parts)
+
+    @property
+    def span(self) -> Span:
+        """Where it begins and ends in the file."""
+        spans = [part.text.span() for part in self.all_parts if len(part.text)]
+        if not spans:
+            return Span(0, 0)
+        return Span(min(span.start for span in spans), max(span.end for span in spans))
+
 
 @dataclass(frozen=True)
 class Contents:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symattn.documents.article import Article, Block, Contents, Form
-from symattn.documents.lines import unified
 from symattn.documents.text import Text
 from symattn.errors import Fault, Malformed, alike, expected, short
 from symattn.limits import LINES, NUMBERS
@@ -17,7 +15,7 @@ from symattn.spelling import DECIMAL
 from symattn.tables.file import content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 #: The forms of articles by the suffixes of their files, in lower case.
 FORMS: Mapping[str, Form] = {
@@ -109,7 +107,7 @@ def article(path: Path, data: bytes) -> Article:
             f"the suffix of an article is {expected(path.suffix, FORMS)}; found {suffix}"
         )
     source, encoding = _pages(data) if form == "pdf" else decoded(data)
-    text = unified(Text.whole(source)[source.startswith("\ufeff") :])
+    text = Text.whole(source)[source.startswith("\ufeff") :].with_plain_ends()
     # A notebook has its lines in strings.
     lines = text.string.split("\\n" if form == "notebook" else "\n")
     if (count := sum(1 for line in lines if line.strip())) > LINES.most:
@@ -124,19 +122,12 @@ def article(path: Path, data: bytes) -> Article:
 def _check_numbers(article: Article) -> None:
     """Malformed, with the place, where an article prints more numbers than are read."""
     left = NUMBERS.most
-    for text in _texts(article):
+    for text in (part.text for block in article.blocks for part in block.all_parts):
         starts = [match.start() for match in re.finditer(DECIMAL, text.string)]
         if len(starts) > left:
             place = article.place(text.span(starts[left]).start)
             raise Malformed(Fault(f"column {place.column}", NUMBERS.said(), place.line))
         left -= len(starts)
-
-
-def _texts(article: Article) -> Iterator[Text]:
-    """All texts of an article, in order."""
-    for block in article.blocks:
-        parts = chain(block.parts, *(cell.parts for row in block.rows for cell in row))
-        yield from (part.text for part in parts)
 
 
 def decoded(data: bytes) -> tuple[str, str]:

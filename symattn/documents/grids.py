@@ -14,7 +14,7 @@ from symattn import syntax
 from symattn.documents import brackets, columns
 from symattn.documents.columns import Stacked
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Table, Words
+from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Table, Words, walk
 from symattn.spelling import is_figure
 
 #: Labels of the rows and of the columns of arrays, by the arrays' places.
@@ -172,8 +172,4 @@ def _written(chain: Chain) -> str:
     if isinstance(first, Opaque):
         return first.text
     # An array may have items that are not understood.
-    return "…" if _has_opaque(first) else syntax.text(first)
-
-
-def _has_opaque(tree: syntax.Tree) -> bool:
-    return isinstance(tree, Opaque) or any(map(_has_opaque, syntax.inside(tree)))
+    return "…" if any(isinstance(part, Opaque) for part in walk(first)) else syntax.text(first)

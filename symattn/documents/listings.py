@@ -6,7 +6,6 @@ import re
 from itertools import groupby
 
 from symattn.documents.article import Block, BlockKind, Part
-from symattn.documents.lines import divided
 from symattn.documents.text import Text
 from symattn.spelling import ENTRY
 
@@ -32,7 +31,7 @@ def listing(
     ['code', 'output']
     """
     language = language.lower()
-    lines = list(divided(text))
+    lines = list(text.lines(keepends=True))
     if any(line.string.startswith(">>> ") for line in lines) or any(
         line.string.startswith("#>") for line in lines
     ):

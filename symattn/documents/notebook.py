@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from symattn.documents import markdown, quoted
 from symattn.documents.article import Block, Contents
-from symattn.documents.lines import unified
 from symattn.documents.listings import listing
 from symattn.documents.quoted import Node, Quoted
 from symattn.documents.text import Text
@@ -121,7 +120,8 @@ def _text(where: str, node: Node, faults: Faults) -> Text:
     if wrong:
         message = f"expected text, or a list of lines, found {_kind(wrong[0])}"
         faults.append(Fault(where, message))
-    return unified(Text.joined([part.text for part in parts if isinstance(part, Quoted)]))
+    whole = Text.joined([part.text for part in parts if isinstance(part, Quoted)])
+    return whole.with_plain_ends()
 
 
 def _output(where: str, output: Node, faults: Faults) -> Iterator[Block]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from symattn.documents import markdown, repair
 from symattn.documents.article import Block, Contents, Part
 from symattn.documents.inline import formulas, note
-from symattn.documents.lines import divided
 from symattn.documents.listings import listing
 from symattn.documents.text import Text
 from symattn.documents.titles import (
@@ -86,7 +85,7 @@ class _Line:
 
 class _Reader:
     def __init__(self, text: Text) -> None:
-        self.lines = [_Line(line, line.string.rstrip("\n")) for line in divided(text)]
+        self.lines = [_Line(line, line.string.rstrip("\n")) for line in text.lines(keepends=True)]
         self.found: list[Block] = []
         self.closed = max(
             (k for k, item in enumerate(self.lines) if "-->" in item.string), default=-1

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain, pairwise, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from typing import NamedTuple
 
-from symattn.documents.article import Article, Block, Part
+from symattn.documents.article import Article, Part
 from symattn.documents.text import Span, Text
 from symattn.numbers.printed import Printed
 from symattn.spelling import MINUSES, SIGN, SUPERSCRIPTS
@@ -92,7 +92,7 @@ class Rewriter:
 
     def __init__(self, article: Article) -> None:
         self._source = article.source
-        parts = [part for block in article.blocks for part in _parts(block) if len(part.text)]
+        parts = [part for block in article.blocks for part in block.all_parts if len(part.text)]
         self._parts = sorted(parts, key=lambda part: part.text.starts[0])
         self._starts = [part.text.starts[0] for part in self._parts]
         pages = [self._source] if article.form == "html" else []
@@ -157,10 +157,6 @@ class Rewriter:
 def _cut(text: Text, span: Span) -> Text:
     """What a text has from a piece of the file."""
     return text[bisect_left(text.starts, span.start) : bisect_right(text.ends, span.end)]
-
-
-def _parts(block: Block) -> Iterable[Part]:
-    return chain(block.parts, (part for row in block.rows for cell in row for part in cell.parts))
 
 
 def _read(text: Text, printed: Printed) -> _Written | None:
@@ -231,11 +227,11 @@ class _Written(NamedTuple):
         point = len(digits) - len(self.part)
         number = self._before_point(source, digits[:point])
         number += self._behind_point(source, digits[point:])
-        start, end = self._raw(self.first, self.last + 1)
+        start, end = self.text.span(self.first, self.last + 1)
         head, tail = source[span.start : start], source[end : span.end]
         sign = self.text.string[self.sign : self.first][:1]
         if count < 0 and sign == "+":
-            at, after = self._raw(self.sign, self.sign + 1)
+            at, after = self.text.span(self.sign, self.sign + 1)
             head = source[span.start : at] + minus + source[after:start]
         elif count < 0 and not _is_minus(sign):
             number = minus + number
@@ -243,7 +239,7 @@ class _Written(NamedTuple):
             if _OPERATOR.search(before) or source[span.end : span.end + 1] == "^":
                 number, tail = f"({number}", f"{tail})"
         elif count >= 0 and _is_minus(sign):
-            at, after = self._raw(*_braced(self.text.string, self.sign))
+            at, after = self.text.span(*_braced(self.text.string, self.sign))
             glued = source[:at][-1:].isalnum() and not source[after:start].strip()
             head = source[span.start : at] + " " * glued + source[after:start]
         return Edit(span, head + number + tail)
@@ -255,7 +251,7 @@ class _Written(NamedTuple):
         count = len(self.whole)
         if count > 1 and self.text.string[self.whole[0]] == "0":
             whole = whole.zfill(count)
-        between = [source[slice(*self._raw(i + 1, j))] for i, j in pairwise(self.whole)]
+        between = [source[slice(*self.text.span(i + 1, j))] for i, j in pairwise(self.whole)]
         if len(whole) != count:
             # In groups of three, if it was in groups.
             separator = next(filter(None, between), "")
@@ -270,13 +266,9 @@ class _Written(NamedTuple):
         start = self.whole[-1] + 1 if self.whole else self.first
         text = ""
         for place, digit in zip(self.part, part, strict=True):
-            text += source[slice(*self._raw(start, place))] + digit
+            text += source[slice(*self.text.span(start, place))] + digit
             start = place + 1
         return text
-
-    def _raw(self, i: int, j: int) -> Span:
-        """The piece of the file that characters come from."""
-        return self.text.span(i, j)
 
 
 def _braced(string: str, sign: int) -> tuple[int, int]:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+_LINE_END = re.compile(r"\r\n?")
+
 
 class Span(NamedTuple):
     """Characters of a file, from ``start`` to before ``end``, counted from 0."""
@@ -144,9 +146,24 @@ class Text:
         """Without the white space behind it."""
         return self[: len(self.string.rstrip())]
 
-    def lines(self) -> Iterator[Text]:
-        """Its lines, without their ends."""
+    def lines(self, keepends: bool = False) -> Iterator[Text]:
+        """Its lines, with or without the ``\\n`` at their ends; no other sign ends one.
+
+        >>> [str(line) for line in Text.whole("a\\n\\nb\\n").lines()]
+        ['a', '', 'b']
+        """
         start = 0
-        for line in self.string.splitlines(keepends=True):
-            yield self[start : start + len(line.rstrip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"))]
-            start += len(line)
+        while start < len(self):
+            end = self.string.find("\n", start) + 1 or len(self)
+            line = self[start:end]
+            yield line if keepends else line[: len(line.string.rstrip("\n"))]
+            start = end
+
+    def with_plain_ends(self) -> Text:
+        """With ``\\n`` at the end of each line, however the file ends its lines.
+
+        >>> text = Text.whole("a\\r\\nb").with_plain_ends()
+        >>> str(text), text.span(1, 2)
+        ('a\\nb', Span(start=1, end=3))
+        """
+        return self.sub(_LINE_END, "\n")

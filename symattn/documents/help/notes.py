@@ -25,7 +25,6 @@ from symattn import syntax
 from symattn.documents.article import Article, Block
 from symattn.documents.help.draft import Draft, lines, listed, numbers
 from symattn.documents.help.model import Said
-from symattn.documents.help.places import span
 from symattn.documents.text import Span
 from symattn.errors import Malformed, alike, short
 from symattn.limits import CHARACTERS, NOTES
@@ -64,7 +63,7 @@ class _Notes:
         self.article = article
         self.draft = draft
         self.open: _Note | None = None
-        self.spans = [span(block) for block in article.blocks]
+        self.spans = [block.span for block in article.blocks]
         self.following = _next(article.blocks, lambda kind: kind != "note")
         self.headings = _next(article.blocks, lambda kind: kind == "heading")
 
