@@ -60,7 +60,7 @@ def arrays(text: Text) -> Iterator[Written]:
     string = text.string
     at = 0
     while (start := string.find("[", at)) >= 0:
-        array = None if start and _is_index(string[start - 1]) else _Scanner(text, start).array()
+        array = None if start and is_index(string[start - 1]) else _Scanner(text, start).array()
         if array is None:
             at = start + 1
         else:
@@ -71,7 +71,8 @@ def arrays(text: Text) -> Iterator[Written]:
                 at = array.end
 
 
-def _is_index(before: str) -> bool:
+def is_index(before: str) -> bool:
+    """Whether a bracket behind that character indexes what stands before it."""
     return before.isalnum() or before in "_])"
 
 

@@ -7,29 +7,15 @@ Every such array is written as one line, each character with its place, for
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import accumulate
 
 from symattn import syntax
 from symattn.documents import brackets, columns
-from symattn.documents.columns import Stacked
+from symattn.documents.columns import Line
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Table, Words, walk
 from symattn.spelling import is_figure
-
-#: Labels of the rows and of the columns of arrays, by the arrays' places.
-Said = tuple[tuple[Span, tuple[str, ...], tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line as it is to be read, which lines ``first`` to ``last`` are; ``said`` has
-    the labels of arrays in it."""
-
-    text: Text
-    first: int
-    last: int
-    said: Said = ()
 
 
 def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Line]:
@@ -41,9 +27,9 @@ def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Line
     """
     at = 0
     for stack in columns.beside(lines):
-        yield from _single(lines, at, stack.first, are_printed)
-        yield from _stacked(stack, 0)
-        at = stack.last + 1
+        yield from _single(lines, at, stack[0].first, are_printed)
+        yield from stack
+        at = stack[0].last + 1
     yield from _single(lines, at, len(lines), are_printed)
 
 
@@ -66,18 +52,11 @@ def _under(lines: Sequence[Text], run: Sequence[Line], are_printed: bool) -> Ite
         return
     first, at = run[0].first, 0
     for stack in columns.under(lines[first : first + len(run)], are_printed):
-        yield from run[at : stack.first]
-        yield from _stacked(stack, first)
-        at = stack.last + 1
+        yield from run[at : stack[0].first]
+        for line in stack:
+            yield replace(line, first=first + line.first, last=first + line.last)
+        at = stack[0].last + 1
     yield from run[at:]
-
-
-def _stacked(stack: Stacked, first: int) -> Iterator[Line]:
-    for text in stack.lines:
-        labels: Said = ()
-        if stack.rows_said or stack.columns_said:
-            labels = ((text.span(), stack.rows_said, stack.columns_said),)
-        yield Line(text, first + stack.first, first + stack.last, labels)
 
 
 def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from symattn.documents import printouts
-from symattn.documents.grids import Line, flattened, of_table
+from symattn.documents.columns import Line
+from symattn.documents.grids import flattened, of_table
 from symattn.documents.text import Span, Text
 from symattn.documents.trees import Chain, Figure, Labelled, Table, Words, walk
 
