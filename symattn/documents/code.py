@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from symattn import syntax
 from symattn.documents import printouts
 from symattn.documents.article import Block
+from symattn.documents.listings import session
 from symattn.documents.notation import read_parts
 from symattn.documents.python import source
 from symattn.documents.python.following import Event, Program
@@ -34,10 +35,6 @@ _SPELT = {"<-": "=", "%*%": "@"}
 #: The head of a function, and how many statements its body may have.
 _HEAD = re.compile(r"def [^\n]*:[ \t]*+(?:\#[^\n]*+)?\n?")
 _BODY = 40
-#: Prompts of interactive Python: of a statement, of a line that goes on with it.
-_PROMPT = re.compile(r"[ \t]*+(?:>>>(?: |$)|In ?\[[0-9 ]*+\]: ?)")
-_MORE = re.compile(r"[ \t]*+(?:\.\.\.(?: |$)|\.\.\.: ?)")
-_RESULT = re.compile(r"[ \t]*+Out ?\[[0-9 ]*+\]: ?")
 #: A comment that says what is printed: ``# -> 0.5``, ``#> 0.5``, ``# = 0.5``, ``# Output: 0.5``.
 _GIVES = re.compile(r"[ \t]*+(?:-+>|=+>|>+|→|⇒|=|≈|(?i:output|prints|result|out)[ \t]*+:)[ \t]*+")
 
@@ -55,9 +52,16 @@ class Codes:
         member, marked :attr:`~symattn.documents.trees.Chain.is_code`, for what it shows.
         """
         text = block.text
-        if _transcribed(text):
-            return tuple(self._transcript(text))
-        return tuple(self._code(text, block.language))
+        if not (turns := session(text)):
+            return tuple(self._code(text, block.language))
+        language = "r" if _R.match(block.language) else "python"
+        passages: list[Passage] = []
+        for kind, turn in turns:
+            if kind == "code":
+                passages += self._code(turn, language)
+            else:
+                passages += printouts.passages(list(turn.lines()), "output")
+        return tuple(passages)
 
     def _code(self, text: Text, language: str) -> Iterator[Passage]:
         if _R.match(language):
@@ -143,33 +147,9 @@ class Codes:
             if run and line != previous + 1:
                 yield from printouts.passages(run, "code")
                 run = []
-            gives = re.match(r"[ \t]*+>", text.string)
-            run.append(text[gives.end() if gives else 0 :])
+            run.append(text)
             previous = line
         yield from printouts.passages(run, "code")
-
-    def _transcript(self, text: Text) -> Iterator[Passage]:
-        """Statements behind prompts, and the lines that they printed."""
-        statement: list[Text] = []
-        printed: list[Text] = []
-        for line in text.lines():
-            prompt, more = _PROMPT.match(line.string), _MORE.match(line.string)
-            if prompt or (more and statement and not printed):
-                if prompt and (statement or printed):
-                    yield from self._exchange(statement, printed)
-                    statement, printed = [], []
-                marker = prompt or more
-                assert marker is not None
-                statement.append(line[marker.end() :])
-            else:
-                result = _RESULT.match(line.string)
-                printed.append(line[result.end() if result else 0 :])
-        yield from self._exchange(statement, printed)
-
-    def _exchange(self, statement: Sequence[Text], printed: Sequence[Text]) -> Iterator[Passage]:
-        if statement:
-            yield from self._code(Text.joined(statement, "\n"), "python")
-        yield from printouts.passages(printed, "output")
 
 
 def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, Source | None]]:
@@ -193,10 +173,6 @@ def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, Source | None]]:
 def passages(block: Block) -> tuple[Passage, ...]:
     """What one block of code says by itself; see :class:`Codes`."""
     return Codes().passages(block)
-
-
-def _transcribed(text: Text) -> bool:
-    return any(_PROMPT.match(line) for line in text.string.splitlines())
 
 
 def _is_program(parsed: Source) -> bool:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from itertools import groupby
+from typing import Literal
 
 from symattn.documents.article import Block, BlockKind, Part
 from symattn.documents.text import Text
 from symattn.spelling import ENTRY
+
+#: What a piece of a session is.
+Turn = Literal["code", "output"]
 
 #: Languages of listings whose author says that they were printed, or says nothing.
 _PRINTED = frozenset(("output", "stdout", "out", "result", "console-output"))
@@ -16,8 +20,12 @@ _ASSIGNMENT = re.compile(r"(?m)^[ \t]*+(?:[^\W\d]\w*+)(?:\.\w++|\[[^\]\n]*+\])*+
 #: Arrays as NumPy and its like print them: numbers without commas between them.
 _ARRAY = re.compile(rf"\[[ \t]*+{ENTRY}[ \t]++{ENTRY}")
 _TENSOR = re.compile(r"(?m)^[ \t]*+(?:tensor|array|Array|<tf\.Tensor)\(")
-_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |\Z)|In ?\[[0-9]*\]: ?")
-_ANSWER = re.compile(r"#> ?|Out\[[0-9]*\]:")
+#: Prompts of interactive Python: of a statement, of a line that goes on with it.
+_PROMPT = re.compile(r"[ \t]*+(?:>>>(?: |$)|In ?\[[0-9 ]*+\]: ?)")
+_MORE = re.compile(r"[ \t]*+(?:\.\.\.(?: |$)|\.\.\.: ?)")
+_RESULT = re.compile(r"[ \t]*+Out ?\[[0-9 ]*+\]: ?")
+#: What R's sessions have before what was printed.
+_ANSWER = re.compile(r"#> ?")
 
 
 def listing(
@@ -31,22 +39,20 @@ def listing(
     ['code', 'output']
     """
     language = language.lower()
+    if turns := session(text):
+        blocks = [_block(kind, typed, language, tags) for kind, typed in turns]
+        return [block for block in blocks if block.text.string.strip()]
     lines = list(text.lines(keepends=True))
-    if any(line.string.startswith(">>> ") for line in lines) or any(
-        line.string.startswith("#>") for line in lines
-    ):
-        return _session(lines, language, tags)
     kind: BlockKind = "code"
     if language in _PRINTED or (language in _UNSAID and _is_printed(text.string, after_code)):
         kind = "output"
         lines = _without_marks(lines)
-    block = _block(kind, lines, language, tags)
+    block = _block(kind, Text.joined(lines), language, tags)
     return [block] if block.text.string.strip() else []
 
 
-def _block(kind: BlockKind, lines: list[Text], language: str, tags: tuple[str, ...]) -> Block:
-    text = Text.joined(lines).rstripped()
-    return Block(kind, (Part("code", text),), language=language, tags=tags)
+def _block(kind: BlockKind, text: Text, language: str, tags: tuple[str, ...]) -> Block:
+    return Block(kind, (Part("code", text.rstripped()),), language=language, tags=tags)
 
 
 def _is_printed(string: str, after_code: bool) -> bool:
@@ -64,20 +70,24 @@ def _without_marks(lines: list[Text]) -> list[Text]:
     return lines
 
 
-def _session(lines: list[Text], language: str, tags: tuple[str, ...]) -> list[Block]:
-    """A session: its prompts taken off, what was typed and what was printed told apart."""
-    has_prompts = any(line.string.startswith(">>> ") for line in lines)
+def session(text: Text) -> list[tuple[Turn, Text]]:
+    """What was typed and what was printed in turn, without prompts; none of what is no session.
 
-    def said(line: Text) -> tuple[BlockKind, Text]:
+    >>> [(kind, str(turn)) for kind, turn in session(Text.whole(">>> 1 + 1\\n2"))]
+    [('code', '1 + 1\\n'), ('output', '2')]
+    """
+    lines = list(text.lines(keepends=True))
+    has_prompts = any(_PROMPT.match(line.string) for line in lines)
+    if not has_prompts and not any(_ANSWER.match(line.string) for line in lines):
+        return []
+    turns: list[tuple[Turn, Text]] = []
+    for line in lines:
+        marker = (_RESULT if has_prompts else _ANSWER).match(line.string)
+        kind: Turn = "code" if marker is None and not has_prompts else "output"
         if has_prompts:
-            prompt = _PROMPT.match(line.string)
-            return ("code", line[prompt.end() :]) if prompt else ("output", line)
-        answer = _ANSWER.match(line.string)
-        return ("output", line[answer.end() :]) if answer else ("code", line)
-
-    pairs = [said(line) for line in lines]
-    blocks = [
-        _block(kind, [line for _, line in group], language, tags)
-        for kind, group in groupby(pairs, key=lambda pair: pair[0])
-    ]
-    return [block for block in blocks if block.text.string.strip()]
+            goes_on = turns and turns[-1][0] == "code" and _MORE.match(line.string)
+            if prompt := _PROMPT.match(line.string) or goes_on:
+                kind, marker = "code", prompt
+        turns.append((kind, line[marker.end() :] if marker else line))
+    groups = groupby(turns, key=lambda turn: turn[0])
+    return [(kind, Text.joined(line for _, line in group)) for kind, group in groups]
