@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,8 @@ BlockKind = Literal["heading", "prose", "formula", "code", "output", "table", "n
 
 #: The forms of articles.
 Form = Literal["markdown", "notebook", "latex", "html", "text", "pdf"]
+
+_WITHIN: Mapping[BlockKind, PartKind] = {"formula": "math", "code": "code", "output": "code"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,11 @@ class Block:
     level: int = 0
     language: str = ""
     tags: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, kind: BlockKind, text: Text, language: str = "") -> Block:
+        """A block of one part: a formula, code, what it printed, or a note."""
+        return cls(kind, (Part(_WITHIN.get(kind, "text"), text),), language=language)
 
     @property
     def text(self) -> Text:

@@ -103,8 +103,6 @@ class _Refused(Exception):
 
 
 class _Scanner:
-    """Reads one array, from its first bracket on."""
-
     def __init__(self, text: Text, start: int) -> None:
         self.text = text
         self.start = start
@@ -206,5 +204,4 @@ class _Scanner:
 
 
 def _is_cut(written: Text | str) -> bool:
-    """Whether it stands for entries that are not printed."""
     return str(written) in ("...", "…")

@@ -91,8 +91,6 @@ class Codes:
         yield from printouts.passages(waiting, "code")
 
     def _followed(self, piece: Text, parsed: Source) -> Sequence[Event]:
-        """What a piece of Python says."""
-
         def unread(why: str) -> Event:
             return Event(parsed, parsed.body[-1], (alone(opaque(why, piece)),))
 
@@ -188,7 +186,6 @@ def _is_program(parsed: Source) -> bool:
 
 
 def _labels(pieces: Sequence[Piece]) -> Iterator[str]:
-    """The labels of the rows of arrays in chains."""
     for piece in pieces:
         if isinstance(piece, Chain):
             for member in piece.members:
@@ -196,7 +193,6 @@ def _labels(pieces: Sequence[Piece]) -> Iterator[str]:
 
 
 def _is_result(member: object) -> bool:
-    """Whether it is a value: numbers alone."""
     match member:
         case syntax.Literal() | syntax.Array() | syntax.Negative(syntax.Literal()):
             return True

@@ -53,8 +53,6 @@ Stacked = Sequence[Line]
 
 @dataclass(frozen=True)
 class _Segment:
-    """A row of an array in a line."""
-
     start: int
     end: int
     left: str
@@ -224,7 +222,6 @@ def _stacked(lines: Sequence[Text], first: int, free: int, are_printed: bool) ->
 
 
 def _is_under(above: _CutLine, line: _CutLine) -> bool:
-    """Whether the rows of a line stand under those of the line above."""
     return len(above.segments) == len(line.segments) and all(
         segment.start < other.end
         and other.start < segment.end
@@ -235,7 +232,6 @@ def _is_under(above: _CutLine, line: _CutLine) -> bool:
 
 
 def _alike(segment: _Segment, other: _Segment) -> bool:
-    """Whether two rows are in brackets of one kind."""
     plain = "[(|"
     return segment.left == other.left or (segment.left not in plain and other.left not in plain)
 
@@ -256,8 +252,6 @@ def _is_label(text: str) -> bool:
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of words and then of numbers."""
-
     label: str
     numbers: tuple[Text, ...]
 

@@ -184,7 +184,6 @@ def _read(form: Form, text: Text) -> Contents:
 
 
 def _heading(blocks: tuple[Block, ...]) -> str:
-    """The first heading of the highest level."""
     headings = [block for block in blocks if block.kind == "heading"]
     first = min(headings, key=lambda block: block.level, default=None)
     return " ".join(str(first.text).split()) if first else ""

@@ -130,7 +130,6 @@ def _are_counted(
 
 
 def _figure(cell: Sequence[Words | Chain]) -> Figure | None:
-    """The lone figure that a cell holds."""
     match list(cell):
         case [Chain(members=(Figure() as figure,))]:
             return figure
@@ -140,7 +139,6 @@ def _figure(cell: Sequence[Words | Chain]) -> Figure | None:
 
 
 def _said(cell: Sequence[Words | Chain]) -> str:
-    """The text of a cell that is a label."""
     return " ".join(
         piece.text.strip() if isinstance(piece, Words) else _written(piece) for piece in cell
     )

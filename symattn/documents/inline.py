@@ -219,7 +219,6 @@ class _Scan:
     # -- formulas ----------------------------------------------------------------
 
     def _formula(self, start: int, end: int, opened: int, closed: int) -> None:
-        """A formula from ``start`` to ``end``, with marks from ``opened`` to ``closed``."""
         text = repair.formula(self.text[start:end].stripped())
         self.out.append(Piece("display" if self._is_alone(opened, closed) else "math", text))
 
@@ -407,7 +406,6 @@ class _Scan:
         return tag.end()
 
     def _raised(self, raised: re.Match[str]) -> None:
-        """What stands higher or lower, as notation has it."""
         sign = "_" if raised[1].lower() == "sub" else "^"
         opening = self.text.span(raised.start(), raised.start(2))
         closing = self.text.span(raised.end(2), raised.end())

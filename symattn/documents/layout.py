@@ -45,8 +45,6 @@ class Rule:
 
 @dataclass(frozen=True)
 class _Fence:
-    """A bracket: its pieces stand above each other."""
-
     pieces: tuple[Sign, ...]
 
     @property
@@ -318,7 +316,6 @@ def _set(words: list[Sign]) -> list[str]:
 
 
 def _line(row: Iterable[Sign]) -> str:
-    """Words of one line with the space between them."""
     text, right = "", None
     for word in sorted(row, key=lambda word: word.left):
         gap = 0.0 if right is None else word.left - right

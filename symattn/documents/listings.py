@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Literal
 
@@ -29,11 +30,11 @@ _ANSWER = re.compile(r"#> ?")
 
 
 def listing(
-    text: Text, language: str = "", after_code: bool = False, tags: tuple[str, ...] = ()
+    text: Text, language: str = "", tags: tuple[str, ...] = (), before: Sequence[Block] = ()
 ) -> list[Block]:
     """The blocks of a listing: code, output, or both where it is a session.
 
-    ``after_code`` says that code stands right before it.
+    ``before`` are the blocks that stand before it: what follows code was printed by it.
 
     >>> [block.kind for block in listing(Text.whole(">>> 1 + 1\\n2"))]
     ['code', 'output']
@@ -44,7 +45,7 @@ def listing(
         return [block for block in blocks if block.text.string.strip()]
     lines = list(text.lines(keepends=True))
     kind: BlockKind = "code"
-    if language in _PRINTED or (language in _UNSAID and _is_printed(text.string, after_code)):
+    if language in _PRINTED or (language in _UNSAID and _is_printed(text.string, before)):
         kind = "output"
         lines = _without_marks(lines)
     block = _block(kind, Text.joined(lines), language, tags)
@@ -55,10 +56,11 @@ def _block(kind: BlockKind, text: Text, language: str, tags: tuple[str, ...]) ->
     return Block(kind, (Part("code", text.rstripped()),), language=language, tags=tags)
 
 
-def _is_printed(string: str, after_code: bool) -> bool:
+def _is_printed(string: str, before: Sequence[Block]) -> bool:
     """Whether a listing of no language is what code printed."""
     if _ARRAY.search(string):
         return True
+    after_code = bool(before) and before[-1].kind == "code"
     has_assignment = _ASSIGNMENT.search(string) is not None
     return not has_assignment and (after_code or _TENSOR.search(string) is not None)
 

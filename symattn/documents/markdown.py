@@ -153,14 +153,13 @@ class _Reader:
         self._words(text)
 
     def _words(self, text: Text) -> None:
-        """Prose, with the formulas that stand by themselves."""
         run: list[Piece] = []
         for piece in pieces(text, self.labels):
             if piece.kind in ("display", "note"):
                 self._prose(run)
                 run = []
             if piece.kind == "display":
-                self.found.append(Block("formula", (Part("math", piece.text),)))
+                self.found.append(Block.of("formula", piece.text))
             elif piece.kind == "note":
                 self.found += _notes([piece])
             else:
@@ -176,7 +175,7 @@ class _Reader:
     def _formula(self, text: Text) -> None:
         stripped = text.stripped()
         if stripped:
-            self.found.append(Block("formula", (Part("math", repair.formula(stripped)),)))
+            self.found.append(Block.of("formula", repair.formula(stripped)))
 
     def _other(self, token: Token) -> None:
         if token.type == "display":
@@ -223,8 +222,7 @@ class _Reader:
             self._listing(text, "")
 
     def _listing(self, text: Text, language: str) -> None:
-        after_code = bool(self.found) and self.found[-1].kind == "code"
-        self.found += listing(text, language, after_code)
+        self.found += listing(text, language, before=self.found)
 
     def _fence(self, token: Token) -> None:
         text = self._placed(token)
@@ -315,4 +313,4 @@ def _parts(pieces: list[Piece]) -> tuple[Part, ...]:
 
 
 def _notes(pieces: list[Piece]) -> list[Block]:
-    return [Block("note", (Part("text", piece.text),)) for piece in pieces if piece.kind == "note"]
+    return [Block.of("note", piece.text) for piece in pieces if piece.kind == "note"]

@@ -67,7 +67,6 @@ def _kind(node: Node) -> str:
 
 
 def _language(notebook: Node) -> str:
-    """The language of a notebook's code."""
     for keys in (("language_info", "name"), ("kernelspec", "language")):
         node: Node = _get(notebook, "metadata")
         for key in keys:

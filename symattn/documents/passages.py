@@ -37,13 +37,11 @@ def passages(article: Article) -> tuple[Passage, ...]:
 
 
 def _unread(block: Block, why: str) -> Passage:
-    """A block that isn't understood."""
     member = opaque(why, *(part.text for part in block.all_parts))
     return Passage(block.kind, (alone(member),), block.level, block.tags)
 
 
 def _of_block(block: Block, is_text: bool, codes: Codes) -> Iterator[Passage]:
-    """The passages of a block."""
     match block.kind:
         case "table":
             yield Passage("table", (_table(block),), tags=block.tags)
@@ -101,7 +99,6 @@ def _logical(text: Text) -> Iterator[Text]:
 
 
 def _table(block: Block) -> Table:
-    """A table, its cells read."""
     head = [row for row in block.rows if row and all(cell.is_head for cell in row)]
     rows = [row for row in block.rows if row not in head]
     return Table(_row(head[0]) if head else (), tuple(map(_row, rows)), block.span)

@@ -135,7 +135,7 @@ class _Reader:
         while _NOTE.match(text.string, done) and (closed := text.string.find("-->", done)) >= 0:
             start = text.string.index("<!--", done) + 4
             if (message := note(text[start:closed])) is not None:
-                self.found.append(Block("note", (Part("text", message),)))
+                self.found.append(Block.of("note", message))
             done = closed + 3
         rest = text[done:]
         self.lines[end] = _Line(rest, rest.string.rstrip("\n"))
@@ -155,7 +155,6 @@ class _Reader:
         return word if word in _LANGUAGES and follows else ""
 
     def _announced(self, at: int, language: str) -> int:
-        """Code below the line that names its language."""
         at += 1
         while at < len(self.lines) and _COPY.fullmatch(self.lines[at].string):
             at += 1
@@ -213,13 +212,11 @@ class _Reader:
         return last + 1
 
     def _code(self, text: Text, language: str) -> None:
-        after_code = bool(self.found) and self.found[-1].kind == "code"
-        self.found += listing(text, language, after_code)
+        self.found += listing(text, language, before=self.found)
 
     # -- lines that stand together ----------------------------------------------------
 
     def _group(self, at: int, end: int) -> None:
-        """Lines between blank ones."""
         lines = self.lines[at:end]
         if any(_RULE.match(line.string) for line in lines[1:2]):
             self.found += markdown.blocks(_text(lines))
@@ -292,7 +289,6 @@ class _Reader:
         return self._below if is_name(title) else 0
 
     def _is_item(self, at: int, item: re.Match[str]) -> bool:
-        """Whether the next line or the last one is an item of the same list."""
         number = int(item[1])
         after = next((line for line in self.lines[at + 1 : at + 4] if not line.is_blank), None)
         before = next(
@@ -336,7 +332,7 @@ class _Reader:
             if piece.kind == "display":
                 self._put(parts)
                 parts = []
-                self.found.append(Block("formula", (Part("math", piece.text),)))
+                self.found.append(Block.of("formula", piece.text))
             elif piece.kind != "note":
                 parts.append(Part(piece.kind, piece.text))
         self._put(parts)
@@ -358,7 +354,6 @@ def _parts(text: Text) -> tuple[Part, ...]:
 
 
 def _in_formula(lines: list[_Line]) -> bool:
-    """Whether a formula of several lines is open after these."""
     return sum(line.string.count("$$") for line in lines) % 2 == 1
 
 
@@ -372,7 +367,6 @@ def _is_stuck(rest: str, is_sure: bool, number: int) -> bool:
 
 
 def _is_columned(line: _Line) -> bool:
-    """Whether blanks set its pieces in columns."""
     return GAP.search(line.string.strip()) is not None or line.string.startswith("    ")
 
 

@@ -70,7 +70,6 @@ def _back(word: str, page: str) -> str:
 
 
 def _bytes(word: str, page: str) -> bytes:
-    """The bytes of a run that was read in a code page."""
     try:
         return word.encode(page)
     except UnicodeEncodeError:

@@ -147,7 +147,6 @@ class Rewriter:
         return Text.whole(self._source)[span.start : span.end]
 
     def _part(self, span: Span) -> Part | None:
-        """The part that a piece of the file was read in."""
         place = bisect_right(self._starts, span.start) - 1
         if place < 0 or _cut(self._parts[place].text, span).span() != span:
             return None
@@ -155,12 +154,10 @@ class Rewriter:
 
 
 def _cut(text: Text, span: Span) -> Text:
-    """What a text has from a piece of the file."""
     return text[bisect_left(text.starts, span.start) : bisect_right(text.ends, span.end)]
 
 
 def _read(text: Text, printed: Printed) -> _Written | None:
-    """The figure in a text; None where that is another."""
     plain = _PLAIN.match(printed.text)
     before = _BEFORE.match(text.string)
     if plain is None or before is None or _is_minus(plain[1]) != _is_minus(before[1]):

@@ -83,7 +83,6 @@ def decoded(content: bytes) -> str:
 
 
 def _invalid(message: str) -> Fault:
-    """What tomllib says, its line told apart."""
     match = re.fullmatch(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", message, re.DOTALL)
     if match is None:
         return Fault("", f"not valid TOML: {message}")

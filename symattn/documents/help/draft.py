@@ -210,7 +210,6 @@ def _is_number(tree: syntax.Tree) -> bool:
 
 
 def _loss(key: str, value: object) -> object:
-    """A value of the table ``loss``, numbers as texts."""
     if key == "upstream":
         read_rows(value, symbols=True)
         return texts(value)

@@ -46,8 +46,6 @@ _WORDS = ("ignore", "ignore begin", "ignore end", "count from 0", "count from 1"
 
 @dataclass(frozen=True)
 class _Note:
-    """A line of a note, and the number of the block that it is."""
-
     text: str
     said: Said
     block: int
@@ -166,7 +164,6 @@ class _Notes:
         self.draft.print(self._ahead(note), parts, note.said)
 
     def _ahead(self, note: _Note) -> Span:
-        """All that comes behind a note."""
         return Span(_end(note), len(self.article.source))
 
     def _section(self, note: _Note) -> Span:
@@ -177,7 +174,6 @@ class _Notes:
 
 
 def _numbers(text: str) -> object:
-    """The numbers that a text is, else None."""
     try:
         return numbers(syntax.parse(text))
     except Malformed:
@@ -190,7 +186,6 @@ def _end(note: _Note) -> int:
 
 
 def _plain(text: str) -> str:
-    """Text without the quotes around it."""
     quoted = _QUOTED.match(text.strip())
     return quoted[2] if quoted else text.strip()
 

@@ -42,8 +42,6 @@ _SCRIPTS = 8
 
 
 class _Open(NamedTuple):
-    """An element that is open, and what is done where it ends."""
-
     name: str
     end: Callable[[Span], None] | None
 
@@ -163,7 +161,6 @@ class Body:
         self._counts[name] = self._counts.get(name, 0) + 1
 
     def _close(self, tag: Tag) -> None:
-        """End an element, and those in it that were not ended."""
         name = tag.name
         if self._counts.get(name):
             at = len(self._open) - 1
@@ -271,7 +268,6 @@ class Body:
         self._emit(kind, here.end())
 
     def _pieces(self, parts: tuple[Part, ...]) -> Iterator[tuple[PartKind | Display, Text]]:
-        """Parts, with the formulas in their text."""
         for part in parts:
             if part.kind != "text":
                 yield part.kind, part.text

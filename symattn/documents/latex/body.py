@@ -70,7 +70,6 @@ class Body:
         return Contents(tuple(self._blocks), self._title, tuple(self._notes))
 
     def _read(self, token: Text) -> None:
-        """Take one token of text, with what belongs to it."""
         string = token.string
         match string[0]:
             case "\\":
@@ -103,7 +102,6 @@ class Body:
         self._here.add(token)
 
     def _say(self, string: str, token: Text) -> None:
-        """Add what a token stands for."""
         self._here.add(Text.at(string, token.span()))
 
     def _break(self, token: Text) -> None:
@@ -125,7 +123,7 @@ class Body:
     def _note(self, token: Text) -> None:
         """A note stands before the block that it stands in."""
         text = token[token.string.index(":") + 1 :].stripped()
-        self._blocks.append(Block("note", (Part("text", text),)))
+        self._blocks.append(Block.of("note", text))
 
     # -- groups -----------------------------------------------------------------------
 
@@ -162,7 +160,6 @@ class Body:
         self._title = " ".join("".join(part.text.string for part in parts).split())
 
     def _kind(self, kind: PartKind) -> None:
-        """Read an argument as parts of a kind."""
         old = self._here.kind
         if self._argument(lambda: setattr(self._here, "kind", old)):
             self._here.kind = kind
@@ -220,7 +217,6 @@ class Body:
             self._drop_options()
 
     def _drop_options(self) -> None:
-        """Leave out options right behind a command."""
         token = self._stream.raw()
         self._stream.push([token] if token else [])
         if token is not None and token.string == "[":
@@ -286,7 +282,7 @@ class Body:
         text, language = shown(token)
         if not token.string.startswith(("\\begin{comment", "\\begin{filecontents")):
             self._flush()
-            self._blocks.append(Block("code", (Part("code", text),), language=language))
+            self._blocks.append(Block.of("code", text, language=language))
 
     # -- formulas ---------------------------------------------------------------------
 
@@ -318,7 +314,7 @@ class Body:
             return
         if is_display and self._table is None:
             self._flush()
-            self._blocks.append(Block("formula", (Part("math", text),)))
+            self._blocks.append(Block.of("formula", text))
         else:
             self._here.add(text, "math")
 
