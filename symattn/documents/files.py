@@ -144,7 +144,7 @@ def decoded(data: bytes) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise Malformed(
-            f"not text: byte {error.start}, in line {line}, is no {encoding.upper()}; "
+            f"not text: byte {error.start}, in line {line}, is not valid {encoding.upper()}; "
             "save the file as UTF-8"
         ) from None
     if "\0" in source:

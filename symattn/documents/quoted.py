@@ -59,7 +59,7 @@ def read(source: Text) -> Node:
         message = f"not valid JSON: {error.msg.lower()} at column {error.colno}"
         raise Malformed(Fault("", message, error.lineno)) from None
     except RecursionError:
-        raise Malformed("not JSON that is read: nested too deep") from None
+        raise Malformed("JSON nested too deeply to be read") from None
     return _value(source)
 
 

@@ -10,7 +10,7 @@ from symattn.documents.reading import Open, Reading
 from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Named, Table, walk
 
-_WHY = "nothing that was read says what it is; say it in a note, 'symattn read --help' shows how"
+_WHY = "not defined by anything read; define it in a note, as 'symattn read --help' shows"
 
 
 def undefined(reading: Reading) -> tuple[Open, ...]:

@@ -114,7 +114,7 @@ class Draft:
         """What the article counts rows and columns from."""
         if isinstance(number, bool) or number not in (0, 1):
             actual = repr(short(str(number)))
-            self.fault(origin, f"an article counts from 0 or from 1, found {actual}")
+            self.fault(origin, f"expected to count from 0 or 1, found {actual}")
         elif self._once("count from", origin):
             self.help.count_from = int(str(number))
 
@@ -193,7 +193,7 @@ class Draft:
         place = f"line {before.line}"
         if before.path != origin.path:
             place += f" of {before.path.name}"
-        self.fault(origin, f"{short(what)} is said in {place} already")
+        self.fault(origin, f"{short(what)} is already given in {place}")
         return False
 
 

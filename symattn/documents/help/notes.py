@@ -110,17 +110,19 @@ class _Notes:
     def _ignore(self, which: str, note: _Note) -> None:
         if which == "begin":
             if self.open is not None:
-                self.draft.fault(note.said, f"line {self.open.said.line} began to ignore already")
+                self.draft.fault(
+                    note.said, f"'ignore begin' in line {self.open.said.line} is still open"
+                )
             else:
                 self.open = note
         elif which == "end":
             if self.open is None:
-                self.draft.fault(note.said, "no 'ignore begin' is before")
+                self.draft.fault(note.said, "no 'ignore begin' comes before it")
             else:
                 self.draft.ignore(Span(_end(self.open), _end(note)))
             self.open = None
         elif (following := self.following[note.block]) is None:
-            self.draft.fault(note.said, "nothing follows that could be ignored")
+            self.draft.fault(note.said, "nothing follows it to ignore")
         else:
             self.draft.ignore(self.spans[following])
 

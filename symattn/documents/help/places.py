@@ -70,8 +70,8 @@ class Places:
             return ""
         lines = [str(self.article.place(span.start).line) for span in spans[:_TOLD]]
         more = ", ..." if len(spans) > _TOLD else ""
-        sentence = f"{short(wanted)!r} stands in lines {', '.join(lines)}{more}"
-        return f"{sentence}: expected words that stand there only, or lines"
+        sentence = f"{short(wanted)!r} occurs in lines {', '.join(lines)}{more}"
+        return f"{sentence}: expected words that occur only once, or lines"
 
     def _section(self, where: Span, heading: Block) -> Where:
         """From a heading to the next one that ends its section."""

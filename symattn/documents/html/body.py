@@ -93,7 +93,7 @@ class Body:
         if self._macros.stopped is not None:
             notes.append(MACROS.said(self._source.count("\n", 0, self._macros.stopped.start) + 1))
         if self._lost:
-            notes.append(f"formulas without their sources, not read: {self._lost}")
+            notes.append(f"formulas without a source, not read: {self._lost}")
         return Contents(tuple(self._blocks), self._title, tuple(notes))
 
     # -- elements ---------------------------------------------------------------------
