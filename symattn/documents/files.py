@@ -162,25 +162,18 @@ def _pages(data: bytes) -> tuple[str, str]:
 
 def _read(form: Form, text: Text) -> Contents:
     """What a text of that form holds; only its own reader is loaded."""
-    if form == "markdown":
-        from symattn.documents import markdown
-
-        return markdown.read(text)
-    if form == "notebook":
-        from symattn.documents import notebook
-
-        return notebook.read(text)
-    if form == "latex":
-        from symattn.documents import latex
-
-        return latex.read(text)
-    if form == "html":
-        from symattn.documents import html
-
-        return html.read(text)
-    from symattn.documents import plain
-
-    return plain.read(text)
+    match form:
+        case "markdown":
+            from symattn.documents.markdown import read
+        case "notebook":
+            from symattn.documents.notebook import read
+        case "latex":
+            from symattn.documents.latex import read
+        case "html":
+            from symattn.documents.html import read
+        case _:
+            from symattn.documents.plain import read
+    return read(text)
 
 
 def _heading(blocks: tuple[Block, ...]) -> str:

@@ -44,17 +44,14 @@ def decoded(text: Text) -> Text:
 
 
 def _decoded(text: Text) -> Text:
-    runs = list(_RUN.finditer(text.string))
-    words = {run[0] for run in runs}
-    counts = Counter(run[0] for run in runs)
-    best: tuple[int, dict[str, str]] = (0, {})
-    for page in _CODE_PAGES:
-        repaired = {word: good for word in words if (good := _back(word, page))}
-        hits = sum(counts[word] for word in repaired)
-        if hits > best[0]:
-            best = hits, repaired
-    hits, repaired = best
-    if 2 * hits <= len(runs):
+    counts = Counter(_RUN.findall(text.string))
+
+    def hits(repaired: dict[str, str]) -> int:
+        return sum(counts[word] for word in repaired)
+
+    pages = [{word: good for word in counts if (good := _back(word, page))} for page in _CODE_PAGES]
+    repaired = max(pages, key=hits)
+    if 2 * hits(repaired) <= counts.total():
         return text
     return text.sub(_RUN, lambda run: repaired.get(run[0]))
 

@@ -198,8 +198,8 @@ class _Written(NamedTuple):
     sign: int
 
     @property
-    def last(self) -> int:
-        return [*self.whole, *self.part][-1]
+    def digits(self) -> list[int]:
+        return [*self.whole, *self.part]
 
     def is_one(self) -> bool:
         """Whether nothing but a point and separators stands among the digits."""
@@ -213,9 +213,9 @@ class _Written(NamedTuple):
 
     def stands_in(self, source: str) -> bool:
         """Whether every digit is a character of the file, one after the other."""
-        spans = [self.text.span(k, k + 1) for k in (*self.whole, *self.part)]
+        spans = [self.text.span(k, k + 1) for k in self.digits]
         follow = all(a.end <= b.start for a, b in pairwise(spans))
-        digits = (self.text.string[k] for k in (*self.whole, *self.part))
+        digits = (self.text.string[k] for k in self.digits)
         return follow and all(source[slice(*s)] == d for s, d in zip(spans, digits, strict=True))
 
     def edit(self, source: str, span: Span, count: int, minus: str) -> Edit:
@@ -224,7 +224,7 @@ class _Written(NamedTuple):
         point = len(digits) - len(self.part)
         number = self._before_point(source, digits[:point])
         number += self._behind_point(source, digits[point:])
-        start, end = self.text.span(self.first, self.last + 1)
+        start, end = self.text.span(self.first, self.digits[-1] + 1)
         head, tail = source[span.start : start], source[end : span.end]
         sign = self.text.string[self.sign : self.first][:1]
         if count < 0 and sign == "+":
