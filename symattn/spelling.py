@@ -31,7 +31,8 @@ ENTRY = (
 )
 
 _FIGURE = re.compile(rf"\s*+{SIGN}?+\s*+(?=[.,]?[0-9])[0-9.,]++{POWER_OF_TEN}?+\s*+\\?+%?+\s*+\Z")
-_WHOLE = re.compile(r"[0-9]{1,9}\Z")
+_WHOLE = re.compile(rf"{SIGN}?[0-9]++\Z")
+_SHORT = re.compile(r"[0-9]{1,9}\Z")
 
 
 def is_figure(text: str) -> bool:
@@ -43,13 +44,22 @@ def is_figure(text: str) -> bool:
     return _FIGURE.match(text) is not None
 
 
+def is_whole(text: str) -> bool:
+    """Whether a text is a whole number, perhaps with a sign.
+
+    >>> is_whole("-12"), is_whole("12.0")
+    (True, False)
+    """
+    return _WHOLE.match(text) is not None
+
+
 def whole(text: str) -> int | None:
     """The number that a few digits are; None for any other text.
 
     >>> whole("12"), whole("-1"), whole("²")
     (12, None, None)
     """
-    return int(text) if _WHOLE.match(text) else None
+    return int(text) if _SHORT.match(text) else None
 
 
 def words(text: str) -> frozenset[str]:
