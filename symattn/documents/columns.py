@@ -33,7 +33,7 @@ _WORDS = 4
 
 
 #: Labels of the rows and of the columns of arrays, by the arrays' places.
-Said = tuple[tuple[Span, tuple[str, ...], tuple[str, ...]], ...]
+_Said = tuple[tuple[Span, tuple[str, ...], tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Line:
     text: Text
     first: int
     last: int
-    said: Said = ()
+    said: _Said = ()
 
 
 #: The lines that a few lines with arrays in them amount to; none where there are none.
-Stacked = Sequence[Line]
+_Stacked = Sequence[Line]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class _CutLine:
     around: tuple[Text, ...]
 
 
-def beside(lines: Sequence[Text]) -> Iterator[Stacked]:
+def beside(lines: Sequence[Text]) -> Iterator[_Stacked]:
     """The arrays beside each other whose first rows stand in one line.
 
     >>> lines = [Text.whole("Q = [[1, 0], K = [[2, 0],"), Text.whole("[0, 1]] [0, 2]]")]
@@ -83,7 +83,7 @@ def beside(lines: Sequence[Text]) -> Iterator[Stacked]:
             yield stacked
 
 
-def under(lines: Sequence[Text], are_printed: bool) -> Iterator[Stacked]:
+def under(lines: Sequence[Text], are_printed: bool) -> Iterator[_Stacked]:
     """The arrays whose rows stand under each other; of what a program printed, rows in
     brackets by themselves are several vectors.
 
@@ -120,13 +120,13 @@ def _cut(line: Text) -> _CutLine:
 
 #: What a way to read lines finds from a line on: the arrays there, and the line before
 #: which it need not be tried again.
-_Found = tuple[Stacked, int]
+_Found = tuple[_Stacked, int]
 
 
 # -- arrays beside each other ---------------------------------------------------------
 
 
-def _beside(lines: Sequence[Text], first: int) -> Stacked:
+def _beside(lines: Sequence[Text], first: int) -> _Stacked:
     """Arrays whose first rows stand in one line: ``Q = [[1, 0], K = [[0, 1],``."""
     line = _cut(lines[first])
     opened = [s for s in line.segments if s.left == "[[" and not s.right.startswith("]]")]
@@ -144,7 +144,7 @@ def _beside(lines: Sequence[Text], first: int) -> Stacked:
     return _made(rows, first)
 
 
-def _made(rows: Sequence[_CutLine], first: int) -> Stacked:
+def _made(rows: Sequence[_CutLine], first: int) -> _Stacked:
     """Rows under each other as arrays, with the text that stands between them."""
     arrays = [
         _array([line.segments[k].numbers for line in rows]) for k in range(len(rows[0].segments))
@@ -170,7 +170,7 @@ def _made(rows: Sequence[_CutLine], first: int) -> Stacked:
 
 def _labelled(
     array: Text, first: int, last: int, rows: Sequence[str], columns: tuple[str, ...]
-) -> Stacked:
+) -> _Stacked:
     """An array by itself, with its labels."""
     said = tuple(rows) if any(rows) else ()
     labels = ((array.span(), said, columns),) if said or columns else ()

@@ -23,14 +23,14 @@ from symattn.documents.text import Text
 
 #: Beside the kinds of parts: a formula on lines of its own, and what the author
 #: says to symattn in a comment.
-PieceKind = Literal["text", "math", "code", "display", "note"]
+_PieceKind = Literal["text", "math", "code", "display", "note"]
 
 
 @dataclass(frozen=True)
 class Piece:
     """A piece of a block."""
 
-    kind: PieceKind
+    kind: _PieceKind
     text: Text
 
 

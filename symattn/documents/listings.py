@@ -12,7 +12,7 @@ from symattn.documents.text import Text
 from symattn.spelling import ENTRY
 
 #: What a piece of a session is.
-Turn = Literal["code", "output"]
+_Turn = Literal["code", "output"]
 
 #: Languages of listings whose author says that they were printed, or says nothing.
 _PRINTED = frozenset(("output", "stdout", "out", "result", "console-output"))
@@ -72,7 +72,7 @@ def _without_marks(lines: list[Text]) -> list[Text]:
     return lines
 
 
-def session(text: Text) -> list[tuple[Turn, Text]]:
+def session(text: Text) -> list[tuple[_Turn, Text]]:
     """What was typed and what was printed in turn, without prompts; none of what is no session.
 
     >>> [(kind, str(turn)) for kind, turn in session(Text.whole(">>> 1 + 1\\n2"))]
@@ -82,10 +82,10 @@ def session(text: Text) -> list[tuple[Turn, Text]]:
     has_prompts = any(_PROMPT.match(line.string) for line in lines)
     if not has_prompts and not any(_ANSWER.match(line.string) for line in lines):
         return []
-    turns: list[tuple[Turn, Text]] = []
+    turns: list[tuple[_Turn, Text]] = []
     for line in lines:
         marker = (_RESULT if has_prompts else _ANSWER).match(line.string)
-        kind: Turn = "code" if marker is None and not has_prompts else "output"
+        kind: _Turn = "code" if marker is None and not has_prompts else "output"
         if has_prompts:
             goes_on = turns and turns[-1][0] == "code" and _MORE.match(line.string)
             if prompt := _PROMPT.match(line.string) or goes_on:

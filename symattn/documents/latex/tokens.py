@@ -13,7 +13,7 @@ from symattn.documents.text import Text
 from symattn.spelling import words
 
 #: Environments whose text is taken as it stands.
-VERBATIM = words(
+_VERBATIM = words(
     "verbatim verbatim* Verbatim Verbatim* BVerbatim alltt lstlisting minted pycode pyblock"
     " comment filecontents filecontents*"
 )
@@ -69,7 +69,7 @@ def tokens(source: Text) -> Iterator[Text]:
     ['$', '\\\\alpha', ' x', '$', ' ']
     """
     string, at = source.string, 0
-    verbatim = VERBATIM.union(_DEFINING.findall(string))
+    verbatim = _VERBATIM.union(_DEFINING.findall(string))
     while match := _TOKEN.match(string, at):
         start, at = at, match.end()
         if match["begun"] in verbatim:
