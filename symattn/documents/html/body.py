@@ -24,6 +24,7 @@ from symattn.documents.html.elements import (
 from symattn.documents.html.tables import Table
 from symattn.documents.html.tokens import Characters, Comment, Tag, decoded, tokens
 from symattn.documents.images import drawn
+from symattn.documents.inline import note
 from symattn.documents.latex.formulas import Macros
 from symattn.documents.paragraphs import Paragraph
 from symattn.documents.text import Span, Text
@@ -32,7 +33,6 @@ from symattn.limits import MACROS
 _MAIN = re.compile(r"<(main|article)\b", re.IGNORECASE)
 #: A single dollar among the marks of formulas in a page's settings.
 _DOLLARS = re.compile(r"""["']\$["']\s*+,\s*+(?:right\s*+:\s*+)?+["']\$["']""")
-_NOTE = re.compile(r"\s*+symattn:")
 _MARKED = re.compile(r"\s*+(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)\s*+", re.DOTALL)
 #: A line end right behind the tag of code is none of its own.
 _FIRST_END = re.compile(r"\A(?:\r\n?|\n)")
@@ -284,8 +284,8 @@ class Body:
 
     def _note(self, comment: Comment) -> None:
         """A note stands before the block that it stands in."""
-        if match := _NOTE.match(comment.text.string):
-            self._emit("note", (Part("text", comment.text[match.end() :].stripped()),))
+        if (text := note(comment.text)) is not None:
+            self._emit("note", (Part("text", text),))
 
     def _end_heading(self, span: Span) -> None:
         self._flush()
