@@ -25,6 +25,7 @@ from typing import Any
 
 from symattn.errors import Fault, Faults, Malformed
 from symattn.limits import CHARACTERS
+from symattn.spelling import whole
 from symattn.tables.file import File, decoded
 
 SHAPE = "define it on a line before, or give its shape there, as in 'S: n x m' or 't: number'"
@@ -263,9 +264,7 @@ def _shape(phrase: str) -> list[str | int] | None:
         return None
     words = re.findall(r"\w+", plain)
     return [
-        int(word) if re.fullmatch("[0-9]{1,9}", word) else word
-        for word in words
-        if word not in ("x", "by")
+        word if (size := whole(word)) is None else size for word in words if word not in ("x", "by")
     ]
 
 

@@ -18,16 +18,14 @@ from dataclasses import dataclass, replace
 
 from symattn import syntax
 from symattn.errors import Malformed
+from symattn.spelling import GREEK, SUPERSCRIPTS
 from symattn.syntax import Tree
 
 _SUM, _ENTRYWISE, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4, 5
 
-_GREEK = {
-    **{"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "lam": "λ", "mu": "μ"},
-    **{"pi": "π", "sigma": "σ", "tau": "τ", "theta": "θ", "omega": "ω", "phi": "φ", "rho": "ρ"},
-}
-_COMMANDS = {"eps": r"\varepsilon", "lam": r"\lambda"}
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_GREEK = {**GREEK, "eps": GREEK["epsilon"], "lam": GREEK["lambda"]}
+_COMMANDS = {"eps": r"\varepsilon", "epsilon": r"\varepsilon", "lam": r"\lambda", "omicron": "o"}
+_RAISED = str.maketrans({sign: raised for raised, sign in SUPERSCRIPTS.items()})
 #: A word or a number in prose, or several with signs between them: ``j < l``.
 _TOKEN = r"(?:[A-Za-z]\w*|\d+)"
 _CHAIN = re.compile(rf"(?<![\w.'’]){_TOKEN}(?: (?:<=|[=<>+-]) {_TOKEN})*(?!\w|\.\w)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,8 @@ BlockKind = Literal["heading", "prose", "formula", "code", "output", "table", "n
 
 #: The forms of articles.
 Form = Literal["markdown", "notebook", "latex", "html", "text", "pdf"]
+
+_WITHIN: Mapping[BlockKind, PartKind] = {"formula": "math", "code": "code", "output": "code"}
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,28 @@ class Block:
     language: str = ""
     tags: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, kind: BlockKind, text: Text, language: str = "") -> Block:
+        """A block of one part: a formula, code, what it printed, or a note."""
+        return cls(kind, (Part(_WITHIN.get(kind, "text"), text),), language=language)
+
     @property
     def text(self) -> Text:
         """All of its parts, without their marks."""
         return Text.joined([part.text for part in self.parts])
+
+    @property
+    def all_parts(self) -> tuple[Part, ...]:
+        """Its parts, or those in the cells of a table."""
+        return self.parts + tuple(part for row in self.rows for cell in row for part in cell.parts)
+
+    @property
+    def span(self) -> Span:
+        """Where it begins and ends in the file."""
+        spans = [part.text.span() for part in self.all_parts if len(part.text)]
+        if not spans:
+            return Span(0, 0)
+        return Span(min(span.start for span in spans), max(span.end for span in spans))
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from symattn.documents.text import Span, Text
+from symattn.documents.text import Text
+from symattn.spelling import ENTRY
 
 _TOKEN = re.compile(
     r"(?P<open>\[)|(?P<close>\])|(?P<comma>[,;])|(?P<end>\n)|(?P<blank>[ \t\r\f\v]++)"
     r"|(?P<comment>(?:\#|//|←|<-+)[^\n]*+|\([^\W\d][^()\n]*+\)(?=[ \t]*+(?:\n|\Z)))"
-    r"|(?P<number>[-+−–]?+(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+−]?[0-9]++)?%?+(?![\w.])"
-    r"|[-−]?+(?:inf|Infinity|∞)\b|[-−]∞|nan\b|True\b|False\b|\.\.\.|…)"
+    rf"|(?P<number>{ENTRY})"
     r"|(?P<word>[^\W\d]\w*+)|(?P<other>.)",
 )
+_END = re.compile("\n")
 #: Words that arrays of numbers may have in them.
 _WORDS = frozenset({"exp", "sqrt", "e", "log", "softmax", "max", "tanh"})
 #: What stands before and after the array in a print.
@@ -59,7 +60,7 @@ def arrays(text: Text) -> Iterator[Written]:
     string = text.string
     at = 0
     while (start := string.find("[", at)) >= 0:
-        array = None if start and _is_index(string[start - 1]) else _Scanner(text, start).array()
+        array = None if start and is_index(string[start - 1]) else _Scanner(text, start).array()
         if array is None:
             at = start + 1
         else:
@@ -70,7 +71,8 @@ def arrays(text: Text) -> Iterator[Written]:
                 at = array.end
 
 
-def _is_index(before: str) -> bool:
+def is_index(before: str) -> bool:
+    """Whether a bracket behind that character indexes what stands before it."""
     return before.isalnum() or before in "_])"
 
 
@@ -101,8 +103,6 @@ class _Refused(Exception):
 
 
 class _Scanner:
-    """Reads one array, from its first bracket on."""
-
     def __init__(self, text: Text, start: int) -> None:
         self.text = text
         self.start = start
@@ -181,11 +181,8 @@ class _Scanner:
             self._entries(here, here.has_commas)
         if not here.items:
             raise _Refused
-        parts = [self.text[here.start : here.start + 1]]
-        for place, item in enumerate(here.items):
-            parts += [_comma(item), item] if place else [item]
-        parts.append(self.text[token.start() : token.end()])
-        array = Text.joined(parts)
+        opening, closing = self.text[here.start : here.start + 1], self.text.group(token)
+        array = Text.joined([opening, Text.joined(here.items, ", "), closing])
         if self.open:
             self.open[-1].items.append(array)
             self.open[-1].has_lists = True
@@ -197,26 +194,14 @@ class _Scanner:
         if here.has_lists and not all(_is_cut(token[0]) for token in here.tokens):
             raise _Refused
         if by_commas or len(here.tokens) == 1:
-            here.items.append(_on_one_line(self.text[first.start() : last.end()]))
+            here.items.append(self.text[first.start() : last.end()].sub(_END, " "))
         elif all(token.lastgroup == "number" for token in here.tokens):
             self.is_plain = False
-            here.items += [self.text[token.start() : token.end()] for token in here.tokens]
+            here.items += map(self.text.group, here.tokens)
         else:
             raise _Refused
         here.tokens = []
 
 
 def _is_cut(written: Text | str) -> bool:
-    """Whether it stands for entries that are not printed."""
     return str(written) in ("...", "…")
-
-
-def _comma(before: Text) -> Text:
-    place = before.span().start
-    return Text.at(", ", Span(place, place))
-
-
-def _on_one_line(text: Text) -> Text:
-    if "\n" not in text.string:
-        return text
-    return Text(text.string.replace("\n", " "), text.starts, text.ends)

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from symattn import syntax
 from symattn.documents import printouts
 from symattn.documents.article import Block
+from symattn.documents.listings import session
 from symattn.documents.notation import read_parts
 from symattn.documents.python import source
 from symattn.documents.python.following import Event, Program
 from symattn.documents.python.source import Source
-from symattn.documents.text import Span, Text
+from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Passage, Piece
 from symattn.documents.unread import alone, contained, opaque
 
@@ -34,10 +35,6 @@ _SPELT = {"<-": "=", "%*%": "@"}
 #: The head of a function, and how many statements its body may have.
 _HEAD = re.compile(r"def [^\n]*:[ \t]*+(?:\#[^\n]*+)?\n?")
 _BODY = 40
-#: Prompts of interactive Python: of a statement, of a line that goes on with it.
-_PROMPT = re.compile(r"[ \t]*+(?:>>>(?: |$)|In ?\[[0-9 ]*+\]: ?)")
-_MORE = re.compile(r"[ \t]*+(?:\.\.\.(?: |$)|\.\.\.: ?)")
-_RESULT = re.compile(r"[ \t]*+Out ?\[[0-9 ]*+\]: ?")
 #: A comment that says what is printed: ``# -> 0.5``, ``#> 0.5``, ``# = 0.5``, ``# Output: 0.5``.
 _GIVES = re.compile(r"[ \t]*+(?:-+>|=+>|>+|→|⇒|=|≈|(?i:output|prints|result|out)[ \t]*+:)[ \t]*+")
 
@@ -55,9 +52,16 @@ class Codes:
         member, marked :attr:`~symattn.documents.trees.Chain.is_code`, for what it shows.
         """
         text = block.text
-        if _transcribed(text):
-            return tuple(self._transcript(text))
-        return tuple(self._code(text, block.language))
+        if not (turns := session(text)):
+            return tuple(self._code(text, block.language))
+        language = "r" if _R.match(block.language) else "python"
+        passages: list[Passage] = []
+        for kind, turn in turns:
+            if kind == "code":
+                passages += self._code(turn, language)
+            else:
+                passages += printouts.passages(list(turn.lines()), "output")
+        return tuple(passages)
 
     def _code(self, text: Text, language: str) -> Iterator[Passage]:
         if _R.match(language):
@@ -87,8 +91,6 @@ class Codes:
         yield from printouts.passages(waiting, "code")
 
     def _followed(self, piece: Text, parsed: Source) -> Sequence[Event]:
-        """What a piece of Python says."""
-
         def unread(why: str) -> Event:
             return Event(parsed, parsed.body[-1], (alone(opaque(why, piece)),))
 
@@ -143,36 +145,9 @@ class Codes:
             if run and line != previous + 1:
                 yield from printouts.passages(run, "code")
                 run = []
-            gives = re.match(r"[ \t]*+>", text.string)
-            run.append(text[gives.end() if gives else 0 :])
+            run.append(text)
             previous = line
         yield from printouts.passages(run, "code")
-
-    def _transcript(self, text: Text) -> Iterator[Passage]:
-        """Statements behind prompts, and the lines that they printed."""
-        statement: list[Text] = []
-        printed: list[Text] = []
-        for line in text.lines():
-            prompt, more = _PROMPT.match(line.string), _MORE.match(line.string)
-            if prompt or (more and statement and not printed):
-                if prompt and (statement or printed):
-                    yield from self._exchange(statement, printed)
-                    statement, printed = [], []
-                marker = prompt or more
-                assert marker is not None
-                statement.append(line[marker.end() :])
-            else:
-                result = _RESULT.match(line.string)
-                printed.append(line[result.end() if result else 0 :])
-        yield from self._exchange(statement, printed)
-
-    def _exchange(self, statement: Sequence[Text], printed: Sequence[Text]) -> Iterator[Passage]:
-        joined: list[Text] = []
-        for line in statement:
-            joined += [line, Text.at("\n", Span(line.span().end, line.span().end))]
-        if joined:
-            yield from self._code(Text.joined(joined), "python")
-        yield from printouts.passages(printed, "output")
 
 
 def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, Source | None]]:
@@ -182,30 +157,20 @@ def _parsed(pieces: Sequence[Text]) -> Iterator[tuple[Text, Source | None]]:
     while at < len(pieces):
         piece, program, taken = pieces[at], source.parsed(pieces[at]), 1
         if program is None and _HEAD.fullmatch(piece.string):
-            body = range(at + 1, min(at + _BODY, len(pieces)))
-            last = next((k for k in body if pieces[k].string.startswith("return")), None)
+            lines = range(at + 1, min(at + _BODY, len(pieces)))
+            last = next((k for k in lines if pieces[k].string.startswith("return")), None)
             if last is not None:
-                indented = [part for line in pieces[at + 1 : last + 1] for part in _indented(line)]
-                whole = Text.joined([piece, *indented])
+                body = (line.enclosed("    ", "") for line in pieces[at + 1 : last + 1])
+                whole = Text.joined([piece, *body])
                 if (program := source.parsed(whole)) is not None:
                     piece, taken = whole, last + 1 - at
         yield piece, program
         at += taken
 
 
-def _indented(piece: Text) -> Iterator[Text]:
-    place = piece.span().start
-    yield Text.at("    ", Span(place, place))
-    yield piece
-
-
 def passages(block: Block) -> tuple[Passage, ...]:
     """What one block of code says by itself; see :class:`Codes`."""
     return Codes().passages(block)
-
-
-def _transcribed(text: Text) -> bool:
-    return any(_PROMPT.match(line) for line in text.string.splitlines())
 
 
 def _is_program(parsed: Source) -> bool:
@@ -221,7 +186,6 @@ def _is_program(parsed: Source) -> bool:
 
 
 def _labels(pieces: Sequence[Piece]) -> Iterator[str]:
-    """The labels of the rows of arrays in chains."""
     for piece in pieces:
         if isinstance(piece, Chain):
             for member in piece.members:
@@ -229,7 +193,6 @@ def _labels(pieces: Sequence[Piece]) -> Iterator[str]:
 
 
 def _is_result(member: object) -> bool:
-    """Whether it is a value: numbers alone."""
     match member:
         case syntax.Literal() | syntax.Array() | syntax.Negative(syntax.Literal()):
             return True
@@ -250,9 +213,4 @@ def _of_r(text: Text) -> Text:
     >>> str(_of_r(Text.whole("Y <- A %*% V")))
     'Y = A @ V'
     """
-    parts: list[Text] = []
-    at = 0
-    for sign in _SIGNS.finditer(text.string):
-        parts += [text[at : sign.start()], Text.at(_SPELT[sign[0]], text.span(*sign.span()))]
-        at = sign.end()
-    return Text.joined([*parts, text[at:]])
+    return text.sub(_SIGNS, lambda sign: _SPELT[sign[0]])

@@ -10,18 +10,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from symattn.documents.brackets import is_index
 from symattn.documents.text import Span, Text
+from symattn.spelling import ENTRY
 
-_NUMBER = (
-    r"(?:[-+−–]?+(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+−]?[0-9]++)?%?+(?![\w.])"
-    r"|[-−]?+(?:inf|Infinity)\b|[-−]?+∞|nan\b|NaN\b|\.\.\.|…)"
-)
-_IS_NUMBER = re.compile(_NUMBER + r"\Z")
+_ENTRY = re.compile(ENTRY)
 _LEFT, _RIGHT = "[(|│┃⎡⎢⎣⎛⎜⎝┌└╭╰⌈⌊", "])|│┃⎤⎥⎦⎞⎟⎠┐┘╮╯⌉⌋"
 #: Numbers between brackets or bars; brackets may stand twice, as around the first row.
 _ROW = re.compile(
     rf"(?P<left>\[\[|[{re.escape(_LEFT)}])"
-    rf"(?P<row>(?:[ \t]*+{_NUMBER}[ \t]*+[,&]?+)++[ \t]*+)"
+    rf"(?P<row>(?:[ \t]*+{ENTRY}[ \t]*+[,&]?+)++[ \t]*+)"
     rf"(?P<right>\]\],?+|\],|[{re.escape(_RIGHT)}])"
 )
 _CELL = re.compile(r"[^\s|│┃&]++")
@@ -34,22 +32,27 @@ _BEGINS = re.compile(r"[,;]?\s*+(?P<new>\S*\w[^=]*+=\s*+)\Z")
 _WORDS = 4
 
 
-@dataclass(frozen=True)
-class Stacked:
-    """Lines ``first`` to ``last`` that hold arrays: the lines that they are, with the
-    labels of rows and columns of a single one."""
+#: Labels of the rows and of the columns of arrays, by the arrays' places.
+_Said = tuple[tuple[Span, tuple[str, ...], tuple[str, ...]], ...]
 
+
+@dataclass(frozen=True)
+class Line:
+    """A line as it is to be read, which lines ``first`` to ``last`` are; ``said`` has
+    the labels of arrays in it."""
+
+    text: Text
     first: int
     last: int
-    lines: tuple[Text, ...]
-    rows_said: tuple[str, ...] = ()
-    columns_said: tuple[str, ...] = ()
+    said: _Said = ()
+
+
+#: The lines that a few lines with arrays in them amount to; none where there are none.
+_Stacked = Sequence[Line]
 
 
 @dataclass(frozen=True)
 class _Segment:
-    """A row of an array in a line."""
-
     start: int
     end: int
     left: str
@@ -58,102 +61,90 @@ class _Segment:
 
 
 @dataclass(frozen=True)
-class _Line:
+class _CutLine:
     """A line cut into rows of arrays and the texts around them, one more."""
 
     segments: tuple[_Segment, ...]
     around: tuple[Text, ...]
 
 
-def beside(lines: Sequence[Text]) -> Iterator[Stacked]:
+def beside(lines: Sequence[Text]) -> Iterator[_Stacked]:
     """The arrays beside each other whose first rows stand in one line.
 
     >>> lines = [Text.whole("Q = [[1, 0], K = [[2, 0],"), Text.whole("[0, 1]] [0, 2]]")]
-    >>> [str(line) for line in next(beside(lines)).lines]
+    >>> [str(line.text) for line in next(beside(lines))]
     ['Q =  [[1, 0], [0, 1]]', 'K =  [[2, 0], [0, 2]]']
     """
     at = 0
     while at < len(lines):
         stacked = _beside(lines, at)
-        at = at + 1 if stacked is None else stacked.last + 1
-        if stacked is not None:
+        at = stacked[0].last + 1 if stacked else at + 1
+        if stacked:
             yield stacked
 
 
-def under(lines: Sequence[Text], are_printed: bool) -> Iterator[Stacked]:
+def under(lines: Sequence[Text], are_printed: bool) -> Iterator[_Stacked]:
     """The arrays whose rows stand under each other; of what a program printed, rows in
     brackets by themselves are several vectors.
 
     >>> found = next(under([Text.whole("A = | 1 0 |"), Text.whole("    | 0 1 |")], False))
-    >>> [str(line) for line in found.lines]
+    >>> [str(line.text) for line in found]
     ['A =  [[1, 0], [0, 1]]']
     """
     at = free = 0
     while at < len(lines):
         stacked, after = _stacked(lines, at, free, are_printed)
-        if stacked is None:
+        if not stacked:
             stacked, reached = _columns(lines, at, free)
             after = max(after, reached)
         at = max(after, at + 1)
-        if stacked is not None:
+        if stacked:
             yield stacked
             free = at
 
 
-def _cut(line: Text) -> _Line:
+def _cut(line: Text) -> _CutLine:
     segments: list[_Segment] = []
     around: list[Text] = []
     reached = 0
     for row in _ROW.finditer(line.string):
-        if row["left"].startswith("[") and row.start() and _is_index(line.string[row.start() - 1]):
+        if row["left"].startswith("[") and row.start() and is_index(line.string[row.start() - 1]):
             continue
-        start = row.start("row")
-        numbers = tuple(
-            line[start + number.start() : start + number.end()]
-            for number in re.finditer(_NUMBER, row["row"])
-        )
+        numbers = tuple(map(line.group, _ENTRY.finditer(line.string, *row.span("row"))))
         segments.append(_Segment(row.start(), row.end(), row["left"], row["right"], numbers))
         around.append(line[reached : row.start()])
         reached = row.end()
     around.append(line[reached:])
-    return _Line(tuple(segments), tuple(around))
-
-
-def _is_index(before: str) -> bool:
-    return before.isalnum() or before in "_])"
+    return _CutLine(tuple(segments), tuple(around))
 
 
 #: What a way to read lines finds from a line on: the arrays there, and the line before
 #: which it need not be tried again.
-_Found = tuple[Stacked | None, int]
+_Found = tuple[_Stacked, int]
 
 
 # -- arrays beside each other ---------------------------------------------------------
 
 
-def _beside(lines: Sequence[Text], first: int) -> Stacked | None:
+def _beside(lines: Sequence[Text], first: int) -> _Stacked:
     """Arrays whose first rows stand in one line: ``Q = [[1, 0], K = [[0, 1],``."""
     line = _cut(lines[first])
-    if (
-        sum(
-            segment.left == "[[" and not segment.right.startswith("]]") for segment in line.segments
-        )
-        < 2
-    ):
-        return None
+    opened = [s for s in line.segments if s.left == "[[" and not s.right.startswith("]]")]
+    if len(opened) < 2:
+        return ()
     rows = [line]
     while not all(segment.right.startswith("]]") for segment in rows[-1].segments):
         if first + len(rows) == len(lines):
-            return None
+            return ()
         following = _cut(lines[first + len(rows)])
         opens = any(segment.left == "[[" for segment in following.segments)
         if opens or len(following.segments) != len(line.segments):
-            return None
+            return ()
         rows.append(following)
     return _made(rows, first)
 
 
-def _made(rows: Sequence[_Line], first: int) -> Stacked | None:
+def _made(rows: Sequence[_CutLine], first: int) -> _Stacked:
     """Rows under each other as arrays, with the text that stands between them."""
     arrays = [
         _array([line.segments[k].numbers for line in rows]) for k in range(len(rows[0].segments))
@@ -162,7 +153,7 @@ def _made(rows: Sequence[_Line], first: int) -> Stacked | None:
     for k in range(len(rows[0].around)):
         texts = [text for line in rows if (text := line.around[k]).string.strip(" \t,")]
         if len(texts) > 1 or None in arrays:
-            return None
+            return ()
         if texts:
             new = _BEGINS.match(texts[0].string)
             if k and new and k < len(arrays):
@@ -174,33 +165,24 @@ def _made(rows: Sequence[_Line], first: int) -> Stacked | None:
             assert array is not None
             written[-1].append(array)
     last = first + len(rows) - 1
-    return Stacked(first, last, tuple(_spaced(parts) for parts in written))
+    return [Line(Text.joined(parts, " "), first, last) for parts in written]
 
 
-def _spaced(parts: Sequence[Text]) -> Text:
-    spaced: list[Text] = []
-    for part in parts:
-        end = part.span().end
-        spaced += [part, Text.at(" ", Span(end, end))]
-    return Text.joined(spaced[:-1])
+def _labelled(
+    array: Text, first: int, last: int, rows: Sequence[str], columns: tuple[str, ...]
+) -> _Stacked:
+    """An array by itself, with its labels."""
+    said = tuple(rows) if any(rows) else ()
+    labels = ((array.span(), said, columns),) if said or columns else ()
+    return [Line(array, first, last, labels)]
 
 
 def _array(rows: Sequence[Sequence[Text]]) -> Text | None:
     """Rows of figures as one line; None where they differ in length."""
     if len({len(row) for row in rows}) != 1:
         return None
-    start, end = rows[0][0].span().start, rows[-1][-1].span().end
-    parts = [Text.at("[", Span(start, start))]
-    for i, row in enumerate(rows):
-        opened = Span(row[0].span().start, row[0].span().start)
-        parts.append(Text.at(", [" if i else "[", opened))
-        for j, number in enumerate(row):
-            if j:
-                parts.append(Text.at(", ", Span(number.span().start, number.span().start)))
-            parts.append(number)
-        parts.append(Text.at("]", Span(row[-1].span().end, row[-1].span().end)))
-    parts.append(Text.at("]", Span(end, end)))
-    return Text.joined(parts)
+    lists = [Text.joined(row, ", ").enclosed("[", "]") for row in rows]
+    return Text.joined(lists, ", ").enclosed("[", "]")
 
 
 # -- rows under each other ------------------------------------------------------------
@@ -208,7 +190,7 @@ def _array(rows: Sequence[Sequence[Text]]) -> Text | None:
 
 def _stacked(lines: Sequence[Text], first: int, free: int, are_printed: bool) -> _Found:
     """Rows between bars or in brackets, under each other."""
-    rows: list[_Line] = []
+    rows: list[_CutLine] = []
     for place in range(first, len(lines)):
         line = _cut(lines[place])
         if not line.segments or any(
@@ -220,7 +202,7 @@ def _stacked(lines: Sequence[Text], first: int, free: int, are_printed: bool) ->
         rows.append(line)
     end = first + len(rows)
     if len(rows) < 2:
-        return None, end
+        return (), end
     labels = [line.around[0].string.strip() for line in rows]
     single = len(rows[0].segments) == 1
     if single and rows[0].segments[0].left != "(" and all(map(_is_label, labels)):
@@ -228,19 +210,18 @@ def _stacked(lines: Sequence[Text], first: int, free: int, are_printed: bool) ->
         array = _array([line.segments[0].numbers for line in rows])
         plain = not any(map(_LINK.search, comments)) and (all(comments) or not any(comments))
         if array is None or not plain:
-            return None, end
+            return (), end
         head, columns = _head(lines, first, len(rows[0].segments[0].numbers), free)
-        return Stacked(head, end - 1, (array,), tuple(labels), columns), end
+        return _labelled(array, head, end - 1, labels, columns), end
     bare = not any(text.string.strip(" \t,") for line in rows for text in line.around)
     if bare and are_printed and rows[0].segments[0].left == "[":
-        return None, end
+        return (), end
     if any(segment.left == "(" and len(segment.numbers) < 2 for segment in rows[0].segments):
-        return None, end
+        return (), end
     return _made(rows, first), end
 
 
-def _is_under(above: _Line, line: _Line) -> bool:
-    """Whether the rows of a line stand under those of the line above."""
+def _is_under(above: _CutLine, line: _CutLine) -> bool:
     return len(above.segments) == len(line.segments) and all(
         segment.start < other.end
         and other.start < segment.end
@@ -251,7 +232,6 @@ def _is_under(above: _Line, line: _Line) -> bool:
 
 
 def _alike(segment: _Segment, other: _Segment) -> bool:
-    """Whether two rows are in brackets of one kind."""
     plain = "[(|"
     return segment.left == other.left or (segment.left not in plain and other.left not in plain)
 
@@ -263,7 +243,7 @@ def _is_label(text: str) -> bool:
         bool(words)
         and len(words) <= _WORDS
         and not _LINK.search(text)
-        and not _IS_NUMBER.match(words[-1])
+        and not _ENTRY.fullmatch(words[-1])
     )
 
 
@@ -272,16 +252,14 @@ def _is_label(text: str) -> bool:
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of words and then of numbers."""
-
     label: str
     numbers: tuple[Text, ...]
 
 
 def _row(line: Text) -> _Row | None:
-    cells = [line[cell.start() : cell.end()] for cell in _CELL.finditer(line.string)]
+    cells = list(map(line.group, _CELL.finditer(line.string)))
     split = len(cells)
-    while split and _IS_NUMBER.match(cells[split - 1].string.rstrip(",")):
+    while split and _ENTRY.fullmatch(cells[split - 1].string.rstrip(",")):
         split -= 1
     if split == len(cells) or split > _WORDS:
         return None
@@ -306,7 +284,7 @@ def _columns(lines: Sequence[Text], first: int, free: int) -> _Found:
         rows.append(row)
         end = place + 1
     if len(rows) < 2:
-        return None, end
+        return (), end
     width = len(rows[0].numbers)
     head, names = _head(lines, first, width, free)
     labels = [row.label for row in rows]
@@ -320,9 +298,8 @@ def _columns(lines: Sequence[Text], first: int, free: int) -> _Found:
     decimals = any("." in str(figure) for row in figures for figure in row)
     array = _array(figures)
     if array is None or (not names and (width < 2 or not decimals)):
-        return None, end
-    row_labels = tuple(labels) if any(labels) else ()
-    return Stacked(head, end - 1, (array,), row_labels, names), end
+        return (), end
+    return _labelled(array, head, end - 1, labels, names), end
 
 
 def _is_like(row: _Row, other: _Row) -> bool:

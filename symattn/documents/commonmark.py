@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from symattn.documents.inline import ENVIRONMENTS
+from symattn.documents.environments import is_formula
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -141,7 +141,7 @@ def _open(line: str, closer: str) -> str:
             closer = sign
         elif sign in ("\\[", "\\\\["):
             closer = sign[:-1] + "]"
-        elif mark[1] in ENVIRONMENTS and sign.startswith("\\begin"):
+        elif sign.startswith("\\begin") and is_formula(mark[1]):
             closer = f"\\end{{{mark[1]}}}"
     return closer
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import codecs
-from itertools import chain
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symattn.documents.article import Article, Block, Contents, Form
-from symattn.documents.lines import unified
 from symattn.documents.text import Text
-from symattn.documents.unread import NUMBER
 from symattn.errors import Fault, Malformed, alike, expected, short
 from symattn.limits import LINES, NUMBERS
+from symattn.spelling import DECIMAL
 from symattn.tables.file import content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 #: The forms of articles by the suffixes of their files, in lower case.
 FORMS: Mapping[str, Form] = {
@@ -108,7 +107,7 @@ def article(path: Path, data: bytes) -> Article:
             f"the suffix of an article is {expected(path.suffix, FORMS)}; found {suffix}"
         )
     source, encoding = _pages(data) if form == "pdf" else decoded(data)
-    text = unified(Text.whole(source)[source.startswith("\ufeff") :])
+    text = Text.whole(source)[source.startswith("\ufeff") :].with_plain_ends()
     # A notebook has its lines in strings.
     lines = text.string.split("\\n" if form == "notebook" else "\n")
     if (count := sum(1 for line in lines if line.strip())) > LINES.most:
@@ -123,19 +122,12 @@ def article(path: Path, data: bytes) -> Article:
 def _check_numbers(article: Article) -> None:
     """Malformed, with the place, where an article prints more numbers than are read."""
     left = NUMBERS.most
-    for text in _texts(article):
-        starts = [match.start() for match in NUMBER.finditer(text.string)]
+    for text in (part.text for block in article.blocks for part in block.all_parts):
+        starts = [match.start() for match in re.finditer(DECIMAL, text.string)]
         if len(starts) > left:
             place = article.place(text.span(starts[left]).start)
             raise Malformed(Fault(f"column {place.column}", NUMBERS.said(), place.line))
         left -= len(starts)
-
-
-def _texts(article: Article) -> Iterator[Text]:
-    """All texts of an article, in order."""
-    for block in article.blocks:
-        parts = chain(block.parts, *(cell.parts for row in block.rows for cell in row))
-        yield from (part.text for part in parts)
 
 
 def decoded(data: bytes) -> tuple[str, str]:
@@ -152,7 +144,7 @@ def decoded(data: bytes) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise Malformed(
-            f"not text: byte {error.start}, in line {line}, is no {encoding.upper()}; "
+            f"not text: byte {error.start}, in line {line}, is not valid {encoding.upper()}; "
             "save the file as UTF-8"
         ) from None
     if "\0" in source:
@@ -170,29 +162,21 @@ def _pages(data: bytes) -> tuple[str, str]:
 
 def _read(form: Form, text: Text) -> Contents:
     """What a text of that form holds; only its own reader is loaded."""
-    if form == "markdown":
-        from symattn.documents import markdown
-
-        return markdown.read(text)
-    if form == "notebook":
-        from symattn.documents import notebook
-
-        return notebook.read(text)
-    if form == "latex":
-        from symattn.documents import latex
-
-        return latex.read(text)
-    if form == "html":
-        from symattn.documents import html
-
-        return html.read(text)
-    from symattn.documents import plain
-
-    return plain.read(text)
+    match form:
+        case "markdown":
+            from symattn.documents.markdown import read
+        case "notebook":
+            from symattn.documents.notebook import read
+        case "latex":
+            from symattn.documents.latex import read
+        case "html":
+            from symattn.documents.html import read
+        case _:
+            from symattn.documents.plain import read
+    return read(text)
 
 
 def _heading(blocks: tuple[Block, ...]) -> str:
-    """The first heading of the highest level."""
     headings = [block for block in blocks if block.kind == "heading"]
     first = min(headings, key=lambda block: block.level, default=None)
     return " ".join(str(first.text).split()) if first else ""

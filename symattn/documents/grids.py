@@ -6,29 +6,16 @@ Every such array is written as one line, each character with its place, for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import accumulate
 
 from symattn import syntax
 from symattn.documents import brackets, columns
-from symattn.documents.columns import Stacked
+from symattn.documents.columns import Line
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Table, Words
-
-#: Labels of the rows and of the columns of arrays, by the arrays' places.
-Said = tuple[tuple[Span, tuple[str, ...], tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line as it is to be read, which lines ``first`` to ``last`` are; ``said`` has
-    the labels of arrays in it."""
-
-    text: Text
-    first: int
-    last: int
-    said: Said = ()
+from symattn.documents.trees import Chain, Figure, Labelled, Opaque, Table, Words, walk
+from symattn.spelling import is_figure
 
 
 def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Line]:
@@ -40,9 +27,9 @@ def flattened(lines: Sequence[Text], are_printed: bool = False) -> Iterator[Line
     """
     at = 0
     for stack in columns.beside(lines):
-        yield from _single(lines, at, stack.first, are_printed)
-        yield from _stacked(stack, 0)
-        at = stack.last + 1
+        yield from _single(lines, at, stack[0].first, are_printed)
+        yield from stack
+        at = stack[0].last + 1
     yield from _single(lines, at, len(lines), are_printed)
 
 
@@ -65,33 +52,19 @@ def _under(lines: Sequence[Text], run: Sequence[Line], are_printed: bool) -> Ite
         return
     first, at = run[0].first, 0
     for stack in columns.under(lines[first : first + len(run)], are_printed):
-        yield from run[at : stack.first]
-        yield from _stacked(stack, first)
-        at = stack.last + 1
+        yield from run[at : stack[0].first]
+        for line in stack:
+            yield replace(line, first=first + line.first, last=first + line.last)
+        at = stack[0].last + 1
     yield from run[at:]
-
-
-def _stacked(stack: Stacked, first: int) -> Iterator[Line]:
-    for text in stack.lines:
-        labels: Said = ()
-        if stack.rows_said or stack.columns_said:
-            labels = ((text.span(), stack.rows_said, stack.columns_said),)
-        yield Line(text, first + stack.first, first + stack.last, labels)
 
 
 def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
     """Lines from ``first`` to before ``end``, those of an array in brackets as one."""
     if first >= end:
         return
-    starts: list[int] = []
-    parts: list[Text] = []
-    reached = 0
-    for line in lines[first:end]:
-        starts.append(reached)
-        place = line.span(len(line)).start
-        parts += [line, Text.at("\n", Span(place, place))]
-        reached += len(line) + 1
-    text = Text.joined(parts)
+    text = Text.joined(lines[first:end], "\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines[first : end - 1])]
     arrays = iter(brackets.arrays(text))
     array = next(arrays, None)
     number = 0
@@ -110,10 +83,6 @@ def _bracketed(lines: Sequence[Text], first: int, end: int) -> Iterator[Line]:
         pieces.append(text[at : starts[number] + len(lines[first + number])])
         yield Line(Text.joined(pieces), first + begun, first + number, tuple(labels))
         number += 1
-
-
-#: A number and nothing else.
-_ALONE = re.compile(r"\s*+[-+−–]?[0-9.,]++\s*+%?\s*+")
 
 
 def of_table(table: Table) -> Labelled | None:
@@ -161,17 +130,15 @@ def _are_counted(
 
 
 def _figure(cell: Sequence[Words | Chain]) -> Figure | None:
-    """The lone figure that a cell holds."""
     match list(cell):
         case [Chain(members=(Figure() as figure,))]:
             return figure
-        case [Words(text, figures=(figure,))] if _ALONE.fullmatch(text):
+        case [Words(text, figures=(figure,))] if is_figure(text):
             return figure
     return None
 
 
 def _said(cell: Sequence[Words | Chain]) -> str:
-    """The text of a cell that is a label."""
     return " ".join(
         piece.text.strip() if isinstance(piece, Words) else _written(piece) for piece in cell
     )
@@ -182,8 +149,4 @@ def _written(chain: Chain) -> str:
     if isinstance(first, Opaque):
         return first.text
     # An array may have items that are not understood.
-    return "…" if _has_opaque(first) else syntax.text(first)
-
-
-def _has_opaque(tree: syntax.Tree) -> bool:
-    return isinstance(tree, Opaque) or any(map(_has_opaque, syntax.inside(tree)))
+    return "…" if any(isinstance(part, Opaque) for part in walk(first)) else syntax.text(first)

@@ -35,21 +35,12 @@ def drawn(address: Text) -> Text | None:
     following = _FOLLOWING.search(query, start) if named else None
     end = following.start() if following else len(query)
     rest = address[len(at) + 1 + start : len(at) + 1 + end]
-    parts, last = [], 0
-    for sign in _ENCODED.finditer(rest.string):
-        character = {"+": " ", "&space;": " ", "&plus;": "+", "&amp;": "&"}.get(sign[0])
-        span = rest.span(sign.start(), sign.end())
-        character = (
-            unquote_to_bytes(sign[0]).decode(errors="replace") if character is None else character
-        )
-        parts += [rest[last : sign.start()], Text.at(character, span)]
-        last = sign.end()
-    plain = Text.joined([*parts, rest[last:]])
-    parts, last = [], 0
-    for dressing in _DRESSING.finditer(plain.string):
-        parts.append(plain[last : dressing.start()])
-        last = dressing.end()
-    tex = Text.joined([*parts, plain[last:]]).stripped()
+    tex = rest.sub(_ENCODED, _character).sub(_DRESSING, "").stripped()
     if re.search(r"[\\=^_]", tex.string) is None:
         return None
     return repair.formula(tex)
+
+
+def _character(code: re.Match[str]) -> str:
+    named = {"+": " ", "&space;": " ", "&plus;": "+", "&amp;": "&"}.get(code[0])
+    return unquote_to_bytes(code[0]).decode(errors="replace") if named is None else named

@@ -17,26 +17,20 @@ from functools import cached_property
 from typing import Literal
 
 from symattn.documents import repair
+from symattn.documents.environments import is_formula
 from symattn.documents.images import drawn
 from symattn.documents.text import Text
 
 #: Beside the kinds of parts: a formula on lines of its own, and what the author
 #: says to symattn in a comment.
-PieceKind = Literal["text", "math", "code", "display", "note"]
-
-#: Environments that are formulas by themselves.
-ENVIRONMENTS = frozenset(
-    name + star
-    for name in ("equation", "align", "gather", "multline", "eqnarray", "alignat", "flalign")
-    for star in ("", "*")
-) | {"displaymath", "math", "aligned", "bmatrix", "pmatrix", "matrix", "vmatrix", "array", "cases"}
+_PieceKind = Literal["text", "math", "code", "display", "note"]
 
 
 @dataclass(frozen=True)
 class Piece:
     """A piece of a block."""
 
-    kind: PieceKind
+    kind: _PieceKind
     text: Text
 
 
@@ -72,7 +66,7 @@ def note(comment: Text) -> Text | None:
     'ignore'
     """
     match = _NOTE.fullmatch(comment.string)
-    return comment[match.start(1) : match.end(1)].stripped() if match else None
+    return comment.group(match, 1).stripped() if match else None
 
 
 def pieces(text: Text, labels: Container[str] = frozenset()) -> list[Piece]:
@@ -225,7 +219,6 @@ class _Scan:
     # -- formulas ----------------------------------------------------------------
 
     def _formula(self, start: int, end: int, opened: int, closed: int) -> None:
-        """A formula from ``start`` to ``end``, with marks from ``opened`` to ``closed``."""
         text = repair.formula(self.text[start:end].stripped())
         self.out.append(Piece("display" if self._is_alone(opened, closed) else "math", text))
 
@@ -297,7 +290,7 @@ class _Scan:
                     text = self.text[opened + 1 : closed].stripped()
                     self.out.append(Piece("math", repair.formula(text)))
                 return end
-        if (begun := _BEGIN.match(string, start)) and begun[1] in ENVIRONMENTS:
+        if (begun := _BEGIN.match(string, start)) and is_formula(begun[1]):
             closer = f"\\end{{{begun[1]}}}"
             closed = self.closers.after(closer, begun.end())
             if closed >= 0:
@@ -382,7 +375,7 @@ class _Scan:
             for opened in self.emphasis.values():
                 while opened and opened[-1] >= place:
                     opened.pop()
-            if target and (tex := drawn(self.text[target.start(1) : target.end(1)])):
+            if target and (tex := drawn(self.text.group(target, 1))):
                 self.out.append(Piece("math", tex))
         else:
             self.out[place] = None
@@ -413,11 +406,10 @@ class _Scan:
         return tag.end()
 
     def _raised(self, raised: re.Match[str]) -> None:
-        """What stands higher or lower, as notation has it."""
         sign = "_" if raised[1].lower() == "sub" else "^"
         opening = self.text.span(raised.start(), raised.start(2))
         closing = self.text.span(raised.end(2), raised.end())
-        inside = self.text[raised.start(2) : raised.end(2)]
+        inside = self.text.group(raised, 2)
         if len(inside) == 1:
             parts = [Text.at(sign, opening), inside]
         else:
@@ -429,7 +421,7 @@ class _Scan:
         if entity is None:
             return self._plain(mark)
         sign = html.unescape(entity[0])
-        self.out.append(Piece("text", Text.at(sign, self.text.span(entity.start(), entity.end()))))
+        self.out.append(Piece("text", Text.at(sign, self.text.span(*entity.span()))))
         return entity.end()
 
     def _attributes(self, mark: re.Match[str]) -> int:

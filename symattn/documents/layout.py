@@ -45,8 +45,6 @@ class Rule:
 
 @dataclass(frozen=True)
 class _Fence:
-    """A bracket: its pieces stand above each other."""
-
     pieces: tuple[Sign, ...]
 
     @property
@@ -199,11 +197,12 @@ def _grid(
     runs.sort(key=lambda run: abs((rows[run[0]][0].down + rows[run[-1]][0].down) / 2 - middle))
     if not runs or (len(runs[0]) == 1 and not is_high):
         return None
-    return _columns([rows[at] for at in runs[0]])
+    grid = [rows[at] for at in runs[0]]
+    return grid if _are_aligned(grid) else None
 
 
-def _columns(rows: list[list[Sign]]) -> list[list[Sign]] | None:
-    """Rows whose words fill the same columns; or none."""
+def _are_aligned(rows: list[list[Sign]]) -> bool:
+    """Whether the words of all rows fill the same columns."""
     spans = sorted((word.left, word.right) for row in rows for word in row)
     columns = [spans[0]]
     for left, right in spans[1:]:
@@ -211,9 +210,7 @@ def _columns(rows: list[list[Sign]]) -> list[list[Sign]] | None:
             columns[-1] = columns[-1][0], max(columns[-1][1], right)
         else:
             columns.append((left, right))
-    if any(len(row) != len(columns) for row in rows):
-        return None
-    return rows
+    return all(len(row) == len(columns) for row in rows)
 
 
 def _scripted(words: list[Sign]) -> list[Sign]:
@@ -318,7 +315,6 @@ def _set(words: list[Sign]) -> list[str]:
 
 
 def _line(row: Iterable[Sign]) -> str:
-    """Words of one line with the space between them."""
     text, right = "", None
     for word in sorted(row, key=lambda word: word.left):
         gap = 0.0 if right is None else word.left - right

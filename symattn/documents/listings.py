@@ -3,57 +3,64 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
+from typing import Literal
 
 from symattn.documents.article import Block, BlockKind, Part
-from symattn.documents.lines import divided
 from symattn.documents.text import Text
+from symattn.spelling import ENTRY
+
+#: What a piece of a session is.
+_Turn = Literal["code", "output"]
 
 #: Languages of listings whose author says that they were printed, or says nothing.
 _PRINTED = frozenset(("output", "stdout", "out", "result", "console-output"))
 _UNSAID = frozenset(("", "text", "txt", "plain", "plaintext", "none", "console", "text-output"))
 _ASSIGNMENT = re.compile(r"(?m)^[ \t]*+(?:[^\W\d]\w*+)(?:\.\w++|\[[^\]\n]*+\])*+[ \t]*+=(?!=)")
 #: Arrays as NumPy and its like print them: numbers without commas between them.
-_ARRAY = re.compile(r"\[[ \t]*+[-+]?[0-9][0-9.eE+-]*+[ \t]++[-+]?[0-9.]")
+_ARRAY = re.compile(rf"\[[ \t]*+{ENTRY}[ \t]++{ENTRY}")
 _TENSOR = re.compile(r"(?m)^[ \t]*+(?:tensor|array|Array|<tf\.Tensor)\(")
-_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |\Z)|In ?\[[0-9]*\]: ?")
-_ANSWER = re.compile(r"#> ?|Out\[[0-9]*\]:")
+#: Prompts of interactive Python: of a statement, of a line that goes on with it.
+_PROMPT = re.compile(r"[ \t]*+(?:>>>(?: |$)|In ?\[[0-9 ]*+\]: ?)")
+_MORE = re.compile(r"[ \t]*+(?:\.\.\.(?: |$)|\.\.\.: ?)")
+_RESULT = re.compile(r"[ \t]*+Out ?\[[0-9 ]*+\]: ?")
+#: What R's sessions have before what was printed.
+_ANSWER = re.compile(r"#> ?")
 
 
 def listing(
-    text: Text, language: str = "", after_code: bool = False, tags: tuple[str, ...] = ()
+    text: Text, language: str = "", tags: tuple[str, ...] = (), before: Sequence[Block] = ()
 ) -> list[Block]:
     """The blocks of a listing: code, output, or both where it is a session.
 
-    ``after_code`` says that code stands right before it.
+    ``before`` are the blocks that stand before it: what follows code was printed by it.
 
     >>> [block.kind for block in listing(Text.whole(">>> 1 + 1\\n2"))]
     ['code', 'output']
     """
     language = language.lower()
-    lines = list(divided(text))
-    if any(line.string.startswith(">>> ") for line in lines) or any(
-        line.string.startswith("#>") for line in lines
-    ):
-        return _session(lines, language, tags)
+    if turns := session(text):
+        blocks = [_block(kind, typed, language, tags) for kind, typed in turns]
+        return [block for block in blocks if block.text.string.strip()]
+    lines = list(text.lines(keepends=True))
     kind: BlockKind = "code"
-    if language in _PRINTED or (language in _UNSAID and _is_printed(text.string, after_code)):
+    if language in _PRINTED or (language in _UNSAID and _is_printed(text.string, before)):
         kind = "output"
         lines = _without_marks(lines)
-    block = _block(kind, lines, language, tags)
+    block = _block(kind, Text.joined(lines), language, tags)
     return [block] if block.text.string.strip() else []
 
 
-def _block(kind: BlockKind, lines: list[Text], language: str, tags: tuple[str, ...]) -> Block:
-    text = Text.joined(lines)
-    text = text[: len(text.string.rstrip())]
-    return Block(kind, (Part("code", text),), language=language, tags=tags)
+def _block(kind: BlockKind, text: Text, language: str, tags: tuple[str, ...]) -> Block:
+    return Block(kind, (Part("code", text.rstripped()),), language=language, tags=tags)
 
 
-def _is_printed(string: str, after_code: bool) -> bool:
+def _is_printed(string: str, before: Sequence[Block]) -> bool:
     """Whether a listing of no language is what code printed."""
     if _ARRAY.search(string):
         return True
+    after_code = bool(before) and before[-1].kind == "code"
     has_assignment = _ASSIGNMENT.search(string) is not None
     return not has_assignment and (after_code or _TENSOR.search(string) is not None)
 
@@ -65,20 +72,24 @@ def _without_marks(lines: list[Text]) -> list[Text]:
     return lines
 
 
-def _session(lines: list[Text], language: str, tags: tuple[str, ...]) -> list[Block]:
-    """A session: its prompts taken off, what was typed and what was printed told apart."""
-    has_prompts = any(line.string.startswith(">>> ") for line in lines)
+def session(text: Text) -> list[tuple[_Turn, Text]]:
+    """What was typed and what was printed in turn, without prompts; none of what is no session.
 
-    def said(line: Text) -> tuple[BlockKind, Text]:
+    >>> [(kind, str(turn)) for kind, turn in session(Text.whole(">>> 1 + 1\\n2"))]
+    [('code', '1 + 1\\n'), ('output', '2')]
+    """
+    lines = list(text.lines(keepends=True))
+    has_prompts = any(_PROMPT.match(line.string) for line in lines)
+    if not has_prompts and not any(_ANSWER.match(line.string) for line in lines):
+        return []
+    turns: list[tuple[_Turn, Text]] = []
+    for line in lines:
+        marker = (_RESULT if has_prompts else _ANSWER).match(line.string)
+        kind: _Turn = "code" if marker is None and not has_prompts else "output"
         if has_prompts:
-            prompt = _PROMPT.match(line.string)
-            return ("code", line[prompt.end() :]) if prompt else ("output", line)
-        answer = _ANSWER.match(line.string)
-        return ("output", line[answer.end() :]) if answer else ("code", line)
-
-    pairs = [said(line) for line in lines]
-    blocks = [
-        _block(kind, [line for _, line in group], language, tags)
-        for kind, group in groupby(pairs, key=lambda pair: pair[0])
-    ]
-    return [block for block in blocks if block.text.string.strip()]
+            goes_on = turns and turns[-1][0] == "code" and _MORE.match(line.string)
+            if prompt := _PROMPT.match(line.string) or goes_on:
+                kind, marker = "code", prompt
+        turns.append((kind, line[marker.end() :] if marker else line))
+    groups = groupby(turns, key=lambda turn: turn[0])
+    return [(kind, Text.joined(line for _, line in group)) for kind, group in groups]

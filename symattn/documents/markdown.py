@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from symattn.documents import commonmark, repair
@@ -18,6 +19,7 @@ from symattn.documents.inline import Closers, Piece, pieces
 from symattn.documents.listings import listing
 from symattn.documents.paragraphs import Paragraph
 from symattn.documents.text import Text
+from symattn.spelling import words
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -35,36 +37,18 @@ _DEFINITION = re.compile(
 _HEADING_END = re.compile(r"[ \t]++#++[ \t]++\{:?+[ ]*+[#.][^{}\n]*+\}\Z")
 _TASK = re.compile(r"\[[ xX]\][ \t]++")
 _OPTION = re.compile(r":[a-z][a-z0-9_-]*+:(?:[ \t][^\n]*+)?\n|\n")
+_ESCAPED_BAR = re.compile(r"\\\|")
 _COLON_LINES = re.compile(r"(?m)^:{3,}+[^\n]*+$")
 #: Elements that mean something beside their text.
 _STRUCTURE = re.compile(
     r"<(?:table|pre|math|script|style|svg|iframe|[uod]l|h[1-6]|annotation|t[rhd])\b|katex|mathjax",
     re.IGNORECASE,
 )
-_ENGINES = frozenset(
-    [
-        "python",
-        "python3",
-        "ipython3",
-        "r",
-        "julia",
-        "bash",
-        "sh",
-        "sql",
-        "js",
-        "javascript",
-        "ojs",
-        "c",
-        "cpp",
-        "rust",
-        "matlab",
-        "octave",
-    ]
+_ENGINES = words(
+    "python python3 ipython3 r julia bash sh sql js javascript ojs c cpp rust matlab octave"
 )
-_CODE_DIRECTIVES = frozenset(("code", "code-block", "code-cell", "sourcecode", "literalinclude"))
-_NO_TEXT = frozenset(
-    ("image", "bibliography", "toctree", "mermaid", "raw", "eval-rst", "dot", "include", "index")
-)
+_CODE_DIRECTIVES = words("code code-block code-cell sourcecode literalinclude")
+_NO_TEXT = words("image bibliography toctree mermaid raw eval-rst dot include index")
 
 
 def read(source: Text) -> Contents:
@@ -163,27 +147,19 @@ class _Reader:
         self.found += _notes(content)
 
     def _paragraph(self, inline: Token) -> None:
-        text = self._placed(inline)
-        kept, last = [], 0
-        for gone in (*_DEFINITION.finditer(text.string), *_COLON_LINES.finditer(text.string)):
-            if gone.start() >= last:
-                kept.append(text[last : gone.start()])
-                last = gone.end()
-        if kept:
-            text = Text.joined([*kept, text[last:]])
+        text = self._placed(inline).sub(_DEFINITION, "").sub(_COLON_LINES, "")
         if task := _TASK.match(text.string):
             text = text[task.end() :]
         self._words(text)
 
     def _words(self, text: Text) -> None:
-        """Prose, with the formulas that stand by themselves."""
         run: list[Piece] = []
         for piece in pieces(text, self.labels):
             if piece.kind in ("display", "note"):
                 self._prose(run)
                 run = []
             if piece.kind == "display":
-                self.found.append(Block("formula", (Part("math", piece.text),)))
+                self.found.append(Block.of("formula", piece.text))
             elif piece.kind == "note":
                 self.found += _notes([piece])
             else:
@@ -199,7 +175,7 @@ class _Reader:
     def _formula(self, text: Text) -> None:
         stripped = text.stripped()
         if stripped:
-            self.found.append(Block("formula", (Part("math", repair.formula(stripped)),)))
+            self.found.append(Block.of("formula", repair.formula(stripped)))
 
     def _other(self, token: Token) -> None:
         if token.type == "display":
@@ -246,8 +222,7 @@ class _Reader:
             self._listing(text, "")
 
     def _listing(self, text: Text, language: str) -> None:
-        after_code = bool(self.found) and self.found[-1].kind == "code"
-        self.found += listing(text, language, after_code)
+        self.found += listing(text, language, before=self.found)
 
     def _fence(self, token: Token) -> None:
         text = self._placed(token)
@@ -285,19 +260,12 @@ class _Reader:
 
     def _cells(self, start: int, end: int) -> list[Text]:
         """The cells of a row, as GitHub divides it; a bar behind a backslash is none."""
-        cells: list[Text] = []
-        parts: list[Text] = []
-        last = start
-        for bar in re.finditer(r"\\?+\|", self.string[start:end]):
-            at = start + bar.start()
-            parts.append(self.text[last:at])
-            last = start + bar.end()
-            if len(bar[0]) == 2:
-                parts.append(self.text[at + 1 : last])
-            else:
-                cells.append(Text.joined(parts).stripped())
-                parts = []
-        cells.append(Text.joined([*parts, self.text[last:end]]).stripped())
+        row = self.text[start:end]
+        bars = [bar.start() for bar in re.finditer(r"(?<!\\)\|", row.string)]
+        cells = [
+            row[first + 1 : last].sub(_ESCAPED_BAR, "|").stripped()
+            for first, last in pairwise([-1, *bars, len(row)])
+        ]
         if not cells[0]:
             del cells[0]
         if cells and not cells[-1]:
@@ -345,4 +313,4 @@ def _parts(pieces: list[Piece]) -> tuple[Part, ...]:
 
 
 def _notes(pieces: list[Piece]) -> list[Block]:
-    return [Block("note", (Part("text", piece.text),)) for piece in pieces if piece.kind == "note"]
+    return [Block.of("note", piece.text) for piece in pieces if piece.kind == "note"]

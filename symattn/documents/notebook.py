@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from symattn.documents import markdown, quoted
 from symattn.documents.article import Block, Contents
-from symattn.documents.lines import unified
 from symattn.documents.listings import listing
 from symattn.documents.quoted import Node, Quoted
 from symattn.documents.text import Text
@@ -68,7 +67,6 @@ def _kind(node: Node) -> str:
 
 
 def _language(notebook: Node) -> str:
-    """The language of a notebook's code."""
     for keys in (("language_info", "name"), ("kernelspec", "language")):
         node: Node = _get(notebook, "metadata")
         for key in keys:
@@ -121,7 +119,8 @@ def _text(where: str, node: Node, faults: Faults) -> Text:
     if wrong:
         message = f"expected text, or a list of lines, found {_kind(wrong[0])}"
         faults.append(Fault(where, message))
-    return unified(Text.joined([part.text for part in parts if isinstance(part, Quoted)]))
+    whole = Text.joined([part.text for part in parts if isinstance(part, Quoted)])
+    return whole.with_plain_ends()
 
 
 def _output(where: str, output: Node, faults: Faults) -> Iterator[Block]:
@@ -154,9 +153,5 @@ def _tables(text: Text) -> tuple[Block, ...]:
 
 
 def _printed(text: Text) -> Iterator[Block]:
-    parts, last = [], 0
-    for colour in _COLOURS.finditer(text.string):
-        parts.append(text[last : colour.start()])
-        last = colour.end()
-    bare = Text.joined([*parts, text[last:]]) if parts else text
+    bare = text.sub(_COLOURS, "")
     yield from (replace(block, language="") for block in listing(bare, "output"))

@@ -46,14 +46,6 @@ class Paragraph:
         if not places:
             return ()
         parts = parts[places[0] : places[-1] + 1]
-        parts[0] = Part(parts[0].kind, _left(parts[0].text))
-        parts[-1] = Part(parts[-1].kind, _right(parts[-1].text))
+        parts[0] = Part(parts[0].kind, parts[0].text.lstripped())
+        parts[-1] = Part(parts[-1].kind, parts[-1].text.rstripped())
         return tuple(parts)
-
-
-def _left(text: Text) -> Text:
-    return text[len(text) - len(text.string.lstrip()) :]
-
-
-def _right(text: Text) -> Text:
-    return text[: len(text.string.rstrip())]

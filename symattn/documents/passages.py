@@ -11,7 +11,7 @@ from symattn.documents import printouts
 from symattn.documents.article import Article, Block, Cell, Part
 from symattn.documents.code import Codes
 from symattn.documents.notation import read_formula, read_parts
-from symattn.documents.text import Span, Text
+from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Passage, Table, Words
 from symattn.documents.unread import alone, contained, opaque
 
@@ -37,14 +37,11 @@ def passages(article: Article) -> tuple[Passage, ...]:
 
 
 def _unread(block: Block, why: str) -> Passage:
-    """A block that isn't understood."""
-    cells = [part for row in block.rows for cell in row for part in cell.parts]
-    member = opaque(why, *(part.text for part in (*block.parts, *cells)))
+    member = opaque(why, *(part.text for part in block.all_parts))
     return Passage(block.kind, (alone(member),), block.level, block.tags)
 
 
 def _of_block(block: Block, is_text: bool, codes: Codes) -> Iterator[Passage]:
-    """The passages of a block."""
     match block.kind:
         case "table":
             yield Passage("table", (_table(block),), tags=block.tags)
@@ -102,12 +99,9 @@ def _logical(text: Text) -> Iterator[Text]:
 
 
 def _table(block: Block) -> Table:
-    """A table, its cells read."""
     head = [row for row in block.rows if row and all(cell.is_head for cell in row)]
     rows = [row for row in block.rows if row not in head]
-    spans = [part.text.span() for row in block.rows for cell in row for part in cell.parts]
-    whole = spans[0].to(spans[-1]) if spans else Span(0, 0)
-    return Table(_row(head[0]) if head else (), tuple(map(_row, rows)), whole)
+    return Table(_row(head[0]) if head else (), tuple(map(_row, rows)), block.span)
 
 
 def _row(cells: Iterable[Cell]) -> tuple[tuple[Words | Chain, ...], ...]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from symattn.documents import markdown, repair
 from symattn.documents.article import Block, Contents, Part
 from symattn.documents.inline import formulas, note
-from symattn.documents.lines import divided
 from symattn.documents.listings import listing
 from symattn.documents.text import Text
 from symattn.documents.titles import (
@@ -27,30 +26,12 @@ from symattn.documents.titles import (
     is_title,
     titled,
 )
+from symattn.spelling import words
 
 #: Languages that pages write above their code.
-_LANGUAGES = frozenset(
-    [
-        "python",
-        "numpy",
-        "pytorch",
-        "r",
-        "julia",
-        "matlab",
-        "javascript",
-        "typescript",
-        "java",
-        "c++",
-        "cpp",
-        "rust",
-        "bash",
-        "shell",
-        "console",
-        "output",
-        "text",
-        "plaintext",
-        "latex",
-    ]
+_LANGUAGES = words(
+    "python numpy pytorch r julia matlab javascript typescript java c++ cpp rust bash shell"
+    " console output text plaintext latex"
 )
 _COPY = re.compile(r"[ \t]*+copy(?: code)?[ \t]*+", re.IGNORECASE)
 _FENCE = re.compile(r"(?m)^[ \t]*+```")
@@ -104,7 +85,7 @@ class _Line:
 
 class _Reader:
     def __init__(self, text: Text) -> None:
-        self.lines = [_Line(line, line.string.rstrip("\n")) for line in divided(text)]
+        self.lines = [_Line(line, line.string.rstrip("\n")) for line in text.lines(keepends=True)]
         self.found: list[Block] = []
         self.closed = max(
             (k for k, item in enumerate(self.lines) if "-->" in item.string), default=-1
@@ -154,7 +135,7 @@ class _Reader:
         while _NOTE.match(text.string, done) and (closed := text.string.find("-->", done)) >= 0:
             start = text.string.index("<!--", done) + 4
             if (message := note(text[start:closed])) is not None:
-                self.found.append(Block("note", (Part("text", message),)))
+                self.found.append(Block.of("note", message))
             done = closed + 3
         rest = text[done:]
         self.lines[end] = _Line(rest, rest.string.rstrip("\n"))
@@ -174,7 +155,6 @@ class _Reader:
         return word if word in _LANGUAGES and follows else ""
 
     def _announced(self, at: int, language: str) -> int:
-        """Code below the line that names its language."""
         at += 1
         while at < len(self.lines) and _COPY.fullmatch(self.lines[at].string):
             at += 1
@@ -232,13 +212,11 @@ class _Reader:
         return last + 1
 
     def _code(self, text: Text, language: str) -> None:
-        after_code = bool(self.found) and self.found[-1].kind == "code"
-        self.found += listing(text, language, after_code)
+        self.found += listing(text, language, before=self.found)
 
     # -- lines that stand together ----------------------------------------------------
 
     def _group(self, at: int, end: int) -> None:
-        """Lines between blank ones."""
         lines = self.lines[at:end]
         if any(_RULE.match(line.string) for line in lines[1:2]):
             self.found += markdown.blocks(_text(lines))
@@ -311,7 +289,6 @@ class _Reader:
         return self._below if is_name(title) else 0
 
     def _is_item(self, at: int, item: re.Match[str]) -> bool:
-        """Whether the next line or the last one is an item of the same list."""
         number = int(item[1])
         after = next((line for line in self.lines[at + 1 : at + 4] if not line.is_blank), None)
         before = next(
@@ -349,14 +326,13 @@ class _Reader:
     def _prose(self, lines: list[_Line]) -> None:
         if not lines:
             return
-        text = _text(lines)
-        text = text[: len(text.string.rstrip())]
+        text = _text(lines).rstripped()
         parts: list[Part] = []
         for piece in formulas(text):
             if piece.kind == "display":
                 self._put(parts)
                 parts = []
-                self.found.append(Block("formula", (Part("math", piece.text),)))
+                self.found.append(Block.of("formula", piece.text))
             elif piece.kind != "note":
                 parts.append(Part(piece.kind, piece.text))
         self._put(parts)
@@ -378,7 +354,6 @@ def _parts(text: Text) -> tuple[Part, ...]:
 
 
 def _in_formula(lines: list[_Line]) -> bool:
-    """Whether a formula of several lines is open after these."""
     return sum(line.string.count("$$") for line in lines) % 2 == 1
 
 
@@ -392,7 +367,6 @@ def _is_stuck(rest: str, is_sure: bool, number: int) -> bool:
 
 
 def _is_columned(line: _Line) -> bool:
-    """Whether blanks set its pieces in columns."""
     return GAP.search(line.string.strip()) is not None or line.string.startswith("    ")
 
 

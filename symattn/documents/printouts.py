@@ -14,12 +14,14 @@ from typing import Literal
 
 from symattn import syntax
 from symattn.documents import grids
-from symattn.documents.grids import Line
+from symattn.documents.columns import Line
 from symattn.documents.notation import read_parts
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Labelled, Member, Opaque, Passage, Piece, Words
+from symattn.documents.trees import Chain, Labelled, Opaque, Passage, Piece, Words
 
 _GOES_ON = re.compile(r"[ \t]*+(?:=(?!=)|≈|≃|≅)")
+#: The labels of the rows and of the columns of arrays, by the arrays' places.
+_Labels = Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
 #: What a line ends with that goes on.
 _OPEN = ("=", "≈", "@")
 
@@ -38,12 +40,7 @@ def passages(lines: Sequence[Text], kind: Literal["code", "output", "prose"]) ->
             pieces = lone(pieces)
         labels = {span: (rows, columns) for span, rows, columns in line.said}
         if labels:
-            pieces = tuple(
-                replace(piece, members=tuple(_labelled(member, labels) for member in piece.members))
-                if isinstance(piece, Chain)
-                else piece
-                for piece in pieces
-            )
+            pieces = tuple(_with_labels(piece, labels) for piece in pieces)
         if pieces:
             yield Passage(kind, pieces)
 
@@ -77,32 +74,21 @@ def _goes_on(above: str, line: str) -> bool:
 def _as_one(parts: Sequence[Line]) -> Line:
     if len(parts) == 1:
         return parts[0]
-    texts: list[Text] = []
-    for part in parts:
-        end = part.text.span().end
-        texts += [part.text, Text.at(" ", Span(end, end))]
+    text = Text.joined((part.text for part in parts), " ")
     labels = tuple(label for part in parts for label in part.said)
-    return Line(Text.joined(texts[:-1]), parts[0].first, parts[-1].last, labels)
+    return Line(text, parts[0].first, parts[-1].last, labels)
 
 
-def _labelled(
-    member: Member, labels: Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
-) -> Member:
+def _with_labels(piece: Piece, labels: _Labels) -> Piece:
+    if not isinstance(piece, Chain):
+        return piece
+    members = (m if isinstance(m, Opaque) else _labelled(m, labels) for m in piece.members)
+    return replace(piece, members=tuple(members))
+
+
+def _labelled(tree: syntax.Tree, labels: _Labels) -> syntax.Tree:
     """A tree with the labels of the arrays in it."""
-    match member:
-        case Labelled(span=span) if span in labels:
-            rows, columns = labels[span]
-            return replace(member, rows_said=rows, columns_said=columns)
-        case syntax.Binary(op, left, right):
-            return syntax.Binary(op, _tree(left, labels), _tree(right, labels))
-        case syntax.Call(function, arguments):
-            return syntax.Call(function, tuple(_tree(argument, labels) for argument in arguments))
-    return member
-
-
-def _tree(
-    tree: syntax.Tree, labels: Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
-) -> syntax.Tree:
-    labelled = _labelled(tree, labels)
-    assert not isinstance(labelled, Opaque)
-    return labelled
+    if isinstance(tree, Labelled) and tree.span in labels:
+        rows, columns = labels[tree.span]
+        return replace(tree, rows_said=rows, columns_said=columns)
+    return syntax.mapped(tree, lambda part: _labelled(part, labels))

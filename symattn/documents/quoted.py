@@ -35,13 +35,12 @@ class Quoted:
         >>> node[0].text.span(1, 2)
         Span(start=3, end=5)
         """
-        string, parts, last = self.source.string, [], self.start
-        for escape in _ESCAPE.finditer(string, self.start, self.end):
-            sign = _LONE.sub("\ufffd", json.loads(f'"{escape[0]}"'))
-            span = self.source.span(escape.start(), escape.end())
-            parts += [self.source[last : escape.start()], Text.at(sign, span)]
-            last = escape.end()
-        return Text.joined([*parts, self.source[last : self.end]])
+        return self.source[self.start : self.end].sub(_ESCAPE, _unescaped)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    character: str = json.loads(f'"{escape[0]}"')
+    return _LONE.sub("\ufffd", character)
 
 
 #: A value of a JSON text; numbers and constants are left as they are written.
@@ -60,7 +59,7 @@ def read(source: Text) -> Node:
         message = f"not valid JSON: {error.msg.lower()} at column {error.colno}"
         raise Malformed(Fault("", message, error.lineno)) from None
     except RecursionError:
-        raise Malformed("not JSON that is read: nested too deep") from None
+        raise Malformed("JSON nested too deeply to be read") from None
     return _value(source)
 
 

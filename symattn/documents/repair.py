@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 
+from symattn.documents.environments import INNER
 from symattn.documents.text import Text
 
 #: Code pages that UTF-8 is read as by mistake, the commonest first.
@@ -43,25 +44,16 @@ def decoded(text: Text) -> Text:
 
 
 def _decoded(text: Text) -> Text:
-    runs = list(_RUN.finditer(text.string))
-    words = {run[0] for run in runs}
-    counts = Counter(run[0] for run in runs)
-    best: tuple[int, dict[str, str]] = (0, {})
-    for page in _CODE_PAGES:
-        repaired = {word: good for word in words if (good := _back(word, page))}
-        hits = sum(counts[word] for word in repaired)
-        if hits > best[0]:
-            best = hits, repaired
-    hits, repaired = best
-    if 2 * hits <= len(runs):
+    counts = Counter(_RUN.findall(text.string))
+
+    def hits(repaired: dict[str, str]) -> int:
+        return sum(counts[word] for word in repaired)
+
+    pages = [{word: good for word in counts if (good := _back(word, page))} for page in _CODE_PAGES]
+    repaired = max(pages, key=hits)
+    if 2 * hits(repaired) <= counts.total():
         return text
-    parts, last = [], 0
-    for run in runs:
-        if run[0] in repaired:
-            span = text.span(run.start(), run.end())
-            parts += [text[last : run.start()], Text.at(repaired[run[0]], span)]
-            last = run.end()
-    return Text.joined([*parts, text[last:]])
+    return text.sub(_RUN, lambda run: repaired.get(run[0]))
 
 
 def _back(word: str, page: str) -> str:
@@ -75,7 +67,6 @@ def _back(word: str, page: str) -> str:
 
 
 def _bytes(word: str, page: str) -> bytes:
-    """The bytes of a run that was read in a code page."""
     try:
         return word.encode(page)
     except UnicodeEncodeError:
@@ -85,9 +76,8 @@ def _bytes(word: str, page: str) -> bytes:
 # -- formulas -----------------------------------------------------------------------
 
 _SLASHES = re.compile(r"\\++")
-_MATRIX = re.compile(
-    r"\\begin\{((?:[bBpvV]|small)?matrix\*?|array|aligned|align\*?|cases|split|gathered)\}"
-)
+#: Environments of rows.
+_ROWS = re.compile(rf"\\begin\{{((?:align|{'|'.join(sorted(INNER))})\*?)\}}")
 #: What is left of a row's end where one of its two backslashes was lost.
 _LOST = re.compile(r"\\(?=[ \t\n\d.+&-]|\Z)")
 
@@ -106,29 +96,24 @@ def formula(text: Text) -> Text:
 def _single(text: Text) -> Text:
     """Backslashes that were doubled for a converter, single again."""
     string = text.string
-    runs = [(run.start(), len(run[0])) for run in _SLASHES.finditer(string)]
-    all_doubled = all(count % 2 == 0 for _, count in runs) and (
+    all_doubled = all(len(run) % 2 == 0 for run in _SLASHES.findall(string)) and (
         re.search(r"\\\\(?:begin|frac|text|sqrt|mathrm|left|cdot|times|approx)\b", string)
     )
-    parts, last = [], 0
-    for start, count in runs:
-        end = start + count
+
+    def single(run: re.Match[str]) -> str | Text | None:
+        start, count = run.start(), len(run[0])
         if count % 4 == 0 or (all_doubled and count % 2 == 0):
-            kept = start + count // 2
-        elif count == 1 and string[end : end + 1] == "_":
-            kept = start
-        else:
-            continue
-        parts.append(text[last:kept])
-        last = end
-    return Text.joined([*parts, text[last:]]) if parts else text
+            return text[start : start + count // 2]
+        return "" if count == 1 and string[run.end() : run.end() + 1] == "_" else None
+
+    return text.sub(_SLASHES, single)
 
 
 def _rows(text: Text) -> Text:
     """Ends of rows that lost one of their two backslashes, whole again."""
     string = text.string
     parts, last = [], 0
-    for opened in _MATRIX.finditer(string):
+    for opened in _ROWS.finditer(string):
         start = opened.end()
         end = string.find(f"\\end{{{opened[1]}}}", start)
         if start < last or end < 0 or "\\\\" in string[start:end]:

@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain, pairwise, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from typing import NamedTuple
 
-from symattn.documents.article import Article, Block, Part
+from symattn.documents.article import Article, Part
 from symattn.documents.text import Span, Text
 from symattn.numbers.printed import Printed
+from symattn.spelling import MINUSES, SIGN, SUPERSCRIPTS
 
 _DIGITS = "0123456789"
-_MINUSES = ("-", "−", "–")
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−–", "0123456789---")
-_PLAIN = re.compile(r"[\s≈~=]*+([-+−–]?)\s*+([0-9]*+)\.?([0-9]*+)")
+_LEVEL = str.maketrans({**SUPERSCRIPTS, **dict.fromkeys(MINUSES, "-")})
+_PLAIN = re.compile(rf"[\s≈~=]*+({SIGN}?)\s*+([0-9]*+)\.?([0-9]*+)")
 #: What may stand before the first digit.
-_BEFORE = re.compile(r"[\s≈~={]*+([-+−–]?)[\s}{]*+")
+_BEFORE = re.compile(rf"[\s≈~={{]*+({SIGN}?)[\s}}{{]*+")
 _POINTS = (".", "{.}", ",", "{,}")
 #: What may stand between two digits of one number: groups of three.
 _SEPARATORS = (
@@ -42,7 +42,7 @@ _SEPARATORS = (
 #: What a page has of a formula beside the formula: its source, as a note or an attribute.
 _RENDERED = re.compile(r"<annotation\b[^>]*+>[^<]*+|<[A-Za-z][^>]*+")
 #: After these a negative number needs brackets; before it, where a power follows.
-_OPERATOR = re.compile(r"(?:[-+−–*·×⋅/^⊙]|\\(?:cdot|times|odot|pm))\s*+\Z")
+_OPERATOR = re.compile(rf"(?:{SIGN}|[*·×⋅/^⊙]|\\(?:cdot|times|odot|pm))\s*+\Z")
 _OPERATOR_LENGTH = 24
 
 
@@ -92,7 +92,7 @@ class Rewriter:
 
     def __init__(self, article: Article) -> None:
         self._source = article.source
-        parts = [part for block in article.blocks for part in _parts(block) if len(part.text)]
+        parts = [part for block in article.blocks for part in block.all_parts if len(part.text)]
         self._parts = sorted(parts, key=lambda part: part.text.starts[0])
         self._starts = [part.text.starts[0] for part in self._parts]
         pages = [self._source] if article.form == "html" else []
@@ -144,11 +144,9 @@ class Rewriter:
         """The text there as it was read, that of the file itself if nothing was."""
         if (part := self._part(span)) is not None:
             return _cut(part.text, span)
-        start, end = span
-        return Text(self._source[start:end], range(start, end), range(start + 1, end + 1))
+        return Text.whole(self._source)[span.start : span.end]
 
     def _part(self, span: Span) -> Part | None:
-        """The part that a piece of the file was read in."""
         place = bisect_right(self._starts, span.start) - 1
         if place < 0 or _cut(self._parts[place].text, span).span() != span:
             return None
@@ -156,19 +154,13 @@ class Rewriter:
 
 
 def _cut(text: Text, span: Span) -> Text:
-    """What a text has from a piece of the file."""
     return text[bisect_left(text.starts, span.start) : bisect_right(text.ends, span.end)]
 
 
-def _parts(block: Block) -> Iterable[Part]:
-    return chain(block.parts, (part for row in block.rows for cell in row for part in cell.parts))
-
-
 def _read(text: Text, printed: Printed) -> _Written | None:
-    """The figure in a text; None where that is another."""
     plain = _PLAIN.match(printed.text)
     before = _BEFORE.match(text.string)
-    if plain is None or before is None or (plain[1] in _MINUSES) != (before[1] in _MINUSES):
+    if plain is None or before is None or _is_minus(plain[1]) != _is_minus(before[1]):
         return None
     whole, part = len(plain[2]), len(plain[3])
     places = [k for k, c in enumerate(text.string) if c in _DIGITS]
@@ -185,9 +177,13 @@ def _read(text: Text, printed: Printed) -> _Written | None:
     return figure if figure.is_one() else None
 
 
+def _is_minus(sign: str) -> bool:
+    return sign != "" and sign in MINUSES
+
+
 def _power(after: str) -> str:
     """The power of ten that follows a number, its digits and sign; '' for none."""
-    power = "".join(c for c in after.translate(_SUPERSCRIPTS) if c in "-" + _DIGITS)
+    power = "".join(c for c in after.translate(_LEVEL) if c in "-" + _DIGITS)
     return power if after.lstrip()[:1] in ("e", "E") else power.removeprefix("10")
 
 
@@ -202,8 +198,8 @@ class _Written(NamedTuple):
     sign: int
 
     @property
-    def last(self) -> int:
-        return [*self.whole, *self.part][-1]
+    def digits(self) -> list[int]:
+        return [*self.whole, *self.part]
 
     def is_one(self) -> bool:
         """Whether nothing but a point and separators stands among the digits."""
@@ -217,9 +213,9 @@ class _Written(NamedTuple):
 
     def stands_in(self, source: str) -> bool:
         """Whether every digit is a character of the file, one after the other."""
-        spans = [self.text.span(k, k + 1) for k in (*self.whole, *self.part)]
+        spans = [self.text.span(k, k + 1) for k in self.digits]
         follow = all(a.end <= b.start for a, b in pairwise(spans))
-        digits = (self.text.string[k] for k in (*self.whole, *self.part))
+        digits = (self.text.string[k] for k in self.digits)
         return follow and all(source[slice(*s)] == d for s, d in zip(spans, digits, strict=True))
 
     def edit(self, source: str, span: Span, count: int, minus: str) -> Edit:
@@ -228,19 +224,19 @@ class _Written(NamedTuple):
         point = len(digits) - len(self.part)
         number = self._before_point(source, digits[:point])
         number += self._behind_point(source, digits[point:])
-        start, end = self._raw(self.first, self.last + 1)
+        start, end = self.text.span(self.first, self.digits[-1] + 1)
         head, tail = source[span.start : start], source[end : span.end]
         sign = self.text.string[self.sign : self.first][:1]
         if count < 0 and sign == "+":
-            at, after = self._raw(self.sign, self.sign + 1)
+            at, after = self.text.span(self.sign, self.sign + 1)
             head = source[span.start : at] + minus + source[after:start]
-        elif count < 0 and sign not in _MINUSES:
+        elif count < 0 and not _is_minus(sign):
             number = minus + number
             before = source[max(span.start - _OPERATOR_LENGTH, 0) : span.start]
             if _OPERATOR.search(before) or source[span.end : span.end + 1] == "^":
                 number, tail = f"({number}", f"{tail})"
-        elif count >= 0 and sign in _MINUSES:
-            at, after = self._raw(*_braced(self.text.string, self.sign))
+        elif count >= 0 and _is_minus(sign):
+            at, after = self.text.span(*_braced(self.text.string, self.sign))
             glued = source[:at][-1:].isalnum() and not source[after:start].strip()
             head = source[span.start : at] + " " * glued + source[after:start]
         return Edit(span, head + number + tail)
@@ -252,7 +248,7 @@ class _Written(NamedTuple):
         count = len(self.whole)
         if count > 1 and self.text.string[self.whole[0]] == "0":
             whole = whole.zfill(count)
-        between = [source[slice(*self._raw(i + 1, j))] for i, j in pairwise(self.whole)]
+        between = [source[slice(*self.text.span(i + 1, j))] for i, j in pairwise(self.whole)]
         if len(whole) != count:
             # In groups of three, if it was in groups.
             separator = next(filter(None, between), "")
@@ -267,13 +263,9 @@ class _Written(NamedTuple):
         start = self.whole[-1] + 1 if self.whole else self.first
         text = ""
         for place, digit in zip(self.part, part, strict=True):
-            text += source[slice(*self._raw(start, place))] + digit
+            text += source[slice(*self.text.span(start, place))] + digit
             start = place + 1
         return text
-
-    def _raw(self, i: int, j: int) -> Span:
-        """The piece of the file that characters come from."""
-        return self.text.span(i, j)
 
 
 def _braced(string: str, sign: int) -> tuple[int, int]:

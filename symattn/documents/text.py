@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+_LINE_END = re.compile(r"\r\n?")
 
 
 class Span(NamedTuple):
@@ -56,14 +59,17 @@ class Text:
         return cls(string, array("L", [span.start]) * count, array("L", [span.end]) * count)
 
     @classmethod
-    def joined(cls, parts: Iterable[Text]) -> Text:
-        """Several texts, one after the other.
+    def joined(cls, parts: Iterable[Text], between: str = "") -> Text:
+        """Several texts, one after the other; what is put between them is not in the file.
 
         >>> text = Text.whole("a1b")
-        >>> Text.joined([text[:1], text[2:]]).span()
-        Span(start=0, end=3)
+        >>> joined = Text.joined([text[:1], text[2:]], ", ")
+        >>> str(joined), joined.span()
+        ('a, b', Span(start=0, end=3))
         """
         pieces = list(parts)
+        if between:
+            pieces = [text for part in pieces for text in (part, part.after(between))][:-1]
         if len(pieces) == 1:
             return pieces[0]
         starts, ends = array("L"), array("L")
@@ -93,14 +99,71 @@ class Text:
             return Span(place, place)
         return Span(self.starts[i], self.ends[last - 1])
 
+    def group(self, match: re.Match[str], group: str | int = 0) -> Text:
+        """What a match of its string, or a group of one, has."""
+        return self[slice(*match.span(group))]
+
+    def before(self, string: str) -> Text:
+        """A string put before it, which is not in the file."""
+        return Text.at(string, self.span(0, 0))
+
+    def after(self, string: str) -> Text:
+        """A string put behind it, which is not in the file."""
+        return Text.at(string, self.span(len(self), len(self)))
+
+    def enclosed(self, opening: str, closing: str) -> Text:
+        """With strings around it that are not in the file."""
+        return Text.joined([self.before(opening), self, self.after(closing)])
+
+    def sub(
+        self, pattern: re.Pattern[str], new: str | Callable[[re.Match[str]], str | Text | None]
+    ) -> Text:
+        """Its matches replaced, as by :func:`re.sub`. A string stands for the whole match, a
+        text keeps its own places, and None leaves a match as it is.
+
+        >>> text = Text.whole("1 &lt; 2").sub(re.compile("&lt;"), "<")
+        >>> str(text), text.span(2, 3)
+        ('1 < 2', Span(start=2, end=6))
+        """
+        parts, last = [], 0
+        for match in pattern.finditer(self.string):
+            by = new if isinstance(new, str) else new(match)
+            if by is not None:
+                by = Text.at(by, self.span(*match.span())) if isinstance(by, str) else by
+                parts += [self[last : match.start()], by]
+                last = match.end()
+        return Text.joined([*parts, self[last:]]) if parts else self
+
     def stripped(self) -> Text:
         """Without the white space around it."""
-        left = len(self.string) - len(self.string.lstrip())
-        return self[left : left + len(self.string.strip())]
+        return self.lstripped().rstripped()
 
-    def lines(self) -> Iterator[Text]:
-        """Its lines, without their ends."""
+    def lstripped(self) -> Text:
+        """Without the white space before it."""
+        return self[len(self) - len(self.string.lstrip()) :]
+
+    def rstripped(self) -> Text:
+        """Without the white space behind it."""
+        return self[: len(self.string.rstrip())]
+
+    def lines(self, keepends: bool = False) -> Iterator[Text]:
+        """Its lines, with or without the ``\\n`` at their ends; no other sign ends one.
+
+        >>> [str(line) for line in Text.whole("a\\n\\nb\\n").lines()]
+        ['a', '', 'b']
+        """
         start = 0
-        for line in self.string.splitlines(keepends=True):
-            yield self[start : start + len(line.rstrip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"))]
-            start += len(line)
+        while start < len(self):
+            end = self.string.find("\n", start) + 1 or len(self)
+            line = self[start:end]
+            yield line if keepends else line[: len(line.string.rstrip("\n"))]
+            start = end
+
+    def with_plain_ends(self) -> Text:
+        """With ``\\n`` at the end of each line, however the file ends its lines.
+
+        >>> text = Text.whole("a\\r\\nb").with_plain_ends()
+        >>> str(text), text.span(1, 2)
+        ('a\\nb', Span(start=1, end=3))
+        """
+        return self.sub(_LINE_END, "\n")

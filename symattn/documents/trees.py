@@ -7,6 +7,7 @@ is added here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -56,6 +57,21 @@ class Opaque:
 
 #: A tree of the grammar (whose leaves may be those above), or what is none.
 Member = syntax.Tree | Opaque
+
+
+def walk(tree: Member) -> Iterator[Member]:
+    """A tree and all that it is made of, in the order in which it is written.
+
+    >>> [part.name for part in walk(syntax.parse("Q @ K.T")) if isinstance(part, syntax.Name)]
+    ['Q', 'K']
+    """
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if not isinstance(part, Opaque):
+            waiting.extend(reversed(syntax.inside(part)))
+
 
 #: What stands between two members of a chain: equal; about equal; an arrow that gives
 #: a value ("please → [1, 0]"); a colon behind a name or a label.

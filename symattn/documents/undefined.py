@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from symattn import syntax
 from symattn.documents.reading import Open, Reading
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Named, Opaque, Table
+from symattn.documents.trees import Chain, Named, Table, walk
 
-_WHY = "nothing that was read says what it is; say it in a note, 'symattn read --help' shows how"
+_WHY = "not defined by anything read; define it in a note, as 'symattn read --help' shows"
 
 
 def undefined(reading: Reading) -> tuple[Open, ...]:
@@ -39,26 +39,15 @@ def undefined(reading: Reading) -> tuple[Open, ...]:
             continue
         for member in chain.members:
             # What stands in an array tells its shape, as "[n, d_k]" does.
-            for name in () if isinstance(member, Opaque | syntax.Array) else _names(member):
-                if name.name not in known:
-                    places.setdefault(name.name, name.span)
+            for part in () if isinstance(member, syntax.Array) else walk(member):
+                if isinstance(part, Named) and part.name not in known:
+                    places.setdefault(part.name, part.span)
     return tuple(Open(name, _WHY, span) for name, span in places.items())
-
-
-def _names(tree: syntax.Tree) -> Iterator[Named]:
-    if isinstance(tree, Named):
-        yield tree
-    for part in syntax.inside(tree):
-        if not isinstance(part, Opaque):
-            yield from _names(part)
 
 
 def _chains(reading: Reading) -> Iterator[Chain]:
     """All chains in their order, in tables as well."""
     for passage in reading.passages:
         for piece in passage.pieces:
-            if isinstance(piece, Chain):
-                yield piece
-            elif isinstance(piece, Table):
-                cells = (cell for row in (piece.head, *piece.rows) for cell in row)
-                yield from (part for cell in cells for part in cell if isinstance(part, Chain))
+            parts = piece.pieces if isinstance(piece, Table) else (piece,)
+            yield from (part for part in parts if isinstance(part, Chain))

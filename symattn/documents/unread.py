@@ -13,11 +13,9 @@ from typing import TypeVar
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Figure, Opaque
 from symattn.errors import lacks_memory, shows_tracebacks, unforeseen
+from symattn.spelling import DECIMAL
 
 T = TypeVar("T")
-
-#: Numbers as a file is searched for them.
-NUMBER = re.compile(r"[0-9]++(?:\.[0-9]++)?")
 
 
 def contained(read: Callable[[], Iterable[T]], otherwise: Callable[[str], T]) -> tuple[T, ...]:
@@ -41,7 +39,7 @@ def opaque(why: str, *texts: Text) -> Opaque:
     >>> opaque("", Text.whole("A = 0.5")).figures
     (Figure(text='0.5', span=Span(start=4, end=7)),)
     """
-    found = [(text, one) for text in texts for one in NUMBER.finditer(text.string)]
+    found = [(text, one) for text in texts for one in re.finditer(DECIMAL, text.string)]
     figures = tuple(Figure(one[0], text.span(*one.span())) for text, one in found)
     said = " ".join(text.string for text in texts)
     return Opaque(said, texts[0].span().to(texts[-1].span()), figures, why)

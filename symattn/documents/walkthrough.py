@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from symattn.documents.reading import Claimed, Reading
+from symattn.documents.text import Span
 from symattn.escaping import visible
 from symattn.shapes import Nested
 from symattn.tables.writing import text, written
@@ -49,15 +50,13 @@ def _lines(reading: Reading) -> Iterator[str]:
         yield f"tokens = {written(reading.tokens)}"
     yield from ("", "[given]")
     for key, quantity in reading.given.items():
-        at = (
-            "" if quantity.span is None else f"    # line {article.place(quantity.span.start).line}"
-        )
+        at = "" if quantity.span is None else f"    # {_line(reading, quantity.span)}"
         yield f"{key} = {_numbers(quantity.entries)}{at}"
     yield from ("", "[steps]")
     for key, step in reading.steps.items():
         at = "    # assumed" if step.assumed else ""
         if step.span is not None:
-            at = f"    # line {article.place(step.span.start).line}"
+            at = f"    # {_line(reading, step.span)}"
         yield f"{key} = {text(step.expression)}{at}"
     if reading.loss is not None:
         yield from ("", "[loss]")
@@ -66,14 +65,18 @@ def _lines(reading: Reading) -> Iterator[str]:
     for claim in reading.claims:
         yield from _claim(reading, claim)
     for left in (*reading.open, *reading.unfit):
-        at = f"line {article.place(left.span.start).line}"
-        yield from ("", "[[unchecked]]", f"where = {text(at)}", f"what = {text(left.what or '?')}")
+        yield from ("", "[[unchecked]]", f"where = {text(_line(reading, left.span))}")
+        yield f"what = {text(left.what or '?')}"
         yield f"reason = {text(left.why or 'not read')}"
     yield ""
 
 
+def _line(reading: Reading, span: Span) -> str:
+    return f"line {reading.article.place(span.start).line}"
+
+
 def _claim(reading: Reading, claim: Claimed) -> Iterator[str]:
-    at = f"line {reading.article.place(claim.span.start).line}"
+    at = _line(reading, claim.span)
     where = f"{claim.where}, {at}" if claim.where else at
     yield from ("", "[[claims]]", f"where = {text(where)}", f"{claim.key} = {text(claim.text)}")
     if claim.printed is not None:

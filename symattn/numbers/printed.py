@@ -9,16 +9,17 @@ from decimal import Context, Decimal
 from flint import fmpq
 
 from symattn.errors import Malformed
+from symattn.spelling import MINUSES, SIGN
 
 _PRINTED = re.compile(
     r"\s*(?:≈|~|=)?\s*(?P<sign>[+-]?)\s*(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?"
     r"(?P<after>(?:\s*(?:[eE]|[x*]\s*10\^?\s*)\(?(?P<power>[+-]?[0-9]{1,3})\)?)?"
     r"\s*(?P<percent>%?))\s*(?:\.\.\.)?\s*\Z"
 )
-_BARE = re.compile(r"=?\s*[-+−–]?\s*[0-9]+\Z")
+_BARE = re.compile(rf"=?\s*{SIGN}?\s*[0-9]+\Z")
 #: What documents write for the signs of :data:`_PRINTED`, each as long as its
 #: sign, so that places in the text stay what they are.
-_SIGNS = str.maketrans({"−": "-", "–": "-", "×": "x", "·": "*"})
+_SIGNS = str.maketrans({**dict.fromkeys(MINUSES, "-"), "×": "x", "·": "*"})
 
 #: Longest text of a printed figure.
 MAX_LENGTH = 80

@@ -13,10 +13,11 @@ from flint import fmpq, fmpz
 
 from symattn.errors import Malformed
 from symattn.limits import CHARACTERS, DIGITS, EXPONENT
+from symattn.spelling import NUMBER
 from symattn.syntax import SIGNS
 
 _NUMBER = re.compile(
-    r"\s*(?P<sign>[+-]?)\s*(?P<mantissa>[0-9]+\.?[0-9]*|\.[0-9]+)"
+    rf"\s*(?P<sign>[+-]?)\s*(?P<mantissa>{NUMBER})"
     r"(?:[eE](?P<power>[+-]?[0-9]+))?(?:\s*/\s*(?P<below>[0-9]+))?\s*\Z"
 )
 

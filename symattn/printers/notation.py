@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Literal, NoReturn
 
 from symattn.printers.letters import unescape
+from symattn.spelling import GREEK
 
 
 class Unknown(ValueError):
@@ -173,11 +174,8 @@ Row = tuple[Node, ...]
 
 _TOKEN = re.compile(r"\\operatorname\*|\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 
-_GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "varepsilon": "ε", "lambda": "λ",
-    "mu": "μ", "pi": "π", "sigma": "σ", "tau": "τ", "theta": "θ", "omega": "ω", "phi": "ϕ",
-    "rho": "ρ",
-}  # fmt: skip
+#: TeX has two forms of some letters; those named plainly are the straight ones.
+_GREEK = {**GREEK, "phi": "ϕ", "epsilon": "ϵ", "varphi": "φ", "varepsilon": "ε"}
 _LETTERS = {
     **{rf"\{name}": letter for name, letter in _GREEK.items()},
     r"\partial": "∂", r"\infty": "∞", r"\top": "⊤",

@@ -14,6 +14,7 @@ from symattn.calculus.printing import Shapes, condition, latex, pieces, sides
 from symattn.errors import Malformed
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, aligned, broken_text, width
+from symattn.spelling import whole
 
 #: What is said of a sign where it stands in a line: what to look for, the sign, what it means.
 _SIGNS = (
@@ -290,7 +291,7 @@ def _links(line: Line, derivation: Derivation) -> b.Line:
     """The definitions, assumptions, lines and derivations that a line names as its reasons."""
     shapes = derivation.draft.shapes
     named = [reason for reason in line.said.by or () if reason != PLAIN]
-    numbers = [int(reason) for reason in named if re.fullmatch("[0-9]{1,9}", reason)]
+    numbers = [number for reason in named if (number := whole(reason)) is not None]
     assumed = [latex(reason, shapes) for reason in named if reason in derivation.draft.hypotheses]
     keys = [reason.array.name for reason in derivation.draft.definitions]
     defined = [latex(reason, shapes) for reason in named if reason in keys]

@@ -250,9 +250,7 @@ def _said(block: Block) -> Text:
     texts: list[Text] = []
 
     def put(before: str, part: Part, after: str) -> None:
-        start, end = part.text.span()
-        left, right = Text.at(before, Span(start, start)), Text.at(after, Span(end, end))
-        texts.extend((left, part.text, right))
+        texts.append(part.text.enclosed(before, after))
 
     for part in block.parts:
         dollar = "$" if part.kind == "math" and block.kind != "formula" else ""

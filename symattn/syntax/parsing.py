@@ -34,6 +34,7 @@ from typing import NoReturn
 from symattn.advice import of_attribute, of_neighbours, of_sign
 from symattn.errors import Malformed
 from symattn.limits import CHARACTERS, DIGITS, EXPONENT, NESTING, TOKENS
+from symattn.spelling import MINUSES, NUMBER, POWER_OF_TEN
 from symattn.syntax.trees import (
     BINARY,
     WORDS,
@@ -58,7 +59,7 @@ from symattn.syntax.trees import (
 )
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    rf"\s*(?:(?P<number>{NUMBER}{POWER_OF_TEN}?+)"
     r"|dL\s*/\s*d(?P<gradient>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<word>\"[A-Za-z_-]*\"|'[A-Za-z_-]*')"
@@ -73,7 +74,7 @@ _UNKNOWN = {
     "=": "two sides are compared with '=='",
 }
 #: Typographic signs that authors paste from documents.
-SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"})
+SIGNS = str.maketrans({**dict.fromkeys(MINUSES, "-"), "×": "*", "·": "*", "÷": "/"})
 
 
 def parse(text: str, letters: bool = False) -> Tree:

@@ -51,7 +51,7 @@ def parsed(path: Path, content: bytes) -> File:
     try:
         return File(path, text, dict(_parsed(text)))
     except RecursionError:
-        raise Malformed("not TOML that is read: nested too deep") from None
+        raise Malformed("TOML nested too deeply to be read") from None
     except tomllib.TOMLDecodeError as error:
         raise Malformed(_invalid(str(error))) from None
     except ValueError:
@@ -83,7 +83,6 @@ def decoded(content: bytes) -> str:
 
 
 def _invalid(message: str) -> Fault:
-    """What tomllib says, its line told apart."""
     match = re.fullmatch(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", message, re.DOTALL)
     if match is None:
         return Fault("", f"not valid TOML: {message}")

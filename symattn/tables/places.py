@@ -35,8 +35,6 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class _Item:
-    """A value: where it stands first, and what it holds."""
-
     node: Node
 
     @cached_property
@@ -123,7 +121,6 @@ def _beginnings(path: str) -> Iterator[tuple[Key, int]]:
 
 
 def _opened(parts: dict[Key, _Item], header: Node) -> dict[Key, _Item]:
-    """What the table of a header such as ``[a.b]`` or ``[[a.b]]`` holds."""
     *above, last = _keys(header.named_children[0])
     for key in above:
         parts = _table(parts.setdefault(key, _Item(header)))
@@ -146,7 +143,6 @@ def _add_pairs(parts: dict[Key, _Item], table: Node) -> None:
 
 
 def _add_pair(parts: dict[Key, _Item], pair: Node) -> None:
-    """A pair ``a.b = value`` put where it belongs."""
     key, value, *_ = pair.named_children
     *above, last = _keys(key)
     for name in above:

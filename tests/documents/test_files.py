@@ -50,10 +50,10 @@ def test_encodings(mark, encoding):
 @pytest.mark.parametrize(
     ("held", "said"),
     [
-        (b"a\nb\xff", "not text: byte 3, in line 2, is no UTF-8; save the file as UTF-8"),
+        (b"a\nb\xff", "not text: byte 3, in line 2, is not valid UTF-8; save the file as UTF-8"),
         (b"a\0b", "binary, not text: a null character in line 1"),
         ("x".encode("utf-16-le"), "binary, not text"),
-        (codecs.BOM_UTF16_LE + b"a", "is no UTF-16"),
+        (codecs.BOM_UTF16_LE + b"a", "is not valid UTF-16"),
         (b"a\n" * (LINES.most + 1), f"at most {LINES.most} are read"),
         (b"0.5\n\n" + b"1, " * NUMBERS.most, f":3: column {3 * NUMBERS.most - 2}: here its"),
         (b"0.5 " * NUMBERS.most + b"\n\n| a |\n|---|\n| 1 |", ":5: column 3: here its numbers"),

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from symattn.documents.grids import Line, flattened, of_table
+from symattn.documents import printouts
+from symattn.documents.columns import Line
+from symattn.documents.grids import flattened, of_table
 from symattn.documents.text import Span, Text
-from symattn.documents.trees import Chain, Figure, Table, Words
+from symattn.documents.trees import Chain, Figure, Labelled, Table, Words, walk
 
 NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|-inf")
 
@@ -114,6 +116,8 @@ def test_what_pytorch_prints_is_read_back(matrix, tail):
         ("[[0.1 ... 0.3]\n ...\n [0.4 ... 0.6]]", ["[[0.1, ..., 0.3], ..., [0.4, ..., 0.6]]"]),
         ("[[2.0/2, 0.0/2],\n  [exp(1), sqrt(2)]]", ["[[2.0/2, 0.0/2], [exp(1), sqrt(2)]]"]),
         ("A = | 1.000  0     |\n    | 0.489  0.511 |", ["A =  [[1.000, 0], [0.489, 0.511]]"]),
+        ("[[1e−3 NaN]\n [0 ∞]]", ["[[1e−3, NaN], [0, ∞]]"]),
+        ("M = | True False |\n    | True True  |", ["M =  [[True, False], [True, True]]"]),
         ("⎡ 1 0 ⎤\n⎢ 0 1 ⎥\n⎣ 2 2 ⎦", ["[[1, 0], [0, 1], [2, 2]]"]),
         (
             "Wq = [[1, 0], Wk = [[1, 1], Wv = [[2, 0],\n[0, 1]] [0, 1]] [0, 3]]",
@@ -278,3 +282,13 @@ def test_words_in_round_brackets_behind_rows_are_their_labels():
     (line,) = lines("K = [[1, 0],      (salt)\n     [0, 1]]      (pepper)\n")
     assert str(line.text).strip() == "K = [[1, 0], [0, 1]]"
     assert [rows for _, rows, _ in line.said] == [("salt", "pepper")]
+
+
+def test_arrays_keep_their_labels_wherever_they_stand_in_a_formula():
+    """In a transpose too, and in the arguments of a function."""
+    printed = "K = softmax(-[[1, 0],  # cat\n [0, 1]].T)"
+    (passage,) = printouts.passages(list(Text.whole(printed).lines()), "code")
+    chain = passage.pieces[0]
+    assert isinstance(chain, Chain)
+    labels = [part.rows_said for part in walk(chain.members[1]) if isinstance(part, Labelled)]
+    assert labels == [("cat", ""), (), ()]

@@ -123,13 +123,13 @@ def test_headings_that_nobody_sees() -> None:
 FAULTY = {
     "T = S /": "'S /': expected a value",
     "ignore ende": "did you mean ignore end?",
-    "ignore end": "no 'ignore begin' is before",
+    "ignore end": "no 'ignore begin' comes before it",
     "ignore begin": "no 'ignore end' follows",
-    "ignore": "nothing follows that could be ignored",
+    "ignore": "nothing follows it to ignore",
     "context vectors = Y": "a phrase in quotes",
     "tokens =": "a text for each token",
     "X = [[1, 2], [3]]": "X[1]: expected 2 numbers as in the other rows, found 1",
-    "count from 2": "counts from 0 or from 1, found '2'",
+    "count from 2": "expected to count from 0 or 1, found '2'",
     '"..." = Y': "expected words in quotes",
     "0.5": "'0.5' names nothing",
     "A == B": "is no quantity",
@@ -157,8 +157,8 @@ def test_all_faults_at_once() -> None:
     with pytest.raises(Malformed) as raised:
         help_of(article(Path("post.md"), notes.encode()), written(side))
     assert [str(fault) for fault in raised.value.faults] == [
-        "post.md:3: no 'ignore begin' is before",
-        "post.symattn.toml:2: steps.T: T is said in line 1 of post.md already",
+        "post.md:3: no 'ignore begin' comes before it",
+        "post.symattn.toml:2: steps.T: T is already given in line 1 of post.md",
     ]
 
 
@@ -287,7 +287,7 @@ def test_figures_are_told_by_how_they_are_written() -> None:
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("weights", "'weights' stands in lines 3, 12: expected words that stand there only"),
+        ("weights", "'weights' occurs in lines 3, 12: expected words that occur only once"),
         ("no such", 'expected lines such as 12 or "30-41", a heading or words of post.md, found'),
         ("--", "expected lines such as 12"),
     ],
@@ -305,7 +305,7 @@ SIDE_FAULTS = {
     "lines.1 = '0.5'": "post.symattn.toml:2: lines.1: '0.5' names nothing: expected a quantity",
     'tokns = ["a"]': "post.symattn.toml:2: tokns: unknown key 'tokns': did you mean tokens?",
     'tokens = "a"': "post.symattn.toml:2: tokens: expected a list, found text",
-    "count_from = 3": "post.symattn.toml:2: count_from: an article counts from 0 or from 1",
+    "count_from = 3": "post.symattn.toml:2: count_from: expected to count from 0 or 1",
     "ignore = [1, 9]": "post.symattn.toml:2: ignore[1]: post.md has 5 lines, found line 9",
     'ignore = [\n"3-2"]': "post.symattn.toml:3: ignore[0]: line 2 is before line 3",
     "ignore = [0.5]": 'post.symattn.toml:2: ignore[0]: expected lines such as 12 or "30-41"',

@@ -174,7 +174,7 @@ def test_formulas_without_sources_are_told(source):
     """Of a formula that only has looks left, the article says that it wasn't read."""
     contents = read(f"<p>a {source}</p>")
     assert [block.text.string for block in contents.blocks] == ["a"]
-    assert contents.notes == ("formulas without their sources, not read: 1",)
+    assert contents.notes == ("formulas without a source, not read: 1",)
 
 
 def test_dollars():

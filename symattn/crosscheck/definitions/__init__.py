@@ -38,6 +38,7 @@ from symattn.crosscheck.definitions import (
     weights,
 )
 from symattn.crosscheck.definitions.kinds import Rules, Scalar
+from symattn.spelling import GREEK
 
 #: The families of operations, in the order in which :func:`names` lists them.
 FAMILIES: tuple[ModuleType, ...] = (
@@ -49,7 +50,6 @@ RULES: Rules = {name: rule for family in FAMILIES for name, rule in family.RULES
 #: What indices are called.
 INDICES = ("i", "j", "k", "c")
 _JACOBIAN = "softmax_jacobian"
-_GREEK = ("gamma", "beta", "epsilon", "mu", "theta")
 #: What the functions of the definitions are called in formulas.
 _CALLED = {
     "inf": "infty", "greatest": "max", "least": "min", "magnitude": "abs", "sign_of": "sign",
@@ -126,7 +126,7 @@ def letter(name: str) -> str:
     >>> letter("mu"), letter("v")
     ('\\mu', 'v')
     """
-    return f"\\{name}" if name in _GREEK else name
+    return f"\\{name}" if name in GREEK else name
 
 
 def _defined(name: str) -> str:

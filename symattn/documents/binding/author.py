@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,8 +18,7 @@ from symattn.documents.text import Span
 from symattn.documents.trees import Chain, Figure, Opaque, Passage, Piece, Table, Words
 from symattn.errors import Fault
 from symattn.shapes import Shape, show
-
-_BARE = re.compile(r"[+-]?[0-9]+\Z")
+from symattn.spelling import is_whole
 
 
 def without(passages: Iterable[Passage], ignored: Sequence[Span]) -> list[Passage]:
@@ -149,7 +147,7 @@ def _values(piece: Piece) -> Iterator[tuple[syntax.Tree, bool]]:
     """The values of a piece, and of each whether it is a whole number among words."""
     match piece:
         case Words(_, _, figures):
-            yield from ((one, bool(_BARE.match(one.text))) for one in figures)
+            yield from ((one, is_whole(one.text)) for one in figures)
         case Chain(members):
             for member in members:
                 if isinstance(member, Opaque):

@@ -17,7 +17,7 @@ from symattn.documents.binding.replacing import renamed
 from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import Chain, Labelled, Member, Opaque
+from symattn.documents.trees import Chain, Labelled, Member, Opaque, walk
 from symattn.numbers.printed import MINUS_INFINITY
 from symattn.programs.floats import Matrix
 
@@ -405,7 +405,7 @@ def _used_names(chains: Sequence[Chain]) -> set[str]:
         for chain in chains
         for member in chain.members
         if not isinstance(member, syntax.Name)
-        for part in values.walk(member)
+        for part in walk(member)
         if isinstance(part, syntax.Name)
     }
 

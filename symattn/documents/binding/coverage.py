@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from symattn.documents.binding import asides, values
 from symattn.documents.reading import Number, Status
 from symattn.documents.trees import NOWHERE, Chain, Figure, Passage, Piece, Table, Words
 from symattn.numbers.printed import MINUS_INFINITY
+from symattn.spelling import is_whole
 
 #: What is known of a number only grows: a later finding replaces one of those before it.
 _RANK: dict[Status, int] = {"unread": 0, "ignored": 1, "local": 2, "given": 3, "bound": 3}
-_WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 
 
 class Coverage:
@@ -65,7 +64,7 @@ class Coverage:
         """Numbers among words that are no claims: whole ones count or name something."""
         self.mark(asides.found(piece), "ignored")
         for figure in piece.figures:
-            if _WHOLE.match(figure.text) or kind == "heading":
+            if is_whole(figure.text) or kind == "heading":
                 self.mark([figure], "ignored")
 
     def numbers(self) -> tuple[Number, ...]:

@@ -20,7 +20,7 @@ from symattn.documents.binding.numbered import by_numbers, heads, in_letters
 from symattn.documents.binding.replacing import renamed
 from symattn.documents.help import Help
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Chain, Figure, Member, Opaque
+from symattn.documents.trees import NOWHERE, Chain, Figure, Member, Opaque, walk
 from symattn.limits import STEPS
 
 
@@ -180,14 +180,14 @@ def is_symbolic(tree: Member) -> TypeGuard[syntax.Tree]:
     """Whether it is an expression over names: no name by itself, nothing unknown in it."""
     if isinstance(tree, Opaque | syntax.Name | syntax.Gradient | syntax.Cell | syntax.Indexed):
         return False
-    return any(isinstance(part, syntax.Name) for part in values.walk(tree)) and not any(
+    return any(isinstance(part, syntax.Name) for part in walk(tree)) and not any(
         isinstance(part, Opaque | syntax.Cell | syntax.Sequence | syntax.Comparison)
-        for part in values.walk(tree)
+        for part in walk(tree)
     )
 
 
 def _has_array(tree: Member) -> bool:
-    return any(isinstance(part, syntax.Array) for part in values.walk(tree))
+    return any(isinstance(part, syntax.Array) for part in walk(tree))
 
 
 def collected(chains: list[Chain], held: Help) -> Definitions:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.roles import named
-from symattn.documents.trees import Chain
+from symattn.documents.trees import Chain, walk
 from symattn.numbers.printed import MINUS_INFINITY
 from symattn.shapes import Shape
 
@@ -108,5 +108,5 @@ def is_added(tree: syntax.Tree) -> bool:
         and part.op == "+"
         and isinstance(part.right, syntax.Name)
         and is_name(part.right.name)
-        for part in values.walk(tree)
+        for part in walk(tree)
     )

@@ -10,7 +10,7 @@ from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.lettered import by_letters
 from symattn.documents.binding.replacing import replaced
-from symattn.documents.trees import Chain, Member, Opaque
+from symattn.documents.trees import Chain, Member, Opaque, walk
 
 #: A row by its number: q_1, k2.
 _ROW = re.compile(r"(?P<base>[a-z]+)_?(?P<number>[0-9]{1,3})\Z")
@@ -44,7 +44,7 @@ def by_numbers(head: Member, body: Member) -> tuple[str, syntax.Tree] | None:
             return None
     letters = list(_LETTERS[: len(numbers)])
     made = _lettered(body, numbers, letters)
-    if made is None or not any(isinstance(part, syntax.Cell) for part in values.walk(made)):
+    if made is None or not any(isinstance(part, syntax.Cell) for part in walk(made)):
         return None
     return by_letters(syntax.Cell(syntax.Name(base), tuple(letters)), made)
 
@@ -128,7 +128,7 @@ def in_letters(chains: Sequence[Chain]) -> list[Chain]:
         for chain in chains:
             head, *bodies = chain.members
             if isinstance(head, syntax.Cell) and any(
-                _base(part) in matrices for body in bodies for part in values.walk(body)
+                _base(part) in matrices for body in bodies for part in walk(body)
             ):
                 matrices |= {_base(head)} - {""}
     return [

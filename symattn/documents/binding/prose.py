@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from symattn.documents.binding.roles import About, Phrase, Role, spoken
 from symattn.documents.binding.subjects import Mention, mentions
 from symattn.documents.trees import Chain, Figure, Passage, Words
+from symattn.spelling import is_whole
 
 _ITSELF = re.compile(r"\b(?:itself|themselves|its own|self-attention)\b", re.I)
 _ENDS = re.compile(r"(?<=[.!?;])\s+|\n[^\S\n]*+[-*•]\s|\n\n")
 #: Sentences of more figures than that are not cut into clauses.
 _CLAUSES = 32
-_WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 #: Roles whose entries sentences speak of, by a row and a column.
 _ABOUT: tuple[Role, ...] = ("weights", "scores", "scaled")
 
@@ -60,7 +60,7 @@ def joined(passage: Passage) -> tuple[str, list[Placed]]:
                 found += [
                     Placed(one.figure, len(text) + one.start, len(text) + one.end)
                     for one in placed(piece)
-                    if not _WHOLE.match(one.figure.text)
+                    if not is_whole(one.figure.text)
                 ]
                 text += words
             case Chain((Figure() as figure,)):

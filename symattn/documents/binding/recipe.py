@@ -20,7 +20,7 @@ from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.reading import Given, Step
 from symattn.documents.text import Span
-from symattn.documents.trees import Opaque
+from symattn.documents.trees import Opaque, walk
 from symattn.errors import SymattnError
 from symattn.limits import ENTRIES
 from symattn.numbers.reading import Hidden, read_entry
@@ -83,7 +83,7 @@ class Recipe:
     ) -> str | None:
         """Take an expression over known names as a step; None where it makes no sense."""
         node = self.node(tree)
-        if node is None or any(isinstance(part, syntax.Gradient) for part in values.walk(tree)):
+        if node is None or any(isinstance(part, syntax.Gradient) for part in walk(tree)):
             return None
         if np.isnan(self._run[node]).any():
             return None
@@ -263,7 +263,7 @@ _DECIMAL = re.compile(
 
 def _is_plain(tree: syntax.Tree) -> bool:
     """Whether all of it is understood, and its numbers are decimals, which expressions know."""
-    for part in values.walk(tree):
+    for part in walk(tree):
         if isinstance(part, Opaque):
             return False
         if isinstance(part, syntax.Literal) and not _DECIMAL.match(part.text):

@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from symattn import syntax
 from symattn.documents.text import Span
-from symattn.documents.trees import NOWHERE, Figure, Member, Opaque
+from symattn.documents.trees import NOWHERE, Figure, Member, Opaque, walk
 from symattn.shapes import Nested, Shape
 
 
@@ -96,16 +96,6 @@ def is_closed(tree: Member) -> TypeGuard[syntax.Tree]:
         isinstance(part, syntax.Name | syntax.Gradient | Opaque | syntax.Cell)
         for part in walk(tree)
     )
-
-
-def walk(tree: Member) -> Iterator[Member]:
-    """A tree and all that it is made of."""
-    waiting = [tree]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        if not isinstance(part, Opaque):
-            waiting.extend(syntax.inside(part))
 
 
 def shape(tree: Member) -> Shape:

@@ -17,7 +17,7 @@ import numpy as np
 from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.recipe import Recipe, rounds
-from symattn.documents.trees import Figure
+from symattn.documents.trees import Figure, walk
 
 #: Sums of more terms than that are not unfolded.
 _TERMS = 64
@@ -50,7 +50,7 @@ def _matches(
     recipe: Recipe, target: syntax.Tree, numbers: syntax.Tree, depth: int
 ) -> Iterator[Bound]:
     """The ways in which numbers have a form of the target."""
-    if not any(isinstance(part, syntax.Literal) for part in values.walk(numbers)):
+    if not any(isinstance(part, syntax.Literal) for part in walk(numbers)):
         # A name in it stands for what has its value.
         if _are_same(recipe, target, numbers):
             yield []

@@ -47,4 +47,4 @@ def help_of(article: Article, side: SideFile | None = None) -> Help:
     take_notes(article, draft)
     if side is not None:
         take_side_file(article, side, draft)
-    return draft.help()
+    return draft.checked()

@@ -36,16 +36,7 @@ class Draft:
     """Gathers what is said; what was said already is a fault."""
 
     def __init__(self) -> None:
-        self.given: dict[str, Value] = {}
-        self.steps: dict[str, Expression] = {}
-        self.aliases: dict[str, Expression] = {}
-        self.tokens: tuple[str, ...] = ()
-        self.ignored: list[Span] = []
-        self.figures: list[Figures] = []
-        self.under: list[Under] = []
-        self.count_from: int | None = None
-        self.loss: dict[str, object] | None = None
-        self.places: dict[str, Said] = {}
+        self.help = Help()
         self.faults: list[tuple[Said, Fault]] = []
         self.more = 0
 
@@ -61,22 +52,12 @@ class Draft:
         self.faults += [(origin, fault) for fault in faults[:room]]
         self.more += len(faults[room:]) + error.more
 
-    def help(self) -> Help:
+    def checked(self) -> Help:
         """All of it; raises :class:`Malformed` with every fault."""
         if self.faults:
             raise malformed(self.faults, self.more)
-        return Help(
-            self.given,
-            self.steps,
-            self.aliases,
-            self.tokens,
-            tuple(sorted(self.ignored)),
-            tuple(self.figures),
-            tuple(self.under),
-            self.count_from,
-            self.loss,
-            self.places,
-        )
+        self.help.ignored.sort()
+        return self.help
 
     # -- what may be said -------------------------------------------------------------
 
@@ -89,7 +70,7 @@ class Draft:
                 named = error if origin.where else Malformed(f.inside(name) for f in error.faults)
                 self.fault(origin, named)
             else:
-                self.given[name] = Value(texts(data), origin)
+                self.help.given[name] = Value(texts(data), origin)
 
     def step(self, name: str, text: object, origin: Said) -> None:
         """An expression that a quantity is."""
@@ -100,24 +81,24 @@ class Draft:
             if name in syntax.names(expression.tree):
                 self.fault(origin, f"{name} is defined by itself")
             else:
-                self.steps[name] = expression
+                self.help.steps[name] = expression
 
     def alias(self, phrase: str, text: object, origin: Said) -> None:
         """Another name, or a phrase for an expression; a word is both."""
         words = " ".join(phrase.lower().split())
         if not any(map(str.isalnum, words)):
             self.fault(origin, f"expected words in quotes, found {short(phrase)!r}")
-        elif len(self.aliases) >= PHRASES.most:
-            self.fault(origin, PHRASES.said(len(self.aliases) + 1))
+        elif len(self.help.aliases) >= PHRASES.most:
+            self.fault(origin, PHRASES.said(len(self.help.aliases) + 1))
         elif not name_fault(phrase):
             self.step(phrase, text, origin)
-            if phrase in self.steps and _WORD.match(phrase):
-                self.aliases[phrase] = self.steps[phrase]
+            if phrase in self.help.steps and _WORD.match(phrase):
+                self.help.aliases[phrase] = self.help.steps[phrase]
         elif (
             self._once(f'"{words}"', origin)
             and (expression := self._expression(text, origin)) is not None
         ):
-            self.aliases[words] = expression
+            self.help.aliases[words] = expression
 
     def label(self, tokens: object, origin: Said) -> None:
         """What the rows are called."""
@@ -127,19 +108,19 @@ class Draft:
         elif not all(isinstance(token, str) and token.strip() for token in tokens):
             self.fault(origin, "expected a text for each token, as in cat, sat, mat")
         elif self._once("tokens", origin):
-            self.tokens = tuple(token.strip() for token in tokens)
+            self.help.tokens = tuple(token.strip() for token in tokens)
 
     def count(self, number: object, origin: Said) -> None:
         """What the article counts rows and columns from."""
         if isinstance(number, bool) or number not in (0, 1):
             actual = repr(short(str(number)))
-            self.fault(origin, f"an article counts from 0 or from 1, found {actual}")
+            self.fault(origin, f"expected to count from 0 or 1, found {actual}")
         elif self._once("count from", origin):
-            self.count_from = int(str(number))
+            self.help.count_from = int(str(number))
 
     def ignore(self, span: Span) -> None:
         """What stands there claims nothing."""
-        self.ignored.append(span)
+        self.help.ignored.append(span)
 
     def print(self, span: Span, parts: Iterable[object], origin: Said, text: str = "") -> None:
         """What the values that are printed there are, or the figures of that ``text``."""
@@ -157,7 +138,7 @@ class Draft:
                     origin, f"{expression.text!r} names nothing: expected a quantity, such as A[0]"
                 )
         if expressions and len(expressions) == len(parsed):
-            self.figures.append(Figures(span, expressions, text.replace(" ", "")))
+            self.help.figures.append(Figures(span, expressions, text.replace(" ", "")))
 
     def read_under(self, span: Span, words: object, origin: Said) -> None:
         """What heading that is to be read under."""
@@ -165,7 +146,7 @@ class Draft:
             actual = "nothing" if words == "" else kind(words)
             self.fault(origin, f"expected the words of a heading, found {actual}")
         else:
-            self.under.append(Under(span, " ".join(words.split())))
+            self.help.under.append(Under(span, " ".join(words.split())))
 
     def lose(self, key: str, value: object, origin: Said) -> None:
         """What the loss is, as in walkthrough files."""
@@ -179,7 +160,7 @@ class Draft:
         except Malformed as error:
             self.fault(origin, error)
         else:
-            self.loss = {**(self.loss or {}), key: entry}
+            self.help.loss = {**(self.help.loss or {}), key: entry}
 
     # -- each of it -------------------------------------------------------------------
 
@@ -198,21 +179,21 @@ class Draft:
     def _is_new(self, name: str, origin: Said) -> bool:
         if bad := name_fault(name):
             self.fault(origin, bad)
-        elif len(self.given) + len(self.steps) >= 2 * STEPS.most:
-            self.fault(origin, STEPS.said(len(self.steps) + 1))
+        elif len(self.help.given) + len(self.help.steps) >= 2 * STEPS.most:
+            self.fault(origin, STEPS.said(len(self.help.steps) + 1))
         else:
             return self._once(name, origin)
         return False
 
     def _once(self, what: str, origin: Said) -> bool:
         """Whether it wasn't said before; a fault where it was."""
-        before = self.places.setdefault(what, origin)
+        before = self.help.places.setdefault(what, origin)
         if before is origin:
             return True
         place = f"line {before.line}"
         if before.path != origin.path:
             place += f" of {before.path.name}"
-        self.fault(origin, f"{short(what)} is said in {place} already")
+        self.fault(origin, f"{short(what)} is already given in {place}")
         return False
 
 
@@ -228,20 +209,7 @@ def _is_number(tree: syntax.Tree) -> bool:
     return isinstance(tree, syntax.Literal)
 
 
-_FIGURE = re.compile(r"[-+−]?[0-9]*+\.?[0-9]*+(?<=[0-9.])(?:[eE][-+]?[0-9]++)?\s*+%?\Z")
-
-
-def is_figure(text: str) -> bool:
-    """Whether a text is a printed number.
-
-    >>> is_figure("-0.50"), is_figure("27.4 %"), is_figure("A")
-    (True, True, False)
-    """
-    return any(map(str.isdigit, text)) and _FIGURE.match(text) is not None
-
-
 def _loss(key: str, value: object) -> object:
-    """A value of the table ``loss``, numbers as texts."""
     if key == "upstream":
         read_rows(value, symbols=True)
         return texts(value)

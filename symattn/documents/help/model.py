@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -63,7 +63,7 @@ class Under:
     words: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Help:
     """What the author of an article says of it.
 
@@ -73,16 +73,16 @@ class Help:
     like were said.
     """
 
-    given: Mapping[str, Value] = field(default_factory=dict)
-    steps: Mapping[str, Expression] = field(default_factory=dict)
-    aliases: Mapping[str, Expression] = field(default_factory=dict)
+    given: dict[str, Value] = field(default_factory=dict)
+    steps: dict[str, Expression] = field(default_factory=dict)
+    aliases: dict[str, Expression] = field(default_factory=dict)
     tokens: tuple[str, ...] = ()
-    ignored: tuple[Span, ...] = ()
-    figures: tuple[Figures, ...] = ()
-    under: tuple[Under, ...] = ()
+    ignored: list[Span] = field(default_factory=list)
+    figures: list[Figures] = field(default_factory=list)
+    under: list[Under] = field(default_factory=list)
     count_from: int | None = None
-    loss: Mapping[str, object] | None = None
-    places: Mapping[str, Said] = field(default_factory=dict)
+    loss: dict[str, object] | None = None
+    places: dict[str, Said] = field(default_factory=dict)
 
 
 def malformed(faults: Iterable[tuple[Said, Fault]], more: int = 0) -> Malformed:

@@ -23,12 +23,12 @@ from dataclasses import dataclass
 
 from symattn import syntax
 from symattn.documents.article import Article, Block
-from symattn.documents.help.draft import Draft, is_figure, lines, listed, numbers
+from symattn.documents.help.draft import Draft, lines, listed, numbers
 from symattn.documents.help.model import Said
-from symattn.documents.help.places import span
 from symattn.documents.text import Span
 from symattn.errors import Malformed, alike, short
 from symattn.limits import CHARACTERS, NOTES
+from symattn.spelling import is_figure
 
 #: The tag of a notebook's cell that claims nothing.
 IGNORED = "symattn-ignore"
@@ -46,8 +46,6 @@ _WORDS = ("ignore", "ignore begin", "ignore end", "count from 0", "count from 1"
 
 @dataclass(frozen=True)
 class _Note:
-    """A line of a note, and the number of the block that it is."""
-
     text: str
     said: Said
     block: int
@@ -63,7 +61,7 @@ class _Notes:
         self.article = article
         self.draft = draft
         self.open: _Note | None = None
-        self.spans = [span(block) for block in article.blocks]
+        self.spans = [block.span for block in article.blocks]
         self.following = _next(article.blocks, lambda kind: kind != "note")
         self.headings = _next(article.blocks, lambda kind: kind == "heading")
 
@@ -112,17 +110,19 @@ class _Notes:
     def _ignore(self, which: str, note: _Note) -> None:
         if which == "begin":
             if self.open is not None:
-                self.draft.fault(note.said, f"line {self.open.said.line} began to ignore already")
+                self.draft.fault(
+                    note.said, f"'ignore begin' in line {self.open.said.line} is still open"
+                )
             else:
                 self.open = note
         elif which == "end":
             if self.open is None:
-                self.draft.fault(note.said, "no 'ignore begin' is before")
+                self.draft.fault(note.said, "no 'ignore begin' comes before it")
             else:
                 self.draft.ignore(Span(_end(self.open), _end(note)))
             self.open = None
         elif (following := self.following[note.block]) is None:
-            self.draft.fault(note.said, "nothing follows that could be ignored")
+            self.draft.fault(note.said, "nothing follows it to ignore")
         else:
             self.draft.ignore(self.spans[following])
 
@@ -166,7 +166,6 @@ class _Notes:
         self.draft.print(self._ahead(note), parts, note.said)
 
     def _ahead(self, note: _Note) -> Span:
-        """All that comes behind a note."""
         return Span(_end(note), len(self.article.source))
 
     def _section(self, note: _Note) -> Span:
@@ -177,7 +176,6 @@ class _Notes:
 
 
 def _numbers(text: str) -> object:
-    """The numbers that a text is, else None."""
     try:
         return numbers(syntax.parse(text))
     except Malformed:
@@ -190,7 +188,6 @@ def _end(note: _Note) -> int:
 
 
 def _plain(text: str) -> str:
-    """Text without the quotes around it."""
     quoted = _QUOTED.match(text.strip())
     return quoted[2] if quoted else text.strip()
 

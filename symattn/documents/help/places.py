@@ -32,7 +32,7 @@ class Places:
 
     def __init__(self, article: Article) -> None:
         self.article = article
-        self._blocks = [(span(block), block) for block in article.blocks]
+        self._blocks = [(block.span, block) for block in article.blocks]
         self._headings = [pair for pair in self._blocks if pair[1].kind == "heading"]
 
     def find(self, wanted: str) -> Where | str:
@@ -70,8 +70,8 @@ class Places:
             return ""
         lines = [str(self.article.place(span.start).line) for span in spans[:_TOLD]]
         more = ", ..." if len(spans) > _TOLD else ""
-        sentence = f"{short(wanted)!r} stands in lines {', '.join(lines)}{more}"
-        return f"{sentence}: expected words that stand there only, or lines"
+        sentence = f"{short(wanted)!r} occurs in lines {', '.join(lines)}{more}"
+        return f"{sentence}: expected words that occur only once, or lines"
 
     def _section(self, where: Span, heading: Block) -> Where:
         """From a heading to the next one that ends its section."""
@@ -94,12 +94,3 @@ class Places:
         later = (span.start for span, _ in self._headings if span.start > words.start)
         end = next(later, len(self.article.source))
         return Where(piece, Span(words.end, end))
-
-
-def span(block: Block) -> Span:
-    """Where a block begins and ends in the file."""
-    parts = [*block.parts, *(part for row in block.rows for cell in row for part in cell.parts)]
-    spans = [part.text.span() for part in parts if len(part.text)]
-    if not spans:
-        return Span(0, 0)
-    return Span(min(place.start for place in spans), max(place.end for place in spans))

@@ -41,11 +41,12 @@ from typing import Any
 
 from symattn.documents.article import Article
 from symattn.documents.files import SIDE_FILE
-from symattn.documents.help.draft import Draft, is_figure, listed
+from symattn.documents.help.draft import Draft, listed
 from symattn.documents.help.model import Said
 from symattn.documents.help.places import Places, Where
 from symattn.errors import Fault, Faults, Malformed, alike, short
 from symattn.limits import NOTES
+from symattn.spelling import is_figure
 from symattn.tables.entries import kind, misfits, unknown
 from symattn.tables.file import File, content, parsed
 
@@ -87,7 +88,7 @@ def beside(article: Path) -> SideFile | None:
     name = side.document.name
     hint = f": {meant}" if (meant := alike(name, [article.name])) else ""
     fault = Fault("document", f"there is no {short(name)!r} beside it{hint}")
-    raise side.file.malformed(_one(fault))
+    raise side.file.malformed(Faults([fault]))
 
 
 def _is_same(path: Path, other: Path) -> bool:
@@ -115,8 +116,8 @@ def read_side_file(path: Path, find: Callable[[str], Path]) -> SideFile:
             raise Malformed(f"expected the article's name as text, found {kind(name)}")
         document = find(name)
     except Malformed as error:
-        faults = [fault.inside("document") for fault in error.faults]
-        raise file.malformed(_one(*faults)) from None
+        faults = Faults(fault.inside("document") for fault in error.faults)
+        raise file.malformed(faults) from None
     return SideFile(file, document)
 
 
@@ -178,7 +179,6 @@ class _SideFile:
         return Said(self.file.path, self.file.line(where), where)
 
     def _where(self, lines: object, origin: Said) -> Where | None:
-        """The piece of the article that lines such as 12 or "30-41" are, or words."""
         if isinstance(lines, bool) or not isinstance(lines, int | str):
             self.draft.fault(origin, f'expected lines such as 12 or "30-41", found {kind(lines)}')
             return None
@@ -189,7 +189,6 @@ class _SideFile:
         return where
 
     def _print(self, where: Where, parts: object, origin: Said) -> None:
-        """What is printed there, as a whole or figure by figure."""
         if not isinstance(parts, dict):
             self.draft.print(where.ahead, _each(parts), origin)
             return
@@ -206,7 +205,3 @@ def _each(parts: object) -> list[object]:
     if isinstance(parts, str):
         return list(listed(parts))
     return list(parts) if isinstance(parts, list) else [parts]
-
-
-def _one(*faults: Fault) -> Faults:
-    return Faults(faults)

@@ -24,6 +24,7 @@ from symattn.documents.html.elements import (
 from symattn.documents.html.tables import Table
 from symattn.documents.html.tokens import Characters, Comment, Tag, decoded, tokens
 from symattn.documents.images import drawn
+from symattn.documents.inline import note
 from symattn.documents.latex.formulas import Macros
 from symattn.documents.paragraphs import Paragraph
 from symattn.documents.text import Span, Text
@@ -32,16 +33,15 @@ from symattn.limits import MACROS
 _MAIN = re.compile(r"<(main|article)\b", re.IGNORECASE)
 #: A single dollar among the marks of formulas in a page's settings.
 _DOLLARS = re.compile(r"""["']\$["']\s*+,\s*+(?:right\s*+:\s*+)?+["']\$["']""")
-_NOTE = re.compile(r"\s*+symattn:")
 _MARKED = re.compile(r"\s*+(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)\s*+", re.DOTALL)
+#: A line end right behind the tag of code is none of its own.
+_FIRST_END = re.compile(r"\A(?:\r\n?|\n)")
 _STYLED = re.compile(r"\s*+\{\s*+\\(?:display|text)style\b(.*)\}\s*+", re.DOTALL)
 #: Scripts in scripts: those that are nested deeper are read without their marks.
 _SCRIPTS = 8
 
 
 class _Open(NamedTuple):
-    """An element that is open, and what is done where it ends."""
-
     name: str
     end: Callable[[Span], None] | None
 
@@ -93,7 +93,7 @@ class Body:
         if self._macros.stopped is not None:
             notes.append(MACROS.said(self._source.count("\n", 0, self._macros.stopped.start) + 1))
         if self._lost:
-            notes.append(f"formulas without their sources, not read: {self._lost}")
+            notes.append(f"formulas without a source, not read: {self._lost}")
         return Contents(tuple(self._blocks), self._title, tuple(notes))
 
     # -- elements ---------------------------------------------------------------------
@@ -161,7 +161,6 @@ class Body:
         self._counts[name] = self._counts.get(name, 0) + 1
 
     def _close(self, tag: Tag) -> None:
-        """End an element, and those in it that were not ended."""
         name = tag.name
         if self._counts.get(name):
             at = len(self._open) - 1
@@ -269,7 +268,6 @@ class Body:
         self._emit(kind, here.end())
 
     def _pieces(self, parts: tuple[Part, ...]) -> Iterator[tuple[PartKind | Display, Text]]:
-        """Parts, with the formulas in their text."""
         for part in parts:
             if part.kind != "text":
                 yield part.kind, part.text
@@ -286,8 +284,8 @@ class Body:
 
     def _note(self, comment: Comment) -> None:
         """A note stands before the block that it stands in."""
-        if match := _NOTE.match(comment.text.string):
-            self._emit("note", (Part("text", comment.text[match.end() :].stripped()),))
+        if (text := note(comment.text)) is not None:
+            self._emit("note", (Part("text", text),))
 
     def _end_heading(self, span: Span) -> None:
         self._flush()
@@ -338,8 +336,7 @@ class Body:
         outer, is_printed = self._language, bool(self._outputs) or is_output(tag)
         self._language = language(tag) or outer
         text = self._text(tag)
-        start = 2 if text.string.startswith("\r\n") else text.string[:1] in ("\n", "\r")
-        text = text[int(start) : len(text.string.rstrip())]
+        text = text.sub(_FIRST_END, "").rstripped()
         if text.string.strip():
             kind: BlockKind = "output" if is_printed else "code"
             self._emit(kind, (Part("code", text),), language="" if is_printed else self._language)
@@ -349,7 +346,7 @@ class Body:
 
     def _add_formula(self, source: Text, is_display: bool) -> None:
         if match := _STYLED.fullmatch(source.string):
-            source = source[slice(*match.span(1))]
+            source = source.group(match, 1)
         text = self._macros.expanded(source)
         if not text.string:
             return
@@ -385,7 +382,7 @@ class Body:
         is_display = "display" in tag.classes
         text = self._text(tag)
         if match := _MARKED.fullmatch(text.string):
-            text = text[slice(*match.span(match.lastindex or 0))]
+            text = text.group(match, match.lastindex or 0)
             is_display = is_display or match.lastindex in (2, 3)
         self._add_formula(text, is_display)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from symattn.documents.article import PartKind
-from symattn.documents.latex.commands import DISPLAYS, INNER
+from symattn.documents.environments import DISPLAYS, INNER
 from symattn.documents.text import Text
 
 _OPENING = re.compile(r"\\[\\$]|\\\(|\\\[|\$\$|\$|\\begin\{(?P<name>[A-Za-z]{1,20}\*?)\}")

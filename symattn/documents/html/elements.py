@@ -5,27 +5,23 @@ from __future__ import annotations
 import re
 
 from symattn.documents.html.tokens import Tag
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from symattn.spelling import words
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 #: Elements that begin and end a paragraph.
-APART = _words(
+APART = words(
     "address article aside blockquote body caption center dd details div dl dt fieldset figcaption"
     " figure footer form header hr html li main ol p section summary table tbody tfoot thead tr td"
     " th ul"
 )
 CODE = frozenset(("code", "tt", "samp"))
-_VOID = _words("area base br col embed hr img input link meta param source track wbr")
+_VOID = words("area base br col embed hr img input link meta param source track wbr")
 #: Elements, classes and roles of what is no part of an article's text.
-_SKIPPED = _words(
+_SKIPPED = words(
     "audio button canvas datalist footer iframe kbd nav noscript object script select style svg"
     " template textarea video"
 )
-_SKIPPED_CLASSES = _words(
+_SKIPPED_CLASSES = words(
     "katex-html katex-error anchor-link headerlink header-anchor code-copy-button prompt"
     " jp-InputPrompt jp-OutputPrompt linenos linenodiv lineno linenumber gutter line-numbers"
     " rouge-gutter hljs-ln-numbers lnt ln"
@@ -34,16 +30,16 @@ _SKIPPED_ROLES = frozenset(("navigation", "search", "contentinfo", "doc-noteref"
 #: Classes of tables that only put numbers of lines beside code.
 LAYOUTS = frozenset(("highlighttable", "rouge-table", "lntable", "hljs-ln"))
 #: Classes of what a cell of a notebook printed.
-_OUTPUTS = _words(
+_OUTPUTS = words(
     "jp-OutputArea-output jp-RenderedText output_area output_text output_subarea cell-output"
     " cell_output output"
 )
 #: Classes of what MathJax rendered.
-_RENDERED = _words("MathJax MathJax_Display MathJax_Preview MathJax_SVG MathJax_CHTML")
-_IMAGES = _words("latex tex math ql-img-inline-formula ql-img-displayed-equation")
+_RENDERED = words("MathJax MathJax_Display MathJax_Preview MathJax_SVG MathJax_CHTML")
+_IMAGES = words("latex tex math ql-img-inline-formula ql-img-displayed-equation")
 _LANGUAGE = re.compile(r"(?:language|lang|highlight-source|highlight|hl)-([\w+#-]++)")
 #: Classes beside the language in what Pandoc highlights.
-_BESIDE = _words("sourceCode numberSource numberLines cell-code code-with-copy")
+_BESIDE = words("sourceCode numberSource numberLines cell-code code-with-copy")
 
 
 def is_void(tag: Tag) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from symattn.documents.html.tokens import Characters, Tag, Token, decoded
@@ -98,7 +98,6 @@ def _say(element: _Element, text: Text) -> None:
 
 
 def _end(parent: _Element, element: _Element, closing: Text) -> None:
-    """Hand what an element means to the one around it."""
     if element.name not in _UNREAD and element.name != "annotation":
         pieces = _made(element, closing.span())
         parent.children.append(pieces)
@@ -106,7 +105,6 @@ def _end(parent: _Element, element: _Element, closing: Text) -> None:
 
 
 def _made(element: _Element, end: Span) -> list[Text]:
-    """The pieces of an element that ended."""
     name, children, begin = element.name, element.children, element.tag.whole.span()
 
     def pieces(*parts: str | list[Text]) -> list[Text]:
@@ -116,6 +114,13 @@ def _made(element: _Element, end: Span) -> list[Text]:
         for at, part in enumerate(parts):
             texts += [Text.at(part, begin if at < last else end)] if isinstance(part, str) else part
         return texts
+
+    def listed(between: str, parts: Sequence[list[Text]]) -> list[Text]:
+        return [
+            text
+            for at, part in enumerate(parts)
+            for text in pieces(between if at else "", part, "")
+        ]
 
     row = _row(element)
     match name:
@@ -131,21 +136,16 @@ def _made(element: _Element, end: Span) -> list[Text]:
         case "mtd":
             return row
         case "mtr" | "mlabeledtr":
-            cells = children[name == "mlabeledtr" :]
-            return [piece for at, cell in enumerate(cells) for piece in
-                    (pieces(" & " if at else "", cell, ""))]  # fmt: skip
+            return listed(" & ", children[name == "mlabeledtr" :])
         case "mtable":
-            rows = [piece for at, line in enumerate(children) for piece in
-                    (pieces(" \\\\ " if at else "", line, ""))]  # fmt: skip
-            return pieces("\\begin{matrix} ", rows, " \\end{matrix}")
+            return pieces("\\begin{matrix} ", listed(" \\\\ ", children), " \\end{matrix}")
         case "mfenced":
             opening = element.tag.value("open") or "("
             closing = element.tag.value("close") or ")"
             between = (element.tag.value("separators").strip() or ",")[0]
-            listed = [piece for at, child in enumerate(children) for piece in
-                      (pieces(between if at else "", child, ""))]  # fmt: skip
-            return pieces(f"\\left{_OPERATORS.get(opening, opening)} ", listed,
-                          f" \\right{_OPERATORS.get(closing, closing)}")  # fmt: skip
+            left = f"\\left{_OPERATORS.get(opening, opening)} "
+            right = f" \\right{_OPERATORS.get(closing, closing)}"
+            return pieces(left, listed(between, children), right)
     match name, children:
         case "mfrac", [over, under]:
             return pieces("\\frac{", over, "}{", under, "}")

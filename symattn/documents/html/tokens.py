@@ -51,7 +51,7 @@ class Tag:
         values: dict[str, Text] = {}
         for match in _ATTRIBUTE.finditer(self.rest.string):
             group = match.lastgroup if match.lastgroup != "name" else None
-            value = self.rest[slice(*match.span(group))] if group else self.rest[:0]
+            value = self.rest.group(match, group) if group else self.rest[:0]
             values.setdefault(match["name"].lower(), value)
         return values
 
@@ -98,12 +98,8 @@ def tokens(source: Text) -> Iterator[Token]:
             at = len(string) if end < 0 else end + 3
         elif name := match["name"]:
             name = name.lower()
-            yield Tag(
-                name,
-                bool(match["closes"]),
-                source[start:at],
-                source[slice(*match.span("attributes"))],
-            )
+            rest = source.group(match, "attributes")
+            yield Tag(name, bool(match["closes"]), source[start:at], rest)
             if name in _RAW and not match["closes"]:
                 ending = re.compile(f"</{name}", re.IGNORECASE).search(string, at)
                 start, at = at, ending.start() if ending else len(string)
@@ -118,10 +114,4 @@ def decoded(text: Text) -> Text:
     >>> decoded(Text.whole("1 &lt; 2")).span(2, 3)
     Span(start=2, end=6)
     """
-    if "&" not in text.string:
-        return text
-    pieces, at = [], 0
-    for match in _ENTITY.finditer(text.string):
-        pieces += [text[at : match.start()], Text.at(unescape(match[0]), text.span(*match.span()))]
-        at = match.end()
-    return Text.joined([*pieces, text[at:]])
+    return text.sub(_ENTITY, lambda entity: unescape(entity[0]))

@@ -7,14 +7,13 @@ import unicodedata
 from collections.abc import Callable
 
 from symattn.documents.article import Block, BlockKind, Contents, Part, PartKind
+from symattn.documents.environments import DISPLAYS, INNER, WITH_ARGUMENT
 from symattn.documents.latex.commands import (
     ACCENTS,
     APART,
     CODE,
-    DISPLAYS,
     FILES,
     HEADINGS,
-    INNER,
     KEPT,
     MARKS,
     RULES,
@@ -22,7 +21,6 @@ from symattn.documents.latex.commands import (
     SYMBOLS,
     TABLES,
     TITLED,
-    WITH_ARGUMENT,
 )
 from symattn.documents.latex.formulas import formula
 from symattn.documents.latex.macros import Stream, inside
@@ -72,7 +70,6 @@ class Body:
         return Contents(tuple(self._blocks), self._title, tuple(self._notes))
 
     def _read(self, token: Text) -> None:
-        """Take one token of text, with what belongs to it."""
         string = token.string
         match string[0]:
             case "\\":
@@ -98,18 +95,13 @@ class Body:
 
     def _words(self, token: Text) -> None:
         if self._swallows:
-            token = token[len(token) - len(token.string.lstrip()) :]
+            token = token.lstripped()
         self._swallows = False
-        at = 0
         if self._here.kind == "text":
-            for match in _MARKS.finditer(token.string):
-                self._here.add(token[at : match.start()])
-                at = match.end()
-                self._here.add(Text.at(MARKS[match[0]], token.span(match.start(), at)))
-        self._here.add(token[at:] if at else token)
+            token = token.sub(_MARKS, lambda mark: MARKS[mark[0]])
+        self._here.add(token)
 
     def _say(self, string: str, token: Text) -> None:
-        """Add what a token stands for."""
         self._here.add(Text.at(string, token.span()))
 
     def _break(self, token: Text) -> None:
@@ -131,7 +123,7 @@ class Body:
     def _note(self, token: Text) -> None:
         """A note stands before the block that it stands in."""
         text = token[token.string.index(":") + 1 :].stripped()
-        self._blocks.append(Block("note", (Part("text", text),)))
+        self._blocks.append(Block.of("note", text))
 
     # -- groups -----------------------------------------------------------------------
 
@@ -168,7 +160,6 @@ class Body:
         self._title = " ".join("".join(part.text.string for part in parts).split())
 
     def _kind(self, kind: PartKind) -> None:
-        """Read an argument as parts of a kind."""
         old = self._here.kind
         if self._argument(lambda: setattr(self._here, "kind", old)):
             self._here.kind = kind
@@ -226,7 +217,6 @@ class Body:
             self._drop_options()
 
     def _drop_options(self) -> None:
-        """Leave out options right behind a command."""
         token = self._stream.raw()
         self._stream.push([token] if token else [])
         if token is not None and token.string == "[":
@@ -292,7 +282,7 @@ class Body:
         text, language = shown(token)
         if not token.string.startswith(("\\begin{comment", "\\begin{filecontents")):
             self._flush()
-            self._blocks.append(Block("code", (Part("code", text),), language=language))
+            self._blocks.append(Block.of("code", text, language=language))
 
     # -- formulas ---------------------------------------------------------------------
 
@@ -324,7 +314,7 @@ class Body:
             return
         if is_display and self._table is None:
             self._flush()
-            self._blocks.append(Block("formula", (Part("math", text),)))
+            self._blocks.append(Block.of("formula", text))
         else:
             self._here.add(text, "math")
 

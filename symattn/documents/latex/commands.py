@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from symattn.documents.environments import FORMULAS
+
 #: Headings and their levels.
 HEADINGS = {
     "\\part": 1,
@@ -17,43 +19,6 @@ HEADINGS = {
 
 #: Environments that begin with a heading.
 TITLED = {"frame": 2, "block": 5, "exampleblock": 5, "alertblock": 5}
-
-#: Environments of formulas, without their stars.
-DISPLAYS = {
-    "equation",
-    "align",
-    "alignat",
-    "flalign",
-    "gather",
-    "multline",
-    "eqnarray",
-    "displaymath",
-    "dmath",
-    "dgroup",
-    "IEEEeqnarray",
-    "xalignat",
-    "math",
-}
-#: Environments that only stand in formulas; one in text is a formula of its own.
-INNER = {
-    "aligned",
-    "alignedat",
-    "array",
-    "bmatrix",
-    "Bmatrix",
-    "bsmallmatrix",
-    "cases",
-    "gathered",
-    "matrix",
-    "pmatrix",
-    "psmallmatrix",
-    "smallmatrix",
-    "split",
-    "vmatrix",
-    "Vmatrix",
-}
-#: Environments of formulas that have an argument.
-WITH_ARGUMENT = {"alignat", "xalignat", "IEEEeqnarray"}
 
 #: Tables, and how many arguments stand before their cells.
 TABLES = {
@@ -167,8 +132,8 @@ KEPT = frozenset(
         *HEADINGS,
         *APART,
         *FILES,
-        *(f"\\begin{{{name}}}" for name in (*DISPLAYS, *INNER, *TABLES, *SKIPPED, "document")),
-        *(f"\\end{{{name}}}" for name in (*DISPLAYS, *INNER, *TABLES, *SKIPPED, "document")),
+        *(f"\\begin{{{name}}}" for name in (*FORMULAS, *TABLES, *SKIPPED, "document")),
+        *(f"\\end{{{name}}}" for name in (*FORMULAS, *TABLES, *SKIPPED, "document")),
         *("\\begin", "\\end", "\\item", "\\par", "\\title", "\\\\", "\\intertext", "\\ensuremath"),
         *("\\multicolumn", "\\[", "\\]", "\\(", "\\)"),
     }

@@ -64,8 +64,7 @@ def joined(tokens: Iterable[Text]) -> Text:
     pieces: list[Text] = []
     for token in tokens:
         if pieces and token.string[:1].isalpha() and _WORD.match(pieces[-1].string):
-            end = pieces[-1].span().end
-            pieces.append(Text.at(" ", Span(end, end)))
+            pieces.append(token.before(" "))
         pieces.append(token)
     return Text.joined(pieces)
 

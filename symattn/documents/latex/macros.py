@@ -233,7 +233,6 @@ class Stream:
             self.stopped = tokens[0].span() if tokens else Span(0, 0)
 
     def _skip(self) -> None:
-        """Leave out what stands under a condition that never holds."""
         depth = 1
         while depth and (token := self.raw()) is not None:
             string = token.string

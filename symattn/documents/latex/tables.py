@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from symattn.documents.article import Cell, Part
-
-_NUMBER = re.compile(r"[-+−–]?\s*+[\d.,]++\s*+\\?%?")
+from symattn.spelling import is_figure
 
 
 class Table:
@@ -48,6 +45,4 @@ class Table:
 
 
 def _is_numbers(row: list[tuple[Part, ...]]) -> bool:
-    return all(
-        _NUMBER.fullmatch("".join(part.text.string for part in parts).strip()) for parts in row
-    )
+    return all(is_figure("".join(part.text.string for part in parts)) for parts in row)

@@ -10,24 +10,12 @@ import re
 from collections.abc import Iterator
 
 from symattn.documents.text import Text
+from symattn.spelling import words
 
 #: Environments whose text is taken as it stands.
-VERBATIM = frozenset(
-    (
-        "verbatim",
-        "verbatim*",
-        "Verbatim",
-        "Verbatim*",
-        "BVerbatim",
-        "alltt",
-        "lstlisting",
-        "minted",
-        "pycode",
-        "pyblock",
-        "comment",
-        "filecontents",
-        "filecontents*",
-    )
+_VERBATIM = words(
+    "verbatim verbatim* Verbatim Verbatim* BVerbatim alltt lstlisting minted pycode pyblock"
+    " comment filecontents filecontents*"
 )
 #: Commands that define others of the kind.
 _DEFINING = re.compile(
@@ -81,7 +69,7 @@ def tokens(source: Text) -> Iterator[Text]:
     ['$', '\\\\alpha', ' x', '$', ' ']
     """
     string, at = source.string, 0
-    verbatim = VERBATIM.union(_DEFINING.findall(string))
+    verbatim = _VERBATIM.union(_DEFINING.findall(string))
     while match := _TOKEN.match(string, at):
         start, at = at, match.end()
         if match["begun"] in verbatim:
@@ -117,7 +105,7 @@ def shown(token: Text) -> tuple[Text, str]:
         return token[head.end() + 1 : len(token) - 1], language.lower()
     end = token.string.rfind("\\end{")
     text = token[head.end() : len(token) if end < head.end() else end]
-    return text[: len(text.string.rstrip())], language.lower()
+    return text.rstripped(), language.lower()
 
 
 def _inline(string: str, at: int) -> int:

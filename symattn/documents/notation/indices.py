@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from symattn import syntax
 from symattn.documents.notation.tokens import Token
-from symattn.documents.notation.vocabulary import GREEK
+from symattn.spelling import GREEK
 from symattn.syntax import Tree
 
 #: One index: a whole number, all or a part of an axis, or letters.

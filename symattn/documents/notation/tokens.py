@@ -18,6 +18,7 @@ from symattn.documents.notation.vocabulary import (
     RAISED,
     SIGNS,
 )
+from symattn.spelling import DECIMAL, GREEK, MINUSES, POWER_OF_TEN
 
 
 class Unread(Exception):
@@ -45,7 +46,7 @@ class Token(NamedTuple):
     spaced: bool = False
 
 
-_NUMBER = r"(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++(?![A-Za-z0-9]))?+"
+_NUMBER = rf"{DECIMAL}(?:{POWER_OF_TEN}(?![A-Za-z0-9]))?+"
 #: Numbers with groups of three digits, or with more dots than a number has.
 _GROUPS = r"[0-9]{1,3}(?:,[0-9]{3})++(?:\.[0-9]++)?+(?![0-9,])"
 _DOTTED = r"[0-9]++(?:\.[0-9]++){2,}+"
@@ -58,7 +59,7 @@ _PLAIN = re.compile(
     |(?P<dotted>{_DOTTED})
     |(?P<number>{_NUMBER})
     |(?P<gradient>d[Ll]oss(?=\s*+/\s*+d)|dL(?=\s*+/\s*+d))
-    |(?P<short>(?:[A-Za-z]|alpha|beta|gamma|lambda|sigma|theta|delta)(?=_[A-Za-z0-9]++(?![A-Za-z0-9_\[]))|(?:softmax|sum|max|min|log|exp)(?=_[a-z0-9](?![A-Za-z0-9_])))
+    |(?P<short>(?:[A-Za-z]|{"|".join(GREEK)})(?=_[A-Za-z0-9]++(?![A-Za-z0-9_\[]))|(?:softmax|sum|max|min|log|exp)(?=_[a-z0-9](?![A-Za-z0-9_])))
     |(?P<name>(?:[A-Za-z]|(?<![^\s(\[{{,=:])_++(?=[A-Za-z]))[A-Za-z0-9]*+(?:_++[A-Za-z0-9]++)*+(?:['’][A-Za-z]++)?+)
     |(?P<hyphen>(?<=[A-Za-z0-9])[-‐‑](?=[A-Za-z]{{2}})(?!{_FUNCTION}))
     |(?P<lowered>[{"".join(LOWERED)}]++)
@@ -74,7 +75,7 @@ _LATEX = re.compile(
     |(?P<groups>[0-9]{{1,3}}(?:(?:\{{,\}}|\\,)[0-9]{{3}}(?![0-9]))++(?:\.[0-9]++)?+)
     |(?P<comma>[0-9]++\{{,\}}[0-9]++)
     |(?P<dotted>{_DOTTED})
-    |(?P<number>(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)(?:[eE][+-]?[0-9]++(?![A-Za-z0-9]))?+)
+    |(?P<number>{_NUMBER})
     |(?P<environment>\\(?:begin|end)\s*+\{{[A-Za-z]++\*?+\}})
     |(?P<command>\\[A-Za-z]++\*?|\\.)
     |(?P<name>[A-Za-z]++)
@@ -85,6 +86,7 @@ _LATEX = re.compile(
 #: A run of letters in LaTeX that is one name: a word, a gradient's.
 _WORD = re.compile(r"[A-Za-z][a-z]{2,}|d[A-Z]|[A-Z][a-z]+[A-Z][a-zA-Z]+")
 _AMONG = re.compile(rf"(?<![A-Za-z0-9_.]){_NUMBER}")
+_MINUS = re.compile(f"[{MINUSES}]")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 
 
@@ -150,7 +152,7 @@ def _tokens(
     """What one match becomes."""
     match kind:
         case "number":
-            yield Token("number", text, start, end, spaced)
+            yield Token("number", _MINUS.sub("-", text), start, end, spaced)
         case "groups":
             digits = re.sub(r"[^0-9.]", "", text)
             if latex and text.count("{,}") == 1 and r"\," not in text and "." not in text:

@@ -5,27 +5,13 @@ Tables only. A command that is in none of them makes its member opaque.
 
 from __future__ import annotations
 
-import re
+from symattn.documents import environments
+from symattn.spelling import GREEK, SUPERSCRIPTS, words
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_GREEK_NAMES = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
-    "sigma tau upsilon phi chi psi omega"
-)
-GREEK = tuple(re.findall("[a-z]+", _GREEK_NAMES))
-_GREEK_SIGNS = "αβγδεζηθικλμνξοπρστυφχψω"
 #: Greek letters of Unicode, and what they are called; capitals begin with one.
 LETTERS: dict[str, str] = {
-    **dict(zip(_GREEK_SIGNS, GREEK, strict=True)),
-    **{
-        sign.upper(): name.capitalize()
-        for sign, name in zip(_GREEK_SIGNS, GREEK, strict=True)
-        if sign not in "σο"
-    },
+    **{sign: name for name, sign in GREEK.items()},
+    **{sign.upper(): name.capitalize() for name, sign in GREEK.items() if sign not in "σο"},
     "ϵ": "epsilon",
     "ϕ": "phi",
     "ϑ": "theta",
@@ -69,17 +55,17 @@ COMBINING = {
 }
 
 #: Commands that say only how what follows looks.
-STYLES = _words(
+STYLES = words(
     r"\mathbf \bm \boldsymbol \mathcal \mathbb \mathsf \mathit \mathfrak \mathscr \mathnormal"
     r" \symbf \symbfit \pmb \bold \mathbfit \mathbfsf \vb \vb* \bf \rm \it"
 )
 #: Commands whose argument is upright letters: a name, or words.
-UPRIGHT = _words(
+UPRIGHT = words(
     r"\text \mathrm \operatorname \operatorname* \mbox \textrm \textbf \textit \texttt \textsf"
     r" \textnormal \mathtt \mathop \mathord \textsc \emph \symrm \hbox \DeclareMathOperator"
 )
 #: Commands that mean nothing to mathematics.
-IGNORED = _words(
+IGNORED = words(
     r"\displaystyle \textstyle \scriptstyle \scriptscriptstyle \limits \nolimits \hfill \hline"
     r" \hdashline \toprule \midrule \bottomrule \nonumber \notag \allowbreak \middle \strut"
     r" \underline \mathstrut \relax \normalsize \small \footnotesize \scriptsize \large \Large"
@@ -120,7 +106,7 @@ UNSHOWN = {
     r"\mskip": 0,
 }
 #: Braces with a label, which stands below or above.
-BRACES = _words(r"\underbrace \overbrace \underbracket \overbracket")
+BRACES = words(r"\underbrace \overbrace \underbracket \overbracket")
 #: Commands whose first argument stands above or below what they show.
 STACKED = frozenset((r"\overset", r"\underset", r"\stackrel"))
 
@@ -191,7 +177,7 @@ INEQUALITIES = {
     r"\geqslant": ">=",
 }
 #: Signs behind which a condition stands, which claims no value.
-CONDITIONS = _words(
+CONDITIONS = words(
     r"\in \notin \forall \exists \sim \propto \ne \neq \subset \subseteq \ll \gg \mid \colon"
     " ∈ ∉ ∀ ∃ ∝ ≠ ⊂ ⊆ ≪ ≫"
 )
@@ -229,7 +215,7 @@ OPERATORS = {
 }
 del OPERATORS["⊗"]
 
-ELLIPSES = _words(
+ELLIPSES = words(
     "⋯ … ⋮ ⋱ ..."
     r" \cdots \dots \ldots \vdots \ddots \dotsc \dotsb \dotsm \hdots"
 )
@@ -254,16 +240,10 @@ BRACKETS = {
 }
 
 #: Environments that are arrays, and those that only lay equations out.
-MATRICES = _words(
-    "matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix psmallmatrix bsmallmatrix array"
-    " tabular"
-)
-LAYOUTS = _words(
-    "align aligned alignat alignedat gather gathered equation eqnarray multline multlined split"
-    " flalign displaymath math cases dcases rcases subequations"
-)
+MATRICES = environments.MATRICES | {"tabular"}
+LAYOUTS = (environments.FORMULAS - MATRICES) | {"subequations"}
 #: Environments that have an argument before their contents.
-WITH_ARGUMENT = _words("array tabular alignat alignedat")
+WITH_ARGUMENT = environments.WITH_ARGUMENT | {"tabular"}
 
 #: Functions by the names that documents use, and what the grammar calls them.
 FUNCTIONS = {
@@ -293,7 +273,7 @@ FUNCTIONS = {
     "ReLU": "relu",
 }
 #: Functions that take an operand without brackets.
-BARE = _words("exp log ln tanh sin cos")
+BARE = words("exp log ln tanh sin cos")
 #: Large signs that add or multiply what follows, over an index.
 LARGE = {
     **dict.fromkeys((r"\sum", "Σ", "∑"), r"\sum"),
@@ -304,22 +284,18 @@ LARGE = {
 TRANSPOSES = frozenset(("T", "⊤", r"\top", r"\intercal", r"\mathsf{T}", "⊺"))
 #: Subscripts and superscripts of Unicode.
 LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "0123456789+-aehijklmnoprstuvx", strict=True))
-RAISED = dict(
-    zip(
-        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴷᴼᑫⱽꟴ",
-        "0123456789+-TabcdefghijklmnoprstuvwxyzKOqVQ",
-        strict=True,
-    )
+RAISED = SUPERSCRIPTS | dict(
+    zip("ᵀᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴷᴼᑫⱽꟴ", "TabcdefghijklmnoprstuvwxyzKOqVQ", strict=True)
 )
 
 #: Words that join formulas, and are no names in them.
-JOINING = _words(
+JOINING = words(
     "and or where so if then with for thus hence since when otherwise because gives therefore"
     " is are the of in to as by at on it we be an no not but let have has from that this which"
     " each all i.e. e.g."
 )
 #: Words that a number behind them names.
-COUNTED = _words(
+COUNTED = words(
     "step row rows column columns col token tokens head heads layer layers section figure fig"
     " table example part chapter phase dim dims dimension position case equation eq block page"
     " line word index epoch iteration"

@@ -15,6 +15,7 @@ from symattn.exercises.marking.collecting import Collector
 from symattn.exercises.marking.scripts import Blank
 from symattn.limits import BYTES
 from symattn.shapes import grid, keys
+from symattn.spelling import whole
 
 #: The columns of a table with one answer in a row; of these a wide one has the first two.
 _LONG = ("student", "version", "quantity", "row", "column", "answer")
@@ -197,4 +198,5 @@ class _Columns:
 
 def _index(text: str) -> object:
     """An index as a number; what is none as it stands."""
-    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else text
+    number = whole(text)
+    return text if number is None else number

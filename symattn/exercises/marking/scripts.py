@@ -11,13 +11,14 @@ from symattn.errors import Malformed, SymattnError, short
 from symattn.numbers import rounding
 from symattn.numbers.printed import MAX_LENGTH, Printed, read_printed
 from symattn.numbers.reading import Hidden, read_entry
+from symattn.spelling import SIGN
 
 #: A closed form is computed on with so many places.
 _PLACES = 12
 
-_COMMA = re.compile(r"[+−-]?\s*(?=,?[0-9])[0-9]*,[0-9]*\s*%?\Z")
+_COMMA = re.compile(rf"{SIGN}?\s*(?=,?[0-9])[0-9]*,[0-9]*\s*%?\Z")
 #: What may be a number in thousands.
-_THOUSANDS = re.compile(r"[+−-]?\s*[1-9][0-9]{0,2},[0-9]{3}\s*%?\Z")
+_THOUSANDS = re.compile(rf"{SIGN}?\s*[1-9][0-9]{{0,2}},[0-9]{{3}}\s*%?\Z")
 
 
 class Blank(NamedTuple):

@@ -145,7 +145,7 @@ def parsed_json(text: str) -> Mapping[str, Any]:
         message = f"not valid JSON: {error.msg} at column {error.colno}"
         raise Malformed(Fault("", message, error.lineno)) from None
     except RecursionError:
-        raise Malformed("not JSON that is read: nested too deep") from None
+        raise Malformed("JSON nested too deeply to be read") from None
     if twice:
         raise Malformed([Fault(key, "the key is there twice") for key in twice])
     if not isinstance(document, dict):

@@ -280,7 +280,7 @@ def test_parts_of_tables_and_paragraphs_are_ignored(ignored, found) -> None:
         "| cat | 0.62 | 0.38 |\n| dog | 0.39 | 0.61 |\n\nA 0.5 and\nthen 0.25.\n"
     )
     made = article(Path("post.md"), text.encode())
-    held = type(help_of(made))(ignored=tuple(made.lines(*lines) for lines in ignored))
+    held = type(help_of(made))(ignored=[made.lines(*lines) for lines in ignored])
     numbers = read_reading(made, held).numbers
     assert [one.text for one in numbers if one.status == "ignored"] == found
 
@@ -295,7 +295,7 @@ def test_ignoring_changes_no_other_place(data) -> None:
     made = article(Path("post.md"), POST.encode())
     whole = read_reading(made)
     held = help_of(made)
-    ignored = type(held)(ignored=(made.lines(first, last),))
+    ignored = type(held)(ignored=[made.lines(first, last)])
     found = read_reading(made, ignored)
     assert [one.span for one in found.numbers] == [one.span for one in whole.numbers]
     inside = [one for one in found.numbers if first <= made.place(one.span.start).line <= last]

@@ -43,6 +43,7 @@ KNOWN = {
     "√d_k = √4 = 2.0": ["sqrt(d_k) = sqrt(4) = 2.0"],
     "please → study: [1,0]·[0,2] = 0": ["'please → study:'", "[1, 0] @ [0, 2] = 0"],
     "logits = [-0.005, −0.038, -inf, -∞]": ["logits = [-0.005, -0.038, -inf, -inf]"],
+    "rate = 1e−3, decay = 2.5e–4": ["rate = 1e-3", "','", "decay = 2.5e-4"],
     "Token 0 (50.7%), then Token 2 (30.7%)": ["'Token 0 (50.7%), then Token 2 (30.7%)'"],
     "In 2017, section 3.2.1 had 12 pages.": ["'In 2017, section 3.2.1 had 12 pages.'"],
     "∂L/∂A = (∂L/∂Y) V^T and ∂L/∂V = A^T (∂L/∂Y)": [

@@ -1,0 +1,71 @@
+"""How numbers and Greek letters are spelt: what all that reads or prints them shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho"
+    " sigma tau upsilon phi chi psi omega"
+)
+#: The Greek letters by their names.
+GREEK: Mapping[str, str] = dict(zip(_NAMES.split(), "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
+#: Raised digits and signs, and what they raise.
+SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True))
+
+#: Signs of a minus, as keyboards, formulas and prose have them.
+MINUSES = "-−–"
+
+# Parts of regular expressions. None of them gives back what it took: long texts take one pass.
+SIGN = f"[{MINUSES}+]"
+#: A number as programs write it: a point may end it, as in "1.".
+NUMBER = r"(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)"
+#: One in a sentence, which a point may end too.
+DECIMAL = r"(?:[0-9]++(?:\.[0-9]++)?+|\.[0-9]++)"
+POWER_OF_TEN = f"(?:[eE]{SIGN}?+[0-9]++)"
+#: An entry of an array, as programs and authors print it.
+ENTRY = (
+    rf"(?:{SIGN}?+{NUMBER}{POWER_OF_TEN}?+%?+(?![\w.])"
+    rf"|{SIGN}?+(?:inf(?:inity)?\b|Infinity\b|∞)|[nN]a[nN]\b|True\b|False\b|\.\.\.|…)"
+)
+
+_FIGURE = re.compile(rf"\s*+{SIGN}?+\s*+(?=[.,]?[0-9])[0-9.,]++{POWER_OF_TEN}?+\s*+\\?+%?+\s*+\Z")
+_WHOLE = re.compile(rf"{SIGN}?[0-9]++\Z")
+_SHORT = re.compile(r"[0-9]{1,9}\Z")
+
+
+def is_figure(text: str) -> bool:
+    """Whether a text is one printed number and nothing else.
+
+    >>> is_figure("-0.50"), is_figure("27.4 %"), is_figure("1,234"), is_figure("A")
+    (True, True, True, False)
+    """
+    return _FIGURE.match(text) is not None
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is a whole number, perhaps with a sign.
+
+    >>> is_whole("-12"), is_whole("12.0")
+    (True, False)
+    """
+    return _WHOLE.match(text) is not None
+
+
+def whole(text: str) -> int | None:
+    """The number that a few digits are; None for any other text.
+
+    >>> whole("12"), whole("-1"), whole("²")
+    (12, None, None)
+    """
+    return int(text) if _SHORT.match(text) else None
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a table that is written as text.
+
+    >>> sorted(words("pre code"))
+    ['code', 'pre']
+    """
+    return frozenset(text.split())
