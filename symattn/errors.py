@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -231,6 +232,22 @@ class Undecided(Faulty):
     called = "undecided"
 
 
+@contextmanager
+def blamed_on(source: object) -> Iterator[None]:
+    """A context whose faults are those of ``source``, unless they name another.
+
+    >>> with blamed_on("post.toml"):
+    ...     raise Malformed("not a number")
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: post.toml: not a number
+    """
+    try:
+        yield
+    except Faulty as error:
+        raise Malformed(error.faults, error.source or str(source), error.more) from None
+
+
 class Faults(list[Fault]):
     """Faults being gathered, so that all are told at once; where there are very
     many, the first are kept and ``more`` counts the rest.
@@ -270,33 +287,20 @@ class Faults(list[Fault]):
         self.extend(faults)
         return self
 
-    def inside(self, prefix: str) -> _Gathering:
+    @contextmanager
+    def inside(self, prefix: str) -> Iterator[None]:
         """A context that gathers what is raised in it, seen from the outside of ``prefix``."""
-        return _Gathering(self, prefix)
+        try:
+            yield
+        except SymattnError as error:
+            faulty = error if isinstance(error, Faulty) else Malformed(str(error))
+            self.extend(fault.inside(prefix) for fault in faulty.faults)
+            self.more += faulty.more
 
     def raise_all(self, source: str = "") -> None:
         """Raise :class:`Malformed` with all that was gathered, if anything was."""
         if self:
             raise Malformed(self, source)
-
-
-class _Gathering:
-    """What :meth:`Faults.inside` gives."""
-
-    def __init__(self, faults: Faults, prefix: str) -> None:
-        self._faults = faults
-        self._prefix = prefix
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, SymattnError):
-            return False
-        faulty = error if isinstance(error, Faulty) else Malformed(str(error))
-        self._faults.extend(fault.inside(self._prefix) for fault in faulty.faults)
-        self._faults.more += faulty.more
-        return True
 
 
 class UnknownName(Malformed, KeyError):

@@ -86,11 +86,6 @@ class Crashed(Exception):
         self.trace = trace
         super().__init__(why, trace)
 
-    @classmethod
-    def by(cls, error: Exception) -> Crashed:
-        """The end of work by that exception, which is being handled."""
-        return cls(unforeseen(error), traceback.format_exc())
-
 
 # -- the side that asks ------------------------------------------------------------------
 
@@ -307,7 +302,7 @@ def _answer(connection: Connection, client: Client, seconds: float) -> None:
         work, arguments = connection.recv()
         # The system's own clock ends native code too.
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        answer = _done(work, client, arguments)
+        answer = done(work, client, arguments)
         signal.setitimer(signal.ITIMER_REAL, 0)
         connection.send(("ended", answer))
     except Exception as error:
@@ -316,9 +311,10 @@ def _answer(connection: Connection, client: Client, seconds: float) -> None:
         raise
 
 
-def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) -> Any:
+def done(work: Callable[..., Any], asker: Asker, arguments: tuple[Any, ...]) -> Any:
+    """What work gives, or the exception it ends with; raises what says that memory lacks."""
     try:
-        return work(client, *arguments)
+        return work(asker, *arguments)
     except (SymattnError, RecursionError) as error:
         # Not what it came from: only plain data goes to the other side.
         return error.with_traceback(None)
@@ -327,7 +323,7 @@ def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) 
             raise
         if isinstance(error, OSError):
             return OSError(error.errno, error.strerror or str(error))
-        return Crashed.by(error)
+        return Crashed(unforeseen(error), traceback.format_exc())
 
 
 def _limit_memory(most: int) -> None:

@@ -13,14 +13,14 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.options import Pace, at_once, bounded, writes
+from symattn.cli.options import Pace, writes
 from symattn.cli.pages import page
 from symattn.endings import undone
 from symattn.errors import Fault, Faults, Malformed
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
-from symattn.workers import Asker, Job, Limits
+from symattn.workers import Asker, Job
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,25 +38,17 @@ if TYPE_CHECKING:
     "--key",
     type=click.Path(path_type=Path),
     metavar="KEY",
-    help="The key that symattn exercise wrote; by default key.toml beside the answers.",
+    help="The key written by symattn exercise; by default key.toml beside the answers.",
 )
 @click.option(
     "--begin",
     is_flag=True,
-    help="Create ANSWERS, an empty table with a column for each blank.",
+    help="Create ANSWERS as an empty table with a column for each blank.",
 )
-@writes("DIR", "Write each student's feedback as a page and as text to DIR, with marks.csv.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "csv", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of the table on standard output.",
-)
-@options.language("The language of the feedback", "en")
-@bounded
-@at_once("students")
+@writes("DIR", "Write each student's feedback to DIR as a web page and as text, and marks.csv.")
+@options.form("text", "csv", "json", what="Format of the table on standard output.")
+@options.language("Language of the feedback", "en")
+@options.paced("student", several=True, outside=False)
 def command(
     answers: Path,
     key: Path | None,
@@ -65,17 +57,16 @@ def command(
     outputs: Outputs,
     form: str,
     language: str,
-    limits: Limits,
-    jobs: int,
+    pace: Pace,
 ) -> None:
-    """Mark what students answered, with points for what follows from an earlier slip.
+    """Mark students' answers, with credit for consistent follow-through.
 
-    An answer is right (correctly rounded, or within a unit of its last place),
-    rounded too early, follows (what comes of the student's own earlier answers,
-    computed again), a slip that can be named, or wrong. A slip costs points once.
+    An answer is right (within a unit of its last place), early (rounded too early), follows
+    (it agrees with the student's own earlier answers), slip (the mistake can be named) or
+    wrong. A mistake costs points only once.
 
-    ANSWERS is a table with one answer in a row, rows and columns counted from 0,
-    or one student in a row and a column for each blank:
+    ANSWERS is a table with one answer per row, rows and columns counted from 0, or with one
+    student per row and a column for each blank:
 
     \b
       student,version,quantity,row,column,answer
@@ -85,11 +76,11 @@ def command(
       Ada;3;1;0,7071
 
     or a .toml or .json file: [answers.Ada] with version = 3, S = [["1", "0.7071"]].
-    Fractions, closed forms such as 1/(1 + exp(1)), and -inf are answers too. What
-    cannot be read is told with its place, and costs nobody else anything.
+    Fractions, closed forms such as 1/(1 + exp(1)), and -inf are accepted. What cannot be
+    read is reported with its place; everything else is marked all the same.
 
-    What an answer gets that is not right is in the key's [scheme]; by default
-    early = "3/4", follows = 1, slip = "1/2", wrong = 0 of its points.
+    The [scheme] of the key says what share of its points an answer gets that is not right;
+    by default early = "3/4", follows = 1, slip = "1/2", wrong = 0.
 
     \b
       symattn mark answers.csv --key exercise/key.toml --begin
@@ -102,13 +93,13 @@ def command(
     from symattn.exercises.marking.reading import read_answers, scheme_of
 
     if output == STANDARD_OUTPUT:
-        raise Malformed("-o is a folder here; the table goes to standard output without it")
+        raise Malformed("-o takes a folder here; without it the table goes to standard output")
     if output is not None:
         outputs.claim_in(output, [tables.FILE])
     key = answers.parent / FILE if key is None else key
     exercises = read_key(key)
     if exercises[0].is_proof:
-        raise Malformed("its parts are proofs, which have no figures to mark", str(key))
+        raise Malformed("its parts are proofs, which only people can mark", str(key))
     if begin:
         _begin(answers, exercises[0], outputs)
         return
@@ -122,7 +113,7 @@ def command(
     names = tables.file_names([script.student for script in submitted.scripts])
     folder = _Folder(output, outputs, names) if output is not None else None
     with undone(folder.bring_up_to_date) if folder else nullcontext():
-        all_marked = _all_marked(key, submitted.scripts, scheme, language, Pace(limits, jobs))
+        all_marked = _all_marked(key, submitted.scripts, scheme, language, pace)
         for name, (student, one) in zip(names, all_marked, strict=True):
             if isinstance(one, Malformed):
                 failed[student] = one
@@ -157,7 +148,7 @@ def _begin(answers: Path, exercise: Exercise, outputs: Outputs) -> None:
     from symattn.exercises.marking.columns import empty_table
 
     if answers.suffix.lower() != ".csv":
-        raise Malformed(f"{answers}: --begin makes a table, expected a name that ends in .csv")
+        raise Malformed(f"{answers}: --begin creates a table: expected a name that ends in .csv")
     outputs.create(answers, empty_table(exercise).encode())
     click.echo(visible(f"{answers}: fill in a row for each student, then symattn mark {answers}"))
 
@@ -246,7 +237,7 @@ class _Folder:
 def _report(
     rows: Sequence[Row], not_marked: Sequence[str], output: Path | None, out: Console
 ) -> None:
-    """Print the table, and the slips of all together."""
+    """Print the table, and how often each mistake was made."""
     from symattn.cli.cases import shown
     from symattn.cli.columns import Table, wrapped
     from symattn.exercises.marking import tables

@@ -8,8 +8,9 @@ import click
 
 from symattn import syntax
 from symattn.cli import cases as case_arguments
+from symattn.cli import options
 from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, limited
+from symattn.cli.options import Pace
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
 from symattn.workers import Asker
@@ -33,17 +34,11 @@ _MOST = 1 << 12
 @click.command("show")
 @click.argument("case")
 @click.argument("quantity")
-@click.option("--at", metavar="I,J", help="A single entry: its indices, counted from 0.")
+@click.option("--at", metavar="I,J", help="Show a single entry; indices count from 0.")
 @click.option("--places", default=6, show_default=True, help="Decimal places.")
 @click.option("--rounding", help="half-even, half-up, half-down, down, up, floor or ceiling.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "latex", "json"]),
-    default="text",
-    show_default=True,
-)
-@limited
+@options.form("text", "latex", "json")
+@options.paced()
 def command(
     case: str,
     quantity: str,
@@ -53,10 +48,10 @@ def command(
     form: str,
     pace: Pace,
 ) -> None:
-    """Closed form and correctly rounded decimals of a QUANTITY of a CASE.
+    """Show a QUANTITY of a CASE: closed forms and correctly rounded decimals.
 
-    A QUANTITY is a step (A), a gradient (dL/dQ, grad(Q) or dQ) or an expression over
-    them. Of large ones the decimals are shown, and of an entry asked for with --at both.
+    A QUANTITY is a step (A), a gradient (dL/dQ, grad(Q) or dQ) or an expression in them. For
+    large ones only decimals are shown; --at shows both for a single entry.
 
     \b
       symattn show cat-sat-mat A --places 10

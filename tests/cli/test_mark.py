@@ -261,7 +261,7 @@ def test_bad_input(symattn, files) -> None:
         (["none.csv"], "none.csv: the file can't be read"),
         (["answers.csv", "--key", "none.toml"], "none.toml: the file can't be read"),
         (["answers.csv", "--key", "answers.csv"], "answers.csv"),
-        (["answers.csv", "-o", "-"], "-o is a folder here"),
+        (["answers.csv", "-o", "-"], "-o takes a folder here"),
         (["answers.csv", "-o", "key.toml"], "can't be written to"),
         (["empty.csv"], "it contains no answers"),
         (["answers.csv", "--format", "pdf"], "Invalid value"),
