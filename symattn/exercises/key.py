@@ -14,7 +14,7 @@ from typing import Any
 
 from symattn.cases.asked import LEVELS, MOST_PLACES, MOST_POINTS
 from symattn.cases.case import Case, make, with_numbers
-from symattn.errors import Fault, Faults, Malformed, expected, short
+from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.points import DEFAULT
 from symattn.shapes import nested, show
@@ -109,10 +109,8 @@ def read_key(path: Path) -> tuple[Exercise, ...]:
 
     Raises :class:`Malformed` with every fault of the file, each with its line.
     """
-    try:
+    with blamed_on(path):
         return read(path, content(path, "the file", *_KIND))
-    except Malformed as error:
-        raise Malformed(error.faults, str(path), error.more) from None
 
 
 def read(path: Path, content: bytes) -> tuple[Exercise, ...]:

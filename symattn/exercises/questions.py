@@ -9,7 +9,7 @@ from typing import Any
 from symattn import formulas as f
 from symattn.cases.settings import Settings, settings
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.slips import Mistake, Slip, mistakes
+from symattn.exercises.slips import InjectedFault, Mistake, mistakes
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import symbol
@@ -54,14 +54,14 @@ def question(
 
 def solution(
     exercise: Exercise,
-    slips: Sequence[Slip] = (),
+    faults: Sequence[InjectedFault] = (),
     header: Sequence[str] = (),
     logo: b.Logo | None = None,
     **changes: Any,
 ) -> b.Sheet:
     """The solution: points, every step worked, and behind it what its usual mistakes give.
 
-    ``slips`` are those of :func:`~symattn.exercises.slips.catalogue`. Raises
+    ``faults`` are those of :func:`~symattn.exercises.slips.catalogue`. Raises
     :class:`~symattn.errors.Refuted` if the cross-check refutes a figure.
 
     >>> from symattn.cases.library import load
@@ -77,8 +77,8 @@ def solution(
     else:
         verified(exercise.solution)
         remarks: dict[str, list[b.Block]] = {}
-        for slip, examples in mistakes(exercise, slips):
-            remarks.setdefault(slip.part, []).append(b.Paragraph(_mistake(slip, examples, say)))
+        for fault, examples in mistakes(exercise, faults):
+            remarks.setdefault(fault.part, []).append(b.Paragraph(_mistake(fault, examples, say)))
         for listed in remarks.values():
             listed.insert(0, b.Paragraph((b.Strong(say.text("Usual mistakes")),)))
         blocks += working(Steps(exercise.solution, wanted), remarks)
@@ -274,22 +274,22 @@ def _points(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     yield b.Table((say("part"), say("quantity"), say("points")), tuple(rows), "llr")
 
 
-def _mistake(slip: Slip, mistakes: Sequence[Mistake], say: Language) -> b.Line:
+def _mistake(fault: InjectedFault, mistakes: Sequence[Mistake], say: Language) -> b.Line:
     """``Without the division by sqrt(d_k): T[0, 0] = 2.0000, not 1.0000; then A[0, 0] ...``"""
-    line: list[Any] = [*say(slip.sentence, term=slip.term)]
+    line: list[Any] = [*say(fault.sentence, term=fault.term)]
     for place, mistake in enumerate(mistakes):
         line += [": " if not place else "; ", *(() if not place else say("then"))]
         line += [" "] if place else []
         line += say(
             "{wrong} instead of {right}",
-            wrong=b.Math(f"{_entry(slip, mistake)} = {_figure(mistake.wrong)}"),
+            wrong=b.Math(f"{_entry(fault, mistake)} = {_figure(mistake.wrong)}"),
             right=b.Math(_figure(mistake.right)),
         )
     return (*line, ".")
 
 
-def _entry(slip: Slip, mistake: Mistake) -> str:
-    at = ",".join(map(str, keys(slip.nodes[mistake.part.quantity].shape, mistake.i, mistake.j)))
+def _entry(fault: InjectedFault, mistake: Mistake) -> str:
+    at = ",".join(map(str, keys(fault.nodes[mistake.part.quantity].shape, mistake.i, mistake.j)))
     return indexed(f.latex(symbol(mistake.part.quantity)), at)
 
 

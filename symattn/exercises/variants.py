@@ -20,7 +20,7 @@ from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.draws import Draws, Integers
 from symattn.exercises.exercise import Exercise, Part, exercise
-from symattn.exercises.slips import VISIBLE, Slip, catalogue, mask_names, restricted_names
+from symattn.exercises.slips import VISIBLE, InjectedFault, catalogue, mask_names, restricted_names
 from symattn.numbers.balls import FIRST
 from symattn.programs.floats import Floats, Matrix
 from symattn.programs.nodes import Node, ancestors
@@ -70,7 +70,7 @@ REASONS: Mapping[str, str] = {
     "a usual mistake would not show": "ask for more --places, or for more of the steps",
     "it has come before": "ask for fewer versions, or draw larger numbers (--largest 4)",
 }  # fmt: skip
-_GIVEN, _LARGE, _WEIGHTS, _TIES, _ALIKE, _ZERO, _DIGITS, _SLIPS, _AGAIN = REASONS
+_GIVEN, _LARGE, _WEIGHTS, _TIES, _ALIKE, _ZERO, _DIGITS, _FAULTS, _AGAIN = REASONS
 
 
 @dataclass(frozen=True)
@@ -133,16 +133,16 @@ class _Search:
         self.base = base
         self.seed = seed
         self.wanted = wanted
-        self.slips = catalogue(base)
+        self.faults = catalogue(base)
         program = base.case.program
         self._nodes = {part.quantity: program.named[part.quantity] for part in base.parts}
-        slipped = [node for slip in self.slips for node in slip.nodes.values()]
+        faulty = [node for fault in self.faults for node in fault.nodes.values()]
         used = ancestors([*self._nodes.values()])
         self._softmaxes = [node for node in used if node.op == "softmax"]
         scores = [node.operands[0] for node in self._softmaxes]
         self._judged = {
             node.serial: node
-            for node in (*self._nodes.values(), *slipped, *self._softmaxes, *scores)
+            for node in (*self._nodes.values(), *faulty, *self._softmaxes, *scores)
         }
         self._masks = mask_names(base.case) if base.level == "masked" else set()
         every = mask_names(base.case) | restricted_names(base.case)
@@ -326,7 +326,7 @@ class _Search:
             except SymattnError:
                 if any(node is x for x in (*self._nodes.values(), *self._softmaxes)):
                     return None
-                # With a slip the step may not be defined: a row masked whole.
+                # With a fault the step may not be defined: a row masked whole.
                 values[serial] = np.full((1, *node.grid), np.nan)
         return exercise if self._judge(values, 1, 0.0).all() else None
 
@@ -358,15 +358,15 @@ class _Search:
             if part.places <= 8:
                 beside = np.abs(units - np.floor(units) - 0.5)
                 yield _DIGITS, _every(beside >= _TIE - off * (1 + units))
-        for slip in self.slips:
-            part = self._part(slip)
-            right = values[self._nodes[slip.part].serial]
-            wrong = values[slip.nodes[slip.part].serial]
+        for fault in self.faults:
+            part = self._part(fault)
+            right = values[self._nodes[fault.part].serial]
+            wrong = values[fault.nodes[fault.part].serial]
             apart = np.where(right == wrong, 0.0, np.abs(right - wrong))
             limit = (VISIBLE + 1) * 10.0**-part.places
             slack = off * (1 + np.where(np.isfinite(right), np.abs(right), 0))
             seen = np.isnan(apart) | (apart >= limit - slack)
-            yield _SLIPS, _any(seen)
+            yield _FAULTS, _any(seen)
 
     @cached_property
     def _least(self) -> float:
@@ -374,8 +374,8 @@ class _Search:
         places = min(part.places for part in self.base.parts)
         return max(_WEIGHT, _UNITS * 10.0**-places)
 
-    def _part(self, slip: Slip) -> Part:
-        return next(part for part in self.base.parts if part.quantity == slip.part)
+    def _part(self, fault: InjectedFault) -> Part:
+        return next(part for part in self.base.parts if part.quantity == fault.part)
 
 
 def _nearest(solution: Solution, node: Node) -> Matrix:
