@@ -142,7 +142,6 @@ def _target(path: Path) -> tuple[Path, os.stat_result | None]:
 
 
 def _can_be_replaced(target: Path, status: os.stat_result) -> bool:
-    """Whether a new file in the place of ``target`` can have its owner."""
     own = (status.st_uid, status.st_gid) == (os.geteuid(), os.getegid())
     return (own or os.geteuid() == 0) and os.access(target.parent, os.W_OK | os.X_OK)
 
@@ -291,7 +290,6 @@ def _take_room(file: FileIO, old: int, new: int) -> None:
 
 
 def _pour(file: FileIO, content: bytes) -> None:
-    """Let a file hold this and nothing else."""
     file.seek(0)
     _write_all(file, content)
     file.truncate(len(content))

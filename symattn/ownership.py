@@ -187,7 +187,6 @@ class _Record:
                 file.write((line if self._read else _HEAD + line).encode())
 
     def _refresh(self) -> None:
-        """Read what was added since."""
         with suppress(OSError, UnicodeDecodeError):
             with os.fdopen(os.open(self._path, os.O_RDONLY | _SAFELY), "rb") as file:
                 status = os.fstat(file.fileno())

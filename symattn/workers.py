@@ -179,8 +179,6 @@ class _Team:
 
 
 class _Worker:
-    """A worker, seen from the process that asks."""
-
     def __init__(self, limits: Limits, tidy: bool, known: list[_Worker]) -> None:
         self.jobs = 0
         name = f"symattn-{secrets.token_hex(8)}"
@@ -296,7 +294,6 @@ def serve() -> None:
 
 
 def _answer(connection: Connection, client: Client, seconds: float) -> None:
-    """Do the next job; whatever says that there was no memory is a MemoryError."""
     try:
         # What the work needs is loaded with it.
         work, arguments = connection.recv()

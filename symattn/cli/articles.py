@@ -62,7 +62,6 @@ def _sums(figures: Sequence[Figure]) -> dict[Span, Figure]:
 def _figure(
     audit: Audit, out: Console, figure: Figure, sums: Mapping[Span, Figure], several: bool
 ) -> None:
-    """A wrong figure: where it stands, its line, and why it is wrong."""
     label = short(figure.label, _LABEL)
     sentence = f"{label} printed {figure.text}, correct {figure.correct}"
     _told(audit, out, figure, sentence, "bold")

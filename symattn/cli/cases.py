@@ -181,8 +181,6 @@ def _worked(
 
 @dataclass(frozen=True)
 class _Here:
-    """Who asks for work in the command's own process."""
-
     progress: Progress
     index: int
 

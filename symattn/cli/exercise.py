@@ -188,7 +188,6 @@ def _write_key(exercise: Made, output: Path, outputs: Outputs) -> None:
 
 
 def _made(asker: Asker, case: Wanted, asked: Asked) -> Made:
-    """The versions of a case as an exercise, as their keys."""
     from symattn.exercises.exercise import exercise
     from symattn.exercises.key import key
     from symattn.exercises.variants import Wanted as Numbers
@@ -215,7 +214,6 @@ def _made(asker: Asker, case: Wanted, asked: Asked) -> Made:
 def _documents(
     asker: Asker, text: str, settings: dict[str, Any], form: str, solutions: bool
 ) -> list[Printed]:
-    """The documents of one version: its question, and its solution."""
     from symattn.exercises import questions
     from symattn.exercises.key import FILE, read
     from symattn.exercises.slips import catalogue

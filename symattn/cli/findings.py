@@ -72,7 +72,6 @@ def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
 
 
 def _others(audit: Audit, out: Console, strict: bool) -> None:
-    """Statements that do not hold, and coarse figures."""
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
             text = f"{statement.verdict}, {statement.claim.where}: {statement.claim.holds}"
@@ -83,7 +82,6 @@ def _others(audit: Audit, out: Console, strict: bool) -> None:
 
 
 def _counts(audit: Audit, out: Console, strict: bool) -> None:
-    """How many figures say less than they seem to."""
     coarse = reports.coarse(audit, everywhere=strict)
     if more := audit.summary["coarse"] - len(coarse):
         others = f"{more} more" if coarse else str(more)

@@ -168,14 +168,12 @@ def _tell(result: _Fixed, what: str, to_errors: bool) -> None:
 
 
 def _show(result: _Fixed, out: Console) -> None:
-    """The changes of a file on a terminal."""
     for line in patch(result.path, result.old, result.new):
         style = next((style for start, style in _STYLES.items() if line.startswith(start)), "")
         out.print(case_arguments.shown(line.rstrip("\n"), style), soft_wrap=True)
 
 
 def _patch(result: _Fixed) -> bytes:
-    """The changes of a file as a patch."""
     return b"".join(_encoded(result, patch(result.path, result.old, result.new)))
 
 

@@ -163,7 +163,6 @@ def _names(sheets: Sequence[Printed], form: str | None) -> Iterator[str]:
 
 
 def _included(sheets: Sequence[Printed]) -> dict[str, bytes]:
-    """The files that sheets include, by name."""
     return {name: data for sheet in sheets for name, data in sheet.files.items()}
 
 
@@ -245,7 +244,6 @@ def _title(path: Path) -> str | None:
 
 
 def _print(sheets: Sequence[Printed], outputs: Outputs, form: str | None, strict: bool) -> int:
-    """Write the one document to standard output."""
     (sheet,) = sheets
     if form is not None and form in PLAIN:
         outputs.write(STANDARD_OUTPUT, sheet.texts[form].encode())

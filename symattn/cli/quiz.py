@@ -63,7 +63,6 @@ def write(
 def _question(
     asker: Asker, text: str, form: str, language: str | None, solutions: bool
 ) -> tuple[str, str]:
-    """The case's name, and a question as XML."""
     from symattn.exercises import questions
     from symattn.exercises.cloze import cloze
     from symattn.exercises.essay import essay

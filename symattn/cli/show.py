@@ -197,7 +197,6 @@ def _all_short(quantity: Quantity) -> bool:
 
 
 def _fits(table: list[list[str]]) -> bool:
-    """Whether rows fit on a line each."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return sum(widths) + 2 * len(widths) <= _WIDE
 

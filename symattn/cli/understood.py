@@ -48,7 +48,6 @@ def _section(
     rows: Iterable[Sequence[str]],
     right: Sequence[int] = (),
 ) -> None:
-    """A table with its heading, unless there is nothing in it."""
     cells = [tuple(map(visible, row)) for row in rows]
     if not cells:
         return
@@ -126,7 +125,6 @@ def _line(reading: Reading, span: Span) -> int:
 
 
 def _figures(spans: Nested[Span] | None) -> Iterator[Span]:
-    """The places of a claim's figures."""
     from symattn.documents.text import Span
 
     if isinstance(spans, Span):

@@ -209,7 +209,6 @@ class _Question:
     def _faulty(
         self, part: Part, faults: Sequence[InjectedFault]
     ) -> dict[InjectedFault, dict[_At, Decimal]]:
-        """What each fault makes of the blanks of a part."""
         wrong = {}
         for fault in faults:
             if part.quantity in fault.nodes:

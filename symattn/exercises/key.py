@@ -164,7 +164,6 @@ def _checked(
 def _entries(
     whole: Mapping[str, Any], name: str, kinds: Mapping[str, type], faults: Faults
 ) -> list[dict[str, Any]]:
-    """The tables of a list, checked."""
     entries = whole.get(name, [])
     if not entries and name in whole:
         faults.append(Fault(name, "expected at least one, found none"))

@@ -20,7 +20,6 @@ from symattn.programs.nodes import FLOW, Node, ancestors
 
 
 def _entrywise(name: str, entry: str, more: str = "") -> str:
-    """A function of every entry ``s``."""
     return f"{name}(x{more}) := sa_plain(matrixmap(lambda([s], {entry}), sa_matrix(x)))"
 
 

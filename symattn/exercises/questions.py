@@ -144,7 +144,6 @@ def _name_line(exercise: Exercise, say: Language) -> b.Block:
 
 
 def _steps(steps: Steps) -> Iterator[b.Block]:
-    """The formulas of all steps, in order, and what their functions are."""
     say, program = steps.say, steps.program
     yield b.Heading(say("Steps"))
     copies = [name for name in program.steps if program.quantities[name].op == "copy"]
@@ -174,7 +173,6 @@ def _code(text: str) -> str:
 
 
 def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
-    """What is differentiated, where gradients are asked for."""
     case, say = exercise.case, steps.say
     gradients = [part for part in exercise.parts if part.quantity.startswith("dL/d")]
     if not gradients:
@@ -199,7 +197,6 @@ def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
 
 
 def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
-    """Every part: what it asks for, its points, and a blank for each of its figures."""
     say = steps.say
     yield b.Heading(say("Compute"))
     sentence = figures(exercise, say)
@@ -256,7 +253,6 @@ def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
 
 
 def _lower(block: b.Block) -> b.Block:
-    """A block with headings a level lower."""
     return b.Heading(block.text, 2, block.room) if isinstance(block, b.Heading) else block
 
 
@@ -264,7 +260,6 @@ def _lower(block: b.Block) -> b.Block:
 
 
 def _points(exercise: Exercise, say: Language) -> Iterator[b.Block]:
-    """The points of every part."""
     rows: list[tuple[b.Line, ...]] = []
     for place, part in enumerate(exercise.parts):
         label = part.quantity if exercise.is_proof else b.Math(f.latex(symbol(part.quantity)))

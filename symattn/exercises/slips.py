@@ -125,7 +125,6 @@ def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
 
 
 def _any_numbers(case: Case) -> Case:
-    """The case with numbers that have nothing in common."""
     draws = Draws(_ANY)
 
     def drawn(node: Node) -> Nested[Fraction]:

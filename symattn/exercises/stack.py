@@ -257,7 +257,6 @@ class _Question:
         return _element("input", _elements(fields))
 
     def _tree(self, k: int) -> str:
-        """The tree of a part: right, else following, else a usual fault, else wrong."""
         nodes = [*self._nodes(k)]
         fields: Mapping[str, object] = {
             "name": f"prt{k}",
@@ -353,7 +352,6 @@ def _code(statements: Iterable[str]) -> str:
 
 
 def _of_variant(code: Iterable[str]) -> str:
-    """The code of a variant, by that of all."""
     variants = [*code]
     return variants[0] if len(set(variants)) == 1 else f"[{', '.join(variants)}][sa_variant]"
 

@@ -71,7 +71,6 @@ class Trial:
         return self._rounded(k, moved(value, 1) if k == self._chain.head else value)
 
     def _follows(self, k: int, known: Mapping[int, Matrix]) -> Matrix:
-        """What a part is when it is computed from these."""
         return self._value(
             self._nodes[k], {self._nodes[j].serial: known[j] for j in self._chain.sources[k]}
         )

@@ -122,13 +122,10 @@ def _with_numbers_upstream(case: Case) -> Case:
 
 
 def _pattern(case: Case) -> Flags:
-    """Which entries of the upstream gradient are not 0."""
     return np.array([[str(entry) != "0" for entry in row] for row in case.upstream])
 
 
 class _Search:
-    """Looks for numbers of one exercise."""
-
     def __init__(self, base: Exercise, seed: int, wanted: Wanted) -> None:
         self.base = base
         self.seed = seed
@@ -267,7 +264,6 @@ class _Search:
     # -- judgement -------------------------------------------------------------------
 
     def _pass(self, drawn: Mapping[str, Integers]) -> Flags:
-        """Which candidates may be pleasant."""
         good = np.ones(_AT_ONCE, bool)
         for name, rows in drawn.items():
             good &= rows.any(axis=(-1, -2)) | (name == "")
@@ -307,7 +303,6 @@ class _Search:
         }
 
     def _exercise(self, numbers: Mapping[str, Integers], version: int) -> Exercise | None:
-        """The version with these numbers, if the exact values are pleasant too."""
         case = self.base.case
         upstream = case.raw_upstream
         if self._upstream is not None:
@@ -370,7 +365,6 @@ class _Search:
 
     @cached_property
     def _least(self) -> float:
-        """The least that a weight is."""
         places = min(part.places for part in self.base.parts)
         return max(_WEIGHT, _UNITS * 10.0**-places)
 

@@ -169,7 +169,6 @@ class Feedback:
         return b.Table(header, tuple(rows), "lrr")
 
     def _notes(self, part: Part, marks: Sequence[Mark]) -> Iterator[b.Line]:
-        """What is said of the answers of a part, each thing once."""
         yield from dict.fromkeys(note for mark in marks for note in self._note(part, mark))
         wrong = [mark.label for mark in marks if mark.outcome == "wrong" and not mark.but]
         if wrong:

@@ -159,8 +159,6 @@ class Examiner:
 
 
 class _Judging:
-    """One script being judged, one part after the other."""
-
     def __init__(self, examiner: Examiner, script: Script) -> None:
         self._examiner = examiner
         self._script = script
@@ -272,7 +270,6 @@ class _Judging:
             track.put(part.quantity, written)
 
     def _wrong_sources(self, blank: Blank) -> Iterator[Blank]:
-        """The wrong answers that one was computed from."""
         wrong = ("follows", "slip", "wrong")
         return (x for x in self._examiner.sources(blank) if self._outcomes.get(x) in wrong)
 
@@ -367,18 +364,15 @@ def _taken(printed: Printed | None, part: Part) -> Printed | None:
 
 
 def _half(part: Part) -> fmpq:
-    """The unit of an answer with half of the places that are asked for."""
     return fmpq(1, 10 ** -(-part.places // 2))
 
 
 def _is_short(entry: Entry, printed: Printed) -> bool:
-    """Whether an answer is right as far as it goes."""
     rounds = Standard().verdict(entry, printed) is Verdict.HOLDS
     return rounds or is_truncated(entry, printed)
 
 
 def _judgement(entry: Entry, printed: Printed | None, holds: bool) -> Judgement:
-    """The verdict of an answer as the audit has it."""
     verdict = Verdict.HOLDS if holds else Verdict.REFUTED
     if printed is None or entry.is_hidden:
         return Judgement(verdict, "")
@@ -390,7 +384,6 @@ def _judgement(entry: Entry, printed: Printed | None, holds: bool) -> Judgement:
 
 
 def _correct(entry: Entry, part: Part, mode: rounding.RoundingMode) -> str:
-    """The right answer, '' where its last digit is not settled."""
     if entry.is_hidden:
         return MINUS_INFINITY
     try:

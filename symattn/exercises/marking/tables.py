@@ -141,7 +141,6 @@ def file_names(students: Sequence[str]) -> list[str]:
 
 
 def _safe(student: str) -> str:
-    """A name of letters, digits and lines."""
     name = re.sub(r"[^\w-]+", "_", student).strip("_-")
     name = name.encode()[:_LONGEST].decode(errors="ignore") or "student"
     return f"{name}_" if _TAKEN.match(name.casefold()) else name
