@@ -11,7 +11,7 @@ from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.slips import InjectedFault, catalogue, mistake
 from symattn.programs.nodes import Node, ancestors
 
-#: So many usual faults of a part are known at most.
+#: So many common faults of a part are known at most.
 _FAULTS = 5
 
 

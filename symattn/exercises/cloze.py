@@ -24,7 +24,7 @@ from symattn.solution.entries import Entry
 #: to it is then near enough to what is in the question.
 _MORE = 3
 
-#: So many usual mistakes a blank knows at most.
+#: So many common mistakes a blank knows at most.
 _MISTAKES = 5
 
 #: A number of fewer digits may be anything: that it comes of a fault is not certain.
@@ -183,7 +183,7 @@ class _Question:
         return f"{{{weight}:NUMERICAL:={_digits(near)}:{tolerance}{''.join(wrong)}}}"
 
     def _mistakes(self, part: Part, at: _At, right: Decimal) -> Iterator[_Mistake]:
-        """The usual mistakes in an entry that are told apart from what is right and from
+        """The common mistakes in an entry that are told apart from what is right and from
         each other."""
         taken = [right]
         known = self._wrong[part.quantity].items()
@@ -195,7 +195,7 @@ class _Question:
             share = self.scheme.slip
             if self._is_propagated(fault, part):
                 share = self.scheme.follows
-                sentences.append(self.say.text("This follows from it."))
+                sentences.append(self.say.text("This follows from that mistake."))
                 if len(f"{number:.{part.places}f}".replace(".", "").strip("-0")) < _TELLING:
                     continue
             taken.append(number)

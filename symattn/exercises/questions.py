@@ -1,4 +1,4 @@
-"""An exercise as sheets: the question with blanks, and its solution with the usual mistakes."""
+"""An exercise as sheets: the question with blanks, and its solution with the common mistakes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def solution(
     logo: b.Logo | None = None,
     **changes: Any,
 ) -> b.Sheet:
-    """The solution: points, every step worked, and behind it what its usual mistakes give.
+    """The solution: points, every step worked, and behind it what its common mistakes give.
 
     ``faults`` are those of :func:`~symattn.exercises.slips.catalogue`. Raises
     :class:`~symattn.errors.Refuted` if the cross-check refutes a figure.
@@ -80,7 +80,7 @@ def solution(
         for fault, examples in mistakes(exercise, faults):
             remarks.setdefault(fault.part, []).append(b.Paragraph(_mistake(fault, examples, say)))
         for listed in remarks.values():
-            listed.insert(0, b.Paragraph((b.Strong(say.text("Usual mistakes")),)))
+            listed.insert(0, b.Paragraph((b.Strong(say.text("Common mistakes")),)))
         blocks += working(Steps(exercise.solution, wanted), remarks)
     title = say.text("{title}: solution", title=exercise.title)
     return _sheet(exercise, f"{exercise.name}-solution", title, blocks, wanted, logo)
@@ -224,8 +224,8 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
 def figures(exercise: Exercise, say: Language) -> b.Line:
     """How figures are to be given."""
     return say(
-        "Give every figure to {places} decimal places; whole numbers may stay as they are. "
-        "Carry more places in your calculation than you write down.",
+        "Give every value to {places} decimal places; whole numbers may stay as they are. "
+        "Keep more places in your calculation than you write down.",
         places=" / ".join(map(str, sorted({part.places for part in exercise.parts}))),
     )
 
@@ -243,7 +243,7 @@ def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     from symattn.calculus import library
     from symattn.sheets.derivation import sheet, statement
 
-    yield b.Paragraph(say("Prove each for any size, and justify every line."))
+    yield b.Paragraph(say("Prove each statement for any size, and justify every line."))
     for place, part in enumerate(exercise.parts):
         derivation = library.derivation(part.quantity)
         head = sheet(derivation)
@@ -264,7 +264,7 @@ def _points(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     for place, part in enumerate(exercise.parts):
         label = part.quantity if exercise.is_proof else b.Math(f.latex(symbol(part.quantity)))
         rows.append(((f"({letter(place)})",), (label,), (str(part.points),)))
-    rows.append(((), (b.Strong(say.text("all")),), (b.Strong(str(exercise.points)),)))
+    rows.append(((), (b.Strong(say.text("total")),), (b.Strong(str(exercise.points)),)))
     yield b.Heading(say("Points"))
     yield b.Table((say("part"), say("quantity"), say("points")), tuple(rows), "llr")
 

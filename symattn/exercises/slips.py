@@ -1,4 +1,4 @@
-"""The usual mistakes of an exercise: the faults of the audit's catalogue, at the part
+"""The common mistakes of an exercise: the faults of the audit's catalogue, at the part
 where each is made, and what comes of it."""
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Mistake:
 
 
 def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
-    """The usual faults that the parts of an exercise show, whatever its numbers are;
+    """The common faults that the parts of an exercise show, whatever its numbers are;
     of those that always give the same the first.
 
     >>> from symattn.cases.library import load

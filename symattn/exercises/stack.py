@@ -3,7 +3,7 @@
 The versions of an exercise are the variants of one question: its code holds the
 given numbers of all, and the seed chooses. Each part has a tree of its own: an
 answer is right, or follows from the student's own earlier answers, or is what a
-usual fault makes of the given numbers. The code that computes a part is one
+common fault makes of the given numbers. The code that computes a part is one
 function of those that it is computed from, so that the truth, what follows from
 an answer and the question's tests are all made by it.
 """
@@ -108,7 +108,7 @@ class _Question:
             yield f"{_variable(node)}: {_of_variant(map(maxima.matrix, rows))}"
 
     def _functions(self) -> Iterator[str]:
-        """What each part is (``f``), by those it is computed from, and what usual faults make
+        """What each part is (``f``), by those it is computed from, and what common faults make
         of it (``z``), by the given numbers."""
         given = {node.serial: _variable(node) for _, node in self.text.given()}
         for k in self.chain.order:
@@ -170,7 +170,7 @@ class _Question:
 
         yield close(f"r_{k}"), 1, ()
         if self.chain.sources[k]:
-            follows = self.say("This agrees with your earlier answers, which are not all right.")
+            follows = self.say("This agrees with your earlier answers, not all of which are right.")
             yield close(f"c_{k}"), self.follows, follows
         for place, fault in enumerate(self.chain.faults[k]):
             remark: b.Line = self.say(fault.sentence, term=fault.term)
@@ -193,9 +193,9 @@ class _Question:
         # Variants are told apart by their notes.
         yield quiz.rich("questionnote", "{@sa_variant@}")
         yield quiz.rich("questiondescription", "")
-        yield quiz.rich("prtcorrect", mathjax.paragraph((say("Right."),)))
-        yield quiz.rich("prtpartiallycorrect", mathjax.paragraph((say("Partly right."),)))
-        yield quiz.rich("prtincorrect", mathjax.paragraph((say("Not right."),)))
+        yield quiz.rich("prtcorrect", mathjax.paragraph((say("Correct."),)))
+        yield quiz.rich("prtpartiallycorrect", mathjax.paragraph((say("Partly correct."),)))
+        yield quiz.rich("prtincorrect", mathjax.paragraph((say("Incorrect."),)))
         yield from (quiz.element(name, value) for name, value in _SETTINGS.items())
         yield from map(self._input, self.chain.parts)
         yield from map(self._tree, self.chain.parts)

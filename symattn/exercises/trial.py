@@ -20,7 +20,7 @@ from symattn.programs.nodes import Node
 from symattn.programs.running import Run
 
 #: The answers of a test: all right; a fault in the head of the chain, propagated; nonsense;
-#: the first usual fault of each part.
+#: the first common fault of each part.
 Answers = Literal["right", "propagated", "nonsense", "faults"]
 
 

@@ -67,7 +67,7 @@ REASONS: Mapping[str, str] = {
     "two rows of weights are equal": "draw larger numbers (--largest 4)",
     "a part has no figure but 0": "ask for other parts",
     "a figure is too near to a tie of rounding": "ask for other --places",
-    "a usual mistake would not show": "ask for more --places, or for more of the steps",
+    "a common mistake would not show": "ask for more --places, or for more of the steps",
     "it has come before": "ask for fewer versions, or draw larger numbers (--largest 4)",
 }  # fmt: skip
 _GIVEN, _LARGE, _WEIGHTS, _TIES, _ALIKE, _ZERO, _DIGITS, _FAULTS, _AGAIN = REASONS

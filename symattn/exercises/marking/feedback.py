@@ -122,15 +122,15 @@ class Feedback:
         else:
             yield say("{right} of {count} answers are right.", **pieces)
         if blank := judged.count("blank"):
-            yield say("Blank: {count}.", count=str(blank))
+            yield say("Left blank: {count}.", count=str(blank))
         yield from self._slips()
         following = dict.fromkeys(
             mark.blank.quantity for mark in marks if mark.outcome == "follows"
         )
         if following:
             yield say(
-                "In {quantities}, answers that agree with your earlier results get full "
-                "credit for the method.",
+                "In {quantities}, answers that agree with your earlier results get credit for "
+                "the method.",
                 quantities=", ".join(following),
             )
         if {mark.outcome for mark in marks} == {"right", "early"}:
@@ -199,8 +199,7 @@ class Feedback:
                 yield say("Follows from the same mistake: the method is right.")
             case "slip":
                 assert mark.slip is not None
-                what = say.again(mark.slip.phrase)
-                yield (f"{what[0].upper()}{what[1:]}.",)
+                yield say("Mistake: {slip}.", slip=say.again(mark.slip.phrase))
                 if mark.slip.rivals:
                     yield say("Equally likely: {slip}.", slip=say.again(mark.slip.rivals[0]))
             case "wrong" if mark.but:

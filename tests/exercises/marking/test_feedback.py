@@ -67,7 +67,7 @@ def test_the_first_slip_is_told_and_what_follows(slip) -> None:
             f"right, and {found.judged.count('follows')} more agree with your earlier results"
             in told
         )
-        assert "full credit for the method" in told
+        assert "credit for the method" in told
         assert f"{shown(found.points)} of 15 points" in told
         for mark in found.judged.marks:
             if mark.outcome in ("slip", "follows") and mark.correct != "-inf":
@@ -92,7 +92,7 @@ def test_each_kind_of_answer_has_its_words() -> None:
     answers[Blank("A", 1, 0)] = read_answer(f"{-right[1][0]:f}")
     answers[Blank("A", 2, 0)] = read_answer(f"{right[2][0]:.2f}")
     told = feedback(Script("Ada", 0, answers, {Blank("Q", 0, 1): "dunno"})).text()
-    assert "Blank: 1." in told
+    assert "Left blank: 1." in told
     assert "Q[0, 1]: this is not a number." in told
     assert "dunno" in told
     assert "A[1, 0]: Only its sign is wrong." in told
