@@ -49,11 +49,11 @@ class Limits:
     memory: int = 0
 
 
-class Asker(Protocol):
-    """Who asked for the work."""
+class Asker:
+    """Who asked for the work; ``stage`` tells how far it is: ``reading``, ``computing``, ..."""
 
-    def stage(self, what: str) -> None:
-        """Tell how far the work is: ``reading``, ``computing``, ..."""
+    def __init__(self, stage: Callable[[str], object]) -> None:
+        self.stage = stage
 
 
 class Watcher(Protocol):
@@ -230,17 +230,14 @@ def _clear(folder: Path) -> None:
 # -- the worker's side -------------------------------------------------------------------
 
 
-class Client:
-    """The process that asked, seen from the worker; an :class:`Asker`."""
+class Client(Asker):
+    """The process that asked, seen from the worker."""
 
     def __init__(self, connection: Connection, folder: str) -> None:
+        super().__init__(lambda what: connection.send(("stage", what)))
         self._connection = connection
         #: For temporary files; not there yet, and removed when the worker ends.
         self.folder = Path(folder)
-
-    def stage(self, what: str) -> None:
-        """Tell how far the work is."""
-        self._connection.send(("stage", what))
 
     def read(self, stream: IO[bytes]) -> bytes:
         """All that a program says that this worker has started.

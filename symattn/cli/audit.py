@@ -17,8 +17,8 @@ from symattn.cli import fix, options
 from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
 from symattn.cli.options import Pace, one_document, writes
-from symattn.cli.pages import FORMS, made_of, page, papers, typeset
-from symattn.errors import EngineFailure, Malformed
+from symattn.cli.pages import FORMS, made_of, page, papers, pdfs
+from symattn.errors import Malformed
 from symattn.escaping import annotation, json_text, log_message, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
@@ -240,17 +240,14 @@ def _is_file(output: Path, form: str) -> bool:
 
 def _red_pen(outputs: Outputs, paths: list[Path], printed: list[Any], form: str, jobs: int) -> None:
     """Write the pages; without all of their PDFs none."""
-    documents = [made_of(item) if form == "pdf" else item for item in printed]
-    contents = [text.encode() for text in documents]
-    complaints: list[tuple[str, ...]] = [() for _ in documents]
     if form == "pdf":
-        for index, outcome in typeset(documents, [str(path) for path in paths], jobs):
-            if isinstance(outcome, EngineFailure):
-                raise outcome
-            contents[index], complaints[index] = outcome.pdf, outcome.complaints
-    for path, content, messages in zip(paths, contents, complaints, strict=True):
+        made = pdfs([made_of(item) for item in printed], [str(path) for path in paths], jobs)
+        contents = [(document.pdf, document.complaints) for document in made]
+    else:
+        contents = [(text.encode(), ()) for text in printed]
+    for path, (content, complaints) in zip(paths, contents, strict=True):
         outputs.write(path, content)
-        for complaint in messages:
+        for complaint in complaints:
             click.echo(visible(f"symattn: {path}: {complaint}"), err=True)
         if path != STANDARD_OUTPUT:
             click.echo(visible(str(path)))

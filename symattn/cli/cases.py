@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
@@ -174,18 +175,9 @@ def _worked(
             yield from results
         return
     for index, (act, arguments) in enumerate(jobs):
-        answer = workers.done(act, _Here(progress, index), arguments)
+        answer = workers.done(act, Asker(partial(progress.stage, index)), arguments)
         progress.stage(index, "done")
         yield index, answer
-
-
-@dataclass(frozen=True)
-class _Here:
-    progress: Progress
-    index: int
-
-    def stage(self, what: str) -> None:
-        self.progress.stage(self.index, what)
 
 
 def _ended(end: Ended, limits: Limits) -> str:

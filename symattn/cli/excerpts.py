@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.cells import cell_len
+
 from symattn.escaping import visible
 
 if TYPE_CHECKING:
@@ -26,8 +28,6 @@ class Excerpt(NamedTuple):
     @property
     def marks(self) -> str:
         """Carets below what is spoken of, one at least."""
-        from rich.cells import cell_len
-
         return " " * cell_len(self.before) + "^" * max(cell_len(self.marked), 1)
 
 
@@ -78,8 +78,6 @@ def _shown(character: str) -> str:
 def _fitted(text: Iterable[str], room: int) -> list[str]:
     """The characters as they are shown, as many as there is room for; one cell of that is
     kept for the ellipsis where some are left out."""
-    from rich.cells import cell_len
-
     pieces: list[str] = []
     used = 0
     for character in text:
@@ -94,6 +92,4 @@ def _fitted(text: Iterable[str], room: int) -> list[str]:
 
 
 def _cells(pieces: Iterable[str]) -> int:
-    from rich.cells import cell_len
-
     return sum(map(cell_len, pieces))

@@ -26,18 +26,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the command line asks for: the case as it is, or so many ``versions`` of it."""
-
-    level: str
-    places: int | None
-    versions: int | None
-    seed: int
-    largest: int
-    ties: bool
-
-
-@dataclass(frozen=True)
 class Made:
     """The key of all versions and whose it is, that of each with its name, and what is said
     of their sheets."""
@@ -156,8 +144,9 @@ def command(
             settings["header"] = read_header(header)
         if logo is not None:
             settings["logo"] = read_logo(logo, form)
-    asked = Asked(level or "", places, versions, seed, largest, ties)
-    (exercise,) = case_arguments.of_each([case], pace, _made, asked).whole()
+    numbers = (seed, largest, ties)
+    made = case_arguments.of_each([case], pace, _made, level or "", places, versions, *numbers)
+    (exercise,) = made.whole()
     settings = exercise.settings | settings
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output, [FILE], exercise.of)
@@ -187,7 +176,16 @@ def _write_key(exercise: Made, output: Path, outputs: Outputs) -> None:
         click.echo(f"the key: {output / FILE}")
 
 
-def _made(asker: Asker, case: Wanted, asked: Asked) -> Made:
+def _made(
+    asker: Asker,
+    case: Wanted,
+    level: str,
+    places: int | None,
+    versions: int | None,
+    seed: int,
+    largest: int,
+    ties: bool,
+) -> Made:
     from symattn.exercises.exercise import exercise
     from symattn.exercises.key import key
     from symattn.exercises.variants import Wanted as Numbers
@@ -197,18 +195,15 @@ def _made(asker: Asker, case: Wanted, asked: Asked) -> Made:
     read = case.load()
     exercises: list[Exercise] = []
     with blamed_on(read.path):
-        if asked.versions is None:
-            exercises.append(exercise(read, asked.level, asked.places))
+        if versions is None:
+            exercises.append(exercise(read, level, places))
         else:
-            numbers = Numbers(asked.largest, asked.ties)
-            for variant in variants(
-                read, asked.versions, asked.seed, asked.level, asked.places, numbers
-            ):
+            for variant in variants(read, versions, seed, level, places, Numbers(largest, ties)):
                 exercises.append(variant)
-                asker.stage(f"searching, {len(exercises)} of {asked.versions} found")
+                asker.stage(f"searching, {len(exercises)} of {versions} found")
         text = key(exercises)
-    versions = tuple((variant.name, key([variant])) for variant in exercises)
-    return Made(text, f"exercise {read.name}", versions, dict(read.sheet))
+    keys = tuple((variant.name, key([variant])) for variant in exercises)
+    return Made(text, f"exercise {read.name}", keys, dict(read.sheet))
 
 
 def _documents(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symattn.auditing import coverage, reports
 from symattn.auditing.places import file_of
 from symattn.cli import articles
-from symattn.cli.columns import Table, heading, paragraph
+from symattn.cli.columns import Columns, heading, paragraph
 from symattn.escaping import visible
 from symattn.verdicts import Verdict
 
@@ -113,7 +113,7 @@ def _figures(audit: Audit, out: Console, unfolded: bool) -> None:
         return
     cells = [row.cells for row in rows]
     reasons = [row.why for row in rows]
-    table = Table(_HEADINGS, _STYLES, _RIGHT)
+    table = Columns(_HEADINGS, _STYLES, _RIGHT)
     for left_out in ((), (4,)):
         if beside := table.fitted(
             [(*row, why) for row, why in zip(cells, reasons, strict=True)],

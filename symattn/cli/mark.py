@@ -239,7 +239,7 @@ def _report(
 ) -> None:
     """Print the table, and how often each mistake was made."""
     from symattn.cli.cases import shown
-    from symattn.cli.columns import Table, wrapped
+    from symattn.cli.columns import Columns, wrapped
     from symattn.exercises.marking import tables
     from symattn.exercises.marking.points import shown as points
 
@@ -258,7 +258,7 @@ def _report(
             ]
             for script in rows
         ]
-        table = Table(headings, styles, range(1, 4 + len(parts)))
+        table = Columns(headings, styles, range(1, 4 + len(parts)))
         middle = tuple(range(4, 4 + len(parts)))
         left_out = [(), middle] if rows[0].version else [(1,), (1, *middle)]
         fits = (table.fitted(cells, out.width, some, 30) for some in left_out)

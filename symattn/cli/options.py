@@ -13,7 +13,7 @@ import click
 
 from symattn.cases.settings import CHOICES, NAMES, PARTS
 from symattn.errors import Malformed
-from symattn.limits import MEGABYTES, SECONDS, Within
+from symattn.limits import MEGABYTES, SECONDS, Limit
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.workers import Limits
@@ -135,7 +135,7 @@ def paced(
     return decorator
 
 
-def _limit(name: str, among: Within, default: int, metavar: str, what: str) -> Decorator:
+def _limit(name: str, among: Limit, default: int, metavar: str, what: str) -> Decorator:
     """An option for a limit, which refuses what is neither 0 nor within what makes sense."""
 
     def checked(context: click.Context, parameter: click.Parameter, value: float) -> float:

@@ -117,6 +117,21 @@ def typeset(
         progress.clear()
 
 
+def pdfs(
+    documents: Sequence[str],
+    names: Sequence[str],
+    jobs: int = 1,
+    files: Mapping[str, bytes] = MappingProxyType({}),
+) -> list[Document]:
+    """The PDFs of all documents. Raises :class:`EngineFailure` where there is none."""
+    made: dict[int, Document] = {}
+    for place, outcome in typeset(documents, names, jobs, files):
+        if isinstance(outcome, EngineFailure):
+            raise outcome
+        made[place] = outcome
+    return [made[place] for place, _ in enumerate(documents)]
+
+
 def write(
     sheets: Sequence[Printed],
     output: Path,
@@ -248,10 +263,8 @@ def _print(sheets: Sequence[Printed], outputs: Outputs, form: str | None, strict
     if form is not None and form in PLAIN:
         outputs.write(STANDARD_OUTPUT, sheet.texts[form].encode())
         return 0
-    ((_, outcome),) = typeset([made_of(sheet.papers)], [sheet.name], 1, sheet.files)
-    if isinstance(outcome, EngineFailure):
-        raise outcome
-    outputs.write(STANDARD_OUTPUT, outcome.pdf)
-    for complaint in outcome.complaints:
+    (made,) = pdfs([made_of(sheet.papers)], [sheet.name], files=sheet.files)
+    outputs.write(STANDARD_OUTPUT, made.pdf)
+    for complaint in made.complaints:
         click.echo(visible(f"symattn: {sheet.name}: {complaint}"), err=True)
-    return CHECK_FAILED if outcome.complaints and strict else 0
+    return CHECK_FAILED if made.complaints and strict else 0

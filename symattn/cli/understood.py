@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symattn import syntax
 from symattn.auditing import coverage
-from symattn.cli.columns import Table, heading, paragraph
+from symattn.cli.columns import Columns, heading, paragraph
 from symattn.errors import short
 from symattn.escaping import visible
 from symattn.shapes import Nested, show
@@ -52,7 +52,7 @@ def _section(
     if not cells:
         return
     out.print()
-    table = Table(headings, ("",) * (len(headings) - 1) + ("dim",), right)
+    table = Columns(headings, ("",) * (len(headings) - 1) + ("dim",), right)
     widths = table.shrunk(cells, out.width, ())
     table.head(out, widths)
     for row in cells:
@@ -73,15 +73,12 @@ def _steps(reading: Reading) -> Iterator[tuple[str, ...]]:
 
 def _claims(reading: Reading) -> Iterator[tuple[str, ...]]:
     """How many figures are of each quantity, and on which lines."""
-    counts: dict[str, int] = {}
     lines: dict[str, list[int]] = {}
     for claim in reading.claims:
-        about = _quantity(claim)
-        figures = list(_figures(claim.spans)) or [claim.span]
-        counts[about] = counts.get(about, 0) + len(figures)
-        lines.setdefault(about, []).extend(_line(reading, span) for span in figures)
-    for about, count in counts.items():
-        yield about, str(count), coverage.lines(lines[about])
+        figures = [*_figures(claim.spans)] or [claim.span]
+        lines.setdefault(_quantity(claim), []).extend(_line(reading, span) for span in figures)
+    for about, of in lines.items():
+        yield about, str(len(of)), coverage.lines(of)
 
 
 def _quantity(claim: Claimed) -> str:
