@@ -188,8 +188,7 @@ def _made(
 ) -> Made:
     from symattn.exercises.exercise import exercise
     from symattn.exercises.key import key
-    from symattn.exercises.variants import Wanted as Numbers
-    from symattn.exercises.variants import variants
+    from symattn.exercises.variants import NumberRange, variants
 
     asker.stage("reading")
     read = case.load()
@@ -198,7 +197,9 @@ def _made(
         if versions is None:
             exercises.append(exercise(read, level, places))
         else:
-            for variant in variants(read, versions, seed, level, places, Numbers(largest, ties)):
+            for variant in variants(
+                read, versions, seed, level, places, NumberRange(largest, ties)
+            ):
                 exercises.append(variant)
                 asker.stage(f"searching, {len(exercises)} of {versions} found")
         text = key(exercises)

@@ -272,7 +272,7 @@ def test_a_search_ends_where_one_criterion_is_never_met(tmp_path, symattn, monke
     (tmp_path / "two.toml").write_text(GIVEN + "[steps]\nS = 'X @ X.T * 1000'\n")
     done = symattn("exercise", "two.toml", "--versions", "1")
     assert done.code == 2
-    (drawn,) = re.findall(r"none of 1 versions found among (\d+) draws", done.err)
+    (drawn,) = re.findall(r"found 0 of 1 versions in (\d+) draws", done.err)
     assert 512 <= int(drawn) < 10_000
     monkeypatch.setattr("symattn.exercises.variants._IN_VAIN", 100_000)
     assert symattn("exercise", "cat-sat-mat", "--versions", "1").code == 0
@@ -296,5 +296,5 @@ def test_a_search_in_vain(tmp_path, symattn, monkeypatch) -> None:
     (tmp_path / "two.toml").write_text(GIVEN + "[steps]\nS = 'X @ X.T * 1000'\n")
     done = symattn("exercise", "two.toml", "--versions", "5")
     assert done.code == 2
-    assert "none of 5 versions found among 512 draws" in done.err
-    assert "a figure is too large: draw smaller numbers (--largest 1)" in done.err
+    assert "found 0 of 5 versions in 512 draws" in done.err
+    assert "an answer is too large: draw smaller numbers (--largest 1)" in done.err
