@@ -14,9 +14,7 @@ import click
 from symattn import __version__
 from symattn.cli import cases as case_arguments
 from symattn.cli import fix, options
-from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace, one_document, writes
 from symattn.cli.pages import FORMS, made_of, page, papers, pdfs
 from symattn.errors import Malformed
 from symattn.escaping import annotation, json_text, log_message, visible
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 @click.command("audit")
 @case_arguments.argument
 @options.form("text", "json", "github", "sarif", "errata", *FORMS)
-@writes(
+@options.writes(
     "FILE",
     "Write to FILE (- is standard output), or several cases as html, tex, md or pdf to a folder.",
 )
@@ -74,7 +72,7 @@ def command(
     correct: bool,
     compare: bool,
     settings: dict[str, object],
-    pace: Pace,
+    pace: options.Pace,
 ) -> None:
     """Find the wrong figures of a document, and why they are wrong.
 
@@ -105,7 +103,7 @@ def command(
     pages, folder = form in FORMS, output or Path("audits")
     single = pages and len(cases) == 1 and output is not None and _is_file(output, form)
     if pages:
-        one_document(output, len(cases), form)
+        options.one_document(output, len(cases), form)
         case_arguments.distinct_files(cases)
     elif output == STANDARD_OUTPUT:
         output = None
@@ -152,7 +150,7 @@ class _Audited(NamedTuple):
 
 def _audited(
     asker: Asker,
-    case: Wanted,
+    case: case_arguments.Wanted,
     form: str,
     terminal: bool,
     strict: bool,

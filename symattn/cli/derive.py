@@ -12,9 +12,7 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.cases import Wanted
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace, one_document, writes
 from symattn.cli.pages import FORMS, printed, write
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
@@ -49,7 +47,7 @@ class Judged:
     what="Text by default; with -o DIR web pages and LaTeX, and PDF where TeX or Typst is "
     "installed.",
 )
-@writes(
+@options.writes(
     "DIR",
     "Output folder; by default 'derivations-out' for web pages and PDFs. - is standard output.",
 )
@@ -61,7 +59,7 @@ def command(
     output: Path | None,
     outputs: Outputs,
     strict: bool,
-    pace: Pace,
+    pace: options.Pace,
 ) -> None:
     """Show derivations for any size, proved line by line.
 
@@ -81,7 +79,7 @@ def command(
     if form is None and output in (None, STANDARD_OUTPUT):
         form = "text"
     if form is None or form in FORMS:
-        one_document(output, len(names), form)
+        options.one_document(output, len(names), form)
     elif output == STANDARD_OUTPUT:
         output = None
     listing = not names and form == "text" and output is None
@@ -121,7 +119,7 @@ def _typed() -> bytes:
     return sys.stdin.buffer.read(BYTES.most + 1)
 
 
-def _judged(asker: Asker, wanted: Wanted, form: str | None, data: bytes) -> Judged:
+def _judged(asker: Asker, wanted: case_arguments.Wanted, form: str | None, data: bytes) -> Judged:
     """A derivation as a format has it; ``data`` came in at standard input."""
     from symattn.calculus import library
 

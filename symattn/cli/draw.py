@@ -9,8 +9,6 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, paced, writes
 from symattn.errors import Malformed
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
@@ -23,7 +21,9 @@ if TYPE_CHECKING:
 
 @click.command("draw")
 @case_arguments.argument
-@writes("DIR|FILE.svg", "Output folder, or a file for a single drawing.", default="drawings")
+@options.writes(
+    "DIR|FILE.svg", "Output folder, or a file for a single drawing.", default="drawings"
+)
 @click.option(
     "--what",
     type=click.Choice(["all", "pattern", "flow", "gradients"]),
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     "of each matrix.",
 )
 @options.language("Language of the drawing; by default that of the sheets")
-@paced(several=True)
+@options.paced(several=True)
 def command(
     cases: tuple[str, ...],
     output: Path,
@@ -47,7 +47,7 @@ def command(
     what: What,
     places: int | None,
     language: str | None,
-    pace: Pace,
+    pace: options.Pace,
 ) -> None:
     """Draw attention pattern and data flow as SVG: DIR/CASE.svg.
 
@@ -85,7 +85,7 @@ def command(
 
 
 def _made(
-    asker: Asker, case: Wanted, what: What, places: int | None, language: str | None
+    asker: Asker, case: case_arguments.Wanted, what: What, places: int | None, language: str | None
 ) -> tuple[str, str]:
     from symattn.drawing.picture import draw
 

@@ -12,8 +12,6 @@ import click
 from symattn.cases.asked import LEVELS, MOST_PLACES
 from symattn.cli import cases as case_arguments
 from symattn.cli import options, quiz
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, one_document, writes
 from symattn.cli.pages import FORMS, Printed, printed, write
 from symattn.cli.quiz import QUIZZES
 from symattn.errors import Malformed, blamed_on
@@ -38,7 +36,9 @@ class Made:
 
 @click.command("exercise")
 @click.argument("case", metavar="CASE")
-@writes("DIR", "Output folder; each exercise needs a folder of its own.", default="exercises")
+@options.writes(
+    "DIR", "Output folder; each exercise needs a folder of its own.", default="exercises"
+)
 @click.option(
     "--level",
     type=click.Choice(LEVELS),
@@ -109,7 +109,7 @@ def command(
     header: str | None,
     logo: Path | None,
     strict: bool,
-    pace: Pace,
+    pace: options.Pace,
 ) -> None:
     """Make an exercise: questions with blanks, and an answer key.
 
@@ -132,7 +132,7 @@ def command(
     is_one = form in QUIZZES or (not solutions and versions in (None, 1))
     from symattn.exercises.key import FILE
 
-    one_document(output, 1 if is_one else 2, form)
+    options.one_document(output, 1 if is_one else 2, form)
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output)
     if header is not None or logo is not None:
@@ -178,7 +178,7 @@ def _write_key(exercise: Made, output: Path, outputs: Outputs) -> None:
 
 def _made(
     asker: Asker,
-    case: Wanted,
+    case: case_arguments.Wanted,
     level: str,
     places: int | None,
     versions: int | None,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from symattn.cli import cases as case_arguments
-from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace
 from symattn.cli.patch import patch
 from symattn.errors import Malformed
@@ -100,7 +99,7 @@ def diff(
     )
 
 
-def _fixed(asker: Asker, case: Wanted) -> _Fixed:
+def _fixed(asker: Asker, case: case_arguments.Wanted) -> _Fixed:
     from symattn.auditing.audit import Audit, audit
     from symattn.auditing.fixing import fixed
     from symattn.cases import library

@@ -13,7 +13,6 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.options import Pace, writes
 from symattn.cli.pages import page
 from symattn.endings import undone
 from symattn.errors import Fault, Faults, Malformed
@@ -45,7 +44,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Create ANSWERS as an empty table with a column for each blank.",
 )
-@writes("DIR", "Write each student's feedback to DIR as a web page and as text, and marks.csv.")
+@options.writes(
+    "DIR", "Write each student's feedback to DIR as a web page and as text, and marks.csv."
+)
 @options.form("text", "csv", "json", what="Format of the table on standard output.")
 @options.language("Language of the feedback", "en")
 @options.paced("student", several=True, outside=False)
@@ -57,7 +58,7 @@ def command(
     outputs: Outputs,
     form: str,
     language: str,
-    pace: Pace,
+    pace: options.Pace,
 ) -> None:
     """Mark students' answers, with credit for consistent follow-through.
 
@@ -162,7 +163,7 @@ class _Marked(NamedTuple):
 
 
 def _all_marked(
-    key: Path, scripts: Sequence[Script], scheme: Scheme, language: str, pace: Pace
+    key: Path, scripts: Sequence[Script], scheme: Scheme, language: str, pace: options.Pace
 ) -> Iterator[tuple[str, _Marked | Malformed]]:
     """What became of each student's script, or why nothing did, in their order as they come."""
     jobs: list[Job] = [(_marked, (key, script, scheme, language)) for script in scripts]

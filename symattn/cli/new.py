@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from symattn.cli import cases as case_arguments
-from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace, paced
 from symattn.errors import Malformed
 from symattn.escaping import visible
@@ -43,7 +42,7 @@ def command(file: Path, case: str | None, pace: Pace) -> None:
     click.echo(visible(f"{file}: now try 'symattn audit {file}' and 'symattn sheet {file}'"))
 
 
-def _started(asker: Asker, case: Wanted) -> str:
+def _started(asker: Asker, case: case_arguments.Wanted) -> str:
     from symattn.solution.template import template
 
     with case_arguments.solved(asker, case) as solution:

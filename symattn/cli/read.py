@@ -10,8 +10,6 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, writes
 from symattn.errors import Fault, Faulty, Malformed
 from symattn.escaping import json_text
 from symattn.outputs import STANDARD_OUTPUT
@@ -26,9 +24,11 @@ if TYPE_CHECKING:
 @click.command("read")
 @click.argument("article")
 @options.form("text", "json", "toml")
-@writes("FILE", "Write to FILE; - is standard output.")
+@options.writes("FILE", "Write to FILE; - is standard output.")
 @options.paced()
-def command(article: str, form: str, output: Path | None, outputs: Outputs, pace: Pace) -> None:
+def command(
+    article: str, form: str, output: Path | None, outputs: Outputs, pace: options.Pace
+) -> None:
     """Show how an ARTICLE is understood, line by line.
 
     An ARTICLE is Markdown, a notebook, LaTeX, HTML, PDF or text. The report lists its inputs,
@@ -83,7 +83,7 @@ def command(article: str, form: str, output: Path | None, outputs: Outputs, pace
         click.echo(text.rstrip("\n"))
 
 
-def _read(asker: Asker, article: Wanted, form: str, terminal: bool) -> str:
+def _read(asker: Asker, article: case_arguments.Wanted, form: str, terminal: bool) -> str:
     asker.stage("reading")
     case = article.load()
     if case.reading is None:

@@ -10,8 +10,6 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, one_document, sheet_settings, writes
 from symattn.cli.pages import FORMS, Printed, printed, write
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
@@ -23,14 +21,14 @@ if TYPE_CHECKING:
 
 @click.command("sheet")
 @case_arguments.argument
-@writes("DIR", "Output folder.", default="sheets")
+@options.writes("DIR", "Output folder.", default="sheets")
 @options.form(
     *FORMS,
     default=None,
     what="Web pages, LaTeX, Markdown, or LaTeX and PDF. By default web pages and LaTeX, and PDF "
     "where TeX or Typst is installed.",
 )
-@sheet_settings
+@options.sheet_settings
 @options.strict_pdf
 @options.paced(several=True)
 def command(
@@ -39,7 +37,7 @@ def command(
     outputs: Outputs,
     form: str | None,
     strict: bool,
-    pace: Pace,
+    pace: options.Pace,
     settings: Changes,
 ) -> None:
     """Write worked-solution sheets: DIR/CASE.html, CASE.tex and CASE.pdf.
@@ -62,7 +60,7 @@ def command(
       symattn sheet my/walkthrough.toml -o out --format tex
       symattn sheet cat-sat-mat --format pdf -o -     to standard output
     """
-    one_document(output, len(cases), form)
+    options.one_document(output, len(cases), form)
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output)
     case_arguments.distinct_files(cases)
@@ -74,7 +72,9 @@ def command(
     sys.exit(code)
 
 
-def _made(asker: Asker, case: Wanted, form: str | None, settings: Changes) -> Printed:
+def _made(
+    asker: Asker, case: case_arguments.Wanted, form: str | None, settings: Changes
+) -> Printed:
     from symattn.sheets.walkthrough import sheet
 
     with case_arguments.solved(asker, case) as solution:

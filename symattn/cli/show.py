@@ -9,8 +9,6 @@ import click
 from symattn import syntax
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
 from symattn.workers import Asker
@@ -46,7 +44,7 @@ def command(
     places: int,
     rounding: str | None,
     form: str,
-    pace: Pace,
+    pace: options.Pace,
 ) -> None:
     """Show a QUANTITY of a CASE: closed forms and correctly rounded decimals.
 
@@ -67,7 +65,7 @@ def command(
 
 def _shown(
     asker: Asker,
-    case: Wanted,
+    case: case_arguments.Wanted,
     quantity: str,
     place: list[int] | None,
     places: int,

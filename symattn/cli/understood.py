@@ -84,7 +84,7 @@ def _claims(reading: Reading) -> Iterator[tuple[str, ...]]:
 def _quantity(claim: Claimed) -> str:
     """What a claim is about, whichever entries of it are printed."""
     if claim.key == "as_printed":
-        return "(by the numbers printed there)"
+        return "(from the numbers printed there)"
     if claim.key == "holds":
         return f"({short(claim.text, _EXPRESSION)})"
     return short(syntax.text(_whole(syntax.parse(claim.text))), _EXPRESSION)

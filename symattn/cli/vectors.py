@@ -15,7 +15,6 @@ from symattn import workers
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace, writes
 from symattn.escaping import visible
 from symattn.ownership import Outputs
 from symattn.workers import Asker, Crashed, Limits
@@ -35,7 +34,7 @@ _TOLD = 10
     metavar="NAME",
     help="Which samples: standard, quick or blocks.",
 )
-@writes("DIR", "Output folder.", default="vectors")
+@options.writes("DIR", "Output folder.", default="vectors")
 @click.option(
     "--dtype",
     "dtypes",
@@ -58,7 +57,7 @@ def command(
     dtypes: tuple[str, ...],
     seeds: int | None,
     form: str,
-    pace: Pace,
+    pace: options.Pace,
 ) -> None:
     """Write test vectors for attention kernels in any language.
 

@@ -11,7 +11,6 @@ from symattn.cli import cases as case_arguments
 from symattn.cli import options
 from symattn.cli.cases import Wanted, shown
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace
 from symattn.escaping import json_text
 from symattn.verdicts import Verdict
 from symattn.workers import Asker
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 @options.form("text", "json")
 @click.option("--strict", is_flag=True, help="Also exit with 1 if anything is undecided.")
 @options.paced(several=True)
-def command(cases: tuple[str, ...], form: str, strict: bool, pace: Pace) -> None:
+def command(cases: tuple[str, ...], form: str, strict: bool, pace: options.Pace) -> None:
     """Check every quantity against NumPy and SymPy.
 
     NumPy recomputes each CASE in 64-bit floats from the text of its steps, every gradient

@@ -42,14 +42,15 @@ def question(
     """
     wanted = _settings(exercise, changes)
     say = wanted.say
-    blocks: list[b.Block] = [*_lines(header), _name_line(exercise, say)]
+    blanks = {"name": f"{_LONG}\N{EM SPACE}", "points": _SHORT, "all": str(exercise.points)}
+    blocks: list[b.Block] = [b.Paragraph(say("Name: {name} Points: {points} of {all}", **blanks))]
     if exercise.is_proof:
         blocks += derivations(exercise, say)
     else:
         steps = Steps(exercise.solution, wanted)
         blocks += [*given(steps), *_steps(steps), *_loss(exercise, steps)]
         blocks += _blanks(exercise, steps)
-    return _sheet(exercise, exercise.name, exercise.title, blocks, wanted, logo)
+    return _sheet(exercise, exercise.name, exercise.title, header, blocks, wanted, logo)
 
 
 def solution(
@@ -71,7 +72,7 @@ def solution(
     """
     wanted = _settings(exercise, changes)
     say = wanted.say
-    blocks = [*_lines(header), *_points(exercise, say)]
+    blocks = [*_points(exercise, say)]
     if exercise.is_proof:
         blocks += proved(exercise)
     else:
@@ -83,7 +84,7 @@ def solution(
             listed.insert(0, b.Paragraph((b.Strong(say.text("Common mistakes")),)))
         blocks += working(Steps(exercise.solution, wanted), remarks)
     title = say.text("{title}: solution", title=exercise.title)
-    return _sheet(exercise, f"{exercise.name}-solution", title, blocks, wanted, logo)
+    return _sheet(exercise, f"{exercise.name}-solution", title, header, blocks, wanted, logo)
 
 
 def _settings(exercise: Exercise, changes: dict[str, Any]) -> Settings:
@@ -99,6 +100,7 @@ def _sheet(
     exercise: Exercise,
     name: str,
     title: str,
+    header: Sequence[str],
     blocks: Sequence[b.Block],
     wanted: Settings,
     logo: b.Logo | None,
@@ -107,11 +109,8 @@ def _sheet(
     subtitle = ", ".join(case.tokens) if case.tokens else case.name
     if exercise.version:
         subtitle = say.text("Version {number}", number=exercise.version) + f": {subtitle}"
-    return b.Sheet(name, title, (subtitle,), tuple(blocks), say, wanted.paper, logo)
-
-
-def _lines(header: Sequence[str]) -> list[b.Block]:
-    return [b.Paragraph((text,)) for text in header]
+    head = [b.Paragraph((text,)) for text in header]
+    return b.Sheet(name, title, (subtitle,), (*head, *blocks), say, wanted.paper, logo)
 
 
 def letter(place: int) -> str:
@@ -130,17 +129,6 @@ def worth(part: Part, say: Language) -> str:
 
 
 # -- the question --------------------------------------------------------------------
-
-
-def _name_line(exercise: Exercise, say: Language) -> b.Block:
-    return b.Paragraph(
-        say(
-            "Name: {name} Points: {points} of {all}",
-            name=f"{_LONG}\N{EM SPACE}",
-            points=_SHORT,
-            all=str(exercise.points),
-        )
-    )
 
 
 def _steps(steps: Steps) -> Iterator[b.Block]:
@@ -273,8 +261,7 @@ def _mistake(fault: InjectedFault, mistakes: Sequence[Mistake], say: Language) -
     """``Without the division by sqrt(d_k): T[0, 0] = 2.0000, not 1.0000; then A[0, 0] ...``"""
     line: list[Any] = [*say(fault.sentence, term=fault.term)]
     for place, mistake in enumerate(mistakes):
-        line += [": " if not place else "; ", *(() if not place else say("then"))]
-        line += [" "] if place else []
+        line += ["; ", *say("then"), " "] if place else [": "]
         line += say(
             "{wrong} instead of {right}",
             wrong=b.Math(f"{_entry(fault, mistake)} = {_figure(mistake.wrong)}"),

@@ -51,10 +51,8 @@ class Feedback:
                 continue
             name = f.latex(symbol(part.quantity))
             blocks.append(b.Heading(self._head(part, marks, b.Math(name))))
-            before = f"{name} ="
-            rows = [list(row) for _, row in groupby(marks, key=lambda mark: mark.blank.i)]
-            cells = tuple(tuple(map(self._struck, row)) for row in rows)
-            blocks.append(b.Matrices((b.Matrix(before, cells),)))
+            cells = tuple(tuple(map(self._struck, row)) for row in _rows(marks))
+            blocks.append(b.Matrices((b.Matrix(f"{name} =", cells),)))
             blocks += map(b.Paragraph, self._notes(part, marks))
         return b.Sheet(name, self.exercise.title, (self._who(),), tuple(blocks), say=self.say)
 
@@ -64,8 +62,7 @@ class Feedback:
         lines += map(_plain, self._summary())
         for part, marks in self.judged.parts:
             lines += ["", _plain(self._head(part, marks, b.Code(part.quantity)))]
-            rows = [list(row) for _, row in groupby(marks, key=lambda mark: mark.blank.i)]
-            cells = [[self._beside(mark) for mark in row] for row in rows]
+            cells = [[*map(self._beside, row)] for row in _rows(marks)]
             widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
             lines += [
                 "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
@@ -83,11 +80,8 @@ class Feedback:
 
     def _who(self) -> str:
         script = self.judged.script
-        pieces = {
-            "student": script.student,
-            "points": shown(self.points),
-            "most": most(self.judged),
-        }
+        points = {"points": shown(self.points), "most": most(self.judged)}
+        pieces = {"student": script.student, **points}
         if not script.version:
             return self.say.text("{student}: {points} of {most} points", **pieces)
         return self.say.text(
@@ -236,6 +230,10 @@ class Feedback:
             case "early" | "follows":
                 return rf"{_number(mark.text)}\;{right}"
         return rf"\struck{{{_number(mark.text)}}}\;{right}"
+
+
+def _rows(marks: Sequence[Mark]) -> Iterator[Iterator[Mark]]:
+    return (row for _, row in groupby(marks, key=lambda mark: mark.blank.i))
 
 
 def _plain(line: b.Line) -> str:

@@ -194,8 +194,7 @@ class _Judging:
         ways = _Ways(sound, own, loose, self._examiner.rounded[name])
         for blank in self._examiner.blanks(part):
             if blank not in self._script.answers:
-                unread = blank in self._script.unread
-                self._outcomes[blank] = "unread" if unread else "blank"
+                self._outcomes[blank] = "unread" if blank in self._script.unread else "blank"
                 continue
             entry = self._examiner.entry(blank)
             printed = _taken(self._script.answers[blank].printed, part)
@@ -256,18 +255,16 @@ class _Judging:
         loose: dict[tuple[int, int], arb | None] = {}
         sound: dict[tuple[int, int], arb | None] = {}
         for blank in self._examiner.blanks(part):
-            figure = self._figures.get(blank)
-            if figure is None:
+            if (figure := self._figures.get(blank)) is None:
                 continue
             place = (blank.i, blank.j)
-            number = None if figure.printed is None else figure.number
-            own[place] = number
+            own[place] = number = None if figure.printed is None else figure.number
             loose[place] = figure.rounded if figure.printed and figure.printed.value else number
             if self._outcomes[blank] in ("right", "early"):
                 sound[place] = number
-        tracks = ((self._own, own), (self._loose, loose), (self._sound, sound))
-        for track, written in tracks:
-            track.put(part.quantity, written)
+        self._own.put(part.quantity, own)
+        self._loose.put(part.quantity, loose)
+        self._sound.put(part.quantity, sound)
 
     def _wrong_sources(self, blank: Blank) -> Iterator[Blank]:
         wrong = ("follows", "slip", "wrong")
@@ -280,8 +277,8 @@ class _Judging:
         """
         figures = [*self._figures.values()]
         wrong = {blank for blank, outcome in self._outcomes.items() if outcome == "wrong"}
+        blanks = {figure: blank for blank, figure in self._figures.items()}
         for slip in Slips(self._examiner.solution, figures, self._causes, _GATE).named:
-            blanks = {figure: blank for blank, figure in self._figures.items()}
             those = [blanks[figure] for figure in slip.explains if blanks[figure] in wrong]
             for blank in those:
                 self._slips[blank] = slip
@@ -345,12 +342,10 @@ class _Near:
     def tells(self, number: arb | None) -> bool:
         """Whether the answer is one of those numbers, which are few enough to tell them from
         the right one."""
-        if not self.comes_of(number):
+        if number is None or not self.comes_of(number):
             return False
-        assert number is not None
-        return bool(abs(self._number - number.mid()) < self._off) and bool(
-            number.rad() * 2 < self._off
-        )
+        is_nearer = abs(self._number - number.mid()) < self._off
+        return bool(is_nearer and number.rad() * 2 < self._off)
 
 
 def _taken(printed: Printed | None, part: Part) -> Printed | None:
