@@ -98,26 +98,26 @@ def unforeseen(error: BaseException) -> str:
     ...     short(None)
     ... except TypeError as error:
     ...     print(unforeseen(error))  # doctest: +ELLIPSIS
-    a fault of symattn's own: TypeError in errors.py, line ...
+    internal error: TypeError in errors.py, line ...
     """
     kind = type(error).__name__
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         place = Path(frame.filename)
         if place.is_relative_to(_PACKAGE):
             where = place.relative_to(_PACKAGE).as_posix()
-            return f"a fault of symattn's own: {kind} in {where}, line {frame.lineno}"
-    return f"a fault of symattn's own: {kind}"
+            return f"internal error: {kind} in {where}, line {frame.lineno}"
+    return f"internal error: {kind}"
 
 
 def reported(why: str, trace: str) -> tuple[str, str]:
-    """What is told of a fault of symattn's own that ends the work: the message, and the
+    """What is told of internal error that ends the work: the message, and the
     traceback where it was asked for.
 
     >>> reported("a fault", "")[0]
-    'a fault; please report it, with its input and what SYMATTN_TRACEBACK=1 shows'
+    'a fault; please report it, with the input and what SYMATTN_TRACEBACK=1 prints'
     """
     shown = "\n".join(map(visible, trace.split("\n"))) if shows_tracebacks() else ""
-    return f"{why}; please report it, with its input and what {_TRACEBACK}=1 shows", shown
+    return f"{why}; please report it, with the input and what {_TRACEBACK}=1 prints", shown
 
 
 @dataclass(frozen=True)

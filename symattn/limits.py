@@ -53,7 +53,7 @@ CHAIN = Limit(10, "more than {most} files that extend each other")
 CLAIMS = Limit(10_000, "{found} claims; at most {most} are read")
 #: Numbers that an article prints, in words, formulas, code, outputs and tables.
 NUMBERS = Limit(
-    50_000, "here its numbers are more than {most}; divide the article, or leave out long lists"
+    50_000, "more than {most} numbers up to here; split the article, or omit long lists"
 )
 #: What an author says to symattn of an article, in notes and in each table of a side file.
 NOTES = Limit(1000, "{found} notes; at most {most} are read")
@@ -83,7 +83,7 @@ BRACKETS = Limit(1000, "{found} brackets or rules on a page; at most {most} are 
 #: Characters that the macros of an article write.
 MACROS = Limit(
     500_000,
-    "macros write more than {most} characters: from line {found} on they are left as they stand",
+    "macros expand to more than {most} characters: from line {found} on they are not expanded",
 )
 
 #: Characters of one statement of a program in an article, statements that are followed

@@ -103,7 +103,8 @@ class Outputs:
 
         def permit(held: bytes) -> None:
             if held != old:
-                raise Malformed(f"{path} was changed meanwhile, and is left as it is: run it again")
+                why = "has changed in the meantime and is left as it is"
+                raise Malformed(f"{path} {why}: run the command again")
 
         outputs.write(path, new, permit)
 
@@ -118,7 +119,7 @@ class Outputs:
         keys = [_folded(key) for key in _identities(path)]
         for key in keys:
             if (other := self._claimed.get(key)) is not None:
-                raise Malformed(f"{other} and {path} would be one file: write one at a time")
+                raise Malformed(f"{other} and {path} would be one file: write them one at a time")
         self._claimed.update(dict.fromkeys(keys, path))
 
     def _check(self, path: Path, by: str) -> None:
@@ -126,8 +127,8 @@ class Outputs:
         if not os.path.lexists(path) or (target := outputs.ordinary(path)) is None:
             return
         if not self._inputs.isdisjoint(_identities(path)):
-            why = "would replace what is read"
-            raise Malformed(f"{path} {why}: choose another -o, or leave it out")
+            why = "is an input and would be overwritten"
+            raise Malformed(f"{path} {why}: choose another -o, or omit it")
         if target.exists():
             self._permit(path, target, by)
 
@@ -135,7 +136,7 @@ class Outputs:
         """:class:`Malformed` if what a file holds may not be replaced."""
         if self._force:
             return
-        why = "is there already, and symattn did not write it"
+        why = "already exists and was not written by symattn"
         if makers := self._record(target).makers(target.name):
             digest = _digest(target.read_bytes() if held is None else held)
             if (by, digest) in makers:
@@ -144,7 +145,7 @@ class Outputs:
             why = "was changed since symattn wrote it"
             if others:
                 why = f"was written by symattn for something else ({others[0]})"
-        raise Malformed(f"{path} {why}: choose another -o, or replace it by --force")
+        raise Malformed(f"{path} {why}: choose another -o, or overwrite it with --force")
 
     def _record(self, target: Path) -> _Record:
         if target.parent not in self._records:
@@ -159,7 +160,7 @@ def check_absent(path: Path) -> None:
 
 
 def _refuse_to_replace(path: Path) -> None:
-    raise Malformed(f"{path} is there already, and is not overwritten")
+    raise Malformed(f"{path} already exists and is not overwritten")
 
 
 class _Record:

@@ -59,7 +59,7 @@ class Wanted:
 @dataclass(frozen=True)
 class Results(Generic[T]):
     """What the work on the cases gave, in their order; ``stopped`` says which
-    of them were stopped at a limit, or by a fault of symattn's own."""
+    of them were stopped at a limit, or by internal error."""
 
     done: list[T]
     stopped: list[Malformed]

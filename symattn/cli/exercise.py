@@ -173,7 +173,7 @@ def _write_key(exercise: Made, output: Path, outputs: Outputs) -> None:
         from symattn.exercises.key import FILE
 
         outputs.write(output / FILE, exercise.key.encode(), exercise.of)
-        click.echo(f"the key: {output / FILE}")
+        click.echo(f"answer key: {output / FILE}")
 
 
 def _made(

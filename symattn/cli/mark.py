@@ -151,7 +151,9 @@ def _begin(answers: Path, exercise: Exercise, outputs: Outputs) -> None:
     if answers.suffix.lower() != ".csv":
         raise Malformed(f"{answers}: --begin creates a table: expected a name that ends in .csv")
     outputs.create(answers, empty_table(exercise).encode())
-    click.echo(visible(f"{answers}: fill in a row for each student, then symattn mark {answers}"))
+    click.echo(
+        visible(f"{answers}: fill in a row for each student, then run symattn mark {answers}")
+    )
 
 
 class _Marked(NamedTuple):

@@ -73,7 +73,7 @@ def _read(context: click.Context) -> Iterator[str | Path | int]:
 def one_document(target: Path | None, count: int, form: str | None) -> None:
     """:class:`Malformed` if standard output would get several documents, or none in particular."""
     if target == STANDARD_OUTPUT and (count != 1 or form is None):
-        raise Malformed("-o - is for one document: name one, and --format html, tex or pdf")
+        raise Malformed("-o - takes a single document: name one, and give a --format")
 
 
 @dataclass(frozen=True)

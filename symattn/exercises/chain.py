@@ -86,11 +86,11 @@ def _shows(exercise: Exercise, fault: InjectedFault, part: Part) -> bool:
 def _check(exercises: Sequence[Exercise]) -> None:
     first = exercises[0]
     if first.is_proof:
-        raise Malformed("a proof has no figures: STACK questions are made of the other levels")
+        raise Malformed("a proof has no figures: STACK questions need another level")
     for exercise in exercises[1:]:
         same = exercise.case.steps == first.case.steps and exercise.parts == first.parts
         if not same or exercise.case.program.shapes() != first.case.program.shapes():
             raise Malformed(
                 f"version {exercise.version} has other steps, parts or shapes than version "
-                f"{first.version}: the variants of a question differ in their numbers only"
+                f"{first.version}: variants of a question may only differ in their numbers"
             )

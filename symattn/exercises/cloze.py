@@ -106,7 +106,7 @@ class _Question:
         scheme: Scheme,
     ) -> None:
         if exercise.is_proof:
-            raise Malformed("a proof has no figures: Moodle's questions are of the other levels")
+            raise Malformed("a proof has no figures: cloze questions need another level")
         self.exercise = exercise
         self.say = say
         self.scheme = scheme

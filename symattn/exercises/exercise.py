@@ -156,8 +156,8 @@ def _parts(program: Program, case: Case, level: str, asked: Asked, places: int) 
         node = program.named[name]
         if case.symbols and node.serial in gradients:
             raise Malformed(
-                f"{name} is a linear form in {', '.join(case.symbols)}, which no blank takes: "
-                "give numbers in [loss] upstream, or ask for versions, whose numbers are drawn"
+                f"{name} has the symbols {', '.join(case.symbols)}, and answers are numbers: "
+                "give numbers in [loss] upstream, or draw them with --versions"
             )
         yield Part(name, asked.points.get(name, max(_points(node, named), 1)), places)
 

@@ -61,8 +61,8 @@ def key(exercises: Sequence[Exercise]) -> str:
 def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
     first = exercises[0]
     case = first.case
-    yield "# The key of an exercise: 'symattn mark' marks answers by it."
-    yield "# The right answers are for you; what marks works them out again."
+    yield "# The answer key of an exercise, for 'symattn mark'."
+    yield "# The answers are for people to read: 'symattn mark' computes them again."
     yield f"key = {FORM}"
     yield f"name = {text(case.name)}"
     yield f"title = {text(first.title)}"
@@ -84,7 +84,10 @@ def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
     for exercise in exercises:
         yield from _version(exercise)
     if not first.is_proof:
-        yield from ("", "# What an answer gets of its points that is not right: change it here.")
+        yield from (
+            "",
+            "# The share of its points that an answer gets which is not right; change it here.",
+        )
         yield from ("[scheme]", *(f"{name} = {text(of)}" for name, of in DEFAULT.table.items()))
     yield ""
 

@@ -33,8 +33,8 @@ def masked(case: Case) -> Case:
     shapes = {program.quantities[name].shape for name in softmaxes}
     if len(shapes) != 1 or len(*shapes) != 2:
         raise Malformed(
-            f"{case.name} has no mask, and gets one only where steps such as "
-            'A = "softmax(T)" have scores of one shape: write its mask into its steps'
+            f"{case.name} has no mask, and one can only be added where steps such as "
+            'A = "softmax(T)" have scores of one shape: write a mask into its steps'
         )
     ((rows, columns),) = shapes
     taken = {*program.quantities, *case.symbols}

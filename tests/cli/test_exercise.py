@@ -25,7 +25,7 @@ def test_a_question(tmp_path, symattn) -> None:
     """Without more words: the case as it is, as a page, and its key."""
     done = symattn("exercise", "cat-sat-mat")
     assert (done.code, done.err) == (0, "")
-    assert done.out.endswith("the key: exercises/key.toml\n")
+    assert done.out.endswith("answer key: exercises/key.toml\n")
     assert files(tmp_path / "exercises") == ["cat-sat-mat.html", "key.toml"]
     page = (tmp_path / "exercises" / "cat-sat-mat.html").read_text("utf-8")
     assert page.count("______") >= 39
@@ -200,7 +200,7 @@ def test_questions_for_moodle(tmp_path, symattn) -> None:
     assert (done.code, done.err) == (0, "")
     path = "exercises/cat-sat-mat-moodle.xml"
     assert done.out == (
-        f"2 versions for Moodle's question bank: {path}\nthe key: exercises/key.toml\n"
+        f"2 versions for Moodle's question bank: {path}\nanswer key: exercises/key.toml\n"
     )
     assert files(tmp_path / "exercises") == ["cat-sat-mat-moodle.xml", "key.toml"]
     plain = questions(tmp_path / path)
@@ -252,8 +252,8 @@ def test_questions_to_standard_output(symattn) -> None:
         (["length-4-causal", "--level", "backward"], "give numbers in [loss] upstream"),
         (["cat-sat-mat", "--level", "proof", "--versions", "2"], "no numbers to draw"),
         (["nowhere"], "nowhere"),
-        (["cat-sat-mat", "--versions", "2", "-o", "-"], "-o - is for one document"),
-        (["cat-sat-mat", "--solutions", "-o", "-"], "-o - is for one document"),
+        (["cat-sat-mat", "--versions", "2", "-o", "-"], "-o - takes a single document"),
+        (["cat-sat-mat", "--solutions", "-o", "-"], "-o - takes a single document"),
         (["cat-sat-mat", "--versions", "0"], "range 1<=x<=999"),
         (["cat-sat-mat", "--level", "hard"], "'hard' is not one of"),
     ],

@@ -81,7 +81,7 @@ class Collector:
         if not name:
             raise Malformed("expected a student's name, found nothing")
         if len(name) > _NAME:
-            raise Malformed(f"a name of {len(name)} letters; at most {_NAME} are read")
+            raise Malformed(f"a name of {len(name)} characters; at most {_NAME} are allowed")
         return name
 
     def begin(self, student: str, version: object, line: int = 0) -> bool:
@@ -165,7 +165,7 @@ class Collector:
             return
         draft = self._drafts[student]
         if blank in draft.answers or blank in draft.unread:
-            raise Malformed(f"{student} answers this a second time")
+            raise Malformed(f"{student} has answered this already")
         try:
             draft.answers[blank] = read_answer(text, comma)
         except Malformed:

@@ -85,7 +85,7 @@ def read_scheme(entry: object) -> Scheme:
     ...
     symattn.errors.Malformed: 2 faults
       erly: unknown key 'erly': did you mean early?
-      slip: expected a part from 0 to 1, found 2
+      slip: expected a share from 0 to 1, found 2
     """
     stated: Mapping[str, object] = table(entry)
     faults = unknown(stated, _SET)
@@ -104,7 +104,7 @@ def _part(raw: object) -> Fraction:
     except SymattnError:
         number = None
     if number is None or isinstance(raw, bool) or not 0 <= number <= 1:
-        raise Malformed(f"expected a part from 0 to 1, found {raw}")
+        raise Malformed(f"expected a share from 0 to 1, found {raw}")
     return Fraction(int(number.p), int(number.q))
 
 

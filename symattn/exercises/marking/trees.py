@@ -138,9 +138,9 @@ def parsed_json(text: str) -> Mapping[str, Any]:
         message = f"not valid JSON: {error.msg} at column {error.colno}"
         raise Malformed(Fault("", message, error.lineno)) from None
     except RecursionError:
-        raise Malformed("not JSON that is read: nested too deep") from None
+        raise Malformed("not JSON that is read: nested too deeply") from None
     if twice:
-        raise Malformed([Fault(key, "the key is there twice") for key in twice])
+        raise Malformed([Fault(key, "the key occurs twice") for key in twice])
     if not isinstance(document, dict):
         raise Malformed(f'expected {{"answers": {{...}}}}, found {kind(document)}')
     return document
