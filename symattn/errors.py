@@ -83,8 +83,8 @@ def lacks_memory(error: BaseException) -> bool:
             return error.errno == errno.ENOMEM
         case ImportError():
             # Libraries that get no memory can't be loaded, and say so in many ways.
-            said = f"{error} {error.__cause__}"
-            return "map segment" in said or "allocate memory" in said
+            text = f"{error} {error.__cause__}"
+            return "map segment" in text or "allocate memory" in text
         case SystemError():
             # Python itself may get no memory for a call, and then no exception either.
             return str(error).endswith(("without exception set", "without setting an exception"))
@@ -116,8 +116,8 @@ def reported(why: str, trace: str) -> tuple[str, str]:
     >>> reported("a fault", "")[0]
     'a fault; please report it, with the input and what SYMATTN_TRACEBACK=1 prints'
     """
-    shown = "\n".join(map(visible, trace.split("\n"))) if shows_tracebacks() else ""
-    return f"{why}; please report it, with the input and what {_TRACEBACK}=1 prints", shown
+    trace = "\n".join(map(visible, trace.split("\n"))) if shows_tracebacks() else ""
+    return f"{why}; please report it, with the input and what {_TRACEBACK}=1 prints", trace
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Outputs:
     ) -> None:
         self._by = by
         self._force = force
-        self._inputs = {key for one in inputs for key in _identities(one)}
+        self._inputs = {key for file in inputs for key in _identities(file)}
         self._claimed: dict[object, Path] = {}
         self._in_folders: dict[Path, bool] = {}
         self._records: dict[Path, _Record] = {}
@@ -101,8 +101,8 @@ class Outputs:
     def revise(self, path: Path, old: bytes, new: bytes) -> None:
         """Write a file that was read, if it still holds what was read. It stays the user's."""
 
-        def permit(held: bytes) -> None:
-            if held != old:
+        def permit(content: bytes) -> None:
+            if content != old:
                 why = "has changed in the meantime and is left as it is"
                 raise Malformed(f"{path} {why}: run the command again")
 
@@ -132,13 +132,13 @@ class Outputs:
         if target.exists():
             self._permit(path, target, by)
 
-    def _permit(self, path: Path, target: Path, by: str, held: bytes | None = None) -> None:
+    def _permit(self, path: Path, target: Path, by: str, content: bytes | None = None) -> None:
         """:class:`Malformed` if what a file holds may not be replaced."""
         if self._force:
             return
         why = "already exists and was not written by symattn"
         if makers := self._record(target).makers(target.name):
-            digest = _digest(target.read_bytes() if held is None else held)
+            digest = _digest(target.read_bytes() if content is None else content)
             if (by, digest) in makers:
                 return
             others = [maker for maker, written in makers if written == digest]
@@ -219,13 +219,13 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _identities(one: str | Path | int) -> list[object]:
-    """What tells a file from others, however it is spelled; of an open one, its number."""
+def _identities(file: str | Path | int) -> list[object]:
+    """What tells a file from others, however it is spelled; of an open file, its number."""
     keys: list[object] = []
     with suppress(OSError, ValueError):
-        if not isinstance(one, int):
-            keys.append(os.path.realpath(one))
-        status = os.stat(one)  # noqa: PTH116 - of a number too
+        if not isinstance(file, int):
+            keys.append(os.path.realpath(file))
+        status = os.stat(file)  # noqa: PTH116 - of a number too
         keys.append((status.st_dev, status.st_ino))
     return keys
 

@@ -209,7 +209,7 @@ def _content(
 def _text(contents: list[Any], stopped: Sequence[Malformed], form: str) -> str:
     """One document of what the cases gave, and of those that gave nothing."""
     if form == "json":
-        data = [*contents, *({"case": one.source, "stopped": str(one)} for one in stopped)]
+        data = [*contents, *({"case": error.source, "stopped": str(error)} for error in stopped)]
         return json_text(data[0] if len(data) == 1 else data)
     if form == "sarif":
         from symattn.auditing import findings
@@ -227,7 +227,7 @@ def _text(contents: list[Any], stopped: Sequence[Malformed], form: str) -> str:
     if form == "text":
         return "".join(contents)
     if form == "github":
-        contents += [f"::error title=stopped::{annotation(str(one))}" for one in stopped]
+        contents += [f"::error title=stopped::{annotation(str(error))}" for error in stopped]
     return "\n".join(content for content in contents if content)
 
 
@@ -239,8 +239,8 @@ def _is_file(output: Path, form: str) -> bool:
 def _red_pen(outputs: Outputs, paths: list[Path], printed: list[Any], form: str, jobs: int) -> None:
     """Write the pages; without all of their PDFs none."""
     if form == "pdf":
-        made = pdfs([made_of(item) for item in printed], [str(path) for path in paths], jobs)
-        contents = [(document.pdf, document.complaints) for document in made]
+        documents = pdfs([made_of(item) for item in printed], [str(path) for path in paths], jobs)
+        contents = [(document.pdf, document.complaints) for document in documents]
     else:
         contents = [(text.encode(), ()) for text in printed]
     for path, (content, complaints) in zip(paths, contents, strict=True):

@@ -133,8 +133,8 @@ def as_they_come(
     waiting: dict[int, Any] = {}
     due = 0
     try:
-        with closing(_worked(jobs, pace, progress)) as made:
-            for index, answer in made:
+        with closing(_worked(jobs, pace, progress)) as answers:
+            for index, answer in answers:
                 waiting[index] = answer
                 while due in waiting:
                     # Whoever gets it may print something.
@@ -159,9 +159,9 @@ def failure(answer: object, name: str, limits: Limits) -> Malformed | None:
     if isinstance(answer, Ended):
         return Malformed(_ended(answer, limits), name)
     if isinstance(answer, Crashed):
-        told, trace = reported(answer.why, answer.trace)
+        message, trace = reported(answer.why, answer.trace)
         click.echo(trace, nl=False, err=True)
-        return Malformed(told, name)
+        return Malformed(message, name)
     if isinstance(answer, Exception):
         raise answer
     return None
@@ -213,7 +213,7 @@ def solved(asker: Asker, case: Wanted) -> Iterator[Solution]:
         yield solution
 
 
-def shown(text: str, style: str = "") -> Text:
+def styled(text: str, style: str = "") -> Text:
     """Text of a case for a terminal, where it steers nothing."""
     from rich.text import Text
 

@@ -10,7 +10,7 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from symattn.cli.cases import shown
+from symattn.cli.cases import styled
 from symattn.escaping import visible
 
 #: Blanks inside of brackets part nothing: ``A[0, 2]`` is one word.
@@ -44,14 +44,14 @@ def wrapped(text: str, width: int) -> list[str]:
 
 def heading(out: Console, name: str, title: str) -> None:
     """What is reported on: its name, and its title if it has one."""
-    out.print(*filter(None, (shown(name, style="bold"), shown(title, style="dim"))))
+    out.print(*filter(None, (styled(name, style="bold"), styled(title, style="dim"))))
 
 
 def paragraph(out: Console, text: str, style: str, start: str = "") -> None:
     """Text that hangs from its start."""
     after = " " * (len(start) + (2 if not start.strip() and start else 0))
     for k, line in enumerate(wrapped(visible(text), out.width - len(after))):
-        out.print(shown((after if k else start) + line, style=style), soft_wrap=True)
+        out.print(styled((after if k else start) + line, style=style), soft_wrap=True)
 
 
 @dataclass(frozen=True)

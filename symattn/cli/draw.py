@@ -69,7 +69,7 @@ def command(
     else:
         outputs.claim_in(output)
     case_arguments.distinct_files(cases)
-    drawings = case_arguments.of_each(cases, pace, _made, what, places, language)
+    drawings = case_arguments.of_each(cases, pace, _drawing, what, places, language)
     if not drawings.done:
         drawings.tell()
     if is_file:
@@ -84,7 +84,7 @@ def command(
     drawings.tell()
 
 
-def _made(
+def _drawing(
     asker: Asker, case: case_arguments.Wanted, what: What, places: int | None, language: str | None
 ) -> tuple[str, str]:
     from symattn.drawing.picture import draw

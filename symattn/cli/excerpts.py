@@ -56,7 +56,7 @@ def excerpt(article: Article, span: Span, width: int) -> Excerpt:
     rest = room - _cells(shown_marked)
     if len(left) <= room:
         left = left.lstrip()
-    behind = _fitted(right, rest - min(_cells(map(_shown, left)), rest // 2))
+    behind = _fitted(right, rest - min(_cells(map(_displayed, left)), rest // 2))
     before = _fitted(reversed(left), rest - _cells(behind))
     return Excerpt("".join(reversed(before)), "".join(shown_marked), "".join(behind))
 
@@ -71,7 +71,7 @@ def _after_end(text: str) -> str:
     return text[max(map(text.rfind, _ENDS)) + 1 :]
 
 
-def _shown(character: str) -> str:
+def _displayed(character: str) -> str:
     return " " if character == "\t" else visible(character)
 
 
@@ -81,7 +81,7 @@ def _fitted(text: Iterable[str], room: int) -> list[str]:
     pieces: list[str] = []
     used = 0
     for character in text:
-        piece = _shown(character)
+        piece = _displayed(character)
         used += cell_len(piece)
         if used > room:
             while pieces and _cells(pieces) >= room:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Made:
+class ExerciseVersions:
     """The key of all versions and whose it is, that of each with its name, and what is said
     of their sheets."""
 
@@ -144,9 +144,10 @@ def command(
             settings["header"] = read_header(header)
         if logo is not None:
             settings["logo"] = read_logo(logo, form)
-    numbers = (seed, largest, ties)
-    made = case_arguments.of_each([case], pace, _made, level or "", places, versions, *numbers)
-    (exercise,) = made.whole()
+    results = case_arguments.of_each(
+        [case], pace, _versions, level or "", places, versions, seed, largest, ties
+    )
+    (exercise,) = results.whole()
     settings = exercise.settings | settings
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output, [FILE], exercise.of)
@@ -168,7 +169,7 @@ def command(
     sys.exit(code)
 
 
-def _write_key(exercise: Made, output: Path, outputs: Outputs) -> None:
+def _write_key(exercise: ExerciseVersions, output: Path, outputs: Outputs) -> None:
     if output != STANDARD_OUTPUT:
         from symattn.exercises.key import FILE
 
@@ -176,7 +177,7 @@ def _write_key(exercise: Made, output: Path, outputs: Outputs) -> None:
         click.echo(f"answer key: {output / FILE}")
 
 
-def _made(
+def _versions(
     asker: Asker,
     case: case_arguments.Wanted,
     level: str,
@@ -185,7 +186,7 @@ def _made(
     seed: int,
     largest: int,
     ties: bool,
-) -> Made:
+) -> ExerciseVersions:
     from symattn.exercises.exercise import exercise
     from symattn.exercises.key import key
     from symattn.exercises.variants import NumberRange, variants
@@ -204,7 +205,7 @@ def _made(
                 asker.stage(f"searching, {len(exercises)} of {versions} found")
         text = key(exercises)
     keys = tuple((variant.name, key([variant])) for variant in exercises)
-    return Made(text, f"exercise {read.name}", keys, dict(read.sheet))
+    return ExerciseVersions(text, f"exercise {read.name}", keys, dict(read.sheet))
 
 
 def _documents(

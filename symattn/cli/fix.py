@@ -129,8 +129,8 @@ def _fixed(asker: Asker, case: case_arguments.Wanted) -> _Fixed:
         result.text,
         [f"{_of(article, figure)} -> {figure.correct}" for figure in result.fixes],
         [
-            f"{_of(article, *ones)} left: {why}"
-            for why, ones in groupby(result.left, key=lambda figure: figure.why)
+            f"{_of(article, *figures)} left: {why}"
+            for why, figures in groupby(result.left, key=lambda figure: figure.why)
         ],
         len(result.left),
         reading.assumptions,
@@ -169,7 +169,7 @@ def _tell(result: _Fixed, what: str, to_errors: bool) -> None:
 def _show(result: _Fixed, out: Console) -> None:
     for line in patch(result.path, result.old, result.new):
         style = next((style for start, style in _STYLES.items() if line.startswith(start)), "")
-        out.print(case_arguments.shown(line.rstrip("\n"), style), soft_wrap=True)
+        out.print(case_arguments.styled(line.rstrip("\n"), style), soft_wrap=True)
 
 
 def _patch(result: _Fixed) -> bytes:

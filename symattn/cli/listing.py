@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from symattn.cli import options
-from symattn.cli.cases import print_table, shown
+from symattn.cli.cases import print_table, styled
 from symattn.escaping import json_text
 
 
@@ -32,11 +32,11 @@ def command(form: str) -> None:
         return
     rows = (
         (
-            shown(case.name, style="cyan"),
-            shown(case.title),
-            shown(" ".join(case.tokens)),
+            styled(case.name, style="cyan"),
+            styled(case.title),
+            styled(" ".join(case.tokens)),
             # Steps of several heads once, as they are written.
-            shown(", ".join(dict.fromkeys(case.origins.get(name, name) for name in case.steps))),
+            styled(", ".join(dict.fromkeys(case.origins.get(name, name) for name in case.steps))),
         )
         for case in cases
     )

@@ -130,7 +130,7 @@ def _run() -> int:
         return 128 + signal.SIGPIPE
     except OSError as error:
         reason = visible(str(error.strerror or error))
-        return _told(f"the output can't be written: {reason}")
+        return _fail(f"the output can't be written: {reason}")
     return code
 
 
@@ -143,20 +143,20 @@ def _command() -> int:
     except SystemExit as error:
         return int(error.code or 0)
     except SymattnError as error:
-        return _told(str(error), CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)
+        return _fail(str(error), CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)
     except RecursionError:
-        return _told("the input is nested too deeply to be computed")
+        return _fail("the input is nested too deeply to be computed")
     except (_NoReader, OSError):
         raise
     except Exception as error:
         if lacks_memory(error):
-            return _told("the input needs more memory than is available")
-        told, trace = reported(unforeseen(error), traceback.format_exc())
+            return _fail("the input needs more memory than is available")
+        message, trace = reported(unforeseen(error), traceback.format_exc())
         click.echo(trace, nl=False, err=True)
-        return _told(told)
+        return _fail(message)
 
 
-def _told(message: str, code: int = BAD_INPUT) -> int:
+def _fail(message: str, code: int = BAD_INPUT) -> int:
     with _read():
         click.echo(f"symattn: {message}", err=True)
     return code

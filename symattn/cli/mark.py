@@ -115,16 +115,16 @@ def command(
     folder = _Folder(output, outputs, names) if output is not None else None
     with undone(folder.bring_up_to_date) if folder else nullcontext():
         all_marked = _all_marked(key, submitted.scripts, scheme, language, pace)
-        for name, (student, one) in zip(names, all_marked, strict=True):
-            if isinstance(one, Malformed):
-                failed[student] = one
+        for name, (student, marked) in zip(names, all_marked, strict=True):
+            if isinstance(marked, Malformed):
+                failed[student] = marked
                 continue
             if form == "csv" and not rows:
-                click.echo(tables.csv_head([one.row]), nl=False)
-            rows.append(one.row)
-            line = tables.csv_line(one.row, f"{name}.html" if folder else "")
+                click.echo(tables.csv_head([marked.row]), nl=False)
+            rows.append(marked.row)
+            line = tables.csv_line(marked.row, f"{name}.html" if folder else "")
             if folder:
-                folder.take(name, one, line)
+                folder.take(name, marked, line)
             if form == "csv":
                 click.echo(line, nl=False)
     not_marked = [*submitted.refused, *failed]
@@ -218,13 +218,13 @@ class _Folder:
         self._lines: list[str] = []
         self._in_table = 0
 
-    def take(self, name: str, one: _Marked, line: str) -> None:
+    def take(self, name: str, marked: _Marked, line: str) -> None:
         """Write the feedback of one student, whose row of the table is ``line``."""
         from symattn.exercises.marking.tables import csv_head
 
-        self._outputs.write(self._path / f"{name}.html", one.html.encode())
-        self._outputs.write(self._path / f"{name}.txt", one.text.encode())
-        self._lines += [line] if self._lines else [csv_head([one.row]) + line]
+        self._outputs.write(self._path / f"{name}.html", marked.html.encode())
+        self._outputs.write(self._path / f"{name}.txt", marked.text.encode())
+        self._lines += [line] if self._lines else [csv_head([marked.row]) + line]
         if 4 * len(self._lines) >= 5 * self._in_table:
             self.bring_up_to_date()
 
@@ -241,10 +241,10 @@ def _report(
     rows: Sequence[Row], not_marked: Sequence[str], output: Path | None, out: Console
 ) -> None:
     """Print the table, and how often each mistake was made."""
-    from symattn.cli.cases import shown
+    from symattn.cli.cases import styled
     from symattn.cli.columns import Columns, wrapped
     from symattn.exercises.marking import tables
-    from symattn.exercises.marking.points import shown as points
+    from symattn.exercises.marking.points import points_text
 
     if rows:
         parts = [*rows[0].parts]
@@ -254,9 +254,9 @@ def _report(
             [
                 visible(script.student),
                 str(script.version or ""),
-                points(script.points),
+                points_text(script.points),
                 str(script.most),
-                *(points(script.parts[part]) for part in parts),
+                *(points_text(script.parts[part]) for part in parts),
                 visible("; ".join(script.slips)),
             ]
             for script in rows
@@ -272,11 +272,11 @@ def _report(
         mean = sum((script.points for script in rows), Fraction(0)) / len(rows)
         students = f"{len(rows)} student{'s' if len(rows) != 1 else ''}"
         out.print()
-        out.print(shown(f"{students}, {points(mean)} of {rows[0].most} points on average"))
+        out.print(styled(f"{students}, {points_text(mean)} of {rows[0].most} points on average"))
     for slip, count in tables.common(rows):
         for k, line in enumerate(wrapped(visible(slip), out.width - 6)):
-            out.print(shown(f"{count if k == 0 else '':>4}  {line}"), soft_wrap=True)
+            out.print(styled(f"{count if k == 0 else '':>4}  {line}"), soft_wrap=True)
     for student in not_marked:
-        out.print(shown(f"not marked: {student}", style="red"), soft_wrap=True)
+        out.print(styled(f"not marked: {student}", style="red"), soft_wrap=True)
     if output is not None and rows:
-        out.print(shown(f"feedback and {tables.FILE} in {output}"), soft_wrap=True)
+        out.print(styled(f"feedback and {tables.FILE} in {output}"), soft_wrap=True)

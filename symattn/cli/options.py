@@ -65,9 +65,9 @@ def _read(context: click.Context) -> Iterator[str | Path | int]:
     for parameter in context.command.params:
         value = context.params.get(parameter.name or "")
         if parameter.name != "output" and not isinstance(parameter.type, click.Choice):
-            for one in value if isinstance(value, tuple) else (value,):
-                if isinstance(one, str | Path):
-                    yield 0 if one == "-" else one
+            for item in value if isinstance(value, tuple) else (value,):
+                if isinstance(item, str | Path):
+                    yield 0 if item == "-" else item
 
 
 def one_document(target: Path | None, count: int, form: str | None) -> None:

@@ -124,12 +124,12 @@ def pdfs(
     files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> list[Document]:
     """The PDFs of all documents. Raises :class:`EngineFailure` where there is none."""
-    made: dict[int, Document] = {}
+    finished: dict[int, Document] = {}
     for place, outcome in typeset(documents, names, jobs, files):
         if isinstance(outcome, EngineFailure):
             raise outcome
-        made[place] = outcome
-    return [made[place] for place, _ in enumerate(documents)]
+        finished[place] = outcome
+    return [finished[place] for place, _ in enumerate(documents)]
 
 
 def write(
@@ -263,8 +263,8 @@ def _print(sheets: Sequence[Printed], outputs: Outputs, form: str | None, strict
     if form is not None and form in PLAIN:
         outputs.write(STANDARD_OUTPUT, sheet.texts[form].encode())
         return 0
-    (made,) = pdfs([made_of(sheet.papers)], [sheet.name], files=sheet.files)
-    outputs.write(STANDARD_OUTPUT, made.pdf)
-    for complaint in made.complaints:
+    (document,) = pdfs([made_of(sheet.papers)], [sheet.name], files=sheet.files)
+    outputs.write(STANDARD_OUTPUT, document.pdf)
+    for complaint in document.complaints:
         click.echo(visible(f"symattn: {sheet.name}: {complaint}"), err=True)
-    return CHECK_FAILED if made.complaints and strict else 0
+    return CHECK_FAILED if document.complaints and strict else 0

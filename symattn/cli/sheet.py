@@ -64,7 +64,7 @@ def command(
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output)
     case_arguments.distinct_files(cases)
-    sheets = case_arguments.of_each(cases, pace, _made, form, settings)
+    sheets = case_arguments.of_each(cases, pace, _sheet, form, settings)
     if not sheets.done:
         sheets.tell()
     code = write(sheets.done, output, outputs, form, strict, pace.jobs)
@@ -72,7 +72,7 @@ def command(
     sys.exit(code)
 
 
-def _made(
+def _sheet(
     asker: Asker, case: case_arguments.Wanted, form: str | None, settings: Changes
 ) -> Printed:
     from symattn.sheets.walkthrough import sheet

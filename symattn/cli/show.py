@@ -58,12 +58,12 @@ def command(
       symattn show cat-sat-mat "grad(V)[0, 1] - Y[0, 1]" --format json
     """
     place = None if at is None else _indices(at)
-    texts = case_arguments.of_each([case], pace, _shown, quantity, place, places, rounding, form)
+    texts = case_arguments.of_each([case], pace, _report, quantity, place, places, rounding, form)
     for text in texts.whole():
         click.echo(text)
 
 
-def _shown(
+def _report(
     asker: Asker,
     case: case_arguments.Wanted,
     quantity: str,

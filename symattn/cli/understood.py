@@ -62,12 +62,12 @@ def _section(
 def _inputs(case: Case, reading: Reading) -> Iterator[tuple[str, ...]]:
     for name, quantity in reading.given.items():
         shape = show(case.program.quantities[name].shape)
-        yield name, shape, _shortly(quantity.entries), _said(reading, quantity.span)
+        yield name, shape, _shortly(quantity.entries), _origin(reading, quantity.span)
 
 
 def _steps(reading: Reading) -> Iterator[tuple[str, ...]]:
     for name, step in reading.steps.items():
-        origin = "assumed" if step.assumed else _said(reading, step.span)
+        origin = "assumed" if step.assumed else _origin(reading, step.span)
         yield f"{name} = {short(step.expression, _EXPRESSION)}", origin
 
 
@@ -113,7 +113,7 @@ def _unread(reading: Reading) -> Iterator[tuple[str, ...]]:
         yield f"line {line}", texts, short(reading.article.line(line).strip(), _LINE)
 
 
-def _said(reading: Reading, span: Span | None) -> str:
+def _origin(reading: Reading, span: Span | None) -> str:
     return "side file" if span is None else f"line {_line(reading, span)}"
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from symattn.testing.vectors import Form, Made, Wanted
 
 #: How often a piped run says how far it is: so many times in all.
-_TOLD = 10
+_REPORTS = 10
 
 
 @click.command("vectors")
@@ -93,7 +93,7 @@ def command(
     wanted = samples_of(suite, dtypes or DTYPES, seeds)
     chosen = tuple(x for x in FORMS if form in ("all", x))
     folder = Folder(output, wanted, chosen, outputs)
-    todo: list[workers.Job] = [(_made, (sample, chosen)) for sample in wanted]
+    todo: list[workers.Job] = [(_sample, (sample, chosen)) for sample in wanted]
     with (
         _progress(len(todo)) as advance,
         closing(workers.results(todo, pace.limits, pace.jobs)) as results,
@@ -113,7 +113,7 @@ def command(
         sys.exit(CHECK_FAILED)
 
 
-def _made(asker: Asker, wanted: Wanted, forms: Sequence[Form]) -> Made:
+def _sample(asker: Asker, wanted: Wanted, forms: Sequence[Form]) -> Made:
     from symattn.testing.vectors import made
 
     return made(wanted, forms)
@@ -134,7 +134,7 @@ def _progress(count: int) -> Iterator[Callable[[], None]]:
 
         def advance() -> None:
             now = next(numbers)
-            if now * _TOLD // count > (now - 1) * _TOLD // count:
+            if now * _REPORTS // count > (now - 1) * _REPORTS // count:
                 click.echo(f"{now} of {count}", err=True)
 
         yield advance

@@ -9,7 +9,7 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.cases import Wanted, shown
+from symattn.cli.cases import Wanted, styled
 from symattn.cli.main import CHECK_FAILED
 from symattn.escaping import json_text
 from symattn.verdicts import Verdict
@@ -74,7 +74,7 @@ def _print(item: Verification, out: Console) -> None:
     from rich.text import Text
 
     styles = {Verdict.HOLDS: "green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "yellow"}
-    head = shown(item.case, style="bold")
+    head = styled(item.case, style="bold")
     head.append(f"  {item.verdict}", style=styles[item.verdict])
     head.append(f"  {item.probed} of {item.probes} gradient entries also by complex steps", "dim")
     out.print(head)
@@ -86,7 +86,7 @@ def _print(item: Verification, out: Console) -> None:
     table.add_column("SymPy")
     for check in item.checks:
         table.add_row(
-            shown(check.quantity),
+            styled(check.quantity),
             str(check.entries),
             *check.texts,
             *(Text(str(x), style=styles[x]) for x in (check.verdict, check.symbolic)),
@@ -96,4 +96,4 @@ def _print(item: Verification, out: Console) -> None:
         for doubt, quantities in doubts.items():
             every = len(quantities) == len(item.checks)
             of = "every quantity" if every else ", ".join(quantities)
-            out.print(shown(f"  undecided by {by}, {of}: {doubt}", style="yellow"))
+            out.print(styled(f"  undecided by {by}, {of}: {doubt}", style="yellow"))

@@ -161,8 +161,8 @@ class _Question:
                 for i, row in enumerate(self.exercise.right(part))
                 for j, x in enumerate(row)
             }
-            shown = {at: right[at] for at in self._near[part.quantity]}
-            blocks.append(self._table(part, shown, self.text.result(part)))
+            cells = {at: right[at] for at in self._near[part.quantity]}
+            blocks.append(self._table(part, cells, self.text.result(part)))
         return "\n".join(blocks)
 
     def _table(self, part: Part, cells: Mapping[_At, str], before: str) -> str:

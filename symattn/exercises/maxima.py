@@ -185,7 +185,7 @@ def _is_call(code: str) -> bool:
 
 
 def _arithmetic(sign: str) -> Callable[[Node, list[str]], str]:
-    def made(node: Node, x: list[str]) -> str:
+    def operation(node: Node, x: list[str]) -> str:
         if node.extra == FLOW:
             x = [f"sa_open({code})" for code in x]
         sides = [
@@ -196,7 +196,7 @@ def _arithmetic(sign: str) -> Callable[[Node, list[str]], str]:
         ]
         return sign.join(map(_bracketed, sides))
 
-    return made
+    return operation
 
 
 def _matmul(node: Node, x: list[str]) -> str:

@@ -120,7 +120,7 @@ def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
                 if key in seen or np.array_equal(values, model[target], equal_nan=True):
                     continue
                 seen.add(key)
-                faults.append(InjectedFault(edit.kind, name, *_said(recipe, edit), nodes))
+                faults.append(InjectedFault(edit.kind, name, *_phrase(recipe, edit), nodes))
     return tuple(faults)
 
 
@@ -184,7 +184,7 @@ def _is_sum(edit: Edit) -> bool:
     return any(x.op == "add" and x is not edit.instead for x in edit.node.operands)
 
 
-def _said(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
+def _phrase(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
     """How an edit is said, and the term that it speaks of, also as text."""
     sentence = USUAL[edit.kind]
     if edit.kind == "scale-dropped" and edit.node.op == "multiply":

@@ -45,13 +45,13 @@ class Trial:
         self._nodes = {k: program.named[part.quantity] for k, part in chain.parts.items()}
         given = {**exercise.case.given, "upstream": exercise.case.upstream}
         self._given = {name: _floats(rows) for name, rows in given.items()}
-        self._right = self._made(lambda k, value: value)
+        self._right = self._computed(lambda k, value: value)
 
     def outcomes(self, answers: Answers) -> dict[int, int | None]:
         """Which node of each part's tree a test ends at: the first that holds, if any does."""
         given = self._right
         if answers == "propagated":
-            given = self._made(self._propagated)
+            given = self._computed(self._propagated)
         elif answers == "nonsense":
             given = {k: moved(value, nonsense(k)) for k, value in given.items()}
         elif answers == "faults":
@@ -60,7 +60,7 @@ class Trial:
         rounded = {k: self._rounded(k, answer) for k, answer in given.items()}
         return {k: self._outcome(k, rounded) for k in self._chain.parts}
 
-    def _made(self, change: Callable[[int, Matrix], Matrix]) -> dict[int, Matrix]:
+    def _computed(self, change: Callable[[int, Matrix], Matrix]) -> dict[int, Matrix]:
         """The parts one after the other, each from those before as they were changed."""
         values: dict[int, Matrix] = {}
         for k in self._chain.order:

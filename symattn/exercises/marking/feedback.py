@@ -14,7 +14,7 @@ from symattn.errors import short
 from symattn.escaping import visible
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.judging import Judged, Mark
-from symattn.exercises.marking.points import DEFAULT, Scheme, most, shown
+from symattn.exercises.marking.points import DEFAULT, Scheme, most, points_text
 from symattn.languages.language import ENGLISH, Language
 from symattn.printers import blocks as b
 from symattn.printers.letters import escape
@@ -80,7 +80,7 @@ class Feedback:
 
     def _who(self) -> str:
         script = self.judged.script
-        points = {"points": shown(self.points), "most": most(self.judged)}
+        points = {"points": points_text(self.points), "most": most(self.judged)}
         pieces = {"student": script.student, **points}
         if not script.version:
             return self.say.text("{student}: {points} of {most} points", **pieces)
@@ -94,7 +94,7 @@ class Feedback:
         return self.say(
             "{quantity}: {points} of {most} points",
             quantity=name,
-            points=shown(self.scheme.of_part(part, tuple(marks))),
+            points=points_text(self.scheme.of_part(part, tuple(marks))),
             most=str(part.points),
         )
 
@@ -157,7 +157,7 @@ class Feedback:
             right = sum(mark.outcome == "right" for mark in marks)
             points = self.scheme.of_part(part, marks)
             of = say("{right} of {count}", right=str(right), count=str(len(marks)))
-            full = say("{points} of {most}", points=shown(points), most=str(part.points))
+            full = say("{points} of {most}", points=points_text(points), most=str(part.points))
             rows.append(((b.Math(f.latex(symbol(part.quantity))),), of, full))
         header = (say("question"), say("right answers"), say("points"))
         return b.Table(header, tuple(rows), "lrr")

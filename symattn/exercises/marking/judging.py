@@ -141,7 +141,7 @@ class Examiner:
     @cached_property
     def rounded(self) -> dict[str, list[list[arb | None]]]:
         """Of each part all that a careful student may have got."""
-        return {part.quantity: self._rounded.made(part.quantity) for part in self.in_order}
+        return {part.quantity: self._rounded.computed(part.quantity) for part in self.in_order}
 
     def sources(self, blank: Blank) -> tuple[Blank, ...]:
         """The blanks that an entry is computed from, with no other blank in between."""
@@ -190,7 +190,7 @@ class _Judging:
         node = self._examiner.nodes[name]
         claim = Claim(name, name, syntax.parse(name), node)
         tracks = (self._sound, self._own, self._loose)
-        sound, own, loose = (track.made(name) for track in tracks)
+        sound, own, loose = (track.computed(name) for track in tracks)
         ways = _Ways(sound, own, loose, self._examiner.rounded[name])
         for blank in self._examiner.blanks(part):
             if blank not in self._script.answers:
@@ -279,13 +279,13 @@ class _Judging:
         wrong = {blank for blank, outcome in self._outcomes.items() if outcome == "wrong"}
         blanks = {figure: blank for blank, figure in self._figures.items()}
         for slip in Slips(self._examiner.solution, figures, self._causes, _GATE).named:
-            those = [blanks[figure] for figure in slip.explains if blanks[figure] in wrong]
-            for blank in those:
+            explained = [blanks[figure] for figure in slip.explains if blanks[figure] in wrong]
+            for blank in explained:
                 self._slips[blank] = slip
                 if slip.kind in _ROUNDINGS:
                     self._outcomes[blank] = "early"
                 else:
-                    first = blank.quantity == those[0].quantity
+                    first = blank.quantity == explained[0].quantity
                     self._outcomes[blank] = "slip" if first else "follows"
 
     def _mark(self, part: Part, blank: Blank) -> Mark:

@@ -108,10 +108,10 @@ def _part(raw: object) -> Fraction:
     return Fraction(int(number.p), int(number.q))
 
 
-def shown(points: Fraction) -> str:
+def points_text(points: Fraction) -> str:
     """Points as people read them: to two places, without final zeros.
 
-    >>> shown(Fraction(15, 2)), shown(Fraction(22, 3)), shown(Fraction(4))
+    >>> points_text(Fraction(15, 2)), points_text(Fraction(22, 3)), points_text(Fraction(4))
     ('7.5', '7.33', '4')
     """
     hundredths = points * 100

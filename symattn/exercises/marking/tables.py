@@ -14,7 +14,7 @@ from typing import Any
 from symattn.escaping import spreadsheet
 from symattn.exercises.marking.feedback import Feedback
 from symattn.exercises.marking.judging import OUTCOMES, Outcome
-from symattn.exercises.marking.points import most, shown
+from symattn.exercises.marking.points import most, points_text
 
 #: What the table is called in the folder of the feedback.
 FILE = "marks.csv"
@@ -80,9 +80,9 @@ def csv_line(row: Row, file: str) -> str:
     cells = [
         spreadsheet(row.student),
         row.version,
-        shown(row.points),
+        points_text(row.points),
         row.most,
-        *(shown(points) for points in row.parts.values()),
+        *(points_text(points) for points in row.parts.values()),
         *(row.counts[outcome] for outcome in OUTCOMES),
         spreadsheet("; ".join(row.slips)),
         spreadsheet(file),
