@@ -150,7 +150,7 @@ class _Audited(NamedTuple):
 
 def _audited(
     asker: Asker,
-    case: case_arguments.Wanted,
+    case: case_arguments.CaseArgument,
     form: str,
     terminal: bool,
     strict: bool,

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CaseArgument:
     """A case as the command line asks for it: its name or path, and whether its
     file may extend others outside of its folder."""
 
@@ -78,7 +78,7 @@ class Results(Generic[T]):
 def of_each(
     cases: Sequence[str],
     pace: Pace,
-    act: Callable[Concatenate[Asker, Wanted, P], T],
+    act: Callable[Concatenate[Asker, CaseArgument, P], T],
     *arguments: P.args,
     **named: P.kwargs,
 ) -> Results[T]:
@@ -94,7 +94,7 @@ def of_each(
         from symattn.cases import library
 
         cases = library.names()
-    wanted = [Wanted(case, pace.allow_outside) for case in cases]
+    wanted = [CaseArgument(case, pace.allow_outside) for case in cases]
     _distinct(case.label for case in wanted)
     jobs: list[workers.Job] = [(act, (case, *arguments, *named.values())) for case in wanted]
     return of_jobs(cases, jobs, pace)
@@ -102,7 +102,7 @@ def of_each(
 
 def distinct_files(cases: Sequence[str]) -> None:
     """:class:`Malformed` if the results of two cases would be one file."""
-    _distinct(Path(Wanted(case).label).name for case in cases)
+    _distinct(Path(CaseArgument(case).label).name for case in cases)
 
 
 def _distinct(names: Iterable[str]) -> None:
@@ -201,7 +201,7 @@ def _together(messages: Sequence[Malformed]) -> Malformed:
 
 
 @contextmanager
-def solved(asker: Asker, case: Wanted) -> Iterator[Solution]:
+def solved(asker: Asker, case: CaseArgument) -> Iterator[Solution]:
     """The solution of a case; faults found in working with it are told with its file."""
     from symattn.solution.solution import solve
 

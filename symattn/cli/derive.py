@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedDerivation:
     """A derivation as a format has it, and whether all of it is proved."""
 
     name: str
@@ -119,7 +119,9 @@ def _typed() -> bytes:
     return sys.stdin.buffer.read(BYTES.most + 1)
 
 
-def _judged(asker: Asker, wanted: case_arguments.Wanted, form: str | None, data: bytes) -> Judged:
+def _judged(
+    asker: Asker, wanted: case_arguments.CaseArgument, form: str | None, data: bytes
+) -> JudgedDerivation:
     """A derivation as a format has it; ``data`` came in at standard input."""
     from symattn.calculus import library
 
@@ -130,7 +132,7 @@ def _judged(asker: Asker, wanted: case_arguments.Wanted, form: str | None, data:
         raise Malformed(f"standard input has {BYTES.said(len(data))}")
     else:
         derivation = library.judged(Path(STANDARD_INPUT), data)
-    return Judged(derivation.name, derivation.proved, _content(derivation, form))
+    return JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form))
 
 
 def _content(derivation: Derivation, form: str | None) -> Any:
@@ -157,7 +159,7 @@ def _emit(texts: Mapping[str, str], output: Path | None, outputs: Outputs) -> No
             outputs.write(output / name, (text.rstrip("\n") + "\n").encode())
 
 
-def _list(derivations: list[Judged]) -> None:
+def _list(derivations: list[JudgedDerivation]) -> None:
     from rich.text import Text
 
     rows = []

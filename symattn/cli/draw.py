@@ -85,7 +85,11 @@ def command(
 
 
 def _drawing(
-    asker: Asker, case: case_arguments.Wanted, what: What, places: int | None, language: str | None
+    asker: Asker,
+    case: case_arguments.CaseArgument,
+    what: What,
+    places: int | None,
+    language: str | None,
 ) -> tuple[str, str]:
     from symattn.drawing.picture import draw
 

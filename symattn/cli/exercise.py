@@ -12,7 +12,7 @@ import click
 from symattn.cases.asked import LEVELS, MOST_PLACES
 from symattn.cli import cases as case_arguments
 from symattn.cli import options, quiz
-from symattn.cli.pages import FORMS, Printed, printed, write
+from symattn.cli.pages import FORMS, PrintedSheet, printed, write
 from symattn.cli.quiz import QUIZZES
 from symattn.errors import Malformed, blamed_on
 from symattn.outputs import STANDARD_OUTPUT
@@ -179,7 +179,7 @@ def _write_key(exercise: ExerciseVersions, output: Path, outputs: Outputs) -> No
 
 def _versions(
     asker: Asker,
-    case: case_arguments.Wanted,
+    case: case_arguments.CaseArgument,
     level: str,
     places: int | None,
     versions: int | None,
@@ -210,7 +210,7 @@ def _versions(
 
 def _documents(
     asker: Asker, text: str, settings: dict[str, Any], form: str, solutions: bool
-) -> list[Printed]:
+) -> list[PrintedSheet]:
     from symattn.exercises import questions
     from symattn.exercises.key import FILE, read
     from symattn.exercises.slips import catalogue

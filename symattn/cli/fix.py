@@ -99,7 +99,7 @@ def diff(
     )
 
 
-def _fixed(asker: Asker, case: case_arguments.Wanted) -> _Fixed:
+def _fixed(asker: Asker, case: case_arguments.CaseArgument) -> _Fixed:
     from symattn.auditing.audit import Audit, audit
     from symattn.auditing.fixing import fixed
     from symattn.cases import library

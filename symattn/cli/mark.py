@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from symattn.exercises.marking.judging import Examiner
     from symattn.exercises.marking.points import Scheme
     from symattn.exercises.marking.scripts import Script
-    from symattn.exercises.marking.tables import Row
+    from symattn.exercises.marking.tables import GradebookRow
 
 
 @click.command("mark")
@@ -109,7 +109,7 @@ def command(
         submitted.faults.raise_all(str(answers))
         raise Malformed("it contains no answers", str(answers))
     scheme = submitted.scheme or scheme_of(key)
-    rows: list[Row] = []
+    rows: list[GradebookRow] = []
     failed: dict[str, Malformed] = {}
     names = tables.file_names([script.student for script in submitted.scripts])
     folder = _Folder(output, outputs, names) if output is not None else None
@@ -159,7 +159,7 @@ def _begin(answers: Path, exercise: Exercise, outputs: Outputs) -> None:
 class _Marked(NamedTuple):
     """A student's row of the table, and the feedback as a page and as text."""
 
-    row: Row
+    row: GradebookRow
     html: str
     text: str
 
@@ -238,7 +238,7 @@ class _Folder:
 
 
 def _report(
-    rows: Sequence[Row], not_marked: Sequence[str], output: Path | None, out: Console
+    rows: Sequence[GradebookRow], not_marked: Sequence[str], output: Path | None, out: Console
 ) -> None:
     """Print the table, and how often each mistake was made."""
     from symattn.cli.cases import styled

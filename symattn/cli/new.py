@@ -42,7 +42,7 @@ def command(file: Path, case: str | None, pace: Pace) -> None:
     click.echo(visible(f"{file}: now try 'symattn audit {file}' and 'symattn sheet {file}'"))
 
 
-def _started(asker: Asker, case: case_arguments.Wanted) -> str:
+def _started(asker: Asker, case: case_arguments.CaseArgument) -> str:
     from symattn.solution.template import template
 
     with case_arguments.solved(asker, case) as solution:

@@ -83,7 +83,7 @@ def command(
         click.echo(text.rstrip("\n"))
 
 
-def _read(asker: Asker, article: case_arguments.Wanted, form: str, terminal: bool) -> str:
+def _read(asker: Asker, article: case_arguments.CaseArgument, form: str, terminal: bool) -> str:
     asker.stage("reading")
     case = article.load()
     if case.reading is None:

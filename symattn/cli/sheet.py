@@ -10,7 +10,7 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.pages import FORMS, Printed, printed, write
+from symattn.cli.pages import FORMS, PrintedSheet, printed, write
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.workers import Asker
@@ -73,8 +73,8 @@ def command(
 
 
 def _sheet(
-    asker: Asker, case: case_arguments.Wanted, form: str | None, settings: Changes
-) -> Printed:
+    asker: Asker, case: case_arguments.CaseArgument, form: str | None, settings: Changes
+) -> PrintedSheet:
     from symattn.sheets.walkthrough import sheet
 
     with case_arguments.solved(asker, case) as solution:

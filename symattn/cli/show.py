@@ -65,7 +65,7 @@ def command(
 
 def _report(
     asker: Asker,
-    case: case_arguments.Wanted,
+    case: case_arguments.CaseArgument,
     quantity: str,
     place: list[int] | None,
     places: int,

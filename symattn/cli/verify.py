@@ -9,7 +9,7 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.cases import Wanted, styled
+from symattn.cli.cases import CaseArgument, styled
 from symattn.cli.main import CHECK_FAILED
 from symattn.escaping import json_text
 from symattn.verdicts import Verdict
@@ -55,7 +55,7 @@ def command(cases: tuple[str, ...], form: str, strict: bool, pace: options.Pace)
         sys.exit(CHECK_FAILED)
 
 
-def _verified(asker: Asker, case: Wanted, form: str) -> tuple[str, Verdict, Any]:
+def _verified(asker: Asker, case: CaseArgument, form: str) -> tuple[str, Verdict, Any]:
     """The case's label, its verdict, and its checks as JSON or text has them."""
     from symattn.verification import verify
 

@@ -71,7 +71,7 @@ def cloze(
     >>> "{6:NUMERICAL:=0.50648" in made
     True
     """
-    return quiz.question("cloze", _Question(exercise, say, faults, scheme).elements(solution))
+    return quiz.question("cloze", _ClozeQuestion(exercise, say, faults, scheme).elements(solution))
 
 
 def escaped(html: str) -> str:
@@ -97,7 +97,7 @@ def weights(blanks: Mapping[str, int], points: Mapping[str, int]) -> dict[str, i
     return {name: weight // shared for name, weight in scaled.items()}
 
 
-class _Question:
+class _ClozeQuestion:
     def __init__(
         self,
         exercise: Exercise,
@@ -110,7 +110,7 @@ class _Question:
         self.exercise = exercise
         self.say = say
         self.scheme = scheme
-        self.text = quiz.Text(exercise, say)
+        self.text = quiz.QuestionText(exercise, say)
         #: The exact values of all blanks, to a few digits more than are asked for, by part.
         self._near = {x.quantity: self._figures(x) for x in exercise.parts}
         points = {part.quantity: part.points for part in exercise.parts}

@@ -132,7 +132,7 @@ def _heading(text: b.Line) -> str:
     return f"<h5>{line(text)}</h5>"
 
 
-class Text:
+class QuestionText:
     """The sentences of an exercise, in one language."""
 
     def __init__(self, exercise: Exercise, say: Language) -> None:

@@ -19,7 +19,7 @@ from symattn.exercises.chain import Chain
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.points import DEFAULT, Scheme
 from symattn.exercises.slips import InjectedFault
-from symattn.exercises.trial import Answers, Trial, nonsense
+from symattn.exercises.trial import AnswerSet, Trial, nonsense
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import read_entry
 from symattn.printers import blocks as b
@@ -34,7 +34,7 @@ _BOX = 8
 _STACK = 2023010400
 
 #: The question's tests: the letter of their answers in its code, and what they are.
-_TESTS: Mapping[Answers, tuple[str, str]] = {
+_TESTS: Mapping[AnswerSet, tuple[str, str]] = {
     "right": ("a", "The right answers."),
     "propagated": ("e", "A mistake in one part, and correct work from there."),
     "nonsense": ("g", "Nonsense."),
@@ -76,16 +76,16 @@ def stack(
     >>> "f_3(s_2) := sa_softmax(s_2)" in made
     True
     """
-    return quiz.question("stack", _Question(Chain(exercises, faults), say, scheme).elements())
+    return quiz.question("stack", _StackQuestion(Chain(exercises, faults), say, scheme).elements())
 
 
-class _Question:
+class _StackQuestion:
     def __init__(self, chain: Chain, say: Language, scheme: Scheme) -> None:
         self.chain = chain
         self.first = chain.first
         self.say = say
         self.follows, self.fault = float(scheme.follows), float(scheme.slip)
-        self.text = quiz.Text(chain.first, say)
+        self.text = quiz.QuestionText(chain.first, say)
 
     # -- code ----------------------------------------------------------------------
 

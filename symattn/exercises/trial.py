@@ -21,7 +21,7 @@ from symattn.programs.running import Run
 
 #: The answers of a test: all right; a fault in the head of the chain, propagated; nonsense;
 #: the first common fault of each part.
-Answers = Literal["right", "propagated", "nonsense", "faults"]
+AnswerSet = Literal["right", "propagated", "nonsense", "faults"]
 
 
 def nonsense(k: int) -> int:
@@ -47,7 +47,7 @@ class Trial:
         self._given = {name: _floats(rows) for name, rows in given.items()}
         self._right = self._computed(lambda k, value: value)
 
-    def outcomes(self, answers: Answers) -> dict[int, int | None]:
+    def outcomes(self, answers: AnswerSet) -> dict[int, int | None]:
         """Which node of each part's tree a test ends at: the first that holds, if any does."""
         given = self._right
         if answers == "propagated":

@@ -55,7 +55,7 @@ def read_table(text: str, collector: Collector) -> None:
         message = "expected the headings student, version, quantity, row, column, answer, or "
         message += "student, version and one for each blank, such as S[0, 1]; found "
         raise Malformed(Fault("", message + short(", ".join(names)), 1))
-    columns = _Columns(collector, names, known)
+    columns = _AnswerColumns(collector, names, known)
     for line, row, _ in rows:
         if any(cell.strip() for cell in row):
             columns.take(line, row, comma)
@@ -96,7 +96,7 @@ def _cells_of_any_length() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-class _Columns:
+class _AnswerColumns:
     def __init__(
         self, collector: Collector, names: Sequence[str], known: Mapping[str, int]
     ) -> None:

@@ -13,7 +13,7 @@ from symattn.auditing.figures import Slip
 from symattn.errors import short
 from symattn.escaping import visible
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.marking.judging import Judged, Mark
+from symattn.exercises.marking.judging import JudgedScript, Mark
 from symattn.exercises.marking.points import DEFAULT, Scheme, most, points_text
 from symattn.languages.language import ENGLISH, Language
 from symattn.printers import blocks as b
@@ -35,7 +35,7 @@ _PEN = {
 class Feedback:
     """What is said of one script."""
 
-    judged: Judged
+    judged: JudgedScript
     exercise: Exercise
     scheme: Scheme = DEFAULT
     say: Language = ENGLISH

@@ -60,14 +60,14 @@ class Rounding(Balls):
         return entry + arb(0, self._half)
 
 
-class Following:
+class FollowThrough:
     """The steps of a solved case, computed on from what is put in the places of some.
 
     With ``places`` every step in between may have been rounded to so many.
 
     >>> from symattn.solution.solution import solve
     >>> solution = solve("cat-sat-mat")
-    >>> following = Following(solution)
+    >>> following = FollowThrough(solution)
     >>> following.put("S", {(0, 0): arb(4)})
     >>> print(following.computed("T")[0][0])
     2.00000000000000

@@ -26,7 +26,7 @@ from symattn.auditing.standard import Judgement, Standard, correct_count, is_tru
 from symattn.cases.case import Claim
 from symattn.errors import Undecided
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.marking.following import Following
+from symattn.exercises.marking.following import FollowThrough
 from symattn.exercises.marking.scripts import Blank, Script
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
@@ -71,7 +71,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedScript:
     """A script with what each of its answers is, part by part and row by row."""
 
     script: Script
@@ -114,16 +114,16 @@ class Examiner:
         self._asked = {self.nodes[part.quantity].serial: part.quantity for part in self.in_order}
         self._sources: dict[Blank, tuple[Blank, ...]] = {}
         # Every step rounded to the places that are asked for, as a careful student does.
-        self._rounded = Following(self.solution, max(part.places for part in self.in_order))
+        self._rounded = FollowThrough(self.solution, max(part.places for part in self.in_order))
 
-    def judged(self, script: Script) -> Judged:
+    def judged(self, script: Script) -> JudgedScript:
         """What every answer of a script is."""
         marks = _Judging(self, script).marks()
         parts = tuple(
             (part, tuple(marks[blank] for blank in self.blanks(part)))
             for part in self.exercise.parts
         )
-        return Judged(script, parts)
+        return JudgedScript(script, parts)
 
     def blanks(self, part: Part) -> Iterator[Blank]:
         """The blanks of a part, row by row."""
@@ -169,9 +169,9 @@ class _Judging:
         self._slips: dict[Blank, Slip] = {}
         # On from all answers, as they stand and as they may have been before they were
         # rounded; and on from those only that are right as far as they go.
-        self._own, self._sound = Following(examiner.solution), Following(examiner.solution)
+        self._own, self._sound = FollowThrough(examiner.solution), FollowThrough(examiner.solution)
         places = max(part.places for part in examiner.in_order)
-        self._loose = Following(examiner.solution, places)
+        self._loose = FollowThrough(examiner.solution, places)
 
     def marks(self) -> dict[Blank, Mark]:
         """The mark of every blank."""

@@ -14,7 +14,7 @@ from symattn.tables.entries import table, unknown
 
 if TYPE_CHECKING:
     from symattn.exercises.exercise import Part
-    from symattn.exercises.marking.judging import Judged, Mark, Outcome
+    from symattn.exercises.marking.judging import JudgedScript, Mark, Outcome
 
 #: What can be set: all that is neither right nor no answer at all.
 _SET = ("early", "follows", "slip", "wrong")
@@ -59,7 +59,7 @@ class Scheme:
             part.points, len(marks)
         )
 
-    def of(self, judged: Judged) -> Fraction:
+    def of(self, judged: JudgedScript) -> Fraction:
         """The points of a script."""
         return sum((self.of_part(part, marks) for part, marks in judged.parts), Fraction(0))
 
@@ -68,7 +68,7 @@ class Scheme:
 DEFAULT = Scheme()
 
 
-def most(judged: Judged) -> int:
+def most(judged: JudgedScript) -> int:
     """The points that there are."""
     return sum(part.points for part, _ in judged.parts)
 

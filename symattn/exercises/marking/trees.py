@@ -21,7 +21,7 @@ from symattn.tables.places import Key, Place
 Where = Callable[[tuple[Key, ...]], Place]
 
 
-class _Tree:
+class _AnswerTree:
     def __init__(self, collector: Collector, place: Where) -> None:
         self.collector = collector
         self._place = place
@@ -97,7 +97,7 @@ class _Tree:
 
 def read_tree(document: Mapping[str, Any], collector: Collector, place: Where) -> None:
     """Take up what tables by the students' names say; ``place`` tells where it stands."""
-    tree = _Tree(collector, place)
+    tree = _AnswerTree(collector, place)
     known = ("answers", "scheme")
     for key in document:
         if key not in known:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symattn.errors import Malformed
 from symattn.exercises.exercise import Part
-from symattn.exercises.marking.judging import OUTCOMES, Judged, Mark
+from symattn.exercises.marking.judging import OUTCOMES, JudgedScript, Mark
 from symattn.exercises.marking.points import DEFAULT, Scheme, most, points_text, read_scheme
 from symattn.exercises.marking.scripts import Blank, Script
 
@@ -25,7 +25,7 @@ def judged(questions):
     for k, (points, outcomes) in enumerate(questions):
         marks = [Mark(Blank(f"S{k}", 0, j), "", "", one, "") for j, one in enumerate(outcomes)]
         parts.append((Part(f"S{k}", points), tuple(marks)))
-    return Judged(Script("Ada", 0, {}), tuple(parts))
+    return JudgedScript(Script("Ada", 0, {}), tuple(parts))
 
 
 QUESTIONS = st.lists(
