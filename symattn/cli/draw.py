@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     help="Decimal places; by default enough for two significant digits of the largest entry "
     "of each matrix.",
 )
-@options.language("Language of the drawing; by default that of the sheets")
+@options.language("Language (by default that of the sheets)")
 @options.paced(several=True)
 def command(
     cases: tuple[str, ...],

@@ -60,7 +60,7 @@ def command(
     language: str,
     pace: options.Pace,
 ) -> None:
-    """Mark students' answers, with credit for consistent follow-through.
+    """Mark students' answers, with credit for follow-through.
 
     An answer is right (within a unit of its last place), early (rounded too early), follows
     (it agrees with the student's own earlier answers), slip (the mistake can be named) or

@@ -235,8 +235,8 @@ def sheet_settings(command: Command) -> Command:
     with_settings = _settings(command, NAMES)
     for part, what in reversed(_PARTS.items()):
         whom = " and ".join(f"{name}s" for name in PARTS[part])
-        audiences = "everybody" if len(PARTS[part]) == len(CHOICES["audience"]) else whom
-        help_text = f"{what} By default for {audiences}."
+        audiences = "all audiences" if len(PARTS[part]) == len(CHOICES["audience"]) else whom
+        help_text = f"{what} On by default for {audiences}."
         flag = click.option(f"--{part}/--no-{part}", default=None, help=help_text)
         with_settings = flag(with_settings)
     audience = click.option(

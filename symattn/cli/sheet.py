@@ -40,7 +40,7 @@ def command(
     pace: options.Pace,
     settings: Changes,
 ) -> None:
-    """Write worked-solution sheets: DIR/CASE.html, CASE.tex and CASE.pdf.
+    """Write worked-solution sheets: DIR/CASE.html, .tex and .pdf.
 
     Web pages need nothing but a browser, and DIR/index.html lists them; PDFs need TeX or
     Typst.

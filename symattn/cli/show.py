@@ -46,7 +46,7 @@ def command(
     form: str,
     pace: options.Pace,
 ) -> None:
-    """Show a QUANTITY of a CASE: closed forms and correctly rounded decimals.
+    """Show a QUANTITY of a CASE, exactly and correctly rounded.
 
     A QUANTITY is a step (A), a gradient (dL/dQ, grad(Q) or dQ) or an expression in them. For
     large ones only decimals are shown; --at shows both for a single entry.

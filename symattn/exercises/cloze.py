@@ -56,12 +56,10 @@ def cloze(
     """The question of an exercise, as an element of Moodle's XML (see
     :func:`~symattn.exercises.quiz.quiz`).
 
-    A blank takes what is within the tolerance of its part; the blanks of a part
-    together weigh what its points are among those of all. A masked score is no blank.
-    ``faults`` are the usual ones that blanks know: those of the catalogue, which all
-    versions have in common, unless given. ``solution`` is shown behind the right
-    answers. ``scheme`` says what a blank gives for a fault that is made there, and for one
-    that is propagated.
+    Blanks take what is within the tolerance of their part, and weigh what its points are; a
+    masked score is no blank. ``faults`` are those of the catalogue unless given; ``scheme``
+    says what is given for one, and for what it propagates to. ``solution`` is shown behind the
+    right answers.
 
     Raises :class:`Malformed` for proofs, and for numbers that hold symbols.
 
