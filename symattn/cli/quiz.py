@@ -81,9 +81,9 @@ def _question(
         return name, stack(exercises, say)
     if first.is_proof:
         return name, essay(first, say)
-    slips = catalogue(first)
+    faults = catalogue(first)
     working: Sequence[Block] = ()
     if solutions:
         asker.stage("checking")
-        working = questions.solution(first, slips, language=language).blocks
-    return name, cloze(first, say, slips, working)
+        working = questions.solution(first, faults, language=language).blocks
+    return name, cloze(first, say, faults, working)

@@ -156,7 +156,7 @@ def _parts(program: Program, case: Case, level: str, asked: Asked, places: int) 
         node = program.named[name]
         if case.symbols and node.serial in gradients:
             raise Malformed(
-                f"{name} has the symbols {', '.join(case.symbols)}, and answers are numbers: "
+                f"{name} contains {', '.join(case.symbols)}, but answers must be numbers: "
                 "give numbers in [loss] upstream, or draw them with --versions"
             )
         yield Part(name, asked.points.get(name, max(_points(node, named), 1)), places)

@@ -308,7 +308,7 @@ class _StackQuestion:
         for case, (answers, (letter, description)) in enumerate(_TESTS.items(), 1):
             inside = [*_elements({"testcase": case, "description": description})]
             for k in self.chain.parts:
-                # The right digits are symattn's own: Maxima's are held against them.
+                # The right digits are symattn's own: Maxima's are checked against them.
                 value = self._right(k) if answers == "right" else f"{letter}_{k}"
                 inside.append(_element("testinput", _elements({"name": f"ans{k}", "value": value})))
             outcomes = [trial.outcomes(answers) for trial in trials]
