@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -82,8 +83,8 @@ def lacks_memory(error: BaseException) -> bool:
             return error.errno == errno.ENOMEM
         case ImportError():
             # Libraries that get no memory can't be loaded, and say so in many ways.
-            said = f"{error} {error.__cause__}"
-            return "map segment" in said or "allocate memory" in said
+            text = f"{error} {error.__cause__}"
+            return "map segment" in text or "allocate memory" in text
         case SystemError():
             # Python itself may get no memory for a call, and then no exception either.
             return str(error).endswith(("without exception set", "without setting an exception"))
@@ -97,26 +98,26 @@ def unforeseen(error: BaseException) -> str:
     ...     short(None)
     ... except TypeError as error:
     ...     print(unforeseen(error))  # doctest: +ELLIPSIS
-    a fault of symattn's own: TypeError in errors.py, line ...
+    internal error: TypeError in errors.py, line ...
     """
     kind = type(error).__name__
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         place = Path(frame.filename)
         if place.is_relative_to(_PACKAGE):
             where = place.relative_to(_PACKAGE).as_posix()
-            return f"a fault of symattn's own: {kind} in {where}, line {frame.lineno}"
-    return f"a fault of symattn's own: {kind}"
+            return f"internal error: {kind} in {where}, line {frame.lineno}"
+    return f"internal error: {kind}"
 
 
 def reported(why: str, trace: str) -> tuple[str, str]:
-    """What is told of a fault of symattn's own that ends the work: the message, and the
+    """What is told of internal error that ends the work: the message, and the
     traceback where it was asked for.
 
     >>> reported("a fault", "")[0]
-    'a fault; please report it, with its input and what SYMATTN_TRACEBACK=1 shows'
+    'a fault; please report it, with the input and what SYMATTN_TRACEBACK=1 prints'
     """
-    shown = "\n".join(map(visible, trace.split("\n"))) if shows_tracebacks() else ""
-    return f"{why}; please report it, with its input and what {_TRACEBACK}=1 shows", shown
+    trace = "\n".join(map(visible, trace.split("\n"))) if shows_tracebacks() else ""
+    return f"{why}; please report it, with the input and what {_TRACEBACK}=1 prints", trace
 
 
 @dataclass(frozen=True)
@@ -231,6 +232,22 @@ class Undecided(Faulty):
     called = "undecided"
 
 
+@contextmanager
+def blamed_on(source: object) -> Iterator[None]:
+    """A context whose faults are those of ``source``, unless they name another.
+
+    >>> with blamed_on("post.toml"):
+    ...     raise Malformed("not a number")
+    Traceback (most recent call last):
+    ...
+    symattn.errors.Malformed: post.toml: not a number
+    """
+    try:
+        yield
+    except Faulty as error:
+        raise Malformed(error.faults, error.source or str(source), error.more) from None
+
+
 class Faults(list[Fault]):
     """Faults being gathered, so that all are told at once; where there are very
     many, the first are kept and ``more`` counts the rest.
@@ -270,33 +287,20 @@ class Faults(list[Fault]):
         self.extend(faults)
         return self
 
-    def inside(self, prefix: str) -> _Gathering:
+    @contextmanager
+    def inside(self, prefix: str) -> Iterator[None]:
         """A context that gathers what is raised in it, seen from the outside of ``prefix``."""
-        return _Gathering(self, prefix)
+        try:
+            yield
+        except SymattnError as error:
+            faulty = error if isinstance(error, Faulty) else Malformed(str(error))
+            self.extend(fault.inside(prefix) for fault in faulty.faults)
+            self.more += faulty.more
 
     def raise_all(self, source: str = "") -> None:
         """Raise :class:`Malformed` with all that was gathered, if anything was."""
         if self:
             raise Malformed(self, source)
-
-
-class _Gathering:
-    """What :meth:`Faults.inside` gives."""
-
-    def __init__(self, faults: Faults, prefix: str) -> None:
-        self._faults = faults
-        self._prefix = prefix
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, SymattnError):
-            return False
-        faulty = error if isinstance(error, Faulty) else Malformed(str(error))
-        self._faults.extend(fault.inside(self._prefix) for fault in faulty.faults)
-        self._faults.more += faulty.more
-        return True
 
 
 class UnknownName(Malformed, KeyError):

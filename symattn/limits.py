@@ -12,48 +12,32 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limit:
-    """The most that is taken, and what is said of more.
+    """The most that is taken, what is said of more, and the least of what is asked for.
 
     >>> STEPS.said(120)
     '120 steps; at most 100 are read'
+    >>> MEGABYTES.said(10)
+    '10: expected 0 (no limit), or 100 to 1048576 megabytes'
     """
 
     most: int
     beyond: str
+    least: float = 0
 
     def said(self, actual: object = "") -> str:
         """The message for ``actual``, which is beyond the limit."""
-        return self.beyond.format(found=actual, most=self.most)
-
-
-@dataclass(frozen=True)
-class Within:
-    """The least and the most that something asked for may be, and what is said of the rest.
-
-    >>> MEGABYTES.said(10)
-    '10: expected 0, which is no limit, or 100 to 1048576 megabytes'
-    """
-
-    least: int | float
-    most: int
-    beyond: str
-
-    def said(self, found: object) -> str:
-        """The message for ``found``, which is not within."""
-        return self.beyond.format(found=found, least=self.least, most=self.most)
+        return self.beyond.format(found=actual, most=self.most, least=self.least)
 
 
 # -- the work on one case -----------------------------------------------------------
 
 #: Beyond a year a clock that ends the work can't be set everywhere.
-SECONDS = Within(
-    1e-6,
-    31_536_000,
-    "{found}: expected 0, which is no limit, or {least:f} to {most} seconds",
+SECONDS = Limit(
+    31_536_000, "{found}: expected 0 (no limit), or {least:f} to {most} seconds", least=1e-6
 )
 #: With less not even the libraries can be loaded.
-MEGABYTES = Within(
-    100, 1 << 20, "{found}: expected 0, which is no limit, or {least} to {most} megabytes"
+MEGABYTES = Limit(
+    1 << 20, "{found}: expected 0 (no limit), or {least} to {most} megabytes", least=100
 )
 
 # -- files and expressions ----------------------------------------------------------
@@ -69,7 +53,7 @@ CHAIN = Limit(10, "more than {most} files that extend each other")
 CLAIMS = Limit(10_000, "{found} claims; at most {most} are read")
 #: Numbers that an article prints, in words, formulas, code, outputs and tables.
 NUMBERS = Limit(
-    50_000, "here its numbers are more than {most}; divide the article, or leave out long lists"
+    50_000, "more than {most} numbers up to here; split the article, or omit long lists"
 )
 #: What an author says to symattn of an article, in notes and in each table of a side file.
 NOTES = Limit(1000, "{found} notes; at most {most} are read")
@@ -99,7 +83,7 @@ BRACKETS = Limit(1000, "{found} brackets or rules on a page; at most {most} are 
 #: Characters that the macros of an article write.
 MACROS = Limit(
     500_000,
-    "macros write more than {most} characters: from line {found} on they are left as they stand",
+    "macros expand to more than {most} characters: from line {found} on they are not expanded",
 )
 
 #: Characters of one statement of a program in an article, statements that are followed

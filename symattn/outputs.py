@@ -41,7 +41,7 @@ _REFUSED = {
 
 def check(path: Path) -> None:
     """:class:`Malformed` if it is certain that ``path`` can't be written."""
-    with _told(f"{path} can't be written"):
+    with _explained(f"{path} can't be written"):
         _target(path)
 
 
@@ -55,7 +55,7 @@ def write(path: Path, content: bytes, permit: Callable[[bytes], None] | None = N
     ``permit`` is called with what an ordinary file holds just before it is
     replaced, and raises where that may not be.
     """
-    with _told(f"{path} can't be written"):
+    with _explained(f"{path} can't be written"):
         target, status = _target(path)
         if status is not None and (not stat.S_ISREG(status.st_mode) or _is_stream(target)):
             with _opened(target) as file:
@@ -69,22 +69,22 @@ def write(path: Path, content: bytes, permit: Callable[[bytes], None] | None = N
 def ordinary(path: Path) -> Path | None:
     """The ordinary file that ``path`` leads to, there or not; None where it leads to a
     device, a pipe or a stream. :class:`Malformed` as by :func:`check`."""
-    with _told(f"{path} can't be written"):
-        target, held = _target(path)
-    if _is_stream(target) or (held is not None and not stat.S_ISREG(held.st_mode)):
+    with _explained(f"{path} can't be written"):
+        target, status = _target(path)
+    if _is_stream(target) or (status is not None and not stat.S_ISREG(status.st_mode)):
         return None
     return target
 
 
 def remove(path: Path) -> None:
     """Remove a file that speaks of something older, if it is there."""
-    with _told(f"{path} can't be removed"):
+    with _explained(f"{path} can't be removed"):
         path.unlink(missing_ok=True)
 
 
 def check_folder(folder: Path) -> None:
     """:class:`Malformed` if it is certain that nothing can be written into ``folder``."""
-    with _told(f"the folder {folder} can't be written to"):
+    with _explained(f"the folder {folder} can't be written to"):
         nearest = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
         if not nearest.is_dir():
             raise OSError(0, "File exists" if nearest == folder else "Not a directory")
@@ -95,12 +95,12 @@ def check_folder(folder: Path) -> None:
 def prepare_folder(folder: Path) -> None:
     """Make ``folder`` if it isn't there; :class:`Malformed` if that can't be done."""
     check_folder(folder)
-    with _told(f"the folder {folder} can't be written to"):
+    with _explained(f"the folder {folder} can't be written to"):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _explained(what: str) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
@@ -142,7 +142,6 @@ def _target(path: Path) -> tuple[Path, os.stat_result | None]:
 
 
 def _can_be_replaced(target: Path, status: os.stat_result) -> bool:
-    """Whether a new file in the place of ``target`` can have its owner."""
     own = (status.st_uid, status.st_gid) == (os.geteuid(), os.getegid())
     return (own or os.geteuid() == 0) and os.access(target.parent, os.W_OK | os.X_OK)
 
@@ -291,7 +290,6 @@ def _take_room(file: FileIO, old: int, new: int) -> None:
 
 
 def _pour(file: FileIO, content: bytes) -> None:
-    """Let a file hold this and nothing else."""
     file.seek(0)
     _write_all(file, content)
     file.truncate(len(content))

@@ -47,7 +47,7 @@ class Outputs:
     ) -> None:
         self._by = by
         self._force = force
-        self._inputs = {key for one in inputs for key in _identities(one)}
+        self._inputs = {key for file in inputs for key in _identities(file)}
         self._claimed: dict[object, Path] = {}
         self._in_folders: dict[Path, bool] = {}
         self._records: dict[Path, _Record] = {}
@@ -101,9 +101,10 @@ class Outputs:
     def revise(self, path: Path, old: bytes, new: bytes) -> None:
         """Write a file that was read, if it still holds what was read. It stays the user's."""
 
-        def permit(held: bytes) -> None:
-            if held != old:
-                raise Malformed(f"{path} was changed meanwhile, and is left as it is: run it again")
+        def permit(content: bytes) -> None:
+            if content != old:
+                why = "has changed in the meantime and is left as it is"
+                raise Malformed(f"{path} {why}: run the command again")
 
         outputs.write(path, new, permit)
 
@@ -118,7 +119,7 @@ class Outputs:
         keys = [_folded(key) for key in _identities(path)]
         for key in keys:
             if (other := self._claimed.get(key)) is not None:
-                raise Malformed(f"{other} and {path} would be one file: write one at a time")
+                raise Malformed(f"{other} and {path} would be one file: write them one at a time")
         self._claimed.update(dict.fromkeys(keys, path))
 
     def _check(self, path: Path, by: str) -> None:
@@ -126,25 +127,25 @@ class Outputs:
         if not os.path.lexists(path) or (target := outputs.ordinary(path)) is None:
             return
         if not self._inputs.isdisjoint(_identities(path)):
-            why = "would replace what is read"
-            raise Malformed(f"{path} {why}: choose another -o, or leave it out")
+            why = "is an input and would be overwritten"
+            raise Malformed(f"{path} {why}: choose another -o, or omit it")
         if target.exists():
             self._permit(path, target, by)
 
-    def _permit(self, path: Path, target: Path, by: str, held: bytes | None = None) -> None:
+    def _permit(self, path: Path, target: Path, by: str, content: bytes | None = None) -> None:
         """:class:`Malformed` if what a file holds may not be replaced."""
         if self._force:
             return
-        why = "is there already, and symattn did not write it"
+        why = "already exists and was not written by symattn"
         if makers := self._record(target).makers(target.name):
-            digest = _digest(target.read_bytes() if held is None else held)
+            digest = _digest(target.read_bytes() if content is None else content)
             if (by, digest) in makers:
                 return
             others = [maker for maker, written in makers if written == digest]
             why = "was changed since symattn wrote it"
             if others:
                 why = f"was written by symattn for something else ({others[0]})"
-        raise Malformed(f"{path} {why}: choose another -o, or replace it by --force")
+        raise Malformed(f"{path} {why}: choose another -o, or overwrite it with --force")
 
     def _record(self, target: Path) -> _Record:
         if target.parent not in self._records:
@@ -159,7 +160,7 @@ def check_absent(path: Path) -> None:
 
 
 def _refuse_to_replace(path: Path) -> None:
-    raise Malformed(f"{path} is there already, and is not overwritten")
+    raise Malformed(f"{path} already exists and is not overwritten")
 
 
 class _Record:
@@ -187,7 +188,6 @@ class _Record:
                 file.write((line if self._read else _HEAD + line).encode())
 
     def _refresh(self) -> None:
-        """Read what was added since."""
         with suppress(OSError, UnicodeDecodeError):
             with os.fdopen(os.open(self._path, os.O_RDONLY | _SAFELY), "rb") as file:
                 status = os.fstat(file.fileno())
@@ -219,13 +219,13 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _identities(one: str | Path | int) -> list[object]:
-    """What tells a file from others, however it is spelled; of an open one, its number."""
+def _identities(file: str | Path | int) -> list[object]:
+    """What tells a file from others, however it is spelled; of an open file, its number."""
     keys: list[object] = []
     with suppress(OSError, ValueError):
-        if not isinstance(one, int):
-            keys.append(os.path.realpath(one))
-        status = os.stat(one)  # noqa: PTH116 - of a number too
+        if not isinstance(file, int):
+            keys.append(os.path.realpath(file))
+        status = os.stat(file)  # noqa: PTH116 - of a number too
         keys.append((status.st_dev, status.st_ino))
     return keys
 

@@ -49,11 +49,11 @@ class Limits:
     memory: int = 0
 
 
-class Asker(Protocol):
-    """Who asked for the work."""
+class Asker:
+    """Who asked for the work; ``stage`` tells how far it is: ``reading``, ``computing``, ..."""
 
-    def stage(self, what: str) -> None:
-        """Tell how far the work is: ``reading``, ``computing``, ..."""
+    def __init__(self, stage: Callable[[str], object]) -> None:
+        self.stage = stage
 
 
 class Watcher(Protocol):
@@ -85,11 +85,6 @@ class Crashed(Exception):
         self.why = why
         self.trace = trace
         super().__init__(why, trace)
-
-    @classmethod
-    def by(cls, error: Exception) -> Crashed:
-        """The end of work by that exception, which is being handled."""
-        return cls(unforeseen(error), traceback.format_exc())
 
 
 # -- the side that asks ------------------------------------------------------------------
@@ -184,8 +179,6 @@ class _Team:
 
 
 class _Worker:
-    """A worker, seen from the process that asks."""
-
     def __init__(self, limits: Limits, tidy: bool, known: list[_Worker]) -> None:
         self.jobs = 0
         name = f"symattn-{secrets.token_hex(8)}"
@@ -237,17 +230,14 @@ def _clear(folder: Path) -> None:
 # -- the worker's side -------------------------------------------------------------------
 
 
-class Client:
-    """The process that asked, seen from the worker; an :class:`Asker`."""
+class Client(Asker):
+    """The process that asked, seen from the worker."""
 
     def __init__(self, connection: Connection, folder: str) -> None:
+        super().__init__(lambda what: connection.send(("stage", what)))
         self._connection = connection
         #: For temporary files; not there yet, and removed when the worker ends.
         self.folder = Path(folder)
-
-    def stage(self, what: str) -> None:
-        """Tell how far the work is."""
-        self._connection.send(("stage", what))
 
     def read(self, stream: IO[bytes]) -> bytes:
         """All that a program says that this worker has started.
@@ -301,13 +291,12 @@ def serve() -> None:
 
 
 def _answer(connection: Connection, client: Client, seconds: float) -> None:
-    """Do the next job; whatever says that there was no memory is a MemoryError."""
     try:
         # What the work needs is loaded with it.
         work, arguments = connection.recv()
         # The system's own clock ends native code too.
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        answer = _done(work, client, arguments)
+        answer = done(work, client, arguments)
         signal.setitimer(signal.ITIMER_REAL, 0)
         connection.send(("ended", answer))
     except Exception as error:
@@ -316,9 +305,10 @@ def _answer(connection: Connection, client: Client, seconds: float) -> None:
         raise
 
 
-def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) -> Any:
+def done(work: Callable[..., Any], asker: Asker, arguments: tuple[Any, ...]) -> Any:
+    """What work gives, or the exception it ends with; raises what says that memory lacks."""
     try:
-        return work(client, *arguments)
+        return work(asker, *arguments)
     except (SymattnError, RecursionError) as error:
         # Not what it came from: only plain data goes to the other side.
         return error.with_traceback(None)
@@ -327,7 +317,7 @@ def _done(work: Callable[..., Any], client: Client, arguments: tuple[Any, ...]) 
             raise
         if isinstance(error, OSError):
             return OSError(error.errno, error.strerror or str(error))
-        return Crashed.by(error)
+        return Crashed(unforeseen(error), traceback.format_exc())
 
 
 def _limit_memory(most: int) -> None:

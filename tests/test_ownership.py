@@ -67,15 +67,15 @@ def test_what_is_saved_at_the_last_moment(tmp_path: Path, monkeypatch: pytest.Mo
         return named(target)
 
     monkeypatch.setattr(outputs, "_temporary", saving)
-    with pytest.raises(Malformed, match="is there already, and is not overwritten"):
+    with pytest.raises(Malformed, match="already exists and is not overwritten"):
         Outputs("new").create(path, b"ours")
     assert path.read_bytes() == b"saved meanwhile"
     path.write_bytes(b"read")
-    with pytest.raises(Malformed, match="was changed meanwhile, and is left as it is"):
+    with pytest.raises(Malformed, match="has changed in the meantime and is left as it is"):
         Outputs("audit").revise(path, b"read", b"corrected")
     assert path.read_bytes() == b"saved meanwhile"
     path.unlink()
-    with pytest.raises(Malformed, match="another -o, or replace it by --force"):
+    with pytest.raises(Malformed, match="another -o, or overwrite it with --force"):
         Outputs("sheet").write(path, b"ours")
     assert [one for one in tmp_path.iterdir() if one.name != RECORD] == [path]
 
@@ -137,7 +137,7 @@ def test_a_record_that_is_none(kind: str, tmp_path: Path) -> None:
         record.write_bytes(b"\xff\xfe\n" if kind == "binary" else b"my own list\n")
     before = record.lstat().st_size
     Outputs("sheet").write(tmp_path / "a", b"ours")
-    with pytest.raises(Malformed, match="symattn did not write it"):
+    with pytest.raises(Malformed, match="not written by symattn"):
         Outputs("sheet").write(tmp_path / "a", b"ours again")
     Outputs("sheet", force=True).write(tmp_path / "a", b"ours again")
     assert (record.lstat().st_size, theirs.read_bytes()) == (before, b"theirs")

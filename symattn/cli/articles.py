@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symattn.auditing import coverage, places, reports
-from symattn.cli.cases import shown
+from symattn.cli.cases import styled
 from symattn.cli.columns import paragraph
 from symattn.cli.excerpts import excerpt
 from symattn.errors import short
@@ -62,10 +62,9 @@ def _sums(figures: Sequence[Figure]) -> dict[Span, Figure]:
 def _figure(
     audit: Audit, out: Console, figure: Figure, sums: Mapping[Span, Figure], several: bool
 ) -> None:
-    """A wrong figure: where it stands, its line, and why it is wrong."""
     label = short(figure.label, _LABEL)
     sentence = f"{label} printed {figure.text}, correct {figure.correct}"
-    _told(audit, out, figure, sentence, "bold")
+    _finding(audit, out, figure, sentence, "bold")
     if figure.span:
         _marked(audit, out, figure.span, figure.correct)
     also = sums.get(figure.span) if figure.span else None
@@ -78,16 +77,18 @@ def others(audit: Audit, out: Console, strict: bool) -> None:
     """What is wrong or in doubt besides figures that are refuted."""
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
-            said = f"{statement.verdict}: {statement.claim.holds}{statement.because}"
-            _told(audit, out, statement, said, "red")
+            text = f"{statement.verdict}: {statement.claim.holds}{statement.because}"
+            _finding(audit, out, statement, text, "red")
             if statement.claim.span:
                 _marked(audit, out, statement.claim.span)
     for figure in audit.figures:
         if figure.verdict is Verdict.UNDECIDED:
-            _told(audit, out, figure, f"undecided: {figure.label} printed {figure.text}", "yellow")
+            _finding(
+                audit, out, figure, f"undecided: {figure.label} printed {figure.text}", "yellow"
+            )
     for figure in reports.coarse(audit, everywhere=strict):
         style = "red" if strict else "yellow"
-        _told(audit, out, figure, f"coarse: {reports.coarsely(figure)}", style)
+        _finding(audit, out, figure, f"coarse: {reports.coarsely(figure)}", style)
 
 
 def reading(audit: Audit, out: Console) -> None:
@@ -104,7 +105,7 @@ def reading(audit: Audit, out: Console) -> None:
     paragraph(out, coverage.line(audit), "dim")
 
 
-def _told(audit: Audit, out: Console, judged: Figure | Statement, text: str, style: str) -> None:
+def _finding(audit: Audit, out: Console, judged: Figure | Statement, text: str, style: str) -> None:
     """What is told of a place: ``post.md:41:18: text``."""
     at = places.region(audit.case, judged)
     paragraph(out, f"{places.file_of(audit.case)}:{at}: {text}", style)
@@ -116,10 +117,10 @@ def _marked(audit: Audit, out: Console, span: Span, correct: str = "") -> None:
     article = audit.case.reading.article
     number = f"{article.place(span.start).line:5d} | "
     quote = excerpt(article, span, min(out.width, _WIDEST) - len(number))
-    line = shown(number, style="dim")
+    line = styled(number, style="dim")
     line.append(quote.before).append(quote.marked, style="red").append(quote.behind)
     out.print(line, soft_wrap=True)
-    marks = shown(" " * (len(number) - 2) + "| ", style="dim")
+    marks = styled(" " * (len(number) - 2) + "| ", style="dim")
     marks.append(quote.marks, style="red")
     if correct:
         marks.append(f" {visible(correct)}", style="green")

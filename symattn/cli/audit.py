@@ -13,12 +13,10 @@ import click
 
 from symattn import __version__
 from symattn.cli import cases as case_arguments
-from symattn.cli import fix
-from symattn.cli.cases import Wanted
+from symattn.cli import fix, options
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace, one_document, paced, paper_and_language, writes
-from symattn.cli.pages import FORMS, made_of, page, papers, typeset
-from symattn.errors import EngineFailure, Malformed
+from symattn.cli.pages import FORMS, made_of, page, papers, pdfs
+from symattn.errors import Malformed
 from symattn.escaping import annotation, json_text, log_message, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
@@ -28,27 +26,25 @@ from symattn.workers import Asker
 if TYPE_CHECKING:
     from symattn.auditing.audit import Audit
 
-_FORMATS = ("text", "json", "github", "sarif", "errata", *FORMS)
-
 
 @click.command("audit")
 @case_arguments.argument
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
-@writes(
+@options.form("text", "json", "github", "sarif", "errata", *FORMS)
+@options.writes(
     "FILE",
-    "Write to FILE (- is standard output); for several cases as html, tex or pdf, to a folder.",
+    "Write to FILE (- is standard output), or several cases as html, tex, md or pdf to a folder.",
 )
 @click.option(
     "--strict",
     is_flag=True,
-    help="Also fail on coarse, undecided and unchecked figures, and, in articles, on what is "
-    "open or not read.",
+    help="Also fail on coarse, undecided and unchecked figures, and on what was left open or "
+    "not read in an article.",
 )
 @click.option(
     "--all",
     "unfolded",
     is_flag=True,
-    help="In text, list every carried figure instead of counting them.",
+    help="In the text report, list the carried figures instead of counting them.",
 )
 @click.option(
     "--fix",
@@ -64,8 +60,8 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", *FORMS)
     is_flag=True,
     help="Show what --fix would change, or write it to -o FILE as a patch.",
 )
-@paper_and_language
-@paced
+@options.paper_and_language
+@options.paced(several=True)
 def command(
     cases: tuple[str, ...],
     form: str,
@@ -75,40 +71,39 @@ def command(
     unfolded: bool,
     correct: bool,
     compare: bool,
-    paper: str | None,
-    language: str | None,
-    pace: Pace,
+    settings: dict[str, object],
+    pace: options.Pace,
 ) -> None:
-    """Judge what a document prints: which figure is wrong, what it should be, and why.
+    """Find the wrong figures of a document, and why they are wrong.
 
-    A figure is refuted when the exact value does not round to it. Each refuted
-    figure has a cause: truncated, rounded-inputs, carried (it follows from
-    earlier wrong figures), root (wrong in itself) or last-digit. Slips that
-    explain many of them, and that chance does not, come first; carried figures
-    are counted. A coarse figure holds, but is a whole number where the quantity
-    is not. Exits with 1 if anything is refuted.
+    A figure is refuted when the exact value does not round to it. Each refuted figure has a
+    cause: truncated, rounded-inputs, carried (it follows from earlier wrong figures), root
+    (wrong in itself) or last-digit. The report begins with the mistakes that explain many
+    wrong figures at once, if chance can be ruled out, and only counts carried figures. A
+    coarse figure holds, but is a whole number where the quantity is not. Exits with 1 if
+    anything is refuted.
 
     \b
       symattn audit please-study-man
       symattn audit --format json -o audit.json
-      symattn audit length-4-causal --format pdf      the red-pen sheet
-      symattn audit cat-sat-mat --format errata       a text for the author
-      symattn audit post.md --format html             the article with the red pen in it
-      symattn audit post.md --diff                    what --fix would correct
+      symattn audit length-4-causal --format pdf      a sheet with corrections in red
+      symattn audit cat-sat-mat --format errata       a message to the author
+      symattn audit post.md --format html             the article with corrections in red
+      symattn audit post.md --diff                    what --fix would change
       symattn audit post.md --fix                     correct the article itself
-      symattn audit post.md -o audit.txt --force      whatever audit.txt was
+      symattn audit post.md -o audit.txt --force      overwrite audit.txt
     """
     if correct or compare:
         if form != "text":
-            raise Malformed("--fix and --diff write no report: leave out --format")
+            raise Malformed("--fix and --diff write no report: omit --format")
         if not cases:
-            raise Malformed("--fix and --diff need the names of articles")
+            raise Malformed("--fix and --diff need at least one article")
         settled = (fix.diff if compare else fix.fix)(cases, output, outputs, strict, pace)
         sys.exit(0 if settled else CHECK_FAILED)
     pages, folder = form in FORMS, output or Path("audits")
     single = pages and len(cases) == 1 and output is not None and _is_file(output, form)
     if pages:
-        one_document(output, len(cases), form)
+        options.one_document(output, len(cases), form)
         case_arguments.distinct_files(cases)
     elif output == STANDARD_OUTPUT:
         output = None
@@ -116,10 +111,6 @@ def command(
         outputs.claim_in(folder)
     elif output is not None:
         outputs.claim(output)
-    asked = {"paper": paper, "language": language}
-    settings: dict[str, object] = {
-        name: value for name, value in asked.items() if value is not None
-    }
     audits = case_arguments.of_each(
         cases, pace, _audited, form, output is None, strict, unfolded, settings
     )
@@ -159,76 +150,71 @@ class _Audited(NamedTuple):
 
 def _audited(
     asker: Asker,
-    case: Wanted,
+    case: case_arguments.CaseArgument,
     form: str,
     terminal: bool,
     strict: bool,
     unfolded: bool,
     settings: dict[str, object],
 ) -> _Audited:
-    from symattn.auditing import findings, reports
     from symattn.auditing.audit import audit
 
     with case_arguments.solved(asker, case) as solution:
         asker.stage("checking")
         audited = audit(solution)
-        content: Any
-        if form == "json":
-            content = reports.as_dict(audited)
-        elif form == "github":
-            content = findings.github([audited])
-        elif form == "sarif":
-            content = json.loads(findings.sarif([audited], __version__))
-        elif form == "errata":
-            from symattn.auditing.errata import errata
-
-            content = errata(audited)
-        elif form == "text":
-            from symattn.cli.findings import report
-
-            content = (
-                _plain(audited, strict, unfolded)
-                if not terminal
-                else case_arguments.printed(
-                    partial(report, audited, strict, unfolded), is_asked=True
-                )
-            )
-        elif form == "html" and audited.case.reading is not None:
-            from symattn.printers.source import document
-            from symattn.sheets.marked import page as article_page
-
-            content = document(article_page(audited, **settings))
-        else:
-            from symattn.sheets.redpen import sheet
-
-            marked = sheet(audited, **settings)
-            content = papers(marked) if form == "pdf" else page(marked, form)
+        content = _content(audited, form, terminal, strict, unfolded, settings)
     unread = any(number.status == "unread" for number in audited.numbers)
     doubts = audited.summary["coarse"] or audited.count(Verdict.UNDECIDED)
     left = bool(doubts or audited.unchecked or audited.open or unread)
     return _Audited(audited.case.name, bool(audited.count(Verdict.REFUTED)), left, content)
 
 
-def _plain(audit: Audit, strict: bool, unfolded: bool) -> str:
-    """The text in a file: plain, even where the environment forces colours."""
-    import io
+def _content(
+    audit: Audit,
+    form: str,
+    terminal: bool,
+    strict: bool,
+    unfolded: bool,
+    settings: dict[str, object],
+) -> Any:
+    from symattn.auditing import errata, findings, reports
 
-    from rich.console import Console
+    match form:
+        case "json":
+            return reports.as_dict(audit)
+        case "github":
+            return findings.github([audit])
+        case "sarif":
+            return json.loads(findings.sarif([audit], __version__))
+        case "errata":
+            return errata.errata(audit)
+        case "text":
+            from symattn.cli.findings import report
 
-    from symattn.cli.findings import report
+            show = partial(report, audit, strict, unfolded)
+            if terminal:
+                return case_arguments.printed(show, is_asked=True)
+            return case_arguments.in_file(show)
+        case "html" if audit.case.reading is not None:
+            from symattn.printers.source import document
+            from symattn.sheets import marked
 
-    buffer = io.StringIO()
-    report(audit, strict, unfolded, Console(file=buffer, width=160, color_system=None))
-    return buffer.getvalue()
+            return document(marked.page(audit, **settings))
+    from symattn.sheets.redpen import sheet
+
+    corrected = sheet(audit, **settings)
+    return papers(corrected) if form == "pdf" else page(corrected, form)
 
 
 def _text(contents: list[Any], stopped: Sequence[Malformed], form: str) -> str:
     """One document of what the cases gave, and of those that gave nothing."""
     if form == "json":
-        data = [*contents, *({"case": one.source, "stopped": str(one)} for one in stopped)]
+        data = [*contents, *({"case": error.source, "stopped": str(error)} for error in stopped)]
         return json_text(data[0] if len(data) == 1 else data)
     if form == "sarif":
-        log = contents[0] if contents else _empty_log()
+        from symattn.auditing import findings
+
+        log = contents[0] if contents else json.loads(findings.sarif([], __version__))
         log["runs"][0]["results"] = [
             result for content in contents for result in content["runs"][0]["results"]
         ]
@@ -241,14 +227,8 @@ def _text(contents: list[Any], stopped: Sequence[Malformed], form: str) -> str:
     if form == "text":
         return "".join(contents)
     if form == "github":
-        contents += [f"::error title=stopped::{annotation(str(one))}" for one in stopped]
+        contents += [f"::error title=stopped::{annotation(str(error))}" for error in stopped]
     return "\n".join(content for content in contents if content)
-
-
-def _empty_log() -> Any:
-    from symattn.auditing import findings
-
-    return json.loads(findings.sarif([], __version__))
 
 
 def _is_file(output: Path, form: str) -> bool:
@@ -258,17 +238,14 @@ def _is_file(output: Path, form: str) -> bool:
 
 def _red_pen(outputs: Outputs, paths: list[Path], printed: list[Any], form: str, jobs: int) -> None:
     """Write the pages; without all of their PDFs none."""
-    documents = [made_of(item) if form == "pdf" else item for item in printed]
-    contents = [text.encode() for text in documents]
-    complaints: list[tuple[str, ...]] = [() for _ in documents]
     if form == "pdf":
-        for index, outcome in typeset(documents, [str(path) for path in paths], jobs):
-            if isinstance(outcome, EngineFailure):
-                raise outcome
-            contents[index], complaints[index] = outcome.pdf, outcome.complaints
-    for path, content, messages in zip(paths, contents, complaints, strict=True):
+        documents = pdfs([made_of(item) for item in printed], [str(path) for path in paths], jobs)
+        contents = [(document.pdf, document.complaints) for document in documents]
+    else:
+        contents = [(text.encode(), ()) for text in printed]
+    for path, (content, complaints) in zip(paths, contents, strict=True):
         outputs.write(path, content)
-        for complaint in messages:
+        for complaint in complaints:
             click.echo(visible(f"symattn: {path}: {complaint}"), err=True)
         if path != STANDARD_OUTPUT:
             click.echo(visible(str(path)))

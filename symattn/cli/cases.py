@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
@@ -16,7 +18,7 @@ import click
 from symattn import workers
 from symattn.cli.options import Pace
 from symattn.cli.progress import Progress
-from symattn.errors import Fault, Malformed, SymattnError, Undecided, lacks_memory, reported
+from symattn.errors import Fault, Malformed, Undecided, blamed_on, reported
 from symattn.escaping import visible
 from symattn.workers import Asker, Crashed, Ended, Limits
 
@@ -34,7 +36,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CaseArgument:
     """A case as the command line asks for it: its name or path, and whether its
     file may extend others outside of its folder."""
 
@@ -57,7 +59,7 @@ class Wanted:
 @dataclass(frozen=True)
 class Results(Generic[T]):
     """What the work on the cases gave, in their order; ``stopped`` says which
-    of them were stopped at a limit, or by a fault of symattn's own."""
+    of them were stopped at a limit, or by internal error."""
 
     done: list[T]
     stopped: list[Malformed]
@@ -76,7 +78,7 @@ class Results(Generic[T]):
 def of_each(
     cases: Sequence[str],
     pace: Pace,
-    act: Callable[Concatenate[Asker, Wanted, P], T],
+    act: Callable[Concatenate[Asker, CaseArgument, P], T],
     *arguments: P.args,
     **named: P.kwargs,
 ) -> Results[T]:
@@ -92,27 +94,25 @@ def of_each(
         from symattn.cases import library
 
         cases = library.names()
-    distinct([Wanted(case).label for case in cases])
-    jobs: list[workers.Job] = [
-        (act, (Wanted(case, pace.allow_outside), *arguments, *named.values())) for case in cases
-    ]
+    wanted = [CaseArgument(case, pace.allow_outside) for case in cases]
+    _distinct(case.label for case in wanted)
+    jobs: list[workers.Job] = [(act, (case, *arguments, *named.values())) for case in wanted]
     return of_jobs(cases, jobs, pace)
 
 
 def distinct_files(cases: Sequence[str]) -> None:
     """:class:`Malformed` if the results of two cases would be one file."""
-    distinct([Path(Wanted(case).label).name for case in cases])
+    _distinct(Path(CaseArgument(case).label).name for case in cases)
 
 
-def distinct(names: Sequence[str]) -> None:
-    """:class:`Malformed` if two of these names are the same, as two results would be."""
+def _distinct(names: Iterable[str]) -> None:
     if twice := sorted(name for name, count in Counter(names).items() if count > 1):
-        raise Malformed(f"two cases are called {', '.join(twice)}: name one at a time")
+        raise Malformed(f"two cases are called {', '.join(twice)}: run them one at a time")
 
 
 def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Results[Any]:
     """What jobs of these names give, within limits; see :func:`of_each`."""
-    answers = worked(names, jobs, pace)
+    answers = [*as_they_come(names, jobs, pace)]
     messages, done = [], []
     for name, answer in zip(names, answers, strict=True):
         if (message := failure(answer, name, pace.limits)) is not None:
@@ -124,22 +124,17 @@ def of_jobs(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> Re
     return Results(done, messages)
 
 
-def worked(names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace) -> list[Any]:
-    """What every job gave, or the exception that it ended with; ``names`` are what a
-    terminal is shown of them."""
-    return [*as_they_come(names, jobs, pace)]
-
-
 def as_they_come(
     names: Sequence[str], jobs: Sequence[workers.Job], pace: Pace
 ) -> Generator[Any, None, None]:
-    """Like :func:`worked`, each as soon as all before it are there."""
+    """What every job gave, or the exception that it ended with, each as soon as all before
+    it are there; ``names`` are what a terminal is shown of them."""
     progress = Progress(names)
     waiting: dict[int, Any] = {}
     due = 0
     try:
-        with closing(_worked(jobs, pace, progress)) as made:
-            for index, answer in made:
+        with closing(_worked(jobs, pace, progress)) as answers:
+            for index, answer in answers:
                 waiting[index] = answer
                 while due in waiting:
                     # Whoever gets it may print something.
@@ -164,9 +159,9 @@ def failure(answer: object, name: str, limits: Limits) -> Malformed | None:
     if isinstance(answer, Ended):
         return Malformed(_ended(answer, limits), name)
     if isinstance(answer, Crashed):
-        told, trace = reported(answer.why, answer.trace)
+        message, trace = reported(answer.why, answer.trace)
         click.echo(trace, nl=False, err=True)
-        return Malformed(told, name)
+        return Malformed(message, name)
     if isinstance(answer, Exception):
         raise answer
     return None
@@ -180,29 +175,9 @@ def _worked(
             yield from results
         return
     for index, (act, arguments) in enumerate(jobs):
-        try:
-            answer = act(_Here(progress, index), *arguments)
-        except (Malformed, Undecided, RecursionError) as error:
-            answer = error
-        except (SymattnError, OSError):
-            raise
-        except Exception as error:
-            if lacks_memory(error):
-                raise
-            answer = Crashed.by(error)
+        answer = workers.done(act, Asker(partial(progress.stage, index)), arguments)
         progress.stage(index, "done")
         yield index, answer
-
-
-@dataclass(frozen=True)
-class _Here:
-    """Who asks for work in the command's own process."""
-
-    progress: Progress
-    index: int
-
-    def stage(self, what: str) -> None:
-        self.progress.stage(self.index, what)
 
 
 def _ended(end: Ended, limits: Limits) -> str:
@@ -226,7 +201,7 @@ def _together(messages: Sequence[Malformed]) -> Malformed:
 
 
 @contextmanager
-def solved(asker: Asker, case: Wanted) -> Iterator[Solution]:
+def solved(asker: Asker, case: CaseArgument) -> Iterator[Solution]:
     """The solution of a case; faults found in working with it are told with its file."""
     from symattn.solution.solution import solve
 
@@ -234,13 +209,11 @@ def solved(asker: Asker, case: Wanted) -> Iterator[Solution]:
     read = case.load()
     asker.stage("computing")
     solution = solve(read)
-    try:
+    with blamed_on(read.path):
         yield solution
-    except (Malformed, Undecided) as error:
-        raise Malformed(error.faults, error.source or str(read.path), error.more) from None
 
 
-def shown(text: str, style: str = "") -> Text:
+def styled(text: str, style: str = "") -> Text:
     """Text of a case for a terminal, where it steers nothing."""
     from rich.text import Text
 
@@ -268,6 +241,27 @@ def printed(show: Callable[[Console], None], is_asked: bool = False) -> str:
     with out.capture() as captured:
         show(out)
     return captured.get()
+
+
+def in_file(show: Callable[[Console], None]) -> str:
+    """What ``show`` prints, for a file: plain, even where the environment forces colours."""
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    show(Console(file=buffer, width=160, color_system=None))
+    return buffer.getvalue()
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[Text]]) -> None:
+    """Print columns, of which the first stays whole."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, no_wrap=place == 0)
+    for row in rows:
+        table.add_row(*row)
+    echo(printed(lambda out: out.print(table)))
 
 
 def echo(text: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from symattn.cli.cases import shown
+from rich.cells import cell_len, chop_cells
+from rich.console import Console
+from rich.text import Text
+
+from symattn.cli.cases import styled
 from symattn.escaping import visible
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 #: Blanks inside of brackets part nothing: ``A[0, 2]`` is one word.
 _WORD = re.compile(r"(?:\[[^\[\]]{0,60}\]|\S)+")
@@ -27,8 +28,6 @@ def wrapped(text: str, width: int) -> list[str]:
     >>> wrapped("carries A[0, 2] and more", 12)
     ['carries', 'A[0, 2] and', 'more']
     """
-    from rich.cells import cell_len, chop_cells
-
     width = max(width, _LEAST)
     lines, line = [], ""
     for word in _WORD.findall(text):
@@ -45,25 +44,23 @@ def wrapped(text: str, width: int) -> list[str]:
 
 def heading(out: Console, name: str, title: str) -> None:
     """What is reported on: its name, and its title if it has one."""
-    out.print(*filter(None, (shown(name, style="bold"), shown(title, style="dim"))))
+    out.print(*filter(None, (styled(name, style="bold"), styled(title, style="dim"))))
 
 
 def paragraph(out: Console, text: str, style: str, start: str = "") -> None:
     """Text that hangs from its start."""
     after = " " * (len(start) + (2 if not start.strip() and start else 0))
     for k, line in enumerate(wrapped(visible(text), out.width - len(after))):
-        out.print(shown((after if k else start) + line, style=style), soft_wrap=True)
+        out.print(styled((after if k else start) + line, style=style), soft_wrap=True)
 
 
-class Table:
+@dataclass(frozen=True)
+class Columns:
     """Columns with headings and styles; those on the ``right`` end together there."""
 
-    def __init__(
-        self, headings: Sequence[str], styles: Sequence[str], right: Collection[int]
-    ) -> None:
-        self._headings = headings
-        self._styles = styles
-        self._right = right
+    headings: Sequence[str]
+    styles: Sequence[str]
+    right: Collection[int]
 
     def fitted(
         self, rows: Sequence[Sequence[str]], width: int, left_out: Collection[int], last: int
@@ -92,33 +89,26 @@ class Table:
         return widths
 
     def _natural(self, rows: Sequence[Sequence[str]], left_out: Collection[int]) -> Widths:
-        from rich.cells import cell_len
-
-        every = [self._headings[: len(rows[0])], *rows]
+        every = [self.headings[: len(rows[0])], *rows]
         columns = [k for k in range(len(rows[0])) if k not in left_out]
         return {k: max(cell_len(row[k]) for row in every) for k in columns}
 
     def _longest_word(self, rows: Sequence[Sequence[str]], column: int) -> int:
-        from rich.cells import cell_len
-
-        cells = [self._headings[column], *(row[column] for row in rows)]
+        cells = [self.headings[column], *(row[column] for row in rows)]
         return max(cell_len(word) for cell in cells for word in ("", *_WORD.findall(cell)))
 
     def head(self, out: Console, widths: Widths) -> None:
         """Print the headings."""
-        self._print(out, widths, self._headings, ["dim"] * len(self._headings))
+        self._print(out, widths, self.headings, ["dim"] * len(self.headings))
 
     def row(self, out: Console, widths: Widths, cells: Sequence[str], strong: bool) -> None:
         """Print a row; a ``strong`` one has its plain cells in bold."""
-        styles = [style or "bold" * strong for style in self._styles]
+        styles = [style or "bold" * strong for style in self.styles]
         self._print(out, widths, cells, styles)
 
     def _print(
         self, out: Console, widths: Widths, cells: Sequence[str], styles: Sequence[str]
     ) -> None:
-        from rich.cells import cell_len
-        from rich.text import Text
-
         columns = {k: _indented(cells[k], width) for k, width in widths.items()}
         for place in range(max(map(len, columns.values()))):
             line = Text()
@@ -126,7 +116,7 @@ class Table:
                 cell = lines[place] if place < len(lines) else ""
                 blank = " " * (widths[k] - cell_len(cell))
                 line.append(" " * (_GAP * bool(line)))
-                line.append(blank + cell if k in self._right else cell + blank, styles[k])
+                line.append(blank + cell if k in self.right else cell + blank, styles[k])
             line.rstrip()
             out.print(line, soft_wrap=True)
 

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symattn.cli import cases as case_arguments
-from symattn.cli.cases import Wanted
+from symattn.cli import options
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace, bounded, one_document, writes
 from symattn.cli.pages import FORMS, printed, write
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
 from symattn.limits import BYTES
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
-from symattn.workers import Asker, Limits
+from symattn.workers import Asker
 
 #: The name of what is not in a file.
 STANDARD_INPUT = "-"
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedDerivation:
     """A derivation as a format has it, and whether all of it is proved."""
 
     name: str
@@ -40,52 +39,47 @@ class Judged:
 
 @click.command("derive")
 @click.argument("names", metavar="[NAME|FILE]...", nargs=-1)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", *FORMS, "json"]),
-    help=(
-        "The default is text, or with -o DIR pages, LaTeX, and PDF where TeX or Typst is installed."
-    ),
+@options.form(
+    "text",
+    *FORMS,
+    "json",
+    default=None,
+    what="Text by default; with -o DIR web pages and LaTeX, and PDF where TeX or Typst is "
+    "installed.",
 )
-@writes(
+@options.writes(
     "DIR",
-    (
-        "Where files are written; 'derivations-out' for pages and PDFs by default, - is standard "
-        "output."
-    ),
+    "Output folder; by default 'derivations-out' for web pages and PDFs. - is standard output.",
 )
-@click.option(
-    "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
-)
-@bounded
+@options.strict_pdf
+@options.paced("derivation", outside=False)
 def command(
     names: tuple[str, ...],
     form: str | None,
     output: Path | None,
     outputs: Outputs,
     strict: bool,
-    limits: Limits,
+    pace: options.Pace,
 ) -> None:
-    """Derivations for any size, proved line by line: the bundled ones, and your own.
+    """Show derivations for any size, proved line by line.
 
-    Without a NAME: what there is, and how it was checked. A FILE is a derivation
-    of your own, a text with a definition or a claim on each line or a TOML file;
-    - is standard input. Of each line it is said whether it is proved, holds at
-    concrete sizes only ("checked"), is refuted, by which numbers, or is
-    undecided, and what is missing. Exits with 1 if a line is not proved.
+    Without a NAME, list the bundled derivations and how each was checked. A FILE is a
+    derivation of your own: text with a definition or a claim on each line, or TOML; - is
+    standard input. Each line is reported as proved, checked (it holds at concrete sizes),
+    refuted (with a counterexample) or undecided (with what is missing). Exits with 1 if a
+    line is not proved.
 
     \b
       symattn derive
       symattn derive softmax-jacobian
       symattn derive homework.txt
-      symattn derive -o out                   all of them as pages
+      symattn derive -o out                   all of them as web pages
       symattn derive attention-gradients --format pdf -o out
     """
     if form is None and output in (None, STANDARD_OUTPUT):
         form = "text"
     if form is None or form in FORMS:
-        one_document(output, len(names), form)
+        options.one_document(output, len(names), form)
     elif output == STANDARD_OUTPUT:
         output = None
     listing = not names and form == "text" and output is None
@@ -95,7 +89,6 @@ def command(
         names = library.names()
     if output not in (None, STANDARD_OUTPUT):
         outputs.claim_in(output)
-    pace = Pace(limits)
     data = _typed() if STANDARD_INPUT in names else b""
     asked = "list" if listing else form
     judged = case_arguments.of_each(names, pace, _judged, asked, data)
@@ -108,11 +101,8 @@ def command(
         text = json_text(content[0] if len(content) == 1 else content)
         _emit({"derivations.json": text}, output, outputs)
     elif form == "text":
-        _emit(
-            {f"{derivation.name}.txt": derivation.content + "\n" for derivation in derivations},
-            output,
-            outputs,
-        )
+        texts = {f"{derivation.name}.txt": derivation.content + "\n" for derivation in derivations}
+        _emit(texts, output, outputs)
     else:
         documents = [derivation.content for derivation in derivations]
         if code := write(documents, output or Path("derivations-out"), outputs, form, strict):
@@ -124,13 +114,14 @@ def command(
 
 
 def _typed() -> bytes:
-    """What comes in at standard input, up to what is too long for a file."""
     if sys.stdin is None:
         raise Malformed("standard input is closed: pipe a derivation into it, or name a file")
     return sys.stdin.buffer.read(BYTES.most + 1)
 
 
-def _judged(asker: Asker, wanted: Wanted, form: str | None, data: bytes) -> Judged:
+def _judged(
+    asker: Asker, wanted: case_arguments.CaseArgument, form: str | None, data: bytes
+) -> JudgedDerivation:
     """A derivation as a format has it; ``data`` came in at standard input."""
     from symattn.calculus import library
 
@@ -141,7 +132,7 @@ def _judged(asker: Asker, wanted: Wanted, form: str | None, data: bytes) -> Judg
         raise Malformed(f"standard input has {BYTES.said(len(data))}")
     else:
         derivation = library.judged(Path(STANDARD_INPUT), data)
-    return Judged(derivation.name, derivation.proved, _content(derivation, form))
+    return JudgedDerivation(derivation.name, derivation.proved, _content(derivation, form))
 
 
 def _content(derivation: Derivation, form: str | None) -> Any:
@@ -168,18 +159,13 @@ def _emit(texts: Mapping[str, str], output: Path | None, outputs: Outputs) -> No
             outputs.write(output / name, (text.rstrip("\n") + "\n").encode())
 
 
-def _list(derivations: list[Judged]) -> None:
-    from rich.table import Table
+def _list(derivations: list[JudgedDerivation]) -> None:
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("name", "statement", "checked"):
-        table.add_column(heading, no_wrap=heading == "name")
+    rows = []
     for derivation in derivations:
         statement, summary = derivation.content
-        table.add_row(
-            Text(derivation.name, style="cyan"),
-            Text(statement),
-            Text(summary, style="green" if derivation.proved else "red"),
-        )
-    case_arguments.echo(case_arguments.printed(lambda out: out.print(table)))
+        name = Text(derivation.name, style="cyan")
+        style = "green" if derivation.proved else "red"
+        rows.append((name, Text(statement), Text(summary, style=style)))
+    case_arguments.print_table(("name", "statement", "checked"), rows)

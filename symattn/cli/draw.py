@@ -9,8 +9,6 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, paced, writes
 from symattn.errors import Malformed
 from symattn.escaping import visible
 from symattn.outputs import STANDARD_OUTPUT
@@ -23,23 +21,25 @@ if TYPE_CHECKING:
 
 @click.command("draw")
 @case_arguments.argument
-@writes("DIR|FILE.svg", "Output folder, or a file for a single drawing.", default="drawings")
+@options.writes(
+    "DIR|FILE.svg", "Output folder, or a file for a single drawing.", default="drawings"
+)
 @click.option(
     "--what",
     type=click.Choice(["all", "pattern", "flow", "gradients"]),
     default="all",
     show_default=True,
-    help="The attention pattern; the steps with a heat map each; the same with their "
-    "gradients; or the pattern above the steps with gradients.",
+    help="pattern: the attention pattern; flow: the steps, each with a heat map; gradients: "
+    "the same with gradients; all: the pattern above the steps and gradients.",
 )
 @click.option(
     "--places",
     type=int,
-    help="Decimal places of the figures; by default enough for two digits of the largest "
-    "figure of each matrix.",
+    help="Decimal places; by default enough for two significant digits of the largest entry "
+    "of each matrix.",
 )
-@options.language("The language of the drawing, by default that of its sheets")
-@paced
+@options.language("Language (by default that of the sheets)")
+@options.paced(several=True)
 def command(
     cases: tuple[str, ...],
     output: Path,
@@ -47,13 +47,13 @@ def command(
     what: What,
     places: int | None,
     language: str | None,
-    pace: Pace,
+    pace: options.Pace,
 ) -> None:
-    """Draw the attention pattern and the flow of cases as SVG: DIR/CASE.svg.
+    """Draw attention pattern and data flow as SVG: DIR/CASE.svg.
 
-    A drawing is one file that loads nothing: for browsers, pages, slides and
-    Inkscape, in light and dark. Blue is positive and red negative, masked
-    entries are hatched; arrows in red are gradients on their way back.
+    Each drawing is a self-contained file for browsers, web pages, slides and Inkscape, in
+    light and dark mode. Blue is positive, red negative; masked entries are hatched; red
+    arrows are gradients flowing back.
 
     \b
       symattn draw                                  all bundled walkthroughs
@@ -63,13 +63,13 @@ def command(
     """
     is_file = output == STANDARD_OUTPUT or output.suffix == ".svg"
     if is_file and len(cases) != 1:
-        raise Malformed("-o - and -o FILE.svg are for one drawing: name one CASE")
+        raise Malformed("-o - and -o FILE.svg take a single drawing: name one CASE")
     if is_file:
         outputs.claim(output)
     else:
         outputs.claim_in(output)
     case_arguments.distinct_files(cases)
-    drawings = case_arguments.of_each(cases, pace, _made, what, places, language)
+    drawings = case_arguments.of_each(cases, pace, _drawing, what, places, language)
     if not drawings.done:
         drawings.tell()
     if is_file:
@@ -84,10 +84,13 @@ def command(
     drawings.tell()
 
 
-def _made(
-    asker: Asker, case: Wanted, what: What, places: int | None, language: str | None
+def _drawing(
+    asker: Asker,
+    case: case_arguments.CaseArgument,
+    what: What,
+    places: int | None,
+    language: str | None,
 ) -> tuple[str, str]:
-    """The case's name and its drawing."""
     from symattn.drawing.picture import draw
 
     with case_arguments.solved(asker, case) as solution:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.cells import cell_len
+
 from symattn.escaping import visible
 
 if TYPE_CHECKING:
@@ -26,8 +28,6 @@ class Excerpt(NamedTuple):
     @property
     def marks(self) -> str:
         """Carets below what is spoken of, one at least."""
-        from rich.cells import cell_len
-
         return " " * cell_len(self.before) + "^" * max(cell_len(self.marked), 1)
 
 
@@ -56,7 +56,7 @@ def excerpt(article: Article, span: Span, width: int) -> Excerpt:
     rest = room - _cells(shown_marked)
     if len(left) <= room:
         left = left.lstrip()
-    behind = _fitted(right, rest - min(_cells(map(_shown, left)), rest // 2))
+    behind = _fitted(right, rest - min(_cells(map(_displayed, left)), rest // 2))
     before = _fitted(reversed(left), rest - _cells(behind))
     return Excerpt("".join(reversed(before)), "".join(shown_marked), "".join(behind))
 
@@ -71,19 +71,17 @@ def _after_end(text: str) -> str:
     return text[max(map(text.rfind, _ENDS)) + 1 :]
 
 
-def _shown(character: str) -> str:
+def _displayed(character: str) -> str:
     return " " if character == "\t" else visible(character)
 
 
 def _fitted(text: Iterable[str], room: int) -> list[str]:
     """The characters as they are shown, as many as there is room for; one cell of that is
     kept for the ellipsis where some are left out."""
-    from rich.cells import cell_len
-
     pieces: list[str] = []
     used = 0
     for character in text:
-        piece = _shown(character)
+        piece = _displayed(character)
         used += cell_len(piece)
         if used > room:
             while pieces and _cells(pieces) >= room:
@@ -94,6 +92,4 @@ def _fitted(text: Iterable[str], room: int) -> list[str]:
 
 
 def _cells(pieces: Iterable[str]) -> int:
-    from rich.cells import cell_len
-
     return sum(map(cell_len, pieces))

@@ -11,12 +11,10 @@ import click
 
 from symattn.cases.asked import LEVELS, MOST_PLACES
 from symattn.cli import cases as case_arguments
-from symattn.cli import quiz
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, one_document, paced, paper_and_language, writes
-from symattn.cli.pages import FORMS, Printed, printed, write
+from symattn.cli import options, quiz
+from symattn.cli.pages import FORMS, PrintedSheet, printed, write
 from symattn.cli.quiz import QUIZZES
-from symattn.errors import Malformed
+from symattn.errors import Malformed, blamed_on
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.workers import Asker, Job
@@ -26,19 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the command line asks for: the case as it is, or so many ``versions`` of it."""
-
-    level: str
-    places: int | None
-    versions: int | None
-    seed: int
-    largest: int
-    ties: bool
-
-
-@dataclass(frozen=True)
-class Made:
+class ExerciseVersions:
     """The key of all versions and whose it is, that of each with its name, and what is said
     of their sheets."""
 
@@ -50,18 +36,16 @@ class Made:
 
 @click.command("exercise")
 @click.argument("case", metavar="CASE")
-@writes(
-    "DIR", "The folder of the exercise; another exercise needs another folder.", default="exercises"
+@options.writes(
+    "DIR", "Output folder; each exercise needs a folder of its own.", default="exercises"
 )
 @click.option(
     "--level",
     type=click.Choice(LEVELS),
-    help="Every step; the same with a mask; gradients as well; or proofs for any size. By "
-    "default what the file says, else forward.",
+    help="forward: every step; masked: the same with a mask; backward: gradients too; proof: "
+    "proofs for any size. By default what the file says, else forward.",
 )
-@click.option(
-    "--solutions", is_flag=True, help=("Also write the solutions, with the usual mistakes.")
-)
+@click.option("--solutions", is_flag=True, help="Also write the solutions, with common mistakes.")
 @click.option(
     "--versions",
     type=click.IntRange(1, 999),
@@ -73,14 +57,14 @@ class Made:
     type=click.IntRange(0, (1 << 64) - 1),
     default=0,
     show_default=True,
-    help="Seed of the numbers; the same seed gives the same numbers on every machine.",
+    help="Random seed; the same seed gives the same numbers on every machine.",
 )
 @click.option(
     "--largest",
     type=click.IntRange(1, 99),
     default=3,
     show_default=True,
-    help="The largest number to use.",
+    help="Largest number to draw.",
 )
 @click.option("--ties", is_flag=True, help="Allow equal scores in a row.")
 @click.option(
@@ -88,31 +72,27 @@ class Made:
     type=click.IntRange(0, MOST_PLACES),
     help="Decimal places of the answers; by default those of the file, else 4.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice([*FORMS, *QUIZZES]),
+@options.form(
+    *FORMS,
+    *QUIZZES,
     default="html",
-    show_default=True,
-    help="Pages for the browser, LaTeX, or LaTeX and PDF; or Moodle questions, with a blank "
+    what="Web pages, LaTeX, Markdown, or LaTeX and PDF; or questions for Moodle, with a blank "
     "for every figure or of type STACK.",
 )
-@paper_and_language
+@options.paper_and_language
 @click.option(
     "--header",
     metavar="TEXT|FILE",
-    help="Lines above each question, such as the course and the date: text, or a .txt file.",
+    help="Text above each question, such as the course and the date, or a .txt file with it.",
 )
 @click.option(
     "--logo",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="An image above each question: png or svg for pages, png or pdf for LaTeX.",
+    help="Image above each question: png or svg for web pages, png or pdf for LaTeX.",
 )
-@click.option(
-    "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
-)
-@paced
+@options.strict_pdf
+@options.paced(several=True)
 def command(
     case: str,
     output: Path,
@@ -125,21 +105,19 @@ def command(
     ties: bool,
     places: int | None,
     form: str,
-    paper: str | None,
-    language: str | None,
+    settings: dict[str, Any],
     header: str | None,
     logo: Path | None,
     strict: bool,
-    pace: Pace,
+    pace: options.Pace,
 ) -> None:
-    """Make an exercise of a walkthrough: questions with blanks, and the key to mark them by.
+    """Make an exercise: questions with blanks, and an answer key.
 
-    What is asked for, and for how many points, is said in the [exercise] table of
-    the file; without one it is every step that computes something. --versions
-    draws other numbers for each student: small whole ones, without ties, with
-    weights that are neither 0.0000 nor alike, and such that every usual mistake
-    shows. DIR/key.toml has the numbers and right answers of all versions, and DIR/index.html
-    lists the pages.
+    The [exercise] table of the file says what is asked for and for how many points; without
+    one, every step that computes something is asked for. --versions draws different numbers
+    for each student: small integers, without ties, with weights that are neither close to 0
+    nor nearly equal, such that every common mistake shows. DIR/key.toml has the numbers and
+    right answers of all versions, and DIR/index.html lists the web pages.
 
     \b
       symattn exercise cat-sat-mat                    DIR/cat-sat-mat.html
@@ -154,22 +132,23 @@ def command(
     is_one = form in QUIZZES or (not solutions and versions in (None, 1))
     from symattn.exercises.key import FILE
 
-    one_document(output, 1 if is_one else 2, form)
+    options.one_document(output, 1 if is_one else 2, form)
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output)
-    asked = Asked(level or "", places, versions, seed, largest, ties)
-    chosen: dict[str, Any] = {"paper": paper, "language": language}
     if header is not None or logo is not None:
         if form in QUIZZES:
-            raise Malformed(
-                "--header and --logo are for pages and documents, not for Moodle questions"
-            )
+            raise Malformed("--header and --logo are not for Moodle questions")
         from symattn.exercises.letterhead import read_header, read_logo
 
-        chosen["header"] = read_header(header) if header is not None else None
-        chosen["logo"] = read_logo(logo, form) if logo is not None else None
-    (exercise,) = case_arguments.of_each([case], pace, _made, asked).whole()
-    settings = {**exercise.settings, **{name: x for name, x in chosen.items() if x is not None}}
+        if header is not None:
+            settings["header"] = read_header(header)
+        if logo is not None:
+            settings["logo"] = read_logo(logo, form)
+    results = case_arguments.of_each(
+        [case], pace, _versions, level or "", places, versions, seed, largest, ties
+    )
+    (exercise,) = results.whole()
+    settings = exercise.settings | settings
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output, [FILE], exercise.of)
     if form in QUIZZES:
@@ -190,45 +169,48 @@ def command(
     sys.exit(code)
 
 
-def _write_key(exercise: Made, output: Path, outputs: Outputs) -> None:
+def _write_key(exercise: ExerciseVersions, output: Path, outputs: Outputs) -> None:
     if output != STANDARD_OUTPUT:
         from symattn.exercises.key import FILE
 
         outputs.write(output / FILE, exercise.key.encode(), exercise.of)
-        click.echo(f"the key: {output / FILE}")
+        click.echo(f"answer key: {output / FILE}")
 
 
-def _made(asker: Asker, case: Wanted, asked: Asked) -> Made:
-    """The versions of a case as an exercise, as their keys."""
+def _versions(
+    asker: Asker,
+    case: case_arguments.CaseArgument,
+    level: str,
+    places: int | None,
+    versions: int | None,
+    seed: int,
+    largest: int,
+    ties: bool,
+) -> ExerciseVersions:
     from symattn.exercises.exercise import exercise
     from symattn.exercises.key import key
-    from symattn.exercises.variants import Wanted as Numbers
-    from symattn.exercises.variants import variants
+    from symattn.exercises.variants import NumberRange, variants
 
     asker.stage("reading")
     read = case.load()
     exercises: list[Exercise] = []
-    try:
-        if asked.versions is None:
-            exercises.append(exercise(read, asked.level, asked.places))
+    with blamed_on(read.path):
+        if versions is None:
+            exercises.append(exercise(read, level, places))
         else:
-            numbers = Numbers(asked.largest, asked.ties)
             for variant in variants(
-                read, asked.versions, asked.seed, asked.level, asked.places, numbers
+                read, versions, seed, level, places, NumberRange(largest, ties)
             ):
                 exercises.append(variant)
-                asker.stage(f"searching, {len(exercises)} of {asked.versions} found")
+                asker.stage(f"searching, {len(exercises)} of {versions} found")
         text = key(exercises)
-    except Malformed as error:
-        raise Malformed(error.faults, error.source or str(read.path), error.more) from None
-    versions = tuple((variant.name, key([variant])) for variant in exercises)
-    return Made(text, f"exercise {read.name}", versions, dict(read.sheet))
+    keys = tuple((variant.name, key([variant])) for variant in exercises)
+    return ExerciseVersions(text, f"exercise {read.name}", keys, dict(read.sheet))
 
 
 def _documents(
     asker: Asker, text: str, settings: dict[str, Any], form: str, solutions: bool
-) -> list[Printed]:
-    """The documents of one version: its question, and its solution."""
+) -> list[PrintedSheet]:
     from symattn.exercises import questions
     from symattn.exercises.key import FILE, read
     from symattn.exercises.slips import catalogue

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symattn.auditing import coverage, reports
 from symattn.auditing.places import file_of
 from symattn.cli import articles
-from symattn.cli.columns import Table, heading, paragraph
+from symattn.cli.columns import Columns, heading, paragraph
 from symattn.escaping import visible
 from symattn.verdicts import Verdict
 
@@ -28,10 +28,9 @@ _REASONS = 40
 
 
 class _Row(NamedTuple):
-    """A figure: its cells without the reason, that, and what stands below."""
+    """A figure: its cells, the last of which is the reason, and what stands below."""
 
     cells: tuple[str, ...]
-    why: str
     below: str
     is_root: bool
 
@@ -39,12 +38,11 @@ class _Row(NamedTuple):
 def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
     """Print an audit; ``unfolded`` with every carried figure, not only how many there are."""
     refuted = audit.count(Verdict.REFUTED)
-    if audit.case.reading:
-        title = audit.case.reading.article.title
-        name = file_of(audit.case)
+    reading = audit.case.reading
+    if reading:
+        heading(out, file_of(audit.case), reading.article.title)
     else:
-        name, title = audit.case.name, audit.case.title
-    heading(out, name, title)
+        heading(out, audit.case.name, audit.case.title)
     paragraph(out, reports.summary_line(audit), "red" if refuted else "green")
     if audit.habit:
         paragraph(out, audit.habit, "yellow")
@@ -56,8 +54,7 @@ def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
             paragraph(out, rivals, "", "   ")
     if audit.causes:
         out.print()
-    is_article = audit.case.reading is not None
-    if is_article:
+    if reading:
         articles.figures(audit, out, unfolded)
         articles.others(audit, out, strict)
     else:
@@ -66,13 +63,12 @@ def report(audit: Audit, strict: bool, unfolded: bool, out: Console) -> None:
     _counts(audit, out, strict)
     for item in audit.unchecked:
         paragraph(out, f"not checked, {item.where}: {item.what} ({item.reason})", "dim", "  ")
-    if is_article:
+    if reading:
         articles.reading(audit, out)
     out.print()
 
 
 def _others(audit: Audit, out: Console, strict: bool) -> None:
-    """Statements that do not hold, and coarse figures."""
     for statement in audit.statements:
         if statement.verdict is not Verdict.HOLDS:
             text = f"{statement.verdict}, {statement.claim.where}: {statement.claim.holds}"
@@ -83,7 +79,6 @@ def _others(audit: Audit, out: Console, strict: bool) -> None:
 
 
 def _counts(audit: Audit, out: Console, strict: bool) -> None:
-    """How many figures say less than they seem to."""
     coarse = reports.coarse(audit, everywhere=strict)
     if more := audit.summary["coarse"] - len(coarse):
         others = f"{more} more" if coarse else str(more)
@@ -114,21 +109,14 @@ def _figures(audit: Audit, out: Console, unfolded: bool) -> None:
     if not rows:
         return
     cells = [row.cells for row in rows]
-    reasons = [row.why for row in rows]
-    table = Table(_HEADINGS, _STYLES, _RIGHT)
-    for left_out in ((), (4,)):
-        if beside := table.fitted(
-            [(*row, why) for row, why in zip(cells, reasons, strict=True)],
-            out.width,
-            left_out,
-            _REASONS,
-        ):
-            break
+    table = Columns(_HEADINGS, _STYLES, _RIGHT)
+    fits = (table.fitted(cells, out.width, left_out, _REASONS) for left_out in ((), (4,)))
+    beside = next(filter(None, fits), None)
     widths = beside or table.shrunk(cells, out.width, (4, 5))
     table.head(out, widths)
     for row in rows:
-        table.row(out, widths, (*row.cells, row.why), row.is_root)
-        below = row.below if beside else "; ".join(filter(None, (row.why, row.below)))
+        table.row(out, widths, row.cells, row.is_root)
+        below = row.below if beside else "; ".join(filter(None, (row.cells[-1], row.below)))
         if below:
             paragraph(out, below, "" if row.is_root else "dim", "    ")
 
@@ -137,7 +125,6 @@ def _row(audit: Audit, figure: Figure, below: str, several: bool) -> _Row:
     is_root = figure.cause != "carried"
     exact = figure.exact if len(figure.exact) <= _CLOSED else ""
     where = figure.claim.where if is_root else f"  {figure.claim.where}"
-    cells = (where, figure.label, figure.text, figure.correct, exact)
-    return _Row(
-        tuple(map(visible, cells)), visible(reports.caused(audit, figure, several)), below, is_root
-    )
+    why = reports.caused(audit, figure, several)
+    cells = (where, figure.label, figure.text, figure.correct, exact, why)
+    return _Row(tuple(map(visible, cells)), below, is_root)

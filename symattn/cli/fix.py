@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from symattn.cli import cases as case_arguments
-from symattn.cli.cases import Wanted
 from symattn.cli.options import Pace
 from symattn.cli.patch import patch
 from symattn.errors import Malformed
@@ -100,7 +99,7 @@ def diff(
     )
 
 
-def _fixed(asker: Asker, case: Wanted) -> _Fixed:
+def _fixed(asker: Asker, case: case_arguments.CaseArgument) -> _Fixed:
     from symattn.auditing.audit import Audit, audit
     from symattn.auditing.fixing import fixed
     from symattn.cases import library
@@ -130,8 +129,8 @@ def _fixed(asker: Asker, case: Wanted) -> _Fixed:
         result.text,
         [f"{_of(article, figure)} -> {figure.correct}" for figure in result.fixes],
         [
-            f"{_of(article, *ones)} left: {why}"
-            for why, ones in groupby(result.left, key=lambda figure: figure.why)
+            f"{_of(article, *figures)} left: {why}"
+            for why, figures in groupby(result.left, key=lambda figure: figure.why)
         ],
         len(result.left),
         reading.assumptions,
@@ -168,14 +167,12 @@ def _tell(result: _Fixed, what: str, to_errors: bool) -> None:
 
 
 def _show(result: _Fixed, out: Console) -> None:
-    """The changes of a file on a terminal."""
     for line in patch(result.path, result.old, result.new):
         style = next((style for start, style in _STYLES.items() if line.startswith(start)), "")
-        out.print(case_arguments.shown(line.rstrip("\n"), style), soft_wrap=True)
+        out.print(case_arguments.styled(line.rstrip("\n"), style), soft_wrap=True)
 
 
 def _patch(result: _Fixed) -> bytes:
-    """The changes of a file as a patch."""
     return b"".join(_encoded(result, patch(result.path, result.old, result.new)))
 
 

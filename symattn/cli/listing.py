@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import click
 
-from symattn.cli.cases import echo, printed, shown
+from symattn.cli import options
+from symattn.cli.cases import print_table, styled
 from symattn.escaping import json_text
 
 
 @click.command("list")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@options.form("text", "json")
 def command(form: str) -> None:
-    """The bundled walkthroughs: name, tokens and steps."""
+    """List the bundled walkthroughs."""
     from symattn.cases import library
 
     cases = [library.load(name) for name in library.names()]
     if form == "json":
-        rows = [
+        entries = [
             {
                 "case": case.name,
                 "title": case.title,
@@ -27,19 +28,16 @@ def command(form: str) -> None:
             }
             for case in cases
         ]
-        click.echo(json_text(rows))
+        click.echo(json_text(entries))
         return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("case", "title", "tokens", "steps"):
-        table.add_column(heading, no_wrap=heading == "case")
-    for case in cases:
-        table.add_row(
-            shown(case.name, style="cyan"),
-            shown(case.title),
-            shown(" ".join(case.tokens)),
+    rows = (
+        (
+            styled(case.name, style="cyan"),
+            styled(case.title),
+            styled(" ".join(case.tokens)),
             # Steps of several heads once, as they are written.
-            shown(", ".join(dict.fromkeys(case.origins.get(name, name) for name in case.steps))),
+            styled(", ".join(dict.fromkeys(case.origins.get(name, name) for name in case.steps))),
         )
-    echo(printed(lambda out: out.print(table)))
+        for case in cases
+    )
+    print_table(("case", "title", "tokens", "steps"), rows)

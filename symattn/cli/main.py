@@ -42,7 +42,7 @@ _COMMANDS: Mapping[str, str] = {
 
 
 class _NoReader(Exception):
-    """Nobody reads what is printed any more."""
+    """Nobody reads what is printed any more: click would end as if a check had failed."""
 
 
 @contextmanager
@@ -50,7 +50,6 @@ def _read() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # Click would end with the exit code of a failed check.
         raise _NoReader from None
 
 
@@ -86,30 +85,30 @@ class _Lazy(click.Group):
 @click.group(
     cls=_Lazy,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
-    epilog="Exit codes: 0 fine, 1 a check failed, 2 bad usage or input.",
+    epilog="Exit codes: 0 success, 1 a check failed, 2 wrong usage or input.",
 )
 @click.version_option(__version__, prog_name="symattn")
 def _group() -> None:
     """Compute attention exactly and show the work.
 
-    A CASE is an article (.md, .ipynb, .tex, .html, .pdf, .txt), a walkthrough file (.toml),
-    or the name of a bundled walkthrough (symattn list); without one, commands take
-    all bundled walkthroughs.
+    A CASE is an article (.md, .ipynb, .tex, .html, .pdf, .txt), a walkthrough file (.toml)
+    or the name of a bundled walkthrough (symattn list). Commands that take several cases
+    take all bundled walkthroughs if none is given.
 
     \b
       symattn audit post.md                   which figures of an article are wrong, and why
       symattn read post.md                    how an article is understood, line by line
       symattn sheet cat-sat-mat               a worked-solution sheet
-      symattn draw cat-sat-mat                its pattern and flow as a picture
-      symattn show cat-sat-mat A              closed forms and certain digits
+      symattn draw cat-sat-mat                its attention pattern and data flow as a picture
+      symattn show cat-sat-mat A              closed forms and correctly rounded decimals
       symattn show cat-sat-mat dL/dV --at 0,1
-      symattn verify                          every figure against NumPy
+      symattn verify                          every figure checked against NumPy and SymPy
       symattn audit please-study-man          which printed figures are wrong, and why
       symattn derive softmax-jacobian         a derivation for any size, line by line
-      symattn exercise cat-sat-mat --versions 9    questions, solutions and a key
-      symattn mark answers.csv --key key.toml      what students answered, with points
+      symattn exercise cat-sat-mat --versions 9    questions and an answer key
+      symattn mark answers.csv --key key.toml      students' answers marked, with points
       symattn new post.toml                   a walkthrough file to start from
-      symattn vectors --suite quick -o DIR    inputs and certain results, to test kernels
+      symattn vectors --suite quick -o DIR    inputs and correct results, to test kernels
     """
 
 
@@ -131,7 +130,7 @@ def _run() -> int:
         return 128 + signal.SIGPIPE
     except OSError as error:
         reason = visible(str(error.strerror or error))
-        return _told(f"the output can't be written: {reason}")
+        return _fail(f"the output can't be written: {reason}")
     return code
 
 
@@ -144,20 +143,20 @@ def _command() -> int:
     except SystemExit as error:
         return int(error.code or 0)
     except SymattnError as error:
-        return _told(str(error), CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)
+        return _fail(str(error), CHECK_FAILED if isinstance(error, Refuted) else BAD_INPUT)
     except RecursionError:
-        return _told("the input is nested too deeply to be computed")
+        return _fail("the input is nested too deeply to be computed")
     except (_NoReader, OSError):
         raise
     except Exception as error:
         if lacks_memory(error):
-            return _told("the input needs more memory than is available")
-        told, trace = reported(unforeseen(error), traceback.format_exc())
+            return _fail("the input needs more memory than is available")
+        message, trace = reported(unforeseen(error), traceback.format_exc())
         click.echo(trace, nl=False, err=True)
-        return _told(told)
+        return _fail(message)
 
 
-def _told(message: str, code: int = BAD_INPUT) -> int:
+def _fail(message: str, code: int = BAD_INPUT) -> int:
     with _read():
         click.echo(f"symattn: {message}", err=True)
     return code

@@ -13,14 +13,13 @@ import click
 
 from symattn.cli import cases as case_arguments
 from symattn.cli import options
-from symattn.cli.options import Pace, at_once, bounded, writes
 from symattn.cli.pages import page
 from symattn.endings import undone
 from symattn.errors import Fault, Faults, Malformed
 from symattn.escaping import json_text, visible
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
-from symattn.workers import Asker, Job, Limits
+from symattn.workers import Asker, Job
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from symattn.exercises.marking.judging import Examiner
     from symattn.exercises.marking.points import Scheme
     from symattn.exercises.marking.scripts import Script
-    from symattn.exercises.marking.tables import Row
+    from symattn.exercises.marking.tables import GradebookRow
 
 
 @click.command("mark")
@@ -38,25 +37,19 @@ if TYPE_CHECKING:
     "--key",
     type=click.Path(path_type=Path),
     metavar="KEY",
-    help="The key that symattn exercise wrote; by default key.toml beside the answers.",
+    help="The key written by symattn exercise; by default key.toml beside the answers.",
 )
 @click.option(
     "--begin",
     is_flag=True,
-    help="Create ANSWERS, an empty table with a column for each blank.",
+    help="Create ANSWERS as an empty table with a column for each blank.",
 )
-@writes("DIR", "Write each student's feedback as a page and as text to DIR, with marks.csv.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "csv", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of the table on standard output.",
+@options.writes(
+    "DIR", "Write each student's feedback to DIR as a web page and as text, and marks.csv."
 )
-@options.language("The language of the feedback", "en")
-@bounded
-@at_once("students")
+@options.form("text", "csv", "json", what="Format of the table on standard output.")
+@options.language("Language of the feedback", "en")
+@options.paced("student", several=True, outside=False)
 def command(
     answers: Path,
     key: Path | None,
@@ -65,17 +58,16 @@ def command(
     outputs: Outputs,
     form: str,
     language: str,
-    limits: Limits,
-    jobs: int,
+    pace: options.Pace,
 ) -> None:
-    """Mark what students answered, with points for what follows from an earlier slip.
+    """Mark students' answers, with credit for follow-through.
 
-    An answer is right (correctly rounded, or within a unit of its last place),
-    rounded too early, follows (what comes of the student's own earlier answers,
-    computed again), a slip that can be named, or wrong. A slip costs points once.
+    An answer is right (within a unit of its last place), early (rounded too early), follows
+    (it agrees with the student's own earlier answers), slip (the mistake can be named) or
+    wrong. A mistake costs points only once.
 
-    ANSWERS is a table with one answer in a row, rows and columns counted from 0,
-    or one student in a row and a column for each blank:
+    ANSWERS is a table with one answer per row, rows and columns counted from 0, or with one
+    student per row and a column for each blank:
 
     \b
       student,version,quantity,row,column,answer
@@ -85,11 +77,11 @@ def command(
       Ada;3;1;0,7071
 
     or a .toml or .json file: [answers.Ada] with version = 3, S = [["1", "0.7071"]].
-    Fractions, closed forms such as 1/(1 + exp(1)), and -inf are answers too. What
-    cannot be read is told with its place, and costs nobody else anything.
+    Fractions, closed forms such as 1/(1 + exp(1)), and -inf are accepted. What cannot be
+    read is reported with its place; everything else is marked all the same.
 
-    What an answer gets that is not right is in the key's [scheme]; by default
-    early = "3/4", follows = 1, slip = "1/2", wrong = 0 of its points.
+    The [scheme] of the key says what share of its points an answer gets that is not right;
+    by default early = "3/4", follows = 1, slip = "1/2", wrong = 0.
 
     \b
       symattn mark answers.csv --key exercise/key.toml --begin
@@ -102,13 +94,13 @@ def command(
     from symattn.exercises.marking.reading import read_answers, scheme_of
 
     if output == STANDARD_OUTPUT:
-        raise Malformed("-o is a folder here; the table goes to standard output without it")
+        raise Malformed("-o takes a folder here; without it the table goes to standard output")
     if output is not None:
         outputs.claim_in(output, [tables.FILE])
     key = answers.parent / FILE if key is None else key
     exercises = read_key(key)
     if exercises[0].is_proof:
-        raise Malformed("its parts are proofs, which have no figures to mark", str(key))
+        raise Malformed("its parts are proofs, which only people can mark", str(key))
     if begin:
         _begin(answers, exercises[0], outputs)
         return
@@ -117,22 +109,22 @@ def command(
         submitted.faults.raise_all(str(answers))
         raise Malformed("it contains no answers", str(answers))
     scheme = submitted.scheme or scheme_of(key)
-    rows: list[Row] = []
+    rows: list[GradebookRow] = []
     failed: dict[str, Malformed] = {}
     names = tables.file_names([script.student for script in submitted.scripts])
     folder = _Folder(output, outputs, names) if output is not None else None
     with undone(folder.bring_up_to_date) if folder else nullcontext():
-        all_marked = _all_marked(key, submitted.scripts, scheme, language, Pace(limits, jobs))
-        for name, (student, one) in zip(names, all_marked, strict=True):
-            if isinstance(one, Malformed):
-                failed[student] = one
+        all_marked = _all_marked(key, submitted.scripts, scheme, language, pace)
+        for name, (student, marked) in zip(names, all_marked, strict=True):
+            if isinstance(marked, Malformed):
+                failed[student] = marked
                 continue
             if form == "csv" and not rows:
-                click.echo(tables.csv_head([one.row]), nl=False)
-            rows.append(one.row)
-            line = tables.csv_line(one.row, f"{name}.html" if folder else "")
+                click.echo(tables.csv_head([marked.row]), nl=False)
+            rows.append(marked.row)
+            line = tables.csv_line(marked.row, f"{name}.html" if folder else "")
             if folder:
-                folder.take(name, one, line)
+                folder.take(name, marked, line)
             if form == "csv":
                 click.echo(line, nl=False)
     not_marked = [*submitted.refused, *failed]
@@ -157,21 +149,23 @@ def _begin(answers: Path, exercise: Exercise, outputs: Outputs) -> None:
     from symattn.exercises.marking.columns import empty_table
 
     if answers.suffix.lower() != ".csv":
-        raise Malformed(f"{answers}: --begin makes a table, expected a name that ends in .csv")
+        raise Malformed(f"{answers}: --begin creates a table: expected a name that ends in .csv")
     outputs.create(answers, empty_table(exercise).encode())
-    click.echo(visible(f"{answers}: fill in a row for each student, then symattn mark {answers}"))
+    click.echo(
+        visible(f"{answers}: fill in a row for each student, then run symattn mark {answers}")
+    )
 
 
 class _Marked(NamedTuple):
     """A student's row of the table, and the feedback as a page and as text."""
 
-    row: Row
+    row: GradebookRow
     html: str
     text: str
 
 
 def _all_marked(
-    key: Path, scripts: Sequence[Script], scheme: Scheme, language: str, pace: Pace
+    key: Path, scripts: Sequence[Script], scheme: Scheme, language: str, pace: options.Pace
 ) -> Iterator[tuple[str, _Marked | Malformed]]:
     """What became of each student's script, or why nothing did, in their order as they come."""
     jobs: list[Job] = [(_marked, (key, script, scheme, language)) for script in scripts]
@@ -224,13 +218,13 @@ class _Folder:
         self._lines: list[str] = []
         self._in_table = 0
 
-    def take(self, name: str, one: _Marked, line: str) -> None:
+    def take(self, name: str, marked: _Marked, line: str) -> None:
         """Write the feedback of one student, whose row of the table is ``line``."""
         from symattn.exercises.marking.tables import csv_head
 
-        self._outputs.write(self._path / f"{name}.html", one.html.encode())
-        self._outputs.write(self._path / f"{name}.txt", one.text.encode())
-        self._lines += [line] if self._lines else [csv_head([one.row]) + line]
+        self._outputs.write(self._path / f"{name}.html", marked.html.encode())
+        self._outputs.write(self._path / f"{name}.txt", marked.text.encode())
+        self._lines += [line] if self._lines else [csv_head([marked.row]) + line]
         if 4 * len(self._lines) >= 5 * self._in_table:
             self.bring_up_to_date()
 
@@ -244,13 +238,13 @@ class _Folder:
 
 
 def _report(
-    rows: Sequence[Row], not_marked: Sequence[str], output: Path | None, out: Console
+    rows: Sequence[GradebookRow], not_marked: Sequence[str], output: Path | None, out: Console
 ) -> None:
-    """Print the table, and the slips of all together."""
-    from symattn.cli.cases import shown
-    from symattn.cli.columns import Table, wrapped
+    """Print the table, and how often each mistake was made."""
+    from symattn.cli.cases import styled
+    from symattn.cli.columns import Columns, wrapped
     from symattn.exercises.marking import tables
-    from symattn.exercises.marking.points import shown as points
+    from symattn.exercises.marking.points import points_text
 
     if rows:
         parts = [*rows[0].parts]
@@ -260,14 +254,14 @@ def _report(
             [
                 visible(script.student),
                 str(script.version or ""),
-                points(script.points),
+                points_text(script.points),
                 str(script.most),
-                *(points(script.parts[part]) for part in parts),
+                *(points_text(script.parts[part]) for part in parts),
                 visible("; ".join(script.slips)),
             ]
             for script in rows
         ]
-        table = Table(headings, styles, range(1, 4 + len(parts)))
+        table = Columns(headings, styles, range(1, 4 + len(parts)))
         middle = tuple(range(4, 4 + len(parts)))
         left_out = [(), middle] if rows[0].version else [(1,), (1, *middle)]
         fits = (table.fitted(cells, out.width, some, 30) for some in left_out)
@@ -278,11 +272,11 @@ def _report(
         mean = sum((script.points for script in rows), Fraction(0)) / len(rows)
         students = f"{len(rows)} student{'s' if len(rows) != 1 else ''}"
         out.print()
-        out.print(shown(f"{students}, {points(mean)} of {rows[0].most} points on average"))
+        out.print(styled(f"{students}, {points_text(mean)} of {rows[0].most} points on average"))
     for slip, count in tables.common(rows):
         for k, line in enumerate(wrapped(visible(slip), out.width - 6)):
-            out.print(shown(f"{count if k == 0 else '':>4}  {line}"), soft_wrap=True)
+            out.print(styled(f"{count if k == 0 else '':>4}  {line}"), soft_wrap=True)
     for student in not_marked:
-        out.print(shown(f"not marked: {student}", style="red"), soft_wrap=True)
+        out.print(styled(f"not marked: {student}", style="red"), soft_wrap=True)
     if output is not None and rows:
-        out.print(shown(f"feedback and {tables.FILE} in {output}"), soft_wrap=True)
+        out.print(styled(f"feedback and {tables.FILE} in {output}"), soft_wrap=True)

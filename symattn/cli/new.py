@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from symattn.cli import cases as case_arguments
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, limited
+from symattn.cli.options import Pace, paced
 from symattn.errors import Malformed
 from symattn.escaping import visible
 from symattn.outputs import check
@@ -18,15 +17,13 @@ from symattn.workers import Asker
 
 @click.command("new")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--from", "case", metavar="CASE", help=("Start from this case instead of an example.")
-)
-@limited
+@click.option("--from", "case", metavar="CASE", help="Start from this case instead of an example.")
+@paced()
 def command(file: Path, case: str | None, pace: Pace) -> None:
-    """Write a walkthrough FILE to start from, with claims for every step.
+    """Write a walkthrough FILE to start from.
 
-    What is in it explains the format; replace it by the numbers and the
-    figures of a document. No file is overwritten.
+    Its comments explain the format; replace its numbers and figures with those of your
+    document. No file is overwritten.
 
     \b
       symattn new post.toml
@@ -45,8 +42,7 @@ def command(file: Path, case: str | None, pace: Pace) -> None:
     click.echo(visible(f"{file}: now try 'symattn audit {file}' and 'symattn sheet {file}'"))
 
 
-def _started(asker: Asker, case: Wanted) -> str:
-    """A walkthrough file that starts from the case."""
+def _started(asker: Asker, case: case_arguments.CaseArgument) -> str:
     from symattn.solution.template import template
 
     with case_arguments.solved(asker, case) as solution:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -12,34 +13,35 @@ import click
 
 from symattn.cases.settings import CHOICES, NAMES, PARTS
 from symattn.errors import Malformed
-from symattn.limits import MEGABYTES, SECONDS, Within
+from symattn.limits import MEGABYTES, SECONDS, Limit
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.workers import Limits
 
+Command = Callable[..., None]
+Decorator = Callable[[Command], Command]
 
-def writes(
-    metavar: str, what: str, default: str | None = None
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+
+def writes(metavar: str, what: str, default: str | None = None) -> Decorator:
     """Gives a command -o, as ``output``, and --force; and ``outputs``, which it writes
     through: that knows what the command was told to read."""
 
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+    def decorated(command: Command) -> Command:
         @click.option(
             "-o",
             "--output",
             type=click.Path(),
             callback=_output,
             default=default,
-            show_default=default is not None,
+            show_default=True,
             metavar=metavar,
             help=what,
         )
         @click.option(
             "--force",
             is_flag=True,
-            help="Also replace files that symattn did not write or that have changed since. "
-            "Inputs are never replaced.",
+            help="Overwrite files that symattn did not write, or that were changed since. "
+            "Inputs are never overwritten.",
         )
         @wraps(command)
         def with_outputs(*, output: Path | None, force: bool, **rest: Any) -> None:
@@ -63,15 +65,15 @@ def _read(context: click.Context) -> Iterator[str | Path | int]:
     for parameter in context.command.params:
         value = context.params.get(parameter.name or "")
         if parameter.name != "output" and not isinstance(parameter.type, click.Choice):
-            for one in value if isinstance(value, tuple) else (value,):
-                if isinstance(one, str | Path):
-                    yield 0 if one == "-" else one
+            for item in value if isinstance(value, tuple) else (value,):
+                if isinstance(item, str | Path):
+                    yield 0 if item == "-" else item
 
 
 def one_document(target: Path | None, count: int, form: str | None) -> None:
     """:class:`Malformed` if standard output would get several documents, or none in particular."""
     if target == STANDARD_OUTPUT and (count != 1 or form is None):
-        raise Malformed("-o - is for one document: name one, and --format html, tex or pdf")
+        raise Malformed("-o - takes a single document: name one, and give a --format")
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,57 @@ class Pace:
     allow_outside: bool = False
 
 
-def _within(among: Within) -> Callable[[click.Context, click.Parameter, float], float]:
-    """Refuses what is neither 0 nor within what makes sense."""
+def paced(
+    each: str = "case", several: bool = False, jobs: int | None = 1, outside: bool = True
+) -> Decorator:
+    """Gives a command the options for its :class:`Pace`, as ``pace``.
+
+    ``each`` is what the limits are for. A command for ``several`` has --jobs, by default so
+    many or one for each core; one for files that extend others has --allow-outside.
+    """
+    options = [
+        _limit("seconds", SECONDS, 300, "S", f"Time limit for each {each}; 0 means no limit."),
+        _limit("memory", MEGABYTES, 2048, "MB", f"Memory limit for each {each}; 0 means no limit."),
+    ]
+    if several:
+        unsaid = "." if jobs else "; by default the number of cores."
+        parallel = click.option(
+            "--jobs",
+            type=click.IntRange(min=1),
+            default=jobs,
+            show_default=True,
+            envvar="SYMATTN_JOBS",
+            metavar="N",
+            help=f"Number of {each}s to work on in parallel{unsaid}",
+        )
+        options.insert(0, parallel)
+    if outside:
+        what = "Allow files to extend others outside of their folder."
+        options.append(click.option("--allow-outside", is_flag=True, help=what))
+
+    def decorator(command: Command) -> Command:
+        @wraps(command)
+        def with_pace(
+            *,
+            max_seconds: float,
+            max_memory: int,
+            jobs: int | None = 1,
+            allow_outside: bool = False,
+            **rest: Any,
+        ) -> None:
+            limits = Limits(max_seconds, max_memory)
+            command(pace=Pace(limits, jobs or os.cpu_count() or 1, allow_outside), **rest)
+
+        decorated: Command = with_pace
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorator
+
+
+def _limit(name: str, among: Limit, default: int, metavar: str, what: str) -> Decorator:
+    """An option for a limit, which refuses what is neither 0 nor within what makes sense."""
 
     def checked(context: click.Context, parameter: click.Parameter, value: float) -> float:
         # What is no number is not within anything.
@@ -93,58 +144,84 @@ def _within(among: Within) -> Callable[[click.Context, click.Parameter, float], 
             raise click.BadParameter(among.said(value))
         return value
 
-    return checked
-
-
-def bounded(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command the options for the limits of its work, as ``limits``."""
-
-    @click.option(
-        "--max-seconds",
-        type=float,
-        callback=_within(SECONDS),
-        default=300,
+    return click.option(
+        f"--max-{name}",
+        type=type(among.least),
+        callback=checked,
+        default=default,
         show_default=True,
-        envvar="SYMATTN_MAX_SECONDS",
-        metavar="S",
-        help="Time limit for each case; 0 is no limit.",
+        envvar=f"SYMATTN_MAX_{name.upper()}",
+        metavar=metavar,
+        help=what,
     )
-    @click.option(
-        "--max-memory",
-        type=int,
-        callback=_within(MEGABYTES),
-        default=2048,
+
+
+def form(*choices: str, default: str | None = "text", what: str | None = None) -> Decorator:
+    """Gives a command the option for the format of what it prints or writes, as ``form``."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(choices),
+        default=default,
         show_default=True,
-        envvar="SYMATTN_MAX_MEMORY",
-        metavar="MB",
-        help="Memory limit for each case; 0 is no limit.",
+        help=what,
     )
-    @wraps(command)
-    def with_limits(*, max_seconds: float, max_memory: int, **rest: Any) -> None:
-        command(limits=Limits(max_seconds, max_memory), **rest)
-
-    return with_limits
 
 
-def limited(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command for one case the options for its :class:`Pace`, as ``pace``."""
+#: Gives a command the option to fail where a PDF is not as it should be, as ``strict``.
+strict_pdf = click.option(
+    "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
+)
 
-    @bounded
-    @click.option(
-        "--allow-outside",
-        is_flag=True,
-        help=("Allow files to extend others outside of their folder."),
+
+def language(what: str, default: str | None = None) -> Decorator:
+    """Gives a command the option for ``what`` has words in it, as ``language``."""
+
+    def known(context: click.Context, parameter: click.Parameter, name: str | None) -> str | None:
+        """Raises :class:`Malformed`, with their places in its file, for faults."""
+        if name is not None:
+            from symattn.languages.language import language as of_name
+
+            of_name(name)
+        return name
+
+    return click.option(
+        "--language",
+        metavar="CODE",
+        default=default,
+        show_default=True,
+        callback=known,
+        help=f"{what}: en, de, or a language file (.toml).",
     )
-    @wraps(command)
-    def with_pace(*, limits: Limits, allow_outside: bool, jobs: int = 1, **rest: Any) -> None:
-        command(pace=Pace(limits, jobs, allow_outside), **rest)
 
-    return with_pace
+
+def _settings(command: Command, names: Collection[str]) -> Command:
+    """Gives a command those of its options that were given, by name, as ``settings``."""
+
+    @wraps(command)
+    def with_settings(**named: Any) -> None:
+        asked = {name: named.pop(name) for name in names}
+        given = {name: value for name, value in asked.items() if value is not None}
+        command(settings=given, **named)
+
+    return with_settings
+
+
+def _paper_and_language(command: Command) -> Command:
+    paper = click.option(
+        "--paper", type=click.Choice(CHOICES["paper"]), help="Paper size; a4 by default."
+    )
+    return paper(language("Language")(command))
+
+
+def paper_and_language(command: Command) -> Command:
+    """Gives a command the settings that every sheet has, as ``settings``."""
+    return _paper_and_language(_settings(command, ("paper", "language")))
 
 
 #: What each part of a sheet is, for its flags.
 _PARTS = {
-    "drawing": "A drawing of the steps, on pages for the browser.",
+    "drawing": "A drawing of the steps, on web pages.",
     "backward": "The gradients.",
     "jacobian": "The softmax Jacobians, with the gradients.",
     "crosscheck": "How far NumPy differs, and which of SymPy's formulas were used.",
@@ -153,49 +230,15 @@ _PARTS = {
 }
 
 
-def language(
-    what: str, default: str | None = None
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the option for ``what`` has words in it, as ``language``."""
-    return click.option(
-        "--language",
-        metavar="CODE",
-        default=default,
-        show_default=default is not None,
-        callback=_known_language,
-        help=f"{what}: en, de, or a language file (.toml).",
-    )
-
-
-def _known_language(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> str | None:
-    """The code of a language; :class:`Malformed`, with their places in its file, for faults."""
-    if value is not None:
-        from symattn.languages.language import language as of_name
-
-        of_name(value)
-    return value
-
-
-def paper_and_language(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command the settings that every sheet has."""
-    paper = click.option(
-        "--paper", type=click.Choice(CHOICES["paper"]), help="Paper size; a4 by default."
-    )
-    return paper(language("The language")(command))
-
-
-def sheet_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command every setting of a worked-solution sheet, as ``settings``: those that
-    are said, by name."""
-
-    @wraps(command)
-    def with_settings(**named: Any) -> None:
-        asked = {name: named.pop(name) for name in NAMES}
-        chosen = {name: value for name, value in asked.items() if value is not None}
-        command(settings=chosen, **named)
-
+def sheet_settings(command: Command) -> Command:
+    """Gives a command every setting of a worked-solution sheet, as ``settings``."""
+    with_settings = _settings(command, NAMES)
+    for part, what in reversed(_PARTS.items()):
+        whom = " and ".join(f"{name}s" for name in PARTS[part])
+        audiences = "all audiences" if len(PARTS[part]) == len(CHOICES["audience"]) else whom
+        help_text = f"{what} On by default for {audiences}."
+        flag = click.option(f"--{part}/--no-{part}", default=None, help=help_text)
+        with_settings = flag(with_settings)
     audience = click.option(
         "--for",
         "audience",
@@ -208,30 +251,4 @@ def sheet_settings(command: Callable[..., None]) -> Callable[..., None]:
         help="Work one row of every product, or all rows; brief by default.",
     )
     places = click.option("--places", type=int, help="Decimal places; 4 by default.")
-    for part, what in reversed(_PARTS.items()):
-        whom = [f"{name}s" for name in PARTS[part]]
-        for_all = len(whom) == len(CHOICES["audience"])
-        unsaid = "for all" if for_all else f"for {' and '.join(whom)}"
-        flag = click.option(
-            f"--{part}/--no-{part}", default=None, help=f"{what} If unsaid {unsaid}."
-        )
-        with_settings = flag(with_settings)
-    return audience(detail(places(paper_and_language(with_settings))))
-
-
-def at_once(what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the option how many of its things it works on at once, as ``jobs``."""
-    return click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        envvar="SYMATTN_JOBS",
-        metavar="N",
-        help=f"Work on so many {what} at once.",
-    )
-
-
-def paced(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command for several cases the options for its :class:`Pace`, as ``pace``."""
-    return at_once("cases")(limited(command))
+    return audience(detail(places(_paper_and_language(with_settings))))

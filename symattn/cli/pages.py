@@ -50,7 +50,7 @@ _ENGINES = 2
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedSheet:
     """A sheet as text in each form, what its PDF is made of (see :func:`papers`), what a
     list of sheets shows of it, and the files that it includes on paper."""
 
@@ -69,7 +69,7 @@ def page(sheet: Sheet, form: str) -> str:
     return text
 
 
-def printed(sheet: Sheet, form: str | None) -> Printed:
+def printed(sheet: Sheet, form: str | None) -> PrintedSheet:
     """A sheet in the form that is asked for, or in the usual ones."""
     forms = _USUAL if form is None else ("tex",) if form == "pdf" else (form,)
     card = ""
@@ -80,7 +80,7 @@ def printed(sheet: Sheet, form: str | None) -> Printed:
     files = {sheet.logo.file: sheet.logo.data} if sheet.logo and "tex" in forms else {}
     texts = {suffix: page(sheet, suffix) for suffix in forms}
     documents = papers(sheet, texts["tex"]) if form in (None, "pdf") else ()
-    return Printed(sheet.name, texts, documents, card, sheet.say, files)
+    return PrintedSheet(sheet.name, texts, documents, card, sheet.say, files)
 
 
 def papers(sheet: Sheet, tex: str = "") -> tuple[str, ...]:
@@ -117,8 +117,23 @@ def typeset(
         progress.clear()
 
 
+def pdfs(
+    documents: Sequence[str],
+    names: Sequence[str],
+    jobs: int = 1,
+    files: Mapping[str, bytes] = MappingProxyType({}),
+) -> list[Document]:
+    """The PDFs of all documents. Raises :class:`EngineFailure` where there is none."""
+    finished: dict[int, Document] = {}
+    for place, outcome in typeset(documents, names, jobs, files):
+        if isinstance(outcome, EngineFailure):
+            raise outcome
+        finished[place] = outcome
+    return [finished[place] for place, _ in enumerate(documents)]
+
+
 def write(
-    sheets: Sequence[Printed],
+    sheets: Sequence[PrintedSheet],
     output: Path,
     outputs: Outputs,
     form: str | None,
@@ -153,7 +168,7 @@ def write(
     return code
 
 
-def _names(sheets: Sequence[Printed], form: str | None) -> Iterator[str]:
+def _names(sheets: Sequence[PrintedSheet], form: str | None) -> Iterator[str]:
     """What the files of sheets will be called, as far as that is certain."""
     for sheet in sheets:
         yield from (f"{sheet.name}.{suffix}" for suffix in sheet.texts)
@@ -162,13 +177,12 @@ def _names(sheets: Sequence[Printed], form: str | None) -> Iterator[str]:
     yield from _included(sheets)
 
 
-def _included(sheets: Sequence[Printed]) -> dict[str, bytes]:
-    """The files that sheets include, by name."""
+def _included(sheets: Sequence[PrintedSheet]) -> dict[str, bytes]:
     return {name: data for sheet in sheets for name, data in sheet.files.items()}
 
 
 def _typeset(
-    sheets: Sequence[Printed],
+    sheets: Sequence[PrintedSheet],
     output: Path,
     outputs: Outputs,
     files: Mapping[str, list[str]],
@@ -208,7 +222,7 @@ def _typeset(
 
 
 def _index(
-    sheets: Sequence[Printed], files: Mapping[str, list[str]], output: Path, outputs: Outputs
+    sheets: Sequence[PrintedSheet], files: Mapping[str, list[str]], output: Path, outputs: Outputs
 ) -> Path:
     """Write the page that lists the sheets and what else of ours lies in the folder;
     the page to open."""
@@ -244,16 +258,13 @@ def _title(path: Path) -> str | None:
     return unescape(match[1]) if match else None
 
 
-def _print(sheets: Sequence[Printed], outputs: Outputs, form: str | None, strict: bool) -> int:
-    """Write the one document to standard output."""
+def _print(sheets: Sequence[PrintedSheet], outputs: Outputs, form: str | None, strict: bool) -> int:
     (sheet,) = sheets
     if form is not None and form in PLAIN:
         outputs.write(STANDARD_OUTPUT, sheet.texts[form].encode())
         return 0
-    ((_, outcome),) = typeset([made_of(sheet.papers)], [sheet.name], 1, sheet.files)
-    if isinstance(outcome, EngineFailure):
-        raise outcome
-    outputs.write(STANDARD_OUTPUT, outcome.pdf)
-    for complaint in outcome.complaints:
+    (document,) = pdfs([made_of(sheet.papers)], [sheet.name], files=sheet.files)
+    outputs.write(STANDARD_OUTPUT, document.pdf)
+    for complaint in document.complaints:
         click.echo(visible(f"symattn: {sheet.name}: {complaint}"), err=True)
-    return CHECK_FAILED if outcome.complaints and strict else 0
+    return CHECK_FAILED if document.complaints and strict else 0

@@ -63,7 +63,6 @@ def write(
 def _question(
     asker: Asker, text: str, form: str, language: str | None, solutions: bool
 ) -> tuple[str, str]:
-    """The case's name, and a question as XML."""
     from symattn.exercises import questions
     from symattn.exercises.cloze import cloze
     from symattn.exercises.essay import essay
@@ -82,9 +81,9 @@ def _question(
         return name, stack(exercises, say)
     if first.is_proof:
         return name, essay(first, say)
-    slips = catalogue(first)
+    faults = catalogue(first)
     working: Sequence[Block] = ()
     if solutions:
         asker.stage("checking")
-        working = questions.solution(first, slips, language=language).blocks
-    return name, cloze(first, say, slips, working)
+        working = questions.solution(first, faults, language=language).blocks
+    return name, cloze(first, say, faults, working)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symattn.cli import cases as case_arguments
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, limited, writes
+from symattn.cli import options
 from symattn.errors import Fault, Faulty, Malformed
 from symattn.escaping import json_text
 from symattn.outputs import STANDARD_OUTPUT
@@ -24,33 +23,29 @@ if TYPE_CHECKING:
 
 @click.command("read")
 @click.argument("article")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "toml"]),
-    default="text",
-    show_default=True,
-)
-@writes("FILE", "Write to FILE instead, - is standard output.")
-@limited
-def command(article: str, form: str, output: Path | None, outputs: Outputs, pace: Pace) -> None:
-    """Show how an ARTICLE is understood: what it gives, computes and prints, by line.
+@options.form("text", "json", "toml")
+@options.writes("FILE", "Write to FILE; - is standard output.")
+@options.paced()
+def command(
+    article: str, form: str, output: Path | None, outputs: Outputs, pace: options.Pace
+) -> None:
+    """Show how an ARTICLE is understood, line by line.
 
-    An ARTICLE is Markdown, a notebook, LaTeX, HTML or text. Nothing is judged
-    here: what the audit says of a figure follows from what it is read as. What
-    was left open or not read stands at the end; the author can help with
-    comments that no reader of the article sees, one line each, or with a side
-    file, post.symattn.toml beside post.md:
+    An ARTICLE is Markdown, a notebook, LaTeX, HTML, PDF or text. The report lists its inputs,
+    steps and printed figures without judging them; the audit of a figure depends on what it
+    was read as. What was left open or not read is listed at the end. Authors can help with
+    comments that readers don't see, one line each, or with a side file, post.symattn.toml
+    beside post.md:
 
     \b
       <!-- symattn: T = S / sqrt(d_k) -->     in LaTeX % symattn: ...
       <!-- symattn: X = [[1, 0], [0, 1]] -->
       <!-- symattn: "context vectors" = Y -->
       <!-- symattn: tokens = cat, sat, mat -->
-      <!-- symattn: A[0], A[1] -->            what is printed next
-      <!-- symattn: 0.507 = A[0, 0] -->       the next figure that is written so
-      <!-- symattn: under "scaled scores" --> as if under that heading
-      <!-- symattn: ignore -->                the next block; ignore begin, ignore end
+      <!-- symattn: A[0], A[1] -->            what the next figures are
+      <!-- symattn: 0.507 = A[0, 0] -->       the next figure written like this
+      <!-- symattn: under "scaled scores" --> as if under this heading
+      <!-- symattn: ignore -->                skip the next block; ignore begin, ignore end
 
     \b
       document = "post.md"
@@ -64,10 +59,10 @@ def command(article: str, form: str, output: Path | None, outputs: Outputs, pace
       48 = {"0.507" = "A[0, 0]"}
       "The weights of cat are" = "A[0]"
 
-    Instead of lines a heading stands for its section, other words for what
-    they announce.
+    In place of a line number, a heading stands for its section, and other words for the
+    figures that they announce.
 
-    --format toml writes the walkthrough file that the article amounts to.
+    --format toml writes the article as a walkthrough file.
 
     \b
       symattn read post.md
@@ -88,13 +83,12 @@ def command(article: str, form: str, output: Path | None, outputs: Outputs, pace
         click.echo(text.rstrip("\n"))
 
 
-def _read(asker: Asker, article: Wanted, form: str, terminal: bool) -> str:
-    """What is printed or written."""
+def _read(asker: Asker, article: case_arguments.CaseArgument, form: str, terminal: bool) -> str:
     asker.stage("reading")
     case = article.load()
     if case.reading is None:
         raise Malformed(
-            f"{article.name} is a walkthrough, which is read as it is: expected an article"
+            f"{article.name} is a walkthrough file, which needs no reading: expected an article"
         )
     if form == "json":
         return json_text(_as_dict(case, case.reading))
@@ -104,16 +98,10 @@ def _read(asker: Asker, article: Wanted, form: str, terminal: bool) -> str:
         return _readable(article.name, walkthrough(case.reading))
     from symattn.cli.understood import report
 
-    render = partial(report, case, case.reading)
+    show = partial(report, case, case.reading)
     if terminal:
-        return case_arguments.printed(render, is_asked=True)
-    import io
-
-    from rich.console import Console
-
-    buffer = io.StringIO()
-    render(Console(file=buffer, width=160, color_system=None))
-    return buffer.getvalue()
+        return case_arguments.printed(show, is_asked=True)
+    return case_arguments.in_file(show)
 
 
 def _readable(name: str, text: str) -> str:
@@ -125,7 +113,7 @@ def _readable(name: str, text: str) -> str:
     try:
         solve(library.load("walkthrough.toml", data=text.encode()))
     except Faulty as error:
-        so = "no walkthrough file that can be read again is made of that"
+        so = "it can't be written as a walkthrough file"
         faults = [Fault(fault.where, f"{fault.message}; {so}") for fault in error.faults]
         raise Malformed(faults, name, error.more) from None
     return text

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from symattn.cli import cases as case_arguments
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, one_document, paced, sheet_settings, writes
-from symattn.cli.pages import FORMS, Printed, printed, write
+from symattn.cli import options
+from symattn.cli.pages import FORMS, PrintedSheet, printed, write
 from symattn.outputs import STANDARD_OUTPUT
 from symattn.ownership import Outputs
 from symattn.workers import Asker
@@ -22,38 +21,34 @@ if TYPE_CHECKING:
 
 @click.command("sheet")
 @case_arguments.argument
-@writes("DIR", "Output folder.", default="sheets")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMS),
-    help="Pages for the browser, LaTeX, LaTeX and PDF, or Markdown. By default pages and "
-    "LaTeX, and PDF where TeX or Typst is installed.",
+@options.writes("DIR", "Output folder.", default="sheets")
+@options.form(
+    *FORMS,
+    default=None,
+    what="Web pages, LaTeX, Markdown, or LaTeX and PDF. By default web pages and LaTeX, and PDF "
+    "where TeX or Typst is installed.",
 )
-@sheet_settings
-@click.option(
-    "--strict", is_flag=True, help="Exit with 1 on overfull lines or missing letters in a PDF."
-)
-@paced
+@options.sheet_settings
+@options.strict_pdf
+@options.paced(several=True)
 def command(
     cases: tuple[str, ...],
     output: Path,
     outputs: Outputs,
     form: str | None,
     strict: bool,
-    pace: Pace,
+    pace: options.Pace,
     settings: Changes,
 ) -> None:
-    """Write worked-solution sheets: DIR/CASE.html, DIR/CASE.tex and DIR/CASE.pdf.
+    """Write worked-solution sheets: DIR/CASE.html, .tex and .pdf.
 
-    Pages need nothing but a browser, and DIR/index.html lists them; PDFs need a
-    TeX engine.
+    Web pages need nothing but a browser, and DIR/index.html lists them; PDFs need TeX or
+    Typst.
 
-    A sheet for students has every step worked, forward and backward. One for
-    teachers also says where the document differs and how it is made again, one
-    for authors how NumPy and SymPy confirm every figure. Each part can be asked
-    for or left out, here or in the [sheet] table of the walkthrough file; what is
-    said here counts for more.
+    A sheet for students works every step, forward and backward. One for teachers also says
+    where the document differs and how to reproduce the sheet; one for authors adds how NumPy
+    and SymPy confirm every figure. Each part can be switched on or off, here or in the
+    [sheet] table of the walkthrough file; options given here take precedence.
 
     \b
       symattn sheet                           all bundled walkthroughs
@@ -61,15 +56,15 @@ def command(
       symattn sheet please-study-man --for author
       symattn sheet --for teacher --no-backward --paper letter
       symattn sheet cat-sat-mat --language de
-      symattn sheet --format html             only pages for the browser
+      symattn sheet --format html             only web pages
       symattn sheet my/walkthrough.toml -o out --format tex
       symattn sheet cat-sat-mat --format pdf -o -     to standard output
     """
-    one_document(output, len(cases), form)
+    options.one_document(output, len(cases), form)
     if output != STANDARD_OUTPUT:
         outputs.claim_in(output)
     case_arguments.distinct_files(cases)
-    sheets = case_arguments.of_each(cases, pace, _made, form, settings)
+    sheets = case_arguments.of_each(cases, pace, _sheet, form, settings)
     if not sheets.done:
         sheets.tell()
     code = write(sheets.done, output, outputs, form, strict, pace.jobs)
@@ -77,8 +72,9 @@ def command(
     sys.exit(code)
 
 
-def _made(asker: Asker, case: Wanted, form: str | None, settings: Changes) -> Printed:
-    """The case's sheet as documents."""
+def _sheet(
+    asker: Asker, case: case_arguments.CaseArgument, form: str | None, settings: Changes
+) -> PrintedSheet:
     from symattn.sheets.walkthrough import sheet
 
     with case_arguments.solved(asker, case) as solution:

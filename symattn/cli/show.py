@@ -8,8 +8,7 @@ import click
 
 from symattn import syntax
 from symattn.cli import cases as case_arguments
-from symattn.cli.cases import Wanted
-from symattn.cli.options import Pace, limited
+from symattn.cli import options
 from symattn.errors import Malformed
 from symattn.escaping import json_text, visible
 from symattn.workers import Asker
@@ -33,17 +32,11 @@ _MOST = 1 << 12
 @click.command("show")
 @click.argument("case")
 @click.argument("quantity")
-@click.option("--at", metavar="I,J", help="A single entry: its indices, counted from 0.")
+@click.option("--at", metavar="I,J", help="Show a single entry; indices count from 0.")
 @click.option("--places", default=6, show_default=True, help="Decimal places.")
 @click.option("--rounding", help="half-even, half-up, half-down, down, up, floor or ceiling.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "latex", "json"]),
-    default="text",
-    show_default=True,
-)
-@limited
+@options.form("text", "latex", "json")
+@options.paced()
 def command(
     case: str,
     quantity: str,
@@ -51,12 +44,12 @@ def command(
     places: int,
     rounding: str | None,
     form: str,
-    pace: Pace,
+    pace: options.Pace,
 ) -> None:
-    """Closed form and correctly rounded decimals of a QUANTITY of a CASE.
+    """Show a QUANTITY of a CASE, exactly and correctly rounded.
 
-    A QUANTITY is a step (A), a gradient (dL/dQ, grad(Q) or dQ) or an expression over
-    them. Of large ones the decimals are shown, and of an entry asked for with --at both.
+    A QUANTITY is a step (A), a gradient (dL/dQ, grad(Q) or dQ) or an expression in them. For
+    large ones only decimals are shown; --at shows both for a single entry.
 
     \b
       symattn show cat-sat-mat A --places 10
@@ -65,14 +58,14 @@ def command(
       symattn show cat-sat-mat "grad(V)[0, 1] - Y[0, 1]" --format json
     """
     place = None if at is None else _indices(at)
-    texts = case_arguments.of_each([case], pace, _shown, quantity, place, places, rounding, form)
+    texts = case_arguments.of_each([case], pace, _report, quantity, place, places, rounding, form)
     for text in texts.whole():
         click.echo(text)
 
 
-def _shown(
+def _report(
     asker: Asker,
-    case: Wanted,
+    case: case_arguments.CaseArgument,
     quantity: str,
     place: list[int] | None,
     places: int,
@@ -202,7 +195,6 @@ def _all_short(quantity: Quantity) -> bool:
 
 
 def _fits(table: list[list[str]]) -> bool:
-    """Whether rows fit on a line each."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return sum(widths) + 2 * len(widths) <= _WIDE
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symattn import syntax
 from symattn.auditing import coverage
-from symattn.cli.columns import Table, heading, paragraph
+from symattn.cli.columns import Columns, heading, paragraph
 from symattn.errors import short
 from symattn.escaping import visible
 from symattn.shapes import Nested, show
@@ -48,12 +48,11 @@ def _section(
     rows: Iterable[Sequence[str]],
     right: Sequence[int] = (),
 ) -> None:
-    """A table with its heading, unless there is nothing in it."""
     cells = [tuple(map(visible, row)) for row in rows]
     if not cells:
         return
     out.print()
-    table = Table(headings, ("",) * (len(headings) - 1) + ("dim",), right)
+    table = Columns(headings, ("",) * (len(headings) - 1) + ("dim",), right)
     widths = table.shrunk(cells, out.width, ())
     table.head(out, widths)
     for row in cells:
@@ -63,32 +62,29 @@ def _section(
 def _inputs(case: Case, reading: Reading) -> Iterator[tuple[str, ...]]:
     for name, quantity in reading.given.items():
         shape = show(case.program.quantities[name].shape)
-        yield name, shape, _shortly(quantity.entries), _said(reading, quantity.span)
+        yield name, shape, _shortly(quantity.entries), _origin(reading, quantity.span)
 
 
 def _steps(reading: Reading) -> Iterator[tuple[str, ...]]:
     for name, step in reading.steps.items():
-        origin = "assumed" if step.assumed else _said(reading, step.span)
+        origin = "assumed" if step.assumed else _origin(reading, step.span)
         yield f"{name} = {short(step.expression, _EXPRESSION)}", origin
 
 
 def _claims(reading: Reading) -> Iterator[tuple[str, ...]]:
     """How many figures are of each quantity, and on which lines."""
-    counts: dict[str, int] = {}
     lines: dict[str, list[int]] = {}
     for claim in reading.claims:
-        about = _quantity(claim)
-        figures = list(_figures(claim.spans)) or [claim.span]
-        counts[about] = counts.get(about, 0) + len(figures)
-        lines.setdefault(about, []).extend(_line(reading, span) for span in figures)
-    for about, count in counts.items():
-        yield about, str(count), coverage.lines(lines[about])
+        figures = [*_figures(claim.spans)] or [claim.span]
+        lines.setdefault(_quantity(claim), []).extend(_line(reading, span) for span in figures)
+    for about, of in lines.items():
+        yield about, str(len(of)), coverage.lines(of)
 
 
 def _quantity(claim: Claimed) -> str:
     """What a claim is about, whichever entries of it are printed."""
     if claim.key == "as_printed":
-        return "(by the numbers printed there)"
+        return "(from the numbers printed there)"
     if claim.key == "holds":
         return f"({short(claim.text, _EXPRESSION)})"
     return short(syntax.text(_whole(syntax.parse(claim.text))), _EXPRESSION)
@@ -117,7 +113,7 @@ def _unread(reading: Reading) -> Iterator[tuple[str, ...]]:
         yield f"line {line}", texts, short(reading.article.line(line).strip(), _LINE)
 
 
-def _said(reading: Reading, span: Span | None) -> str:
+def _origin(reading: Reading, span: Span | None) -> str:
     return "side file" if span is None else f"line {_line(reading, span)}"
 
 
@@ -126,7 +122,6 @@ def _line(reading: Reading, span: Span) -> int:
 
 
 def _figures(spans: Nested[Span] | None) -> Iterator[Span]:
-    """The places of a claim's figures."""
     from symattn.documents.text import Span
 
     if isinstance(spans, Span):

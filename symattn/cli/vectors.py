@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import count as count_from
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,8 @@ import click
 
 from symattn import workers
 from symattn.cli import cases as case_arguments
+from symattn.cli import options
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import bounded, writes
 from symattn.escaping import visible
 from symattn.ownership import Outputs
 from symattn.workers import Asker, Crashed, Limits
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from symattn.testing.vectors import Form, Made, Wanted
 
 #: How often a piped run says how far it is: so many times in all.
-_TOLD = 10
+_REPORTS = 10
 
 
 @click.command("vectors")
@@ -32,9 +32,9 @@ _TOLD = 10
     default="standard",
     show_default=True,
     metavar="NAME",
-    help="Suite of samples: standard, quick or blocks.",
+    help="Which samples: standard, quick or blocks.",
 )
-@writes("DIR", "Output folder.", default="vectors")
+@options.writes("DIR", "Output folder.", default="vectors")
 @click.option(
     "--dtype",
     "dtypes",
@@ -46,41 +46,27 @@ _TOLD = 10
     "--seeds",
     type=int,
     metavar="N",
-    help=("Samples of each kind and format; by default those of the suite."),
+    help="Number of samples of each kind and format; by default that of the suite.",
 )
-@click.option(
-    "--format",
-    "forms",
-    type=click.Choice(["all", "safetensors", "json"]),
-    default="all",
-    show_default=True,
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    envvar="SYMATTN_JOBS",
-    help="Number of parallel samples; by default the number of cores.",
-)
-@bounded
+@options.form("all", "safetensors", "json", default="all")
+@options.paced("sample", several=True, jobs=None, outside=False)
 def command(
     suite: str,
     output: Path,
     outputs: Outputs,
     dtypes: tuple[str, ...],
     seeds: int | None,
-    forms: str,
-    jobs: int | None,
-    limits: Limits,
+    form: str,
+    pace: options.Pace,
 ) -> None:
-    """Write inputs of attention with correctly rounded results, for kernels in any language.
+    """Write test vectors for attention kernels in any language.
 
-    Each sample is DIR/DTYPE/KIND-DTYPE-SEED in safetensors (bfloat16 included) and in JSON
-    with hexadecimal floats, which strtod reads: q, k, v, upstream, mask or bias where there is
-    one, and what they should give, each the nearest number of the format: output, lse, dq,
-    dk, dv; of each also the nearest float64, the condition of every entry, and how far a
-    correct kernel may be off. DIR/manifest.json tells the conventions and, one line for each
-    sample, its options, shapes, conditions and digests.
+    Each sample, DIR/DTYPE/KIND-DTYPE-SEED, is written in safetensors (bfloat16 included) and
+    in JSON with hexadecimal floats, which strtod reads. It has the inputs q, k, v, upstream
+    and, where there is one, a mask or bias; and the correctly rounded results output, lse,
+    dq, dk and dv, each also as the nearest float64, with the condition number of every entry
+    and the error bound of a correct kernel. DIR/manifest.json states the conventions and has
+    a line for each sample: its options, shapes, condition numbers and digests.
 
     \b
       symattn vectors                                   standard: all kinds, three of each
@@ -89,10 +75,10 @@ def command(
       symattn vectors --seeds 500 --jobs 8              36,000 samples
 
     The bytes are the same on every machine and for any --jobs. In Python,
-    symattn.testing.vectors.write does the same on a cluster.
+    symattn.testing.vectors.write does the same, on a cluster too.
 
-    Exits with 1 if a sample failed or was stopped at a limit: it is a line in the manifest
-    that says why, and takes nothing from the others.
+    Exits with 1 if a sample failed or was stopped at a limit: the manifest says why, and the
+    other samples are written all the same.
     """
     from symattn.testing.inputs import DTYPES
     from symattn.testing.vectors import (
@@ -105,17 +91,16 @@ def command(
     )
 
     wanted = samples_of(suite, dtypes or DTYPES, seeds)
-    chosen = FORMS if forms == "all" else tuple(form for form in FORMS if form == forms)
+    chosen = tuple(x for x in FORMS if form in ("all", x))
     folder = Folder(output, wanted, chosen, outputs)
-    todo: list[workers.Job] = [(_made, (sample, chosen)) for sample in wanted]
-    at_once = jobs or os.cpu_count() or 1
+    todo: list[workers.Job] = [(_sample, (sample, chosen)) for sample in wanted]
     with (
         _progress(len(todo)) as advance,
-        closing(workers.results(todo, limits, at_once)) as results,
+        closing(workers.results(todo, pace.limits, pace.jobs)) as results,
     ):
         for index, answer in results:
             is_made = isinstance(answer, Made)
-            sample = answer if is_made else failure(wanted[index], _why(answer, limits))
+            sample = answer if is_made else failure(wanted[index], _why(answer, pace.limits))
             folder.take(index, sample)
             advance()
     folder.finish()
@@ -128,14 +113,13 @@ def command(
         sys.exit(CHECK_FAILED)
 
 
-def _made(asker: Asker, wanted: Wanted, forms: Sequence[Form]) -> Made:
+def _sample(asker: Asker, wanted: Wanted, forms: Sequence[Form]) -> Made:
     from symattn.testing.vectors import made
 
     return made(wanted, forms)
 
 
 def _why(answer: Any, limits: Limits) -> str:
-    """Why a sample could not be worked out, in words."""
     if isinstance(answer, Crashed):
         return answer.trace.strip().splitlines()[-1]
     return str(case_arguments.failure(answer, "", limits))
@@ -143,10 +127,17 @@ def _why(answer: Any, limits: Limits) -> str:
 
 @contextmanager
 def _progress(count: int) -> Iterator[Callable[[], None]]:
-    """Tells on standard error how far the work is, each time that what it gives is called:
-    a bar on a terminal, now and then a line elsewhere."""
+    """Gives what is to be called after each sample; standard error tells how far the work is,
+    by a bar on a terminal, by a line now and then elsewhere."""
     if not sys.stderr.isatty():
-        yield _lines(count)
+        numbers = count_from(1)
+
+        def advance() -> None:
+            now = next(numbers)
+            if now * _REPORTS // count > (now - 1) * _REPORTS // count:
+                click.echo(f"{now} of {count}", err=True)
+
+        yield advance
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
@@ -155,15 +146,3 @@ def _progress(count: int) -> Iterator[Callable[[], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=count)
         yield lambda: bar.advance(task)
-
-
-def _lines(count: int) -> Callable[[], None]:
-    done = 0
-
-    def advance() -> None:
-        nonlocal done
-        before, done = done, done + 1
-        if done * _TOLD // count > before * _TOLD // count:
-            click.echo(f"{done} of {count}", err=True)
-
-    return advance

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symattn.cli import cases as case_arguments
-from symattn.cli.cases import Wanted, shown
+from symattn.cli import options
+from symattn.cli.cases import CaseArgument, styled
 from symattn.cli.main import CHECK_FAILED
-from symattn.cli.options import Pace, paced
 from symattn.escaping import json_text
 from symattn.verdicts import Verdict
 from symattn.workers import Asker
@@ -23,28 +23,23 @@ if TYPE_CHECKING:
 
 @click.command("verify")
 @case_arguments.argument
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
-@click.option("--strict", is_flag=True, help="Also exit with 1 if something is undecided.")
-@paced
-def command(cases: tuple[str, ...], form: str, strict: bool, pace: Pace) -> None:
-    """Hold every quantity against NumPy and SymPy.
+@options.form("text", "json")
+@click.option("--strict", is_flag=True, help="Also exit with 1 if anything is undecided.")
+@options.paced(several=True)
+def command(cases: tuple[str, ...], form: str, strict: bool, pace: options.Pace) -> None:
+    """Check every quantity against NumPy and SymPy.
 
-    NumPy computes each CASE again in 64-bit floats from the steps' text, every
-    gradient by its definition and by complex steps. "ulp" is the largest
-    distance from the exact value in units in the last place, "scaled" that
-    distance over the bound that follows from the magnitudes of all terms:
-    up to 1 is rounding. What floats can't tell (an overflow, a divisor or a mask
-    within rounding) is undecided, with the reason.
+    NumPy recomputes each CASE in 64-bit floats from the text of its steps, every gradient
+    by its definition and by complex steps. "ulp" is the largest error in units in the last
+    place; "scaled" is that error divided by the rounding error bound that follows from the
+    magnitudes of all terms, so up to 1 is rounding. What floats can't tell (an overflow, a
+    divisor or a mask within rounding error) is undecided, with the reason.
 
     SymPy derives a formula for every quantity, differentiating stage by stage, and
-    puts the given numbers in: the closed forms must be equal to that in every
-    entry, exactly. What is too large for SymPy, or has no short closed form, is
-    undecided, with the reason.
+    substitutes the given numbers: every entry must equal our closed form exactly. What is
+    too large for SymPy, or has no short closed form, is undecided, with the reason.
 
-    Exits with 1 if anything is refuted; what is undecided fails only with
-    --strict.
+    Exits with 1 if anything is refuted, with --strict also if anything is undecided.
     """
     results = case_arguments.of_each(cases, pace, _verified, form)
     if form == "json":
@@ -60,8 +55,8 @@ def command(cases: tuple[str, ...], form: str, strict: bool, pace: Pace) -> None
         sys.exit(CHECK_FAILED)
 
 
-def _verified(asker: Asker, case: Wanted, form: str) -> tuple[str, Verdict, Any]:
-    """What the case is called, its verdict, and its checks as JSON or text has them."""
+def _verified(asker: Asker, case: CaseArgument, form: str) -> tuple[str, Verdict, Any]:
+    """The case's label, its verdict, and its checks as JSON or text has them."""
     from symattn.verification import verify
 
     with case_arguments.solved(asker, case) as solution:
@@ -79,7 +74,7 @@ def _print(item: Verification, out: Console) -> None:
     from rich.text import Text
 
     styles = {Verdict.HOLDS: "green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "yellow"}
-    head = shown(item.case, style="bold")
+    head = styled(item.case, style="bold")
     head.append(f"  {item.verdict}", style=styles[item.verdict])
     head.append(f"  {item.probed} of {item.probes} gradient entries also by complex steps", "dim")
     out.print(head)
@@ -91,7 +86,7 @@ def _print(item: Verification, out: Console) -> None:
     table.add_column("SymPy")
     for check in item.checks:
         table.add_row(
-            shown(check.quantity),
+            styled(check.quantity),
             str(check.entries),
             *check.texts,
             *(Text(str(x), style=styles[x]) for x in (check.verdict, check.symbolic)),
@@ -101,4 +96,4 @@ def _print(item: Verification, out: Console) -> None:
         for doubt, quantities in doubts.items():
             every = len(quantities) == len(item.checks)
             of = "every quantity" if every else ", ".join(quantities)
-            out.print(shown(f"  undecided by {by}, {of}: {doubt}", style="yellow"))
+            out.print(styled(f"  undecided by {by}, {of}: {doubt}", style="yellow"))

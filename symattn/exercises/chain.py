@@ -1,5 +1,4 @@
-"""The parts of an exercise as a chain: which are computed from which, and which usual
-slips show in each."""
+"""The parts of an exercise as a chain: which are computed from which, and which faults show."""
 
 from __future__ import annotations
 
@@ -9,17 +8,17 @@ from itertools import islice
 
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.slips import Slip, catalogue, mistake
+from symattn.exercises.slips import InjectedFault, catalogue, mistake
 from symattn.programs.nodes import Node, ancestors
 
-#: So many usual slips of a part are known at most.
-_SLIPS = 5
+#: So many common faults of a part are known at most.
+_FAULTS = 5
 
 
 class Chain:
     """The parts of the versions of one exercise, each by its number, counted from 1.
 
-    ``slips`` are those of the catalogue unless given. Raises :class:`Malformed`
+    ``faults`` are those of the catalogue unless given. Raises :class:`Malformed`
     where the versions differ in more than their numbers.
 
     >>> from symattn.cases.library import load
@@ -29,7 +28,9 @@ class Chain:
     (['S', 'T', 'A', 'Y'], {1: [], 2: [1], 3: [2], 4: [3]})
     """
 
-    def __init__(self, exercises: Sequence[Exercise], slips: Sequence[Slip] | None = None) -> None:
+    def __init__(
+        self, exercises: Sequence[Exercise], faults: Sequence[InjectedFault] | None = None
+    ) -> None:
         self.exercises = exercises
         self.first = first = exercises[0]
         _check(exercises)
@@ -38,10 +39,10 @@ class Chain:
         self.nodes = {k: program.named[part.quantity] for k, part in self.parts.items()}
         #: Each part after those that it may be computed from.
         self.order = sorted(self.parts, key=lambda k: self.nodes[k].serial)
-        known = catalogue(first) if slips is None else slips
-        #: The slips in each part that show in every version.
-        self.slips = {
-            k: [*islice((x for x in known if self._shows(x, part)), _SLIPS)]
+        known = catalogue(first) if faults is None else faults
+        #: The faults in each part that show in every version.
+        self.faults = {
+            k: [*islice((x for x in known if self._shows(x, part)), _FAULTS)]
             for k, part in self.parts.items()
         }
 
@@ -66,30 +67,30 @@ class Chain:
         used = {j for sources in self.sources.values() for j in sources}
         return next((k for k in self.order if k in used), self.order[0])
 
-    def _shows(self, slip: Slip, part: Part) -> bool:
-        return slip.part == part.quantity and all(
-            _shows(exercise, slip, part) for exercise in self.exercises
+    def _shows(self, fault: InjectedFault, part: Part) -> bool:
+        return fault.part == part.quantity and all(
+            _shows(exercise, fault, part) for exercise in self.exercises
         )
 
 
-def _shows(exercise: Exercise, slip: Slip, part: Part) -> bool:
-    """Whether a slip makes a part visibly another, and each of its entries a number."""
+def _shows(exercise: Exercise, fault: InjectedFault, part: Part) -> bool:
+    """Whether a fault makes a part visibly another, and each of its entries a number."""
     try:
-        # With a slip a step may not be defined: a row of scores is masked whole.
-        exercise.solution.quantity(slip.nodes[part.quantity]).decimal(part.places)
+        # With a fault a step may not be defined: a row of scores is masked whole.
+        exercise.solution.quantity(fault.nodes[part.quantity]).decimal(part.places)
     except SymattnError:
         return False
-    return mistake(exercise, slip, part) is not None
+    return mistake(exercise, fault, part) is not None
 
 
 def _check(exercises: Sequence[Exercise]) -> None:
     first = exercises[0]
     if first.is_proof:
-        raise Malformed("a proof has no figures: STACK questions are made of the other levels")
+        raise Malformed("a proof has no figures: STACK questions need another level")
     for exercise in exercises[1:]:
         same = exercise.case.steps == first.case.steps and exercise.parts == first.parts
         if not same or exercise.case.program.shapes() != first.case.program.shapes():
             raise Malformed(
                 f"version {exercise.version} has other steps, parts or shapes than version "
-                f"{first.version}: the variants of a question differ in their numbers only"
+                f"{first.version}: variants of a question may only differ in their numbers"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,23 +13,25 @@ from symattn.errors import Malformed, SymattnError
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.points import DEFAULT, Scheme
-from symattn.exercises.slips import Slip, catalogue, is_visible
+from symattn.exercises.slips import InjectedFault, catalogue, is_visible
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers import rounding
 from symattn.printers import blocks as b
 from symattn.printers import mathjax
 from symattn.solution.entries import Entry
-from symattn.solution.quantity import Quantity
 
 #: Digits of the exact value beyond the places that are asked for: what is near enough
 #: to it is then near enough to what is in the question.
 _MORE = 3
 
-#: So many usual mistakes a blank knows at most.
+#: So many common mistakes a blank knows at most.
 _MISTAKES = 5
 
-#: A number of fewer digits may be anything: that it comes of a slip is not certain.
+#: A number of fewer digits may be anything: that it comes of a fault is not certain.
 _TELLING = 3
+
+#: A row and a column of the grid of a part.
+_At = tuple[int, int]
 
 #: What would end an answer's feedback, or be read as something else in it.
 _SPECIAL = {c: f"&#{ord(c)};" for c in '}#~/"\\{'}
@@ -41,25 +43,23 @@ class _Mistake:
 
     number: Decimal
     share: Fraction
-    said: str
+    feedback: str
 
 
 def cloze(
     exercise: Exercise,
     say: Language = ENGLISH,
-    slips: Sequence[Slip] | None = None,
+    faults: Sequence[InjectedFault] | None = None,
     solution: Sequence[b.Block] = (),
     scheme: Scheme = DEFAULT,
 ) -> str:
     """The question of an exercise, as an element of Moodle's XML (see
     :func:`~symattn.exercises.quiz.quiz`).
 
-    A blank takes what is within the tolerance of its part; the blanks of a part
-    together weigh what its points are among those of all. A masked score is no blank.
-    ``slips`` are the usual ones that blanks know: those of the catalogue, which all
-    versions have in common, unless given. ``solution`` is shown behind the right
-    answers. ``scheme`` says what a blank gives for a slip that is made there, and for what
-    follows from one that was made before.
+    Blanks take what is within the tolerance of their part, and weigh what its points are; a
+    masked score is no blank. ``faults`` are those of the catalogue unless given; ``scheme``
+    says what is given for one, and for what it propagates to. ``solution`` is shown behind the
+    right answers.
 
     Raises :class:`Malformed` for proofs, and for numbers that hold symbols.
 
@@ -69,7 +69,7 @@ def cloze(
     >>> "{6:NUMERICAL:=0.50648" in made
     True
     """
-    return quiz.question("cloze", _Question(exercise, say, slips, scheme).elements(solution))
+    return quiz.question("cloze", _ClozeQuestion(exercise, say, faults, scheme).elements(solution))
 
 
 def escaped(html: str) -> str:
@@ -95,28 +95,33 @@ def weights(blanks: Mapping[str, int], points: Mapping[str, int]) -> dict[str, i
     return {name: weight // shared for name, weight in scaled.items()}
 
 
-class _Question:
+class _ClozeQuestion:
     def __init__(
-        self, exercise: Exercise, say: Language, slips: Sequence[Slip] | None, scheme: Scheme
+        self,
+        exercise: Exercise,
+        say: Language,
+        faults: Sequence[InjectedFault] | None,
+        scheme: Scheme,
     ) -> None:
         if exercise.is_proof:
-            raise Malformed("a proof has no figures: Moodle's questions are of the other levels")
+            raise Malformed("a proof has no figures: cloze questions need another level")
         self.exercise = exercise
         self.say = say
         self.scheme = scheme
-        self.text = quiz.Text(exercise, say)
-        self.quantities = {x.quantity: exercise.solution[x.quantity] for x in exercise.parts}
-        blanks = {part.quantity: len([*self._blanks(part)]) for part in exercise.parts}
+        self.text = quiz.QuestionText(exercise, say)
+        #: The exact values of all blanks, to a few digits more than are asked for, by part.
+        self._near = {x.quantity: self._figures(x) for x in exercise.parts}
         points = {part.quantity: part.points for part in exercise.parts}
-        self.weights = weights(blanks, points)
-        self._slips = catalogue(exercise) if slips is None else slips
-        self._figures = {part.quantity: self._wrong(part) for part in exercise.parts}
-        #: The part whose blanks show a slip first.
-        self._made_in: dict[Slip, str] = {}
+        self.weights = weights({name: len(near) for name, near in self._near.items()}, points)
+        known = catalogue(exercise) if faults is None else faults
+        self._wrong = {part.quantity: self._faulty(part, known) for part in exercise.parts}
+        #: The part whose blanks show a fault first.
+        self._made_in: dict[InjectedFault, str] = {}
         for part in exercise.parts:
-            for slip, figures in self._figures[part.quantity].items():
-                if any(self._is_wrong(part, *place, figures[place]) for place in figures):
-                    self._made_in.setdefault(slip, part.quantity)
+            near = self._near[part.quantity]
+            for fault, figures in self._wrong[part.quantity].items():
+                if any(is_visible(near[at], x, part.places) for at, x in figures.items()):
+                    self._made_in.setdefault(fault, part.quantity)
 
     def elements(self, solution: Sequence[b.Block]) -> Iterator[str]:
         """The elements of the question."""
@@ -130,8 +135,9 @@ class _Question:
     def _questiontext(self) -> str:
         blocks = self.text.opening(self._given())
         for place, part in enumerate(self.exercise.parts, 1):
-            blanks = self._table(part, self._blank, quiz.letter(part.quantity))
-            blocks += [self.text.task(place, part), blanks]
+            blanks = {at: self._blank(part, at) for at in self._near[part.quantity]}
+            table = self._table(part, blanks, quiz.letter(part.quantity))
+            blocks += [self.text.task(place, part), table]
         return "\n".join(blocks)
 
     def _given(self) -> str:
@@ -147,52 +153,47 @@ class _Question:
 
     def _generalfeedback(self) -> str:
         blocks = [mathjax.paragraph(self.say("The correct answers:"))]
-        blocks += [
-            self._table(part, self._right, self.text.result(part)) for part in self.exercise.parts
-        ]
+        for part in self.exercise.parts:
+            right = {
+                (i, j): f"{x:f}".replace("-", "&minus;")
+                for i, row in enumerate(self.exercise.right(part))
+                for j, x in enumerate(row)
+            }
+            cells = {at: right[at] for at in self._near[part.quantity]}
+            blocks.append(self._table(part, cells, self.text.result(part)))
         return "\n".join(blocks)
 
-    def _table(self, part: Part, cell: Callable[[Part, int, int], str], before: str) -> str:
-        quantity = self.quantities[part.quantity]
-        rows, columns = quantity.grid
-        cells = [
-            [quiz.MASKED if quantity.is_hidden(i, j) else cell(part, i, j) for j in range(columns)]
-            for i in range(rows)
-        ]
+    def _table(self, part: Part, cells: Mapping[_At, str], before: str) -> str:
         node = self.exercise.case.program.named[part.quantity]
-        return quiz.matrix(before, cells, self.text.labels(node))
+        rows, columns = node.grid
+        table = [[cells.get((i, j), quiz.MASKED) for j in range(columns)] for i in range(rows)]
+        return quiz.matrix(before, table, self.text.labels(node))
 
-    def _blanks(self, part: Part) -> Iterator[tuple[int, int]]:
-        quantity = self.quantities[part.quantity]
-        rows, columns = quantity.grid
-        places = ((i, j) for i in range(rows) for j in range(columns))
-        return (place for place in places if not quantity.is_hidden(*place))
-
-    def _blank(self, part: Part, i: int, j: int) -> str:
+    def _blank(self, part: Part, at: _At) -> str:
         weight = self.weights[part.quantity]
-        near = self._decimal(part, i, j, part.places + _MORE)
+        near = self._near[part.quantity][at]
         tolerance = _digits(Decimal(1).scaleb(-part.places))
         wrong = (
             f"~%{float(100 * mistake.share):g}%{_digits(mistake.number)}:{tolerance}"
-            f"#{escaped(mistake.said)}"
-            for mistake in self._at(part, i, j, near)
+            f"#{escaped(mistake.feedback)}"
+            for mistake in self._mistakes(part, at, near)
         )
         return f"{{{weight}:NUMERICAL:={_digits(near)}:{tolerance}{''.join(wrong)}}}"
 
-    def _at(self, part: Part, i: int, j: int, right: Decimal) -> Iterator[_Mistake]:
-        """The usual mistakes in an entry that are told apart from what is right and from
+    def _mistakes(self, part: Part, at: _At, right: Decimal) -> Iterator[_Mistake]:
+        """The common mistakes in an entry that are told apart from what is right and from
         each other."""
         taken = [right]
-        known = self._figures[part.quantity].items()
-        for slip, figures in sorted(known, key=lambda item: self._is_carried(item[0], part)):
-            number = figures.get((i, j))
+        known = self._wrong[part.quantity].items()
+        for fault, figures in sorted(known, key=lambda item: self._is_propagated(item[0], part)):
+            number = figures.get(at)
             if number is None or not all(is_visible(x, number, part.places) for x in taken):
                 continue
-            sentences = [self.say.text(slip.sentence, term=slip.word) + "?"]
+            sentences = [self.say.text(fault.sentence, term=fault.word) + "?"]
             share = self.scheme.slip
-            if self._is_carried(slip, part):
+            if self._is_propagated(fault, part):
                 share = self.scheme.follows
-                sentences.append(self.say.text("This follows from it."))
+                sentences.append(self.say.text("This follows from that mistake."))
                 if len(f"{number:.{part.places}f}".replace(".", "").strip("-0")) < _TELLING:
                     continue
             taken.append(number)
@@ -200,38 +201,33 @@ class _Question:
             if len(taken) > _MISTAKES:
                 return
 
-    def _is_carried(self, slip: Slip, part: Part) -> bool:
-        return self._made_in.get(slip) != part.quantity
+    def _is_propagated(self, fault: InjectedFault, part: Part) -> bool:
+        return self._made_in.get(fault) != part.quantity
 
-    def _is_wrong(self, part: Part, i: int, j: int, number: Decimal) -> bool:
-        return is_visible(self._decimal(part, i, j, part.places + _MORE), number, part.places)
-
-    def _wrong(self, part: Part) -> dict[Slip, dict[tuple[int, int], Decimal]]:
-        """What each slip makes of the blanks of a part."""
+    def _faulty(
+        self, part: Part, faults: Sequence[InjectedFault]
+    ) -> dict[InjectedFault, dict[_At, Decimal]]:
         wrong = {}
-        for slip in self._slips:
-            if part.quantity not in slip.nodes:
-                continue
-            quantity = self.exercise.solution.quantity(slip.nodes[part.quantity])
-            # With a slip a step may not be defined: a row of scores is masked whole.
-            with suppress(SymattnError):
-                wrong[slip] = {
-                    (i, j): self._decimal(part, i, j, part.places + _MORE, quantity)
-                    for i, j in self._blanks(part)
-                    if not quantity.is_hidden(i, j)
-                }
+        for fault in faults:
+            if part.quantity in fault.nodes:
+                # With a fault a step may not be defined: a row of scores is masked whole.
+                with suppress(SymattnError):
+                    wrong[fault] = self._figures(part, fault)
         return wrong
 
-    def _right(self, part: Part, i: int, j: int) -> str:
-        right = self._decimal(part, i, j, part.places)
-        return format(right, "f").replace("-", "&minus;")
-
-    def _decimal(
-        self, part: Part, i: int, j: int, places: int, quantity: Quantity | None = None
-    ) -> Decimal:
-        """An entry of a part rounded, or of what stands for it."""
-        entry = Entry(quantity or self.quantities[part.quantity], i, j)
-        return rounding.decimal(entry, places, self.exercise.case.rounding)
+    def _figures(self, part: Part, fault: InjectedFault | None = None) -> dict[_At, Decimal]:
+        """The blanks of a part, or with a fault those of them that are not masked by it."""
+        named, solution = self.exercise.case.program.named, self.exercise.solution
+        right = solution.quantity(named[part.quantity])
+        quantity = right if fault is None else solution.quantity(fault.nodes[part.quantity])
+        rows, columns = right.grid
+        mode = self.exercise.case.rounding
+        return {
+            (i, j): rounding.decimal(Entry(quantity, i, j), part.places + _MORE, mode)
+            for i in range(rows)
+            for j in range(columns)
+            if not right.is_hidden(i, j) and not quantity.is_hidden(i, j)
+        }
 
 
 def _digits(number: Decimal) -> str:

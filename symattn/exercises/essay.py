@@ -23,7 +23,7 @@ def essay(exercise: Exercise, say: Language = ENGLISH) -> str:
     True
     """
     if not exercise.is_proof:
-        raise Malformed("an essay is a proof: figures are asked for by other questions")
+        raise Malformed("essay questions are for proofs: other types ask for figures")
     text = mathjax.printed(questions.derivations(exercise, say))
     working = mathjax.printed(questions.proved(exercise))
     return quiz.question(

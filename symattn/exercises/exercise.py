@@ -156,14 +156,13 @@ def _parts(program: Program, case: Case, level: str, asked: Asked, places: int) 
         node = program.named[name]
         if case.symbols and node.serial in gradients:
             raise Malformed(
-                f"{name} is a linear form in {', '.join(case.symbols)}, which no blank takes: "
-                "give numbers in [loss] upstream, or ask for versions, whose numbers are drawn"
+                f"{name} contains {', '.join(case.symbols)}, but answers must be numbers: "
+                "give numbers in [loss] upstream, or draw them with --versions"
             )
         yield Part(name, asked.points.get(name, max(_points(node, named), 1)), places)
 
 
 def _forward(program: Program) -> Iterator[str]:
-    """The steps that compute something."""
     named = {node.serial for node in program.quantities.values()}
     return (name for name in program.steps if _points(program.quantities[name], named))
 
@@ -191,7 +190,6 @@ def _points(node: Node, named: set[int]) -> int:
 
 
 def _worth(node: Node) -> int:
-    """The points of an operation, or of a function that is several."""
     return _FUNCTION if node.written else _POINTS.get(node.op, 1)
 
 
@@ -213,7 +211,6 @@ def _proofs(case: Case, asked: Asked) -> Iterator[Part]:
 
 
 def _rests_on(program: Program) -> Iterator[str]:
-    """The bundled derivations about what a program does."""
     needed = ancestors(program.quantities.values())
     ops = {node.op for node in needed} | {x.written.function for x in needed if x.written}
     if "softmax" in ops:

@@ -14,7 +14,7 @@ from typing import Any
 
 from symattn.cases.asked import LEVELS, MOST_PLACES, MOST_POINTS
 from symattn.cases.case import Case, make, with_numbers
-from symattn.errors import Fault, Faults, Malformed, expected, short
+from symattn.errors import Fault, Faults, Malformed, blamed_on, expected, short
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.points import DEFAULT
 from symattn.shapes import nested, show
@@ -61,8 +61,8 @@ def key(exercises: Sequence[Exercise]) -> str:
 def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
     first = exercises[0]
     case = first.case
-    yield "# The key of an exercise: 'symattn mark' marks answers by it."
-    yield "# The right answers are for you; what marks works them out again."
+    yield "# The answer key of an exercise, for 'symattn mark'."
+    yield "# The answers are for people to read: 'symattn mark' computes them again."
     yield f"key = {FORM}"
     yield f"name = {text(case.name)}"
     yield f"title = {text(first.title)}"
@@ -84,7 +84,10 @@ def _lines(exercises: Sequence[Exercise]) -> Iterator[str]:
     for exercise in exercises:
         yield from _version(exercise)
     if not first.is_proof:
-        yield from ("", "# What an answer gets of its points that is not right: change it here.")
+        yield from (
+            "",
+            "# The share of its points that an answer gets which is not right; change it here.",
+        )
         yield from ("[scheme]", *(f"{name} = {text(of)}" for name, of in DEFAULT.table.items()))
     yield ""
 
@@ -109,10 +112,8 @@ def read_key(path: Path) -> tuple[Exercise, ...]:
 
     Raises :class:`Malformed` with every fault of the file, each with its line.
     """
-    try:
+    with blamed_on(path):
         return read(path, content(path, "the file", *_KIND))
-    except Malformed as error:
-        raise Malformed(error.faults, str(path), error.more) from None
 
 
 def read(path: Path, content: bytes) -> tuple[Exercise, ...]:
@@ -166,7 +167,6 @@ def _checked(
 def _entries(
     whole: Mapping[str, Any], name: str, kinds: Mapping[str, type], faults: Faults
 ) -> list[dict[str, Any]]:
-    """The tables of a list, checked."""
     entries = whole.get(name, [])
     if not entries and name in whole:
         faults.append(Fault(name, "expected at least one, found none"))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from xml.parsers import expat
 
-from symattn.errors import Malformed, short
+from symattn.errors import Malformed, blamed_on, short
 from symattn.printers.blocks import Logo
 from symattn.tables.file import content
 
 #: Lines of a header, their letters, and the bytes of a logo, at most.
 LINES, LETTERS, BYTES = 6, 200, 500_000
 
-_HEADER = ("text file", "or write the text itself")
+_HEADER = ("text file", "or give the text itself")
 _LOGO = ("image", "expected a png or svg file, for LaTeX png or pdf")
 _FORMS = {"html": ("png", "svg"), "tex": ("png", "pdf"), "pdf": ("png", "pdf")}
 
@@ -27,12 +27,12 @@ def read_header(header: str) -> tuple[str, ...]:
     """
     text = header
     if header.endswith(".txt"):
+        with blamed_on(header):
+            data = content(Path(header), "the header", *_HEADER)
         try:
-            text = content(Path(header), "the header", *_HEADER).decode("utf-8-sig")
+            text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise Malformed(f"{header}: not UTF-8 text: byte {error.start} can't be read") from None
-        except Malformed as error:
-            raise Malformed(error.faults, header, error.more) from None
     lines = tuple(line.strip() for line in text.splitlines() if line.strip())
     if len(lines) > LINES or any(len(line) > LETTERS for line in lines):
         raise Malformed(f"a header has at most {LINES} lines of {LETTERS} letters")
@@ -49,14 +49,12 @@ def read_logo(path: Path, form: str) -> Logo:
     if kind not in _FORMS[form]:
         wanted = " or ".join(_FORMS[form])
         raise Malformed(f"{path}: a logo for {form} is {wanted}, found {short(kind) or 'nothing'}")
-    try:
+    with blamed_on(path):
         data = content(path, "the logo", *_LOGO)
-    except Malformed as error:
-        raise Malformed(error.faults, str(path), error.more) from None
     if len(data) > BYTES:
-        raise Malformed(f"{path}: a logo of {len(data)} bytes; at most {BYTES} are taken")
+        raise Malformed(f"{path}: a logo of {len(data)} bytes; at most {BYTES} are allowed")
     if not _KINDS[kind](data):
-        raise Malformed(f"{path}: what is in the file is no {kind.upper()}")
+        raise Malformed(f"{path}: the file's content is not {kind.upper()}")
     return Logo(data, kind)
 
 

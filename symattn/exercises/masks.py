@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain, count
+from itertools import count
 
 from symattn import syntax
 from symattn.cases.case import Case, make
@@ -33,16 +32,16 @@ def masked(case: Case) -> Case:
     shapes = {program.quantities[name].shape for name in softmaxes}
     if len(shapes) != 1 or len(*shapes) != 2:
         raise Malformed(
-            f"{case.name} has no mask, and gets one only where steps such as "
-            'A = "softmax(T)" have scores of one shape: write its mask into its steps'
+            f"{case.name} has no mask, and one can only be added where steps such as "
+            'A = "softmax(T)" have scores of one shape: write a mask into its steps'
         )
     ((rows, columns),) = shapes
     taken = {*program.quantities, *case.symbols}
-    mask = next(_free("P", taken))
+    mask = _free("P", taken)
     steps: dict[str, str] = {}
     for name, step in case.steps.items():
         if name in softmaxes:
-            hidden = next(_free("M" if len(softmaxes) == 1 else f"M_{name}", taken | steps.keys()))
+            hidden = _free("M" if len(softmaxes) == 1 else f"M_{name}", taken | steps.keys())
             steps[hidden] = f"mask({_scores(step)}, {mask})"
             step = f"softmax({hidden})"
         steps[name] = step
@@ -80,5 +79,5 @@ def _scores(step: str) -> str:
     return ""
 
 
-def _free(name: str, taken: set[str]) -> Iterator[str]:
-    return (x for x in chain((name,), (f"{name}{k}" for k in count(1))) if x not in taken)
+def _free(name: str, taken: set[str]) -> str:
+    return next(x for k in count() if (x := f"{name}{k or ''}") not in taken)

@@ -20,7 +20,6 @@ from symattn.programs.nodes import FLOW, Node, ancestors
 
 
 def _entrywise(name: str, entry: str, more: str = "") -> str:
-    """A function of every entry ``s``."""
     return f"{name}(x{more}) := sa_plain(matrixmap(lambda([s], {entry}), sa_matrix(x)))"
 
 
@@ -33,11 +32,10 @@ HELPERS: Mapping[str, str] = {
     "sa_plain(genmatrix(lambda([u, w], sa_at(y, u, w)), n, m)))",
     "sa_root": _entrywise("sa_root", "sqrt(s)"),
     "sa_exp": _entrywise("sa_exp", "if freeof(inf, s) then float(exp(s)) else 0"),
-    "sa_log": _entrywise("sa_log", "float(log(s))"),
-    "sa_tanh": _entrywise("sa_tanh", "float(tanh(s))"),
-    "sa_sin": _entrywise("sa_sin", "float(sin(s))"),
-    "sa_cos": _entrywise("sa_cos", "float(cos(s))"),
-    "sa_erf": _entrywise("sa_erf", "float(erf(s))"),
+    **{
+        f"sa_{name}": _entrywise(f"sa_{name}", f"float({name}(s))")
+        for name in ("log", "tanh", "sin", "cos", "erf")
+    },
     # A masked score is less than every number.
     "sa_less": "sa_less(s, t) := if freeof(inf, t) then "
     "(if freeof(inf, s) then is(float(s) < float(t)) else true) else false",
@@ -116,10 +114,8 @@ def number(value: Value | Hidden) -> str:
     >>> number(read("0.3")), number(read("sqrt(2)/2")), number(read("-exp(1)"))
     ('3/10', 'sqrt(2)/2', '-%e')
     """
-    return str(value) if isinstance(value, Hidden) else _number(value)
-
-
-def _number(value: Value) -> str:
+    if isinstance(value, Hidden):
+        return str(value)
     if value.has_symbols:
         raise Malformed(f"{value} has symbols: expected numbers")
     return re.sub(r"\b(e|pi)\b", r"%\1", text(value.formula()))
@@ -164,7 +160,9 @@ def function(name: str, target: Node, known: Mapping[int, str], parameters: Sequ
     for node in needed:
         if node.serial in written:
             continue
-        code = _made(node, [written[x.serial] for x in node.operands])
+        if node.op not in _OPERATIONS:
+            raise Malformed(f"the operation {node.op!r} can't be exported: it has no Maxima code")
+        code = _OPERATIONS[node.op](node, [written[x.serial] for x in node.operands])
         if uses[node.serial] > 1 and not _ATOM.fullmatch(code):
             names.append(f"t_{len(names) + 1}")
             statements.append(f"{names[-1]}: {code}")
@@ -174,13 +172,6 @@ def function(name: str, target: Node, known: Mapping[int, str], parameters: Sequ
     if names:
         body = f"block([{', '.join(names)}], {', '.join([*statements, body])})"
     return f"{name}({', '.join(parameters)}) := {body}"
-
-
-def _made(node: Node, x: list[str]) -> str:
-    operation = _OPERATIONS.get(node.op)
-    if operation is None:
-        raise Malformed(f"the operation {node.op!r} can't be exported: it has no Maxima code")
-    return operation(node, x)
 
 
 def _bracketed(code: str) -> str:
@@ -194,7 +185,7 @@ def _is_call(code: str) -> bool:
 
 
 def _arithmetic(sign: str) -> Callable[[Node, list[str]], str]:
-    def made(node: Node, x: list[str]) -> str:
+    def operation(node: Node, x: list[str]) -> str:
         if node.extra == FLOW:
             x = [f"sa_open({code})" for code in x]
         sides = [
@@ -205,7 +196,7 @@ def _arithmetic(sign: str) -> Callable[[Node, list[str]], str]:
         ]
         return sign.join(map(_bracketed, sides))
 
-    return made
+    return operation
 
 
 def _matmul(node: Node, x: list[str]) -> str:
@@ -229,12 +220,6 @@ def _rowsum(node: Node, x: list[str]) -> str:
 def _colsum(node: Node, x: list[str]) -> str:
     rows = node.operands[0].grid[0]
     return x[0] if rows == 1 else f"{_ones(1, rows)} . {_bracketed(x[0])}"
-
-
-def _total(node: Node, x: list[str]) -> str:
-    across = _rowsum(node, x)
-    rows = node.operands[0].grid[0]
-    return across if rows == 1 else f"{_ones(1, rows)} . {_bracketed(across)}"
 
 
 def _concat(node: Node, x: list[str]) -> str:
@@ -268,7 +253,6 @@ def _triangle(node: Node, x: list[str]) -> str:
 
 
 def _sized(name: str) -> Callable[[Node, list[str]], str]:
-    """A call that takes the size of the result too."""
     return lambda node, x: f"{name}({', '.join([*x, *map(str, node.grid)])})"
 
 
@@ -286,22 +270,15 @@ _OPERATIONS: Mapping[str, Callable[[Node, list[str]], str]] = {
     "divide": _arithmetic("/"),
     "matmul": _matmul,
     "sqrt": lambda node, x: _call("sqrt" if node.grid == (1, 1) else "sa_root")(node, x),
-    "exp": _call("sa_exp"),
-    "log": _call("sa_log"),
-    "tanh": _call("sa_tanh"),
-    "sin": _call("sa_sin"),
-    "cos": _call("sa_cos"),
-    "erf": _call("sa_erf"),
-    "maximum": _sized("sa_maximum"),
-    "above": _sized("sa_above"),
-    "rowmax": _call("sa_rowmax"),
-    "softmax": _call("sa_softmax"),
-    "hide": _sized("sa_hide"),
+    **{
+        op: _call(f"sa_{op}")
+        for op in ("exp", "log", "tanh", "sin", "cos", "erf", "rowmax", "softmax")
+    },
+    **{op: _sized(f"sa_{op}") for op in ("maximum", "above", "hide", "spread")},
     "concat": _concat,
     "rowsum": _rowsum,
     "colsum": _colsum,
-    "total": _total,
+    "total": lambda node, x: _colsum(node, [_rowsum(node, x)]),
     "pick": _pick,
     "scatter": _scatter,
-    "spread": _sized("sa_spread"),
 }

@@ -1,4 +1,4 @@
-"""An exercise as sheets: the question with blanks, and its solution with the usual mistakes."""
+"""An exercise as sheets: the question with blanks, and its solution with the common mistakes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from symattn import formulas as f
 from symattn.cases.settings import Settings, settings
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.slips import Mistake, Slip, mistakes
+from symattn.exercises.slips import InjectedFault, Mistake, mistakes
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
 from symattn.programs.display import symbol
@@ -42,26 +42,27 @@ def question(
     """
     wanted = _settings(exercise, changes)
     say = wanted.say
-    blocks: list[b.Block] = [*_lines(header), _name_line(exercise, say)]
+    blanks = {"name": f"{_LONG}\N{EM SPACE}", "points": _SHORT, "all": str(exercise.points)}
+    blocks: list[b.Block] = [b.Paragraph(say("Name: {name} Points: {points} of {all}", **blanks))]
     if exercise.is_proof:
         blocks += derivations(exercise, say)
     else:
         steps = Steps(exercise.solution, wanted)
         blocks += [*given(steps), *_steps(steps), *_loss(exercise, steps)]
         blocks += _blanks(exercise, steps)
-    return _sheet(exercise, exercise.name, exercise.title, blocks, wanted, logo)
+    return _sheet(exercise, exercise.name, exercise.title, header, blocks, wanted, logo)
 
 
 def solution(
     exercise: Exercise,
-    slips: Sequence[Slip] = (),
+    faults: Sequence[InjectedFault] = (),
     header: Sequence[str] = (),
     logo: b.Logo | None = None,
     **changes: Any,
 ) -> b.Sheet:
-    """The solution: points, every step worked, and behind it what its usual mistakes give.
+    """The solution: points, every step worked, and behind it what its common mistakes give.
 
-    ``slips`` are those of :func:`~symattn.exercises.slips.catalogue`. Raises
+    ``faults`` are those of :func:`~symattn.exercises.slips.catalogue`. Raises
     :class:`~symattn.errors.Refuted` if the cross-check refutes a figure.
 
     >>> from symattn.cases.library import load
@@ -71,19 +72,19 @@ def solution(
     """
     wanted = _settings(exercise, changes)
     say = wanted.say
-    blocks = [*_lines(header), *_points(exercise, say)]
+    blocks = [*_points(exercise, say)]
     if exercise.is_proof:
         blocks += proved(exercise)
     else:
         verified(exercise.solution)
         remarks: dict[str, list[b.Block]] = {}
-        for slip, examples in mistakes(exercise, slips):
-            remarks.setdefault(slip.part, []).append(b.Paragraph(_mistake(slip, examples, say)))
+        for fault, examples in mistakes(exercise, faults):
+            remarks.setdefault(fault.part, []).append(b.Paragraph(_mistake(fault, examples, say)))
         for listed in remarks.values():
-            listed.insert(0, b.Paragraph((b.Strong(say.text("Usual mistakes")),)))
+            listed.insert(0, b.Paragraph((b.Strong(say.text("Common mistakes")),)))
         blocks += working(Steps(exercise.solution, wanted), remarks)
     title = say.text("{title}: solution", title=exercise.title)
-    return _sheet(exercise, f"{exercise.name}-solution", title, blocks, wanted, logo)
+    return _sheet(exercise, f"{exercise.name}-solution", title, header, blocks, wanted, logo)
 
 
 def _settings(exercise: Exercise, changes: dict[str, Any]) -> Settings:
@@ -99,6 +100,7 @@ def _sheet(
     exercise: Exercise,
     name: str,
     title: str,
+    header: Sequence[str],
     blocks: Sequence[b.Block],
     wanted: Settings,
     logo: b.Logo | None,
@@ -107,11 +109,8 @@ def _sheet(
     subtitle = ", ".join(case.tokens) if case.tokens else case.name
     if exercise.version:
         subtitle = say.text("Version {number}", number=exercise.version) + f": {subtitle}"
-    return b.Sheet(name, title, (subtitle,), tuple(blocks), say, wanted.paper, logo)
-
-
-def _lines(header: Sequence[str]) -> list[b.Block]:
-    return [b.Paragraph((text,)) for text in header]
+    head = [b.Paragraph((text,)) for text in header]
+    return b.Sheet(name, title, (subtitle,), (*head, *blocks), say, wanted.paper, logo)
 
 
 def letter(place: int) -> str:
@@ -132,19 +131,7 @@ def worth(part: Part, say: Language) -> str:
 # -- the question --------------------------------------------------------------------
 
 
-def _name_line(exercise: Exercise, say: Language) -> b.Block:
-    return b.Paragraph(
-        say(
-            "Name: {name} Points: {points} of {all}",
-            name=f"{_LONG}\N{EM SPACE}",
-            points=_SHORT,
-            all=str(exercise.points),
-        )
-    )
-
-
 def _steps(steps: Steps) -> Iterator[b.Block]:
-    """The formulas of all steps, in order, and what their functions are."""
     say, program = steps.say, steps.program
     yield b.Heading(say("Steps"))
     copies = [name for name in program.steps if program.quantities[name].op == "copy"]
@@ -174,7 +161,6 @@ def _code(text: str) -> str:
 
 
 def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
-    """What is differentiated, where gradients are asked for."""
     case, say = exercise.case, steps.say
     gradients = [part for part in exercise.parts if part.quantity.startswith("dL/d")]
     if not gradients:
@@ -199,7 +185,6 @@ def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
 
 
 def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
-    """Every part: what it asks for, its points, and a blank for each of its figures."""
     say = steps.say
     yield b.Heading(say("Compute"))
     sentence = figures(exercise, say)
@@ -227,8 +212,8 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
 def figures(exercise: Exercise, say: Language) -> b.Line:
     """How figures are to be given."""
     return say(
-        "Give every figure to {places} decimal places; whole numbers may stay as they are. "
-        "Carry more places in your calculation than you write down.",
+        "Give every value to {places} decimal places; whole numbers may stay as they are. "
+        "Keep more places in your calculation than you write down.",
         places=" / ".join(map(str, sorted({part.places for part in exercise.parts}))),
     )
 
@@ -246,7 +231,7 @@ def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     from symattn.calculus import library
     from symattn.sheets.derivation import sheet, statement
 
-    yield b.Paragraph(say("Prove each for any size, and justify every line."))
+    yield b.Paragraph(say("Prove each statement for any size, and justify every line."))
     for place, part in enumerate(exercise.parts):
         derivation = library.derivation(part.quantity)
         head = sheet(derivation)
@@ -256,7 +241,6 @@ def derivations(exercise: Exercise, say: Language) -> Iterator[b.Block]:
 
 
 def _lower(block: b.Block) -> b.Block:
-    """A block with headings a level lower."""
     return b.Heading(block.text, 2, block.room) if isinstance(block, b.Heading) else block
 
 
@@ -264,32 +248,30 @@ def _lower(block: b.Block) -> b.Block:
 
 
 def _points(exercise: Exercise, say: Language) -> Iterator[b.Block]:
-    """The points of every part."""
     rows: list[tuple[b.Line, ...]] = []
     for place, part in enumerate(exercise.parts):
         label = part.quantity if exercise.is_proof else b.Math(f.latex(symbol(part.quantity)))
         rows.append(((f"({letter(place)})",), (label,), (str(part.points),)))
-    rows.append(((), (b.Strong(say.text("all")),), (b.Strong(str(exercise.points)),)))
+    rows.append(((), (b.Strong(say.text("total")),), (b.Strong(str(exercise.points)),)))
     yield b.Heading(say("Points"))
     yield b.Table((say("part"), say("quantity"), say("points")), tuple(rows), "llr")
 
 
-def _mistake(slip: Slip, mistakes: Sequence[Mistake], say: Language) -> b.Line:
+def _mistake(fault: InjectedFault, mistakes: Sequence[Mistake], say: Language) -> b.Line:
     """``Without the division by sqrt(d_k): T[0, 0] = 2.0000, not 1.0000; then A[0, 0] ...``"""
-    line: list[Any] = [*say(slip.sentence, term=slip.term)]
+    line: list[Any] = [*say(fault.sentence, term=fault.term)]
     for place, mistake in enumerate(mistakes):
-        line += [": " if not place else "; ", *(() if not place else say("then"))]
-        line += [" "] if place else []
+        line += ["; ", *say("then"), " "] if place else [": "]
         line += say(
             "{wrong} instead of {right}",
-            wrong=b.Math(f"{_entry(slip, mistake)} = {_figure(mistake.wrong)}"),
+            wrong=b.Math(f"{_entry(fault, mistake)} = {_figure(mistake.wrong)}"),
             right=b.Math(_figure(mistake.right)),
         )
     return (*line, ".")
 
 
-def _entry(slip: Slip, mistake: Mistake) -> str:
-    at = ",".join(map(str, keys(slip.nodes[mistake.part.quantity].shape, mistake.i, mistake.j)))
+def _entry(fault: InjectedFault, mistake: Mistake) -> str:
+    at = ",".join(map(str, keys(fault.nodes[mistake.part.quantity].shape, mistake.i, mistake.j)))
     return indexed(f.latex(symbol(mistake.part.quantity)), at)
 
 

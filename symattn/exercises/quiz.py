@@ -132,7 +132,7 @@ def _heading(text: b.Line) -> str:
     return f"<h5>{line(text)}</h5>"
 
 
-class Text:
+class QuestionText:
     """The sentences of an exercise, in one language."""
 
     def __init__(self, exercise: Exercise, say: Language) -> None:
@@ -165,7 +165,6 @@ class Text:
         return [*blocks, paragraph(questions.figures(self.exercise, self.say))]
 
     def _steps(self) -> str:
-        """What the walkthrough computes, step by step."""
         program = self.case.program
         items = "".join(
             f"<li>{math(f'{letter(name)} = {self.formula(program.quantities[name])}')}</li>"
@@ -174,7 +173,6 @@ class Text:
         return f"{paragraph(self.say('The steps:'))}<ul>{items}</ul>"
 
     def _loss(self) -> str:
-        """What the gradients are of."""
         output = self.case.output
         return paragraph(
             self.say(

@@ -1,4 +1,4 @@
-"""The usual mistakes of an exercise: the slips of the audit's catalogue, at the part
+"""The common mistakes of an exercise: the faults of the audit's catalogue, at the part
 where each is made, and what comes of it."""
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ FACTOR_DROPPED, NOT_TRANSPOSED = "Without the factor {term}", "With {term} not t
 #: A figure is visibly another from so many units of its last place on.
 VISIBLE = 5
 
-#: Numbers that stand for any: no slip goes unseen because of their values.
+#: Numbers that stand for any: no fault goes unseen because of their values.
 _ANY = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Slip:
+class InjectedFault:
     """A mistake in one step: what it is, the part where its figures are asked for first,
     and the nodes that this and other parts are with it, by quantity.
 
@@ -72,7 +72,7 @@ class Slip:
 
 @dataclass(frozen=True)
 class Mistake:
-    """What a slip makes of an entry: (i, j) of the grid of a part."""
+    """What a fault makes of an entry: (i, j) of the grid of a part."""
 
     part: Part
     i: int
@@ -81,13 +81,13 @@ class Mistake:
     wrong: Decimal
 
 
-def catalogue(exercise: Exercise) -> tuple[Slip, ...]:
-    """The usual slips that the parts of an exercise show, whatever its numbers are;
+def catalogue(exercise: Exercise) -> tuple[InjectedFault, ...]:
+    """The common faults that the parts of an exercise show, whatever its numbers are;
     of those that always give the same the first.
 
     >>> from symattn.cases.library import load
     >>> from symattn.exercises.exercise import exercise
-    >>> [(slip.kind, slip.part) for slip in catalogue(exercise(load("cat-sat-mat")))][:2]
+    >>> [(fault.kind, fault.part) for fault in catalogue(exercise(load("cat-sat-mat")))][:2]
     [('scale-dropped', 'T'), ('scale-not-rooted', 'T')]
     """
     if exercise.is_proof:
@@ -98,7 +98,7 @@ def catalogue(exercise: Exercise) -> tuple[Slip, ...]:
     model = Model(recipe)
     named = case.program.named
     targets = {part.quantity: recipe.graph[named[part.quantity]] for part in exercise.parts}
-    slips: list[Slip] = []
+    faults: list[InjectedFault] = []
     covered: dict[int, str] = {}
     for name, target in targets.items():
         for node in ancestors([target]):
@@ -120,12 +120,11 @@ def catalogue(exercise: Exercise) -> tuple[Slip, ...]:
                 if key in seen or np.array_equal(values, model[target], equal_nan=True):
                     continue
                 seen.add(key)
-                slips.append(Slip(edit.kind, name, *_said(recipe, edit), nodes))
-    return tuple(slips)
+                faults.append(InjectedFault(edit.kind, name, *_phrase(recipe, edit), nodes))
+    return tuple(faults)
 
 
 def _any_numbers(case: Case) -> Case:
-    """The case with numbers that have nothing in common."""
     draws = Draws(_ANY)
 
     def drawn(node: Node) -> Nested[Fraction]:
@@ -185,7 +184,7 @@ def _is_sum(edit: Edit) -> bool:
     return any(x.op == "add" and x is not edit.instead for x in edit.node.operands)
 
 
-def _said(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
+def _phrase(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
     """How an edit is said, and the term that it speaks of, also as text."""
     sentence = USUAL[edit.kind]
     if edit.kind == "scale-dropped" and edit.node.op == "multiply":
@@ -200,22 +199,22 @@ def _said(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
 
 
 def mistakes(
-    exercise: Exercise, slips: Sequence[Slip]
-) -> Iterator[tuple[Slip, tuple[Mistake, ...]]]:
-    """The slips that show in the figures of an exercise, each with the first entry of its
+    exercise: Exercise, faults: Sequence[InjectedFault]
+) -> Iterator[tuple[InjectedFault, tuple[Mistake, ...]]]:
+    """The faults that show in the figures of an exercise, each with the first entry of its
     own part that is visibly another, and of the weights below.
 
     >>> from symattn.cases.library import load
     >>> from symattn.exercises.exercise import exercise
     >>> made = exercise(load("cat-sat-mat"))
-    >>> for slip, shown in mistakes(made, catalogue(made)):
-    ...     if slip.kind == "scale-dropped":
+    >>> for fault, shown in mistakes(made, catalogue(made)):
+    ...     if fault.kind == "scale-dropped":
     ...         print(*((one.part.quantity, str(one.wrong)) for one in shown))
     ('T', '2.0000') ('A', '0.6652')
     """
     parts = {part.quantity: part for part in exercise.parts}
-    for slip in slips:
-        own = mistake(exercise, slip, parts[slip.part])
+    for fault in faults:
+        own = mistake(exercise, fault, parts[fault.part])
         if own is None:
             continue
         below = next(
@@ -223,18 +222,18 @@ def mistakes(
                 part
                 for part in exercise.parts
                 if part is not own.part
-                and part.quantity in slip.nodes
+                and part.quantity in fault.nodes
                 and exercise.case.program.named[part.quantity].op == "softmax"
             ),
             None,
         )
-        follows = mistake(exercise, slip, below) if below else None
-        yield slip, (own, *((follows,) if follows else ()))
+        follows = mistake(exercise, fault, below) if below else None
+        yield fault, (own, *((follows,) if follows else ()))
 
 
-def mistake(exercise: Exercise, slip: Slip, part: Part) -> Mistake | None:
-    """The first entry of a part that a slip makes visibly another, if any."""
-    quantity = exercise.solution.quantity(slip.nodes[part.quantity])
+def mistake(exercise: Exercise, fault: InjectedFault, part: Part) -> Mistake | None:
+    """The first entry of a part that a fault makes visibly another, if any."""
+    quantity = exercise.solution.quantity(fault.nodes[part.quantity])
     mode = exercise.case.rounding
     for i, row in enumerate(exercise.right(part)):
         for j, right in enumerate(row):
@@ -246,7 +245,7 @@ def mistake(exercise: Exercise, slip: Slip, part: Part) -> Mistake | None:
                     else rounding.decimal(Entry(quantity, i, j), part.places, mode)
                 )
             except SymattnError:
-                # With the slip the entry is not defined: a row, or a column, masked whole.
+                # With the fault the entry is not defined: a row, or a column, masked whole.
                 continue
             if is_visible(right, wrong, part.places):
                 return Mistake(part, i, j, right, wrong)

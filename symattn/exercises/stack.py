@@ -3,7 +3,7 @@
 The versions of an exercise are the variants of one question: its code holds the
 given numbers of all, and the seed chooses. Each part has a tree of its own: an
 answer is right, or follows from the student's own earlier answers, or is what a
-usual slip makes of the given numbers. The code that computes a part is one
+common fault makes of the given numbers. The code that computes a part is one
 function of those that it is computed from, so that the truth, what follows from
 an answer and the question's tests are all made by it.
 """
@@ -18,8 +18,8 @@ from symattn.exercises import maxima, quiz
 from symattn.exercises.chain import Chain
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.marking.points import DEFAULT, Scheme
-from symattn.exercises.slips import Slip
-from symattn.exercises.trial import Answers, Outcome, Trial, nonsense
+from symattn.exercises.slips import InjectedFault
+from symattn.exercises.trial import AnswerSet, Trial, nonsense
 from symattn.languages.language import ENGLISH, Language
 from symattn.numbers.reading import read_entry
 from symattn.printers import blocks as b
@@ -34,11 +34,11 @@ _BOX = 8
 _STACK = 2023010400
 
 #: The question's tests: the letter of their answers in its code, and what they are.
-_TESTS: Mapping[Answers, tuple[str, str]] = {
+_TESTS: Mapping[AnswerSet, tuple[str, str]] = {
     "right": ("a", "The right answers."),
-    "carried": ("e", "A slip in one part, carried on."),
+    "propagated": ("e", "A mistake in one part, and correct work from there."),
     "nonsense": ("g", "Nonsense."),
-    "slips": ("u", "A usual slip in each part."),
+    "faults": ("u", "A common mistake in each part."),
 }
 _SETTINGS: Mapping[str, object] = {
     "questionsimplify": 1,
@@ -59,13 +59,13 @@ _SETTINGS: Mapping[str, object] = {
 def stack(
     exercises: Sequence[Exercise],
     say: Language = ENGLISH,
-    slips: Sequence[Slip] | None = None,
+    faults: Sequence[InjectedFault] | None = None,
     scheme: Scheme = DEFAULT,
 ) -> str:
     """The question of an exercise, its versions as variants, as an element of
     Moodle's XML (see :func:`~symattn.exercises.quiz.quiz`).
 
-    ``slips`` are the usual ones that it knows: those of the catalogue unless given.
+    ``faults`` are the usual ones that it knows: those of the catalogue unless given.
     ``scheme`` says what is given for them, and for what follows from earlier answers.
     Raises :class:`Malformed` for proofs, for operations that have no Maxima code
     and where the versions are no variants of each other.
@@ -76,16 +76,16 @@ def stack(
     >>> "f_3(s_2) := sa_softmax(s_2)" in made
     True
     """
-    return quiz.question("stack", _Question(Chain(exercises, slips), say, scheme).elements())
+    return quiz.question("stack", _StackQuestion(Chain(exercises, faults), say, scheme).elements())
 
 
-class _Question:
+class _StackQuestion:
     def __init__(self, chain: Chain, say: Language, scheme: Scheme) -> None:
         self.chain = chain
         self.first = chain.first
         self.say = say
-        self.follows, self.slip = float(scheme.follows), float(scheme.slip)
-        self.text = quiz.Text(chain.first, say)
+        self.follows, self.fault = float(scheme.follows), float(scheme.slip)
+        self.text = quiz.QuestionText(chain.first, say)
 
     # -- code ----------------------------------------------------------------------
 
@@ -93,7 +93,8 @@ class _Question:
         """The code of the question: given numbers, functions, right answers."""
         functions = [*self._functions()]
         rest = [*self._answers(), *self._tests()]
-        checks = [x for k in self.chain.parts for x in (*self._following(k), *self._nodes(k))]
+        checks = [x for k in self.chain.parts for x in self._following(k)]
+        checks += [test for k in self.chain.parts for test, _, _ in self._nodes(k)]
         called = maxima.helpers([*functions, *rest, *checks])
         return _code([*self._given(), *called, *functions, *rest])
 
@@ -107,7 +108,7 @@ class _Question:
             yield f"{_variable(node)}: {_of_variant(map(maxima.matrix, rows))}"
 
     def _functions(self) -> Iterator[str]:
-        """What each part is (``f``), by those it is computed from, and what usual slips make
+        """What each part is (``f``), by those it is computed from, and what common faults make
         of it (``z``), by the given numbers."""
         given = {node.serial: _variable(node) for _, node in self.text.given()}
         for k in self.chain.order:
@@ -119,8 +120,8 @@ class _Question:
                 )
             except Malformed as error:
                 raise Malformed(fault.inside(part.quantity) for fault in error.faults) from None
-            for place, slip in enumerate(self.chain.slips[k]):
-                node = slip.nodes[part.quantity]
+            for place, fault in enumerate(self.chain.faults[k]):
+                node = fault.nodes[part.quantity]
                 known = {x.serial: _variable(x) for x in ancestors([node]) if x.op == "given"}
                 yield maxima.function(f"z_{k}_{place}", node, known, [])
 
@@ -138,11 +139,12 @@ class _Question:
         """The answers of the question's tests, but for the right ones."""
         for k in self.chain.order:
             places = self.chain.parts[k].places
-            carried = f"sa_rounded({self._call(k, 'e_{}'.format)}, {places})"
-            slipped = f"z_{k}_0()" if self.chain.slips[k] else f"r_{k}"
-            yield f"e_{k}: {f'sa_moved(r_{k}, 1, {places})' if k == self.chain.head else carried}"
+            propagated = f"sa_rounded({self._call(k, 'e_{}'.format)}, {places})"
+            faulty = f"z_{k}_0()" if self.chain.faults[k] else f"r_{k}"
+            is_head = k == self.chain.head
+            yield f"e_{k}: {f'sa_moved(r_{k}, 1, {places})' if is_head else propagated}"
             yield f"g_{k}: sa_moved(r_{k}, {nonsense(k)}, {places})"
-            yield f"u_{k}: sa_rounded({slipped}, {places})"
+            yield f"u_{k}: sa_rounded({faulty}, {places})"
 
     def _following(self, k: int) -> list[str]:
         """The code of what follows for a part (``c``) from the student's answers; what they
@@ -159,12 +161,20 @@ class _Question:
 
         return [f"c_{j}: {self._call(j, answered)}" for j in self.chain.order if j in needed]
 
-    def _nodes(self, k: int) -> list[str]:
-        """The code that the nodes of a part's tree test, one after the other."""
-        truths = [f"r_{k}", *([f"c_{k}"] if self.chain.sources[k] else [])]
-        truths += [f"z_{k}_{place}()" for place, _ in enumerate(self.chain.slips[k])]
+    def _nodes(self, k: int) -> Iterator[tuple[str, float, b.Line]]:
+        """The nodes of a part's tree: what each tests, its score, and what is said of it."""
         tolerance = self.chain.parts[k].tolerance
-        return [f"sa_close(ans{k}, {truth}, {tolerance})" for truth in truths]
+
+        def close(truth: str) -> str:
+            return f"sa_close(ans{k}, {truth}, {tolerance})"
+
+        yield close(f"r_{k}"), 1, ()
+        if self.chain.sources[k]:
+            follows = self.say("This agrees with your earlier answers, not all of which are right.")
+            yield close(f"c_{k}"), self.follows, follows
+        for place, fault in enumerate(self.chain.faults[k]):
+            remark: b.Line = self.say(fault.sentence, term=fault.term)
+            yield close(f"z_{k}_{place}()"), self.fault, (*remark, "?")
 
     # -- elements ------------------------------------------------------------------
 
@@ -183,9 +193,9 @@ class _Question:
         # Variants are told apart by their notes.
         yield quiz.rich("questionnote", "{@sa_variant@}")
         yield quiz.rich("questiondescription", "")
-        yield quiz.rich("prtcorrect", mathjax.paragraph((say("Right."),)))
-        yield quiz.rich("prtpartiallycorrect", mathjax.paragraph((say("Partly right."),)))
-        yield quiz.rich("prtincorrect", mathjax.paragraph((say("Not right."),)))
+        yield quiz.rich("prtcorrect", mathjax.paragraph((say("Correct."),)))
+        yield quiz.rich("prtpartiallycorrect", mathjax.paragraph((say("Partly correct."),)))
+        yield quiz.rich("prtincorrect", mathjax.paragraph((say("Incorrect."),)))
         yield from (quiz.element(name, value) for name, value in _SETTINGS.items())
         yield from map(self._input, self.chain.parts)
         yield from map(self._tree, self.chain.parts)
@@ -247,19 +257,7 @@ class _Question:
         return _element("input", _elements(fields))
 
     def _tree(self, k: int) -> str:
-        """The tree of a part: right, else following, else a usual slip, else wrong."""
-        remarks: list[tuple[float, b.Line]] = [(1, ())]
-        if self.chain.sources[k]:
-            follows = self.say("This agrees with your earlier answers, which are not all right.")
-            remarks.append((self.follows, follows))
-        for slip in self.chain.slips[k]:
-            line: b.Line = self.say(slip.sentence, term=slip.term)
-            remarks.append((self.slip, (*line, "?")))
-        tests = self._nodes(k)
-        nodes = [
-            self._node(k, place, test, score, -1 if test is tests[-1] else place + 1, line)
-            for place, (test, (score, line)) in enumerate(zip(tests, remarks, strict=True))
-        ]
+        nodes = [*self._nodes(k)]
         fields: Mapping[str, object] = {
             "name": f"prt{k}",
             "value": self.chain.parts[k].points,
@@ -267,10 +265,14 @@ class _Question:
             "feedbackstyle": 1,
         }
         code = quiz.code("feedbackvariables", _code(self._following(k)))
-        return _element("prt", [*_elements(fields), code, *nodes])
+        printed = (
+            self._node(k, place, *node, place + 1 if place + 1 < len(nodes) else -1)
+            for place, node in enumerate(nodes)
+        )
+        return _element("prt", [*_elements(fields), code, *printed])
 
     def _node(
-        self, k: int, place: int, test: str, score: float, otherwise: int, remark: b.Line
+        self, k: int, place: int, test: str, score: float, remark: b.Line, otherwise: int
     ) -> str:
         """A node that tests an answer: with its score if it holds, else on to another."""
         fields: Mapping[str, object] = {
@@ -282,11 +284,10 @@ class _Question:
             "testoptions": "",
             "quiet": 1,
         }
-        feedback = mathjax.paragraph(remark) if remark else ""
         inside = [*_elements(fields)]
-        for branch, points, then, message in (
-            ("true", score, -1, feedback),
-            ("false", 0, otherwise, ""),
+        for branch, points, then, line in (
+            ("true", score, -1, remark),
+            ("false", 0, otherwise, ()),
         ):
             values = {
                 "scoremode": "=",
@@ -296,7 +297,8 @@ class _Question:
                 "answernote": _note(k, place, branch == "true"),
             }
             inside += _elements({f"{branch}{name}": value for name, value in values.items()})
-            inside.append(quiz.rich(f"{branch}feedback", message))
+            feedback = mathjax.paragraph(line) if line else ""
+            inside.append(quiz.rich(f"{branch}feedback", feedback))
         return _element("node", inside)
 
     # -- question tests --------------------------------------------------------------
@@ -306,7 +308,7 @@ class _Question:
         for case, (answers, (letter, description)) in enumerate(_TESTS.items(), 1):
             inside = [*_elements({"testcase": case, "description": description})]
             for k in self.chain.parts:
-                # The right digits are symattn's own: Maxima's are held against them.
+                # The right digits are symattn's own: Maxima's are checked against them.
                 value = self._right(k) if answers == "right" else f"{letter}_{k}"
                 inside.append(_element("testinput", _elements({"name": f"ans{k}", "value": value})))
             outcomes = [trial.outcomes(answers) for trial in trials]
@@ -325,22 +327,16 @@ class _Question:
         )
         return _of_variant(map(maxima.matrix, rows))
 
-    def _expected(self, k: int, outcome: Outcome) -> str:
-        slips = 1 + bool(self.chain.sources[k])
-        if isinstance(outcome, int):
-            score, place = self.slip, slips + outcome
-        else:
-            last = slips + len(self.chain.slips[k]) - 1
-            score, place = {"right": (1, 0), "follows": (self.follows, 1), "wrong": (0, last)}[
-                outcome
-            ]
-        values: Mapping[str, object] = {
-            "score": f"{score:g}",
-            "penalty": _penalty(score),
-            "answernote": _note(k, place, outcome != "wrong"),
+    def _expected(self, k: int, outcome: int | None) -> str:
+        nodes = [*self._nodes(k)]
+        place, score = (len(nodes) - 1, 0.0) if outcome is None else (outcome, nodes[outcome][1])
+        fields: Mapping[str, object] = {
+            "name": f"prt{k}",
+            "expectedscore": f"{score:g}",
+            "expectedpenalty": _penalty(score),
+            "expectedanswernote": _note(k, place, outcome is not None),
         }
-        fields = {f"expected{name}": value for name, value in values.items()}
-        return _element("expected", _elements({"name": f"prt{k}", **fields}))
+        return _element("expected", _elements(fields))
 
 
 def _elements(fields: Mapping[str, object]) -> Iterator[str]:
@@ -356,7 +352,6 @@ def _code(statements: Iterable[str]) -> str:
 
 
 def _of_variant(code: Iterable[str]) -> str:
-    """The code of a variant, by that of all."""
     variants = [*code]
     return variants[0] if len(set(variants)) == 1 else f"[{', '.join(variants)}][sa_variant]"
 

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises.draws import Draws, Integers
-from symattn.exercises.exercise import Exercise, Part, exercise
-from symattn.exercises.slips import VISIBLE, Slip, catalogue, mask_names, restricted_names
+from symattn.exercises.exercise import Exercise, exercise
+from symattn.exercises.slips import VISIBLE, catalogue, mask_names, restricted_names
 from symattn.numbers.balls import FIRST
 from symattn.programs.floats import Floats, Matrix
 from symattn.programs.nodes import Node, ancestors
@@ -60,21 +60,21 @@ _STYLES = (
 #: Why a candidate is passed over, and what helps.
 REASONS: Mapping[str, str] = {
     "what is given has equal rows, or rows of zeros": "draw larger numbers (--largest 9)",
-    "a figure is too large": "draw smaller numbers (--largest 1)",
-    "a weight is nearly 0, or the weights of a row nearly alike":
+    "an answer is too large": "draw smaller numbers (--largest 1)",
+    "a weight is nearly 0, or the weights of a row are nearly equal":
         "draw smaller numbers (--largest 1), or ask for more --places",
-    "two scores of a row are equal": "let them be equal (--ties)",
+    "two scores of a row are equal": "allow ties (--ties)",
     "two rows of weights are equal": "draw larger numbers (--largest 4)",
-    "a part has no figure but 0": "ask for other parts",
-    "a figure is too near to a tie of rounding": "ask for other --places",
-    "a usual mistake would not show": "ask for more --places, or for more of the steps",
-    "it has come before": "ask for fewer versions, or draw larger numbers (--largest 4)",
+    "all answers of a part are 0": "ask for other parts",
+    "an answer is too close to a rounding tie": "ask for other --places",
+    "a common mistake would not show": "ask for more --places, or for more steps",
+    "they have occurred before": "ask for fewer versions, or draw larger numbers (--largest 4)",
 }  # fmt: skip
-_GIVEN, _LARGE, _WEIGHTS, _TIES, _ALIKE, _ZERO, _DIGITS, _SLIPS, _AGAIN = REASONS
+_GIVEN, _LARGE, _WEIGHTS, _TIES, _ALIKE, _ZERO, _DIGITS, _FAULTS, _AGAIN = REASONS
 
 
 @dataclass(frozen=True)
-class Wanted:
+class NumberRange:
     """What numbers may be like: the largest that is given, and whether scores of
     a row may be equal."""
 
@@ -88,7 +88,7 @@ def variants(
     seed: int = 0,
     level: str = "",
     places: int | None = None,
-    wanted: Wanted | None = None,
+    wanted: NumberRange | None = None,
 ) -> Iterator[Exercise]:
     """The first ``count`` versions of a case as an exercise, with numbers of their own.
 
@@ -109,7 +109,7 @@ def variants(
     base = exercise(_with_numbers_upstream(case), level, places)
     if base.is_proof:
         raise Malformed("level proof asks for derivations, which have no numbers to draw")
-    yield from _Search(base, seed, wanted or Wanted()).versions(count)
+    yield from _Search(base, seed, wanted or NumberRange()).versions(count)
 
 
 def _with_numbers_upstream(case: Case) -> Case:
@@ -122,54 +122,48 @@ def _with_numbers_upstream(case: Case) -> Case:
 
 
 def _pattern(case: Case) -> Flags:
-    """Which entries of the upstream gradient are not 0."""
     return np.array([[str(entry) != "0" for entry in row] for row in case.upstream])
 
 
 class _Search:
-    """Looks for numbers of one exercise."""
-
-    def __init__(self, base: Exercise, seed: int, wanted: Wanted) -> None:
+    def __init__(self, base: Exercise, seed: int, wanted: NumberRange) -> None:
         self.base = base
         self.seed = seed
         self.wanted = wanted
-        self.slips = catalogue(base)
+        self.faults = catalogue(base)
         program = base.case.program
         self._nodes = {part.quantity: program.named[part.quantity] for part in base.parts}
-        slipped = [node for slip in self.slips for node in slip.nodes.values()]
+        faulty = [node for fault in self.faults for node in fault.nodes.values()]
         used = ancestors([*self._nodes.values()])
         self._softmaxes = [node for node in used if node.op == "softmax"]
         scores = [node.operands[0] for node in self._softmaxes]
         self._judged = {
             node.serial: node
-            for node in (*self._nodes.values(), *slipped, *self._softmaxes, *scores)
+            for node in (*self._nodes.values(), *faulty, *self._softmaxes, *scores)
         }
         self._masks = mask_names(base.case) if base.level == "masked" else set()
         every = mask_names(base.case) | restricted_names(base.case)
         serials = {node.serial for node in used}
-        self._drawn = [
-            name
+        #: What numbers are drawn for, by name; the upstream gradient by ''.
+        self._drawn = {
+            name: node
             for name in program.given
-            if program.quantities[name].shape
-            and program.quantities[name].serial in serials
+            if (node := program.quantities[name]).shape
+            and node.serial in serials
             and (name in self._masks or name not in every)
-        ]
-        upstream = program.upstream
-        self._upstream = (
-            upstream
-            if upstream is not None
-            and upstream.serial in serials
-            and base.case.raw_upstream is not None
-            else None
-        )
-        for node in (*self._judged.values(), *(program.quantities[x] for x in self._drawn)):
+        }
+        for node in (*self._judged.values(), *self._drawn.values()):
             if prod(node.grid) > _ENTRIES:
                 raise Malformed(
                     f"{base.case.name} is too large for variants: {show(node.shape)}, "
                     f"more than {_ENTRIES} entries"
                 )
         if not self._drawn:
-            raise Malformed(f"{base.case.name} has no matrix given to draw numbers for")
+            raise Malformed(f"{base.case.name} has no given matrix to draw numbers for")
+        if base.case.raw_upstream is not None:
+            upstream = program.upstream
+            if upstream is not None and upstream.serial in serials:
+                self._drawn[""] = upstream
         self._styles = [
             (max(low, -wanted.largest), min(high, wanted.largest), dense)
             for low, high, dense in _STYLES
@@ -214,27 +208,25 @@ class _Search:
     def _given_up(self, number: int, count: int, drawn: int) -> str:
         (reason, often), *_ = self._failed.most_common(1)
         return (
-            f"{self.base.case.name}: {number or 'none'} of {count} versions found among "
-            f"{drawn} draws; of most ({often}) {reason}: {REASONS[reason]}"
+            f"{self.base.case.name}: found {number} of {count} versions in {drawn} draws; most "
+            f"often ({often} times) {reason}: {REASONS[reason]}"
         )
 
     # -- candidates ------------------------------------------------------------------
 
     def _draw(self, draws: Draws) -> dict[str, Integers]:
         """Numbers for many candidates, by name; those of the upstream gradient by ''."""
-        program = self.base.case.program
-        drawn = {
-            name: self._mask(draws, program.quantities[name].grid)
-            if name in self._masks
-            else self._matrix(draws, program.quantities[name].grid)
-            for name in self._drawn
-        }
-        if self._upstream is not None:
-            shape = (_AT_ONCE, *self._upstream.grid)
-            size = 1 + draws.below(min(2, self.wanted.largest), shape)
-            sign = 1 - 2 * draws.below(2, shape)
-            drawn[""] = np.where(_pattern(self.base.case), size * sign, 0)
-        return drawn
+        return {name: self._numbers(draws, name, node.grid) for name, node in self._drawn.items()}
+
+    def _numbers(self, draws: Draws, name: str, grid: tuple[int, int]) -> Integers:
+        if name in self._masks:
+            return self._mask(draws, grid)
+        if name:
+            return self._matrix(draws, grid)
+        shape = (_AT_ONCE, *grid)
+        size = 1 + draws.below(min(2, self.wanted.largest), shape)
+        sign = 1 - 2 * draws.below(2, shape)
+        return np.where(_pattern(self.base.case), size * sign, 0)
 
     def _matrix(self, draws: Draws, grid: tuple[int, int]) -> Integers:
         """Matrices without two equal rows, or one of zeros."""
@@ -267,27 +259,19 @@ class _Search:
     # -- judgement -------------------------------------------------------------------
 
     def _pass(self, drawn: Mapping[str, Integers]) -> Flags:
-        """Which candidates may be pleasant."""
-        good = np.ones(_AT_ONCE, bool)
+        distinct = np.ones(_AT_ONCE, bool)
         for name, rows in drawn.items():
-            good &= rows.any(axis=(-1, -2)) | (name == "")
-        self._failed[_GIVEN] += int((~good).sum())
-        self._asked[-1] += len(good)
-        self._met[-1] += int(good.sum())
+            distinct &= rows.any(axis=(-1, -2)) | (name == "")
+        good = self._counted(-1, _GIVEN, np.ones(_AT_ONCE, bool), distinct)
         if not good.any():
             return good
-        program = self.base.case.program
-        kept_ones = np.flatnonzero(good)
+        candidates = np.flatnonzero(good)
         inputs = {
-            (
-                program.upstream if not name else program.quantities[name]
-            ).serial:  # type: ignore[union-attr]
-            rows[kept_ones].astype(float)
-            for name, rows in drawn.items()
+            self._drawn[name].serial: rows[candidates].astype(float) for name, rows in drawn.items()
         }
         run: Run[Matrix] = Run(Floats(), lambda node: self._leaf(inputs, node))
         values = {serial: run[node] for serial, node in self._judged.items()}
-        good[kept_ones] = self._judge(values, len(kept_ones), _OFF)
+        good[candidates] = self._judge(values, len(candidates), _OFF)
         return good
 
     def _leaf(self, inputs: Mapping[int, Matrix], node: Node) -> Matrix | None:
@@ -307,15 +291,11 @@ class _Search:
         }
 
     def _exercise(self, numbers: Mapping[str, Integers], version: int) -> Exercise | None:
-        """The version with these numbers, if the exact values are pleasant too."""
         case = self.base.case
-        upstream = case.raw_upstream
-        if self._upstream is not None:
-            upstream = nested(self._upstream.shape, numbers[""].tolist())
         given = {
-            name: nested(case.program.quantities[name].shape, numbers[name].tolist())
-            for name in self._drawn
+            name: nested(node.shape, numbers[name].tolist()) for name, node in self._drawn.items()
         }
+        upstream = given.pop("", case.raw_upstream)
         exercise = replace(
             self.base, case=with_numbers(case, given, upstream), seed=self.seed, version=version
         )
@@ -326,7 +306,7 @@ class _Search:
             except SymattnError:
                 if any(node is x for x in (*self._nodes.values(), *self._softmaxes)):
                     return None
-                # With a slip the step may not be defined: a row masked whole.
+                # With a fault the step may not be defined: a row masked whole.
                 values[serial] = np.full((1, *node.grid), np.nan)
         return exercise if self._judge(values, 1, 0.0).all() else None
 
@@ -335,10 +315,15 @@ class _Search:
         good = np.ones(count, bool)
         with np.errstate(all="ignore"):
             for place, (reason, passed) in enumerate(self._criteria(values, off)):
-                self._failed[reason] += int((good & ~passed).sum())
-                self._asked[place] += int(good.sum())
-                good &= passed
-                self._met[place] += int(good.sum())
+                good = self._counted(place, reason, good, passed)
+        return good
+
+    def _counted(self, place: int, reason: str, asked: Flags, passed: Flags) -> Flags:
+        """Which of those asked have passed; how many have and have not is counted."""
+        good = asked & passed
+        self._failed[reason] += int((asked & ~passed).sum())
+        self._asked[place] += int(asked.sum())
+        self._met[place] += int(good.sum())
         return good
 
     def _criteria(self, values: Mapping[int, Matrix], off: float) -> Iterator[tuple[str, Flags]]:
@@ -358,24 +343,20 @@ class _Search:
             if part.places <= 8:
                 beside = np.abs(units - np.floor(units) - 0.5)
                 yield _DIGITS, _every(beside >= _TIE - off * (1 + units))
-        for slip in self.slips:
-            part = self._part(slip)
-            right = values[self._nodes[slip.part].serial]
-            wrong = values[slip.nodes[slip.part].serial]
+        parts = {part.quantity: part for part in self.base.parts}
+        for fault in self.faults:
+            right = values[self._nodes[fault.part].serial]
+            wrong = values[fault.nodes[fault.part].serial]
             apart = np.where(right == wrong, 0.0, np.abs(right - wrong))
-            limit = (VISIBLE + 1) * 10.0**-part.places
+            limit = (VISIBLE + 1) * 10.0 ** -parts[fault.part].places
             slack = off * (1 + np.where(np.isfinite(right), np.abs(right), 0))
             seen = np.isnan(apart) | (apart >= limit - slack)
-            yield _SLIPS, _any(seen)
+            yield _FAULTS, _any(seen)
 
     @cached_property
     def _least(self) -> float:
-        """The least that a weight is."""
         places = min(part.places for part in self.base.parts)
         return max(_WEIGHT, _UNITS * 10.0**-places)
-
-    def _part(self, slip: Slip) -> Part:
-        return next(part for part in self.base.parts if part.quantity == slip.part)
 
 
 def _nearest(solution: Solution, node: Node) -> Matrix:

@@ -18,8 +18,8 @@ from .processes import Run
 
 GOOD = "$X = [[1, 2], [3, 4]]$\n\n$Y = X + X = [[2, 4], [6, 9]]$\n"
 LINE = re.compile(
-    r"symattn: crash\.md: a fault of symattn's own: KeyError in [\w/]+\.py, line \d+; "
-    r"please report it, with its input and what SYMATTN_TRACEBACK=1 shows\n"
+    r"symattn: crash\.md: internal error: KeyError in [\w/]+\.py, line \d+; "
+    r"please report it, with the input and what SYMATTN_TRACEBACK=1 prints\n"
 )
 
 
@@ -64,7 +64,7 @@ def test_the_others_go_on(words, order, crash, symattn, tmp_path) -> None:
     if "json" in options or "sarif" in options:
         said = both.out or (tmp_path / "out.txt").read_text("utf-8")
         assert "good.md" in said
-        assert command == "verify" or "a fault of symattn's own" in said
+        assert command == "verify" or "internal error" in said
         assert json.loads(said)
     else:
         assert [line for line in both.out.splitlines() if "title=stopped" not in line] == (
@@ -114,7 +114,7 @@ def test_a_command_that_fails_is_one_line(symattn, monkeypatch, tmp_path) -> Non
     monkeypatch.setattr(audit_command, "_text", lambda *_: dict[str, str]()["lost"])
     done = symattn("audit", "good.md", "--format", "json")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("symattn: a fault of symattn's own: KeyError in cli/audit.py, line ")
+    assert done.err.startswith("symattn: internal error: KeyError in cli/audit.py, line ")
     assert done.err.count("\n") == 1
 
 
@@ -143,7 +143,7 @@ def test_a_worker_that_fails_is_one_line(shown, tmp_path) -> None:
     code, out, err = run.ended("verify", "crash.toml", "cat-sat-mat")
     assert code == 2
     assert out == run.ended("verify", "cat-sat-mat")[1] != ""
-    assert err.endswith("shows\n")
+    assert err.endswith("prints\n")
     assert err.count("\n") == 1 or shown
     assert ("KeyError: 'lost'" in err) is bool(shown)
 
@@ -198,4 +198,4 @@ def test_reasons_that_are_digits_of_no_number(symattn, tmp_path) -> None:
         for form in ("text", "html", "tex"):
             done = symattn("derive", "odd.toml", "--format", form, "-o", "-")
             assert done.code in (0, 1, 2)
-            assert "a fault of symattn's own" not in done.err
+            assert "internal error" not in done.err

@@ -128,10 +128,8 @@ def test_a_text_is_not_replaced(tmp_path, symattn) -> None:
     path.write_text(BY_HAND, "utf-8")
     done = symattn("derive", "homework.txt", "--format", "text", "-o", ".")
     assert (done.code, done.out) == (2, "")
-    assert (
-        done.err
-        == "symattn: homework.txt would replace what is read: choose another -o, or leave it out\n"
-    )
+    why = "is an input and would be overwritten: choose another -o, or omit it"
+    assert done.err == f"symattn: homework.txt {why}\n"
     assert path.read_text("utf-8") == BY_HAND
     done = symattn("derive", "homework.txt", "--format", "tex", "-o", ".")
     assert (done.code, done.err) == (1, "")

@@ -64,8 +64,8 @@ def test_language(symattn) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["-o", "-"], "are for one drawing: name one CASE"),
-        (["cat-sat-mat", "the-fox-jumps", "-o", "a.svg"], "are for one drawing: name one CASE"),
+        (["-o", "-"], "take a single drawing: name one CASE"),
+        (["cat-sat-mat", "the-fox-jumps", "-o", "a.svg"], "take a single drawing: name one CASE"),
         (["cat-sat-mat", "--places", "7"], "expected 0 to 6 places in a drawing, found 7"),
         (["cat-sit-mat"], "cat-sat-mat"),
         (["plain.toml", "--what", "pattern"], "plain.toml: no step is a softmax"),

@@ -25,7 +25,7 @@ def test_a_question(tmp_path, symattn) -> None:
     """Without more words: the case as it is, as a page, and its key."""
     done = symattn("exercise", "cat-sat-mat")
     assert (done.code, done.err) == (0, "")
-    assert done.out.endswith("the key: exercises/key.toml\n")
+    assert done.out.endswith("answer key: exercises/key.toml\n")
     assert files(tmp_path / "exercises") == ["cat-sat-mat.html", "key.toml"]
     page = (tmp_path / "exercises" / "cat-sat-mat.html").read_text("utf-8")
     assert page.count("______") >= 39
@@ -163,14 +163,14 @@ def test_letterhead(engine, tmp_path, symattn) -> None:
         (["--logo", "crest.svg", "--format", "tex"], "a logo for tex is png or pdf, found svg"),
         (["--logo", "crest.pdf"], "a logo for html is png or svg, found pdf"),
         (["--logo", "none.png"], "none.png: the logo can't be read"),
-        (["--logo", "text.png"], "what is in the file is no PNG"),
-        (["--logo", "entities.svg"], "what is in the file is no SVG"),
-        (["--logo", "page.svg"], "what is in the file is no SVG"),
-        (["--logo", "large.png"], "at most 500000 are taken"),
+        (["--logo", "text.png"], "the file's content is not PNG"),
+        (["--logo", "entities.svg"], "the file's content is not SVG"),
+        (["--logo", "page.svg"], "the file's content is not SVG"),
+        (["--logo", "large.png"], "at most 500000 are allowed"),
         (["--logo", "."], "found nothing"),
         (
             ["--header", "Sheet 3", "--format", "moodle"],
-            "--header and --logo are for pages and documents",
+            "--header and --logo are not for Moodle",
         ),
     ],
 )
@@ -200,7 +200,7 @@ def test_questions_for_moodle(tmp_path, symattn) -> None:
     assert (done.code, done.err) == (0, "")
     path = "exercises/cat-sat-mat-moodle.xml"
     assert done.out == (
-        f"2 versions for Moodle's question bank: {path}\nthe key: exercises/key.toml\n"
+        f"2 versions for Moodle's question bank: {path}\nanswer key: exercises/key.toml\n"
     )
     assert files(tmp_path / "exercises") == ["cat-sat-mat-moodle.xml", "key.toml"]
     plain = questions(tmp_path / path)
@@ -252,8 +252,8 @@ def test_questions_to_standard_output(symattn) -> None:
         (["length-4-causal", "--level", "backward"], "give numbers in [loss] upstream"),
         (["cat-sat-mat", "--level", "proof", "--versions", "2"], "no numbers to draw"),
         (["nowhere"], "nowhere"),
-        (["cat-sat-mat", "--versions", "2", "-o", "-"], "-o - is for one document"),
-        (["cat-sat-mat", "--solutions", "-o", "-"], "-o - is for one document"),
+        (["cat-sat-mat", "--versions", "2", "-o", "-"], "-o - takes a single document"),
+        (["cat-sat-mat", "--solutions", "-o", "-"], "-o - takes a single document"),
         (["cat-sat-mat", "--versions", "0"], "range 1<=x<=999"),
         (["cat-sat-mat", "--level", "hard"], "'hard' is not one of"),
     ],
@@ -272,7 +272,7 @@ def test_a_search_ends_where_one_criterion_is_never_met(tmp_path, symattn, monke
     (tmp_path / "two.toml").write_text(GIVEN + "[steps]\nS = 'X @ X.T * 1000'\n")
     done = symattn("exercise", "two.toml", "--versions", "1")
     assert done.code == 2
-    (drawn,) = re.findall(r"none of 1 versions found among (\d+) draws", done.err)
+    (drawn,) = re.findall(r"found 0 of 1 versions in (\d+) draws", done.err)
     assert 512 <= int(drawn) < 10_000
     monkeypatch.setattr("symattn.exercises.variants._IN_VAIN", 100_000)
     assert symattn("exercise", "cat-sat-mat", "--versions", "1").code == 0
@@ -296,5 +296,5 @@ def test_a_search_in_vain(tmp_path, symattn, monkeypatch) -> None:
     (tmp_path / "two.toml").write_text(GIVEN + "[steps]\nS = 'X @ X.T * 1000'\n")
     done = symattn("exercise", "two.toml", "--versions", "5")
     assert done.code == 2
-    assert "none of 5 versions found among 512 draws" in done.err
-    assert "a figure is too large: draw smaller numbers (--largest 1)" in done.err
+    assert "found 0 of 5 versions in 512 draws" in done.err
+    assert "an answer is too large: draw smaller numbers (--largest 1)" in done.err

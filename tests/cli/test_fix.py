@@ -238,8 +238,8 @@ def test_a_text_that_is_not_that_of_the_file_is_left(symattn, shelf, monkeypatch
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--fix",), "need the names of articles"),
-        (("post.md", "--fix", "--format", "json"), "write no report: leave out --format"),
+        (("--fix",), "need at least one article"),
+        (("post.md", "--fix", "--format", "json"), "write no report: omit --format"),
         (("post.md", "other.md", "--fix", "-o", "new.md"), "takes a single article"),
         (("cat-sat-mat", "--diff"), "cat-sat-mat.toml: only articles can be corrected"),
         (("post.md", "--fix", "-o", "no/folder.md"), "can't be written"),

@@ -305,7 +305,7 @@ def test_every_exit_code_has_a_test() -> None:
     """Each command has a test for each way to end that its help and the group's tell of."""
     held = commands()
     epilog = " ".join(held.pop("").epilog.split())
-    assert epilog == "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input."
+    assert epilog == "Exit codes: 0 success, 1 a check failed, 2 wrong usage or input."
     # What a help says of 1 is there; the others can't fail a check.
     failing = {name for name, command in held.items() if ends_with_one(command)}
     assert failing == {"sheet", "verify", "audit", "derive", "exercise", "vectors"}

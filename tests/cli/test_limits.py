@@ -161,7 +161,7 @@ def test_a_limit_that_makes_no_sense(
         done = symattn("show", "cat-sat-mat", "A", option, value)
         assert (done.code, done.out) == (2, "")
         told = value if option == "--max-memory" else str(float(value))
-        assert f"'{option}': {told}: expected 0, which is no limit, or {unit}" in done.err
+        assert f"'{option}': {told}: expected 0 (no limit), or {unit}" in done.err
     for value in ("soon", "", "1.5.1"):
         done = symattn("show", "cat-sat-mat", "A", option, value)
         assert (done.code, done.out) == (2, "")

@@ -87,7 +87,7 @@ def test_help(word, symattn) -> None:
         "list", "sheet", "draw", "show", "verify", "audit", "read", "derive", "exercise", "mark",
         "new", "vectors",
     ]  # fmt: skip
-    assert "Exit codes: 0 fine, 1 a check failed, 2 bad usage or input." in done.out
+    assert "Exit codes: 0 success, 1 a check failed, 2 wrong usage or input." in done.out
     for command in names:
         shown = symattn(command, word)
         assert shown.code == 0

@@ -171,7 +171,7 @@ def test_a_cell_of_any_length_is_a_fault_of_its_own(length, symattn, files) -> N
     assert len(ended.err) < 1000
     path.write_text(table(("Ada", answers())) + f'"{"x" * length}",S,0,0,1\n')
     ended = symattn("mark", "answers.csv")
-    assert f"answers.csv:41: column 1 (student): a name of {length} letters" in ended.err
+    assert f"answers.csv:41: column 1 (student): a name of {length} characters" in ended.err
     assert "1 student, " in ended.out
     assert csv.field_size_limit() == before
 
@@ -219,7 +219,7 @@ def test_the_scheme_of_the_key(symattn, files) -> None:
     path.write_text(path.read_text().replace("slip = 0", "slip = 7"))
     ended = symattn("mark", "answers.csv")
     assert ended.code == 2
-    assert "scheme.slip: expected a part from 0 to 1, found 7" in ended.err
+    assert "scheme.slip: expected a share from 0 to 1, found 7" in ended.err
 
 
 def test_a_table_to_be_filled(symattn, files) -> None:
@@ -261,7 +261,7 @@ def test_bad_input(symattn, files) -> None:
         (["none.csv"], "none.csv: the file can't be read"),
         (["answers.csv", "--key", "none.toml"], "none.toml: the file can't be read"),
         (["answers.csv", "--key", "answers.csv"], "answers.csv"),
-        (["answers.csv", "-o", "-"], "-o is a folder here"),
+        (["answers.csv", "-o", "-"], "-o takes a folder here"),
         (["answers.csv", "-o", "key.toml"], "can't be written to"),
         (["empty.csv"], "it contains no answers"),
         (["answers.csv", "--format", "pdf"], "Invalid value"),

@@ -104,7 +104,7 @@ def test_nothing_is_overwritten(kind: str, tmp_path: Path, symattn) -> None:
             path.symlink_to("nowhere")
     done = symattn("new", "post.toml")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "symattn: post.toml is there already, and is not overwritten\n"
+    assert done.err == "symattn: post.toml already exists and is not overwritten\n"
     assert not (tmp_path / "nowhere").exists()
     assert kind != "file" or path.read_text() == "mine"
 
@@ -121,7 +121,7 @@ def test_what_came_meanwhile_is_not_overwritten(
     monkeypatch.setattr(template, "template", made)
     done = symattn("new", "post.toml", "--from", "cat-sat-mat")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "symattn: post.toml is there already, and is not overwritten\n"
+    assert done.err == "symattn: post.toml already exists and is not overwritten\n"
     assert (tmp_path / "post.toml").read_text() == "mine"
 
 

@@ -123,7 +123,7 @@ def test_what_symattn_did_not_write(row: Row, symattn, folder: Path) -> None:
     before = held(folder)
     refused = symattn(*words)
     assert (refused.code, refused.out) == (2, "")
-    assert "is there already, and symattn did not write it" in refused.err
+    assert "already exists and was not written by symattn" in refused.err
     assert any(path.name in refused.err for path in paths)
     assert "--force" in refused.err
     assert held(folder) == before
@@ -200,7 +200,7 @@ def test_what_a_file_is_begun_with(words: str, symattn, folder: Path) -> None:
     before = (folder / name).read_bytes()
     refused = symattn(*words.split())
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err == f"symattn: {name} is there already, and is not overwritten\n"
+    assert refused.err == f"symattn: {name} already exists and is not overwritten\n"
     assert (folder / name).read_bytes() == before
     (folder / name).unlink()
     assert symattn(*words.split()).code == 0
@@ -281,7 +281,7 @@ def test_a_paragraph_that_is_saved_meanwhile(symattn, folder: Path, saved_meanwh
     saved_meanwhile(folder / "post.md")
     done = symattn("audit", "a.md", "post.md", "b.md", "--fix")
     assert done.code == 2
-    assert "post.md was changed meanwhile, and is left as it is" in done.err
+    assert "post.md has changed in the meantime and is left as it is" in done.err
     assert (folder / "post.md").read_text("utf-8") == ARTICLE + "A paragraph.\n"
     for name in ("a.md", "b.md"):
         assert "0.731" in (folder / name).read_text("utf-8")
@@ -310,6 +310,6 @@ def test_standard_input_is_read_too(symattn, folder: Path, monkeypatch) -> None:
     assert (done.code, done.out) == (2, "")
     assert (
         done.err
-        == "symattn: text.txt would replace what is read: choose another -o, or leave it out\n"
+        == "symattn: text.txt is an input and would be overwritten: choose another -o, or omit it\n"
     )
     assert path.read_bytes() == before

@@ -15,7 +15,7 @@ import pytest
 from tests.folders import written
 
 COMMAND = [sys.executable, "-m", "symattn"]
-ONE = "symattn: -o - is for one document: name one, and --format html, tex or pdf\n"
+ONE = "symattn: -o - takes a single document: name one, and give a --format\n"
 
 
 def ends(command: str) -> int:

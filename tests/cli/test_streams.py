@@ -89,7 +89,7 @@ def test_two_cases_of_one_name(command: str, tmp_path: Path, symattn) -> None:
         (folder / "case.toml").write_text(GOOD, "utf-8")
     done = symattn(command, "case.toml", "other/case.toml")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "symattn: two cases are called case: name one at a time\n"
+    assert done.err == "symattn: two cases are called case: run them one at a time\n"
 
 
 def test_the_faults_of_all_cases_together(tmp_path: Path, symattn) -> None:

@@ -201,7 +201,7 @@ def test_closed_forms_and_single_numbers():
     assert r"<p>\(d_{k} = \) 0.25</p>" in shown
 
 
-# -- usual mistakes ------------------------------------------------------------------------
+# -- common mistakes ------------------------------------------------------------------------
 
 
 def answers_of(made):

@@ -67,7 +67,7 @@ def test_masked_leaves_a_mask_as_it_is() -> None:
 def test_no_softmax_to_mask(steps: dict[str, str]) -> None:
     """Where there is no one place for a mask, that is said."""
     case = make("x", {"X": [[1, 2], [3, 4]]}, steps)
-    with pytest.raises(Malformed, match="write its mask into its steps"):
+    with pytest.raises(Malformed, match="write a mask into its steps"):
         exercise(case, "masked")
 
 

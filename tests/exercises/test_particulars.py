@@ -70,7 +70,7 @@ def test_a_single_blank_is_a_line_of_its_own() -> None:
 def test_the_gradient_that_flows_in_is_given_where_gradients_are_asked_for() -> None:
     """It is of no use forward."""
     for level, more in (("forward", []), ("backward", [f"dL/d{CASE.case.output}"])):
-        text = quiz.Text(exercise(CASE.case, level), ENGLISH)
+        text = quiz.QuestionText(exercise(CASE.case, level), ENGLISH)
         assert [name for name, _ in text.given()] == [*CASE.case.program.given, *more]
 
 
@@ -78,7 +78,7 @@ def test_rows_have_tokens_where_they_run_over_them() -> None:
     """As many rows as tokens are not enough: they may be features."""
     X = [[1, 2, 0], [0, 1, 1], [2, 0, 1]]
     case = make("square", {"X": X}, {"K": "X.T", "Y": "X @ K @ X"}, tokens=["a", "b", "c"])
-    text = quiz.Text(exercise(case, "forward"), ENGLISH)
+    text = quiz.QuestionText(exercise(case, "forward"), ENGLISH)
     labels = {name: text.labels(node) for name, node in case.program.quantities.items()}
     assert labels == {"X": ("a", "b", "c"), "K": (), "Y": ("a", "b", "c")}
 

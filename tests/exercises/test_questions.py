@@ -93,7 +93,7 @@ def test_the_solution_has_every_answer_and_mistake(name: str, level: str) -> Non
             wrong = r"-\infty" if mistake.wrong.is_infinite() else f"{mistake.wrong:f}"
             assert f"= {wrong} instead of" in said
         assert slip.sentence.partition("{")[0].strip() in said
-    assert said.count("Usual mistakes") == len({slip.part for slip, _ in found})
+    assert said.count("Common mistakes") == len({slip.part for slip, _ in found})
 
 
 def test_a_known_question() -> None:
@@ -123,7 +123,7 @@ def test_proofs() -> None:
     """The question has what is to be shown, the solution its proof, neither a figure to fill."""
     one = exercise(library.load("cat-sat-mat"), "proof")
     asked, solved = question(one), solution(one)
-    assert "Prove each for any size" in words(asked)
+    assert "Prove each statement for any size" in words(asked)
     assert "The Jacobian of softmax (6 points)" in words(asked)
     proofs = [block for block in solved.blocks if isinstance(block, b.Heading)]
     assert [x for x in proofs if x.text == ("Proof",)]

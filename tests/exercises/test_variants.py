@@ -18,7 +18,7 @@ from symattn.exercises.draws import Draws
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.key import key
 from symattn.exercises.slips import catalogue, is_visible, mistakes
-from symattn.exercises.variants import Wanted, variants
+from symattn.exercises.variants import NumberRange, variants
 from symattn.numbers import rounding
 from symattn.numbers.reading import HIDDEN
 from symattn.solution.entries import Entry
@@ -175,7 +175,7 @@ def test_masks_change_only_where_they_are_asked() -> None:
 def test_what_is_wanted() -> None:
     """The largest number is what is asked for."""
     case = library.load("cat-sat-mat")
-    for one in variants(case, 5, 1, wanted=Wanted(largest=1)):
+    for one in variants(case, 5, 1, wanted=NumberRange(largest=1)):
         rows: Any = one.case.raw["X"]
         assert {x for row in rows for x in row} <= {-1, 0, 1}
 
@@ -183,19 +183,19 @@ def test_what_is_wanted() -> None:
 @pytest.mark.parametrize(
     ("given", "steps", "said"),
     [
-        ({"X": [[1]]}, {"A": "softmax(X)", "Y": "X * 0"}, "a part has no figure but 0"),
-        ({"X": [[1, 2], [3, 4]]}, {"S": "X @ X.T * 1000"}, "a figure is too large.*--largest 1"),
-        ({"X": [[1, 2], [3, 4]]}, {"S": "X * 0 + 1", "A": "softmax(S)"}, "nearly alike"),
+        ({"X": [[1]]}, {"A": "softmax(X)", "Y": "X * 0"}, "all answers of a part are 0"),
+        ({"X": [[1, 2], [3, 4]]}, {"S": "X @ X.T * 1000"}, "an answer is too large.*--largest 1"),
+        ({"X": [[1, 2], [3, 4]]}, {"S": "X * 0 + 1", "A": "softmax(S)"}, "nearly equal"),
         (
             {"X": [[1, 2], [3, 4]]},
             {"S": "X / 1000000", "Y": "S @ X"},
-            "a part has no figure but 0",
+            "all answers of a part are 0",
         ),
         ({"X": [[1, 2, 3, 4, 5, 6, 7, 8, 9]] * 2}, {"A": "softmax(X)"}, "equal.*--ties"),
         (
             {"x": [1, 2], "d": 2},
             {"S": "x / 2"},
-            "of 999 versions found.*it has come before: ask for fewer versions",
+            "of 999 versions.*they have occurred before: ask for fewer versions",
         ),
         ({"X": [[1]] * 9}, {"S": "X / 2"}, "has equal rows.*--largest 9"),
         ({"X": [[1] * 21] * 20}, {"S": "X / 2"}, "too large for variants: 20x21"),
@@ -204,7 +204,7 @@ def test_what_is_wanted() -> None:
             {"A": "softmax(X[0:1] + X * 0)"},
             "rows of weights are equal.*--largest 4",
         ),
-        ({"d": 2}, {"S": "d * 3"}, "no matrix given to draw numbers for"),
+        ({"d": 2}, {"S": "d * 3"}, "no given matrix to draw numbers for"),
     ],
 )
 def test_a_search_that_finds_nothing_says_why(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from symattn import syntax
-from symattn.errors import Fault, Faults, Malformed, alike, short
+from symattn.errors import Fault, Faults, Malformed, expected, short
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.marking.points import Scheme
 from symattn.exercises.marking.scripts import Answer, Blank, Script, read_answer
@@ -18,6 +18,8 @@ from symattn.tables.entries import kind
 
 #: Longest name of a student.
 _NAME = 200
+#: What the last axes of a quantity are called.
+_AXES = ("row", "column")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Collector:
         self._exercises = exercises
         self._drafts: dict[str, _Draft] = {}
         self._refused: dict[str, None] = {}
-        self._blanks: dict[str, Blank | Malformed] = {}
+        self._blanks: dict[str, Blank] = {}
         self.faults = Faults()
         self.scheme: Scheme | None = None
         # All versions ask for the same.
@@ -79,7 +81,7 @@ class Collector:
         if not name:
             raise Malformed("expected a student's name, found nothing")
         if len(name) > _NAME:
-            raise Malformed(f"a name of {len(name)} letters; at most {_NAME} are read")
+            raise Malformed(f"a name of {len(name)} characters; at most {_NAME} are allowed")
         return name
 
     def begin(self, student: str, version: object, line: int = 0) -> bool:
@@ -113,14 +115,8 @@ class Collector:
     def blank(self, label: str) -> Blank:
         """The blank of ``S[0, 1]``. Raises :class:`Malformed` where there is none."""
         if label not in self._blanks:
-            try:
-                self._blanks[label] = self._blank_of(label)
-            except Malformed as error:
-                self._blanks[label] = error
-        blank = self._blanks[label]
-        if isinstance(blank, Malformed):
-            raise blank
-        return blank
+            self._blanks[label] = self._blank_of(label)
+        return self._blanks[label]
 
     def _blank_of(self, label: str) -> Blank:
         tree = _parsed(label)
@@ -138,11 +134,10 @@ class Collector:
             return text
         if (name := self._asked.case.program.known(text)) in self._names:
             return name
-        known = ", ".join(self._names)
         if name is not None:
+            known = ", ".join(self._names)
             raise Malformed(f"{text} is not asked for: expected one of {known}")
-        hint = alike(text, self._names)
-        raise Malformed(f"unknown name {short(text)!r}: {hint or f'expected one of {known}'}")
+        raise Malformed(f"unknown name {short(text)!r}: {expected(text, self._names)}")
 
     def at(self, name: str, indices: Sequence[object]) -> Blank:
         """The blank of a quantity at its indices, counted from 0."""
@@ -150,7 +145,7 @@ class Collector:
         if len(indices) != len(shape):
             wanted = ("no index", "one index", "a row and a column")[len(shape)]
             raise Malformed(f"{name} is {show(shape)}: expected {wanted}, found {len(indices)}")
-        for word, index, length in zip(_words(shape), indices, shape, strict=True):
+        for word, index, length in zip(_AXES[2 - len(shape) :], indices, shape, strict=True):
             if not isinstance(index, int) or not 0 <= index < length:
                 message = f"expected a {word} from 0 to {length - 1}, found {short(str(index))}"
                 raise Malformed(f"{name} is {show(shape)}: {message}")
@@ -170,7 +165,7 @@ class Collector:
             return
         draft = self._drafts[student]
         if blank in draft.answers or blank in draft.unread:
-            raise Malformed(f"{student} answers this a second time")
+            raise Malformed(f"{student} has answered this already")
         try:
             draft.answers[blank] = read_answer(text, comma)
         except Malformed:
@@ -196,10 +191,6 @@ def _written(tree: syntax.Tree, label: str) -> str:
         case syntax.Gradient(name):
             return gradient_name(name)
     raise Malformed(f"expected a blank such as S[0, 1], found {short(label)!r}")
-
-
-def _words(shape: Shape) -> tuple[str, ...]:
-    return ("row", "column") if len(shape) == 2 else ("column",)[: len(shape)]
 
 
 def _listed(known: Iterable[int]) -> str:

@@ -53,14 +53,10 @@ def read_table(text: str, collector: Collector) -> None:
     names = [" ".join(cell.split()) for cell in head]
     known = {name.lower(): k for k, name in reversed([*enumerate(names)])}
     if "student" not in known:
-        message = (
-            "expected the headings student, version, quantity, row, column, answer, or student, "
-        )
-        message += (
-            f"version and one for each blank, such as S[0, 1]; found {short(', '.join(names))}"
-        )
-        raise Malformed(Fault("", message, 1))
-    columns = _Columns(collector, names, known)
+        message = "expected the headings student, version, quantity, row, column, answer, or "
+        message += "student, version and one for each blank, such as S[0, 1]; found "
+        raise Malformed(Fault("", message + short(", ".join(names)), 1))
+    columns = _AnswerColumns(collector, names, known)
     for line, row, _ in rows:
         if any(cell.strip() for cell in row):
             columns.take(line, row, comma)
@@ -101,9 +97,7 @@ def _cells_of_any_length() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-class _Columns:
-    """The columns of a table: what each of them holds."""
-
+class _AnswerColumns:
     def __init__(
         self, collector: Collector, names: Sequence[str], known: Mapping[str, int]
     ) -> None:
@@ -117,19 +111,17 @@ class _Columns:
             if "quantity" not in known:
                 raise Malformed(Fault("", "expected a column 'quantity', found none", 1))
             for k, name in enumerate(names):
-                if name.lower() not in _LONG:
-                    self._fault(1, k, Malformed(f"unknown column: {expected(name, _LONG)}"))
+                with self._inside(1, k):
+                    if name.lower() not in _LONG:
+                        raise Malformed(f"unknown column: {expected(name, _LONG)}")
             return
         for k, name in enumerate(names):
-            if name.lower() in ("student", "version") or not name:
-                continue
-            try:
-                blank = collector.blank(name)
-                if blank in self._blanks.values():
-                    raise Malformed("a second column for the same blank")
-                self._blanks[k] = blank
-            except Malformed as error:
-                self._fault(1, k, error)
+            if name and name.lower() not in ("student", "version"):
+                with self._inside(1, k):
+                    blank = collector.blank(name)
+                    if blank in self._blanks.values():
+                        raise Malformed("a second column for the same blank")
+                    self._blanks[k] = blank
         if not self._blanks:
             collector.faults.raise_all()
             raise Malformed(Fault("", "expected a column for each blank, found none", 1))
@@ -137,63 +129,56 @@ class _Columns:
     def take(self, line: int, row: Sequence[str], comma: bool) -> None:
         """Take up the answers of a row."""
         collector = self._collector
-        if len(row) > len(self._names) and any(cell.strip() for cell in row[len(self._names) :]):
+        if any(cell.strip() for cell in row[len(self._names) :]):
             message = f"expected {len(self._names)} columns, found {len(row)}"
-            if comma is False and any("," in name for name in self._names):
+            if not comma and any("," in name for name in self._names):
                 message += "; a cell with a comma in it needs quotation marks"
             collector.faults.append(Fault("", message, line))
-        try:
+        with self._inside(line, "student"):
             student = collector.student(self._cell(row, "student"))
-        except Malformed as error:
-            return self._fault(line, self._known["student"], error)
-        try:
-            if not self._is_long and student in self._seen:
-                raise Malformed(f"{student} has a row already")
-            self._seen.add(student)
-            if not collector.begin(student, self._cell(row, "version"), line):
-                return None
-        except Malformed as error:
-            return self._fault(line, self._known.get("version", self._known["student"]), error)
-        if self._is_long:
-            return self._take_one(line, row, student, comma)
-        for k, blank in self._blanks.items():
-            self._take(line, k, student, blank, row[k] if k < len(row) else "", comma)
-        return None
+            with self._inside(line, "version"):
+                if not self._is_long and student in self._seen:
+                    raise Malformed(f"{student} has a row already")
+                self._seen.add(student)
+                if collector.begin(student, self._cell(row, "version"), line):
+                    self._answers(line, row, student, comma)
 
-    def _take_one(self, line: int, row: Sequence[str], student: str, comma: bool) -> None:
-        """The one answer of a row."""
+    def _answers(self, line: int, row: Sequence[str], student: str, comma: bool) -> None:
         collector = self._collector
-        of = self._cell(row, "quantity")
-        written = [self._cell(row, name) for name in ("row", "column")]
-        try:
-            if "[" in of:
-                blank = collector.blank(of)
-            else:
-                name = collector.quantity(of)
-                indices = [_index(text) for text in written if text]
-                blank = collector.at(name, indices)
-        except Malformed as error:
-            return self._fault(line, self._known["quantity"], error)
-        return self._take(
-            line, self._known["answer"], student, blank, self._cell(row, "answer"), comma
-        )
+        if self._is_long:
+            with self._inside(line, "quantity"):
+                blank = self._blank(row)
+                with self._inside(line, "answer"):
+                    collector.take(student, blank, self._cell(row, "answer"), comma)
+            return
+        for k, blank in self._blanks.items():
+            with self._inside(line, k):
+                collector.take(student, blank, row[k] if k < len(row) else "", comma)
 
-    def _take(self, line: int, k: int, student: str, blank: Blank, text: str, comma: bool) -> None:
-        try:
-            self._collector.take(student, blank, text, comma)
-        except Malformed as error:
-            self._fault(line, k, error)
+    def _blank(self, row: Sequence[str]) -> Blank:
+        of = self._cell(row, "quantity")
+        if "[" in of:
+            return self._collector.blank(of)
+        written = [self._cell(row, name) for name in ("row", "column")]
+        indices = [_index(text) for text in written if text]
+        return self._collector.at(self._collector.quantity(of), indices)
 
     def _cell(self, row: Sequence[str], name: str) -> str:
         k = self._known.get(name, len(row))
         return row[k].strip() if k < len(row) else ""
 
-    def _fault(self, line: int, k: int, error: Malformed) -> None:
-        where = self._where(k)
-        self._collector.faults += [Fault(where, fault.message, line) for fault in error.faults]
-
-    def _where(self, k: int) -> str:
-        return f"column {k + 1} ({short(self._names[k], 40)})"
+    @contextmanager
+    def _inside(self, line: int, column: int | str) -> Iterator[None]:
+        """A context whose faults are noted at a cell; a column that isn't there is the
+        student's."""
+        try:
+            yield
+        except Malformed as error:
+            k = column
+            if isinstance(k, str):
+                k = self._known.get(k, self._known["student"])
+            where = f"column {k + 1} ({short(self._names[k], 40)})"
+            self._collector.faults += [Fault(where, fault.message, line) for fault in error.faults]
 
 
 def _index(text: str) -> object:

@@ -13,8 +13,8 @@ from symattn.auditing.figures import Slip
 from symattn.errors import short
 from symattn.escaping import visible
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.marking.judging import Judged, Mark
-from symattn.exercises.marking.points import DEFAULT, Scheme, most, shown
+from symattn.exercises.marking.judging import JudgedScript, Mark
+from symattn.exercises.marking.points import DEFAULT, Scheme, most, points_text
 from symattn.languages.language import ENGLISH, Language
 from symattn.printers import blocks as b
 from symattn.printers.letters import escape
@@ -35,7 +35,7 @@ _PEN = {
 class Feedback:
     """What is said of one script."""
 
-    judged: Judged
+    judged: JudgedScript
     exercise: Exercise
     scheme: Scheme = DEFAULT
     say: Language = ENGLISH
@@ -51,10 +51,8 @@ class Feedback:
                 continue
             name = f.latex(symbol(part.quantity))
             blocks.append(b.Heading(self._head(part, marks, b.Math(name))))
-            before = f"{name} ="
-            rows = [list(row) for _, row in groupby(marks, key=lambda mark: mark.blank.i)]
-            cells = tuple(tuple(map(self._struck, row)) for row in rows)
-            blocks.append(b.Matrices((b.Matrix(before, cells),)))
+            cells = tuple(tuple(map(self._struck, row)) for row in _rows(marks))
+            blocks.append(b.Matrices((b.Matrix(f"{name} =", cells),)))
             blocks += map(b.Paragraph, self._notes(part, marks))
         return b.Sheet(name, self.exercise.title, (self._who(),), tuple(blocks), say=self.say)
 
@@ -64,8 +62,7 @@ class Feedback:
         lines += map(_plain, self._summary())
         for part, marks in self.judged.parts:
             lines += ["", _plain(self._head(part, marks, b.Code(part.quantity)))]
-            rows = [list(row) for _, row in groupby(marks, key=lambda mark: mark.blank.i)]
-            cells = [[self._beside(mark) for mark in row] for row in rows]
+            cells = [[*map(self._beside, row)] for row in _rows(marks)]
             widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
             lines += [
                 "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
@@ -83,11 +80,8 @@ class Feedback:
 
     def _who(self) -> str:
         script = self.judged.script
-        pieces = {
-            "student": script.student,
-            "points": shown(self.points),
-            "most": most(self.judged),
-        }
+        points = {"points": points_text(self.points), "most": most(self.judged)}
+        pieces = {"student": script.student, **points}
         if not script.version:
             return self.say.text("{student}: {points} of {most} points", **pieces)
         return self.say.text(
@@ -100,7 +94,7 @@ class Feedback:
         return self.say(
             "{quantity}: {points} of {most} points",
             quantity=name,
-            points=shown(self.scheme.of_part(part, tuple(marks))),
+            points=points_text(self.scheme.of_part(part, tuple(marks))),
             most=str(part.points),
         )
 
@@ -122,15 +116,15 @@ class Feedback:
         else:
             yield say("{right} of {count} answers are right.", **pieces)
         if blank := judged.count("blank"):
-            yield say("Blank: {count}.", count=str(blank))
+            yield say("Left blank: {count}.", count=str(blank))
         yield from self._slips()
         following = dict.fromkeys(
             mark.blank.quantity for mark in marks if mark.outcome == "follows"
         )
         if following:
             yield say(
-                "In {quantities}, answers that agree with your earlier results get full "
-                "credit for the method.",
+                "In {quantities}, answers that agree with your earlier results get credit for "
+                "the method.",
                 quantities=", ".join(following),
             )
         if {mark.outcome for mark in marks} == {"right", "early"}:
@@ -163,13 +157,12 @@ class Feedback:
             right = sum(mark.outcome == "right" for mark in marks)
             points = self.scheme.of_part(part, marks)
             of = say("{right} of {count}", right=str(right), count=str(len(marks)))
-            full = say("{points} of {most}", points=shown(points), most=str(part.points))
+            full = say("{points} of {most}", points=points_text(points), most=str(part.points))
             rows.append(((b.Math(f.latex(symbol(part.quantity))),), of, full))
         header = (say("question"), say("right answers"), say("points"))
         return b.Table(header, tuple(rows), "lrr")
 
     def _notes(self, part: Part, marks: Sequence[Mark]) -> Iterator[b.Line]:
-        """What is said of the answers of a part, each thing once."""
         yield from dict.fromkeys(note for mark in marks for note in self._note(part, mark))
         wrong = [mark.label for mark in marks if mark.outcome == "wrong" and not mark.but]
         if wrong:
@@ -200,8 +193,7 @@ class Feedback:
                 yield say("Follows from the same mistake: the method is right.")
             case "slip":
                 assert mark.slip is not None
-                what = say.again(mark.slip.phrase)
-                yield (f"{what[0].upper()}{what[1:]}.",)
+                yield say("Mistake: {slip}.", slip=say.again(mark.slip.phrase))
                 if mark.slip.rivals:
                     yield say("Equally likely: {slip}.", slip=say.again(mark.slip.rivals[0]))
             case "wrong" if mark.but:
@@ -238,6 +230,10 @@ class Feedback:
             case "early" | "follows":
                 return rf"{_number(mark.text)}\;{right}"
         return rf"\struck{{{_number(mark.text)}}}\;{right}"
+
+
+def _rows(marks: Sequence[Mark]) -> Iterator[Iterator[Mark]]:
+    return (row for _, row in groupby(marks, key=lambda mark: mark.blank.i))
 
 
 def _plain(line: b.Line) -> str:

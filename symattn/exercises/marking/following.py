@@ -60,16 +60,16 @@ class Rounding(Balls):
         return entry + arb(0, self._half)
 
 
-class Following:
+class FollowThrough:
     """The steps of a solved case, computed on from what is put in the places of some.
 
     With ``places`` every step in between may have been rounded to so many.
 
     >>> from symattn.solution.solution import solve
     >>> solution = solve("cat-sat-mat")
-    >>> following = Following(solution)
+    >>> following = FollowThrough(solution)
     >>> following.put("S", {(0, 0): arb(4)})
-    >>> print(following.made("T")[0][0])
+    >>> print(following.computed("T")[0][0])
     2.00000000000000
     """
 
@@ -80,16 +80,16 @@ class Following:
         arithmetic = Balls() if places is None else Rounding(places)
         self._run: Run[Enclosure] = Run(arithmetic, self._leaf)
 
-    def made(self, name: str) -> list[list[arb | None]]:
+    def computed(self, name: str) -> list[list[arb | None]]:
         """What a step makes of what stands in the places of those before it, by rows;
         without bound where that is not defined, None for a masked score."""
-        return _rows(self._made(self._nodes[name]))
+        return _rows(self._computed(self._nodes[name]))
 
     def put(self, name: str, written: Written) -> None:
         """Let numbers stand for entries of a step in all that is computed from it; the
         others are what it makes. What is computed on is to be asked for afterwards."""
         node = self._nodes[name]
-        enclosure = self._made(node)
+        enclosure = self._computed(node)
         flat, hidden = enclosure.matrix.entries(), set(enclosure.hidden)
         for (i, j), number in written.items():
             place = i * node.grid[1] + j
@@ -100,7 +100,7 @@ class Following:
                 flat[place] = number
         self._put[node.serial] = Enclosure(arb_mat(*node.grid, flat), frozenset(hidden))
 
-    def _made(self, node: Node) -> Enclosure:
+    def _computed(self, node: Node) -> Enclosure:
         if (known := self._input(node)) is not None:
             return known
         try:

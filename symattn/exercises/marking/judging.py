@@ -26,7 +26,7 @@ from symattn.auditing.standard import Judgement, Standard, correct_count, is_tru
 from symattn.cases.case import Claim
 from symattn.errors import Undecided
 from symattn.exercises.exercise import Exercise, Part
-from symattn.exercises.marking.following import Following
+from symattn.exercises.marking.following import FollowThrough
 from symattn.exercises.marking.scripts import Blank, Script
 from symattn.numbers import rounding
 from symattn.numbers.balls import FIRST, precision
@@ -71,7 +71,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedScript:
     """A script with what each of its answers is, part by part and row by row."""
 
     script: Script
@@ -114,16 +114,16 @@ class Examiner:
         self._asked = {self.nodes[part.quantity].serial: part.quantity for part in self.in_order}
         self._sources: dict[Blank, tuple[Blank, ...]] = {}
         # Every step rounded to the places that are asked for, as a careful student does.
-        self._rounded = Following(self.solution, max(part.places for part in self.in_order))
+        self._rounded = FollowThrough(self.solution, max(part.places for part in self.in_order))
 
-    def judged(self, script: Script) -> Judged:
+    def judged(self, script: Script) -> JudgedScript:
         """What every answer of a script is."""
         marks = _Judging(self, script).marks()
         parts = tuple(
             (part, tuple(marks[blank] for blank in self.blanks(part)))
             for part in self.exercise.parts
         )
-        return Judged(script, parts)
+        return JudgedScript(script, parts)
 
     def blanks(self, part: Part) -> Iterator[Blank]:
         """The blanks of a part, row by row."""
@@ -141,7 +141,7 @@ class Examiner:
     @cached_property
     def rounded(self) -> dict[str, list[list[arb | None]]]:
         """Of each part all that a careful student may have got."""
-        return {part.quantity: self._rounded.made(part.quantity) for part in self.in_order}
+        return {part.quantity: self._rounded.computed(part.quantity) for part in self.in_order}
 
     def sources(self, blank: Blank) -> tuple[Blank, ...]:
         """The blanks that an entry is computed from, with no other blank in between."""
@@ -159,8 +159,6 @@ class Examiner:
 
 
 class _Judging:
-    """One script being judged, one part after the other."""
-
     def __init__(self, examiner: Examiner, script: Script) -> None:
         self._examiner = examiner
         self._script = script
@@ -171,9 +169,9 @@ class _Judging:
         self._slips: dict[Blank, Slip] = {}
         # On from all answers, as they stand and as they may have been before they were
         # rounded; and on from those only that are right as far as they go.
-        self._own, self._sound = Following(examiner.solution), Following(examiner.solution)
+        self._own, self._sound = FollowThrough(examiner.solution), FollowThrough(examiner.solution)
         places = max(part.places for part in examiner.in_order)
-        self._loose = Following(examiner.solution, places)
+        self._loose = FollowThrough(examiner.solution, places)
 
     def marks(self) -> dict[Blank, Mark]:
         """The mark of every blank."""
@@ -192,12 +190,11 @@ class _Judging:
         node = self._examiner.nodes[name]
         claim = Claim(name, name, syntax.parse(name), node)
         tracks = (self._sound, self._own, self._loose)
-        sound, own, loose = (track.made(name) for track in tracks)
+        sound, own, loose = (track.computed(name) for track in tracks)
         ways = _Ways(sound, own, loose, self._examiner.rounded[name])
         for blank in self._examiner.blanks(part):
             if blank not in self._script.answers:
-                unread = blank in self._script.unread
-                self._outcomes[blank] = "unread" if unread else "blank"
+                self._outcomes[blank] = "unread" if blank in self._script.unread else "blank"
                 continue
             entry = self._examiner.entry(blank)
             printed = _taken(self._script.answers[blank].printed, part)
@@ -258,21 +255,18 @@ class _Judging:
         loose: dict[tuple[int, int], arb | None] = {}
         sound: dict[tuple[int, int], arb | None] = {}
         for blank in self._examiner.blanks(part):
-            figure = self._figures.get(blank)
-            if figure is None:
+            if (figure := self._figures.get(blank)) is None:
                 continue
             place = (blank.i, blank.j)
-            number = None if figure.printed is None else figure.number
-            own[place] = number
+            own[place] = number = None if figure.printed is None else figure.number
             loose[place] = figure.rounded if figure.printed and figure.printed.value else number
             if self._outcomes[blank] in ("right", "early"):
                 sound[place] = number
-        tracks = ((self._own, own), (self._loose, loose), (self._sound, sound))
-        for track, written in tracks:
-            track.put(part.quantity, written)
+        self._own.put(part.quantity, own)
+        self._loose.put(part.quantity, loose)
+        self._sound.put(part.quantity, sound)
 
     def _wrong_sources(self, blank: Blank) -> Iterator[Blank]:
-        """The wrong answers that one was computed from."""
         wrong = ("follows", "slip", "wrong")
         return (x for x in self._examiner.sources(blank) if self._outcomes.get(x) in wrong)
 
@@ -283,15 +277,15 @@ class _Judging:
         """
         figures = [*self._figures.values()]
         wrong = {blank for blank, outcome in self._outcomes.items() if outcome == "wrong"}
+        blanks = {figure: blank for blank, figure in self._figures.items()}
         for slip in Slips(self._examiner.solution, figures, self._causes, _GATE).named:
-            blanks = {figure: blank for blank, figure in self._figures.items()}
-            those = [blanks[figure] for figure in slip.explains if blanks[figure] in wrong]
-            for blank in those:
+            explained = [blanks[figure] for figure in slip.explains if blanks[figure] in wrong]
+            for blank in explained:
                 self._slips[blank] = slip
                 if slip.kind in _ROUNDINGS:
                     self._outcomes[blank] = "early"
                 else:
-                    first = blank.quantity == those[0].quantity
+                    first = blank.quantity == explained[0].quantity
                     self._outcomes[blank] = "slip" if first else "follows"
 
     def _mark(self, part: Part, blank: Blank) -> Mark:
@@ -348,12 +342,10 @@ class _Near:
     def tells(self, number: arb | None) -> bool:
         """Whether the answer is one of those numbers, which are few enough to tell them from
         the right one."""
-        if not self.comes_of(number):
+        if number is None or not self.comes_of(number):
             return False
-        assert number is not None
-        return bool(abs(self._number - number.mid()) < self._off) and bool(
-            number.rad() * 2 < self._off
-        )
+        is_nearer = abs(self._number - number.mid()) < self._off
+        return bool(is_nearer and number.rad() * 2 < self._off)
 
 
 def _taken(printed: Printed | None, part: Part) -> Printed | None:
@@ -367,18 +359,15 @@ def _taken(printed: Printed | None, part: Part) -> Printed | None:
 
 
 def _half(part: Part) -> fmpq:
-    """The unit of an answer with half of the places that are asked for."""
     return fmpq(1, 10 ** -(-part.places // 2))
 
 
 def _is_short(entry: Entry, printed: Printed) -> bool:
-    """Whether an answer is right as far as it goes."""
     rounds = Standard().verdict(entry, printed) is Verdict.HOLDS
     return rounds or is_truncated(entry, printed)
 
 
 def _judgement(entry: Entry, printed: Printed | None, holds: bool) -> Judgement:
-    """The verdict of an answer as the audit has it."""
     verdict = Verdict.HOLDS if holds else Verdict.REFUTED
     if printed is None or entry.is_hidden:
         return Judgement(verdict, "")
@@ -390,7 +379,6 @@ def _judgement(entry: Entry, printed: Printed | None, holds: bool) -> Judgement:
 
 
 def _correct(entry: Entry, part: Part, mode: rounding.RoundingMode) -> str:
-    """The right answer, '' where its last digit is not settled."""
     if entry.is_hidden:
         return MINUS_INFINITY
     try:

@@ -14,7 +14,7 @@ from symattn.tables.entries import table, unknown
 
 if TYPE_CHECKING:
     from symattn.exercises.exercise import Part
-    from symattn.exercises.marking.judging import Judged, Mark, Outcome
+    from symattn.exercises.marking.judging import JudgedScript, Mark, Outcome
 
 #: What can be set: all that is neither right nor no answer at all.
 _SET = ("early", "follows", "slip", "wrong")
@@ -59,7 +59,7 @@ class Scheme:
             part.points, len(marks)
         )
 
-    def of(self, judged: Judged) -> Fraction:
+    def of(self, judged: JudgedScript) -> Fraction:
         """The points of a script."""
         return sum((self.of_part(part, marks) for part, marks in judged.parts), Fraction(0))
 
@@ -68,7 +68,7 @@ class Scheme:
 DEFAULT = Scheme()
 
 
-def most(judged: Judged) -> int:
+def most(judged: JudgedScript) -> int:
     """The points that there are."""
     return sum(part.points for part, _ in judged.parts)
 
@@ -85,7 +85,7 @@ def read_scheme(entry: object) -> Scheme:
     ...
     symattn.errors.Malformed: 2 faults
       erly: unknown key 'erly': did you mean early?
-      slip: expected a part from 0 to 1, found 2
+      slip: expected a share from 0 to 1, found 2
     """
     stated: Mapping[str, object] = table(entry)
     faults = unknown(stated, _SET)
@@ -104,14 +104,14 @@ def _part(raw: object) -> Fraction:
     except SymattnError:
         number = None
     if number is None or isinstance(raw, bool) or not 0 <= number <= 1:
-        raise Malformed(f"expected a part from 0 to 1, found {raw}")
+        raise Malformed(f"expected a share from 0 to 1, found {raw}")
     return Fraction(int(number.p), int(number.q))
 
 
-def shown(points: Fraction) -> str:
+def points_text(points: Fraction) -> str:
     """Points as people read them: to two places, without final zeros.
 
-    >>> shown(Fraction(15, 2)), shown(Fraction(22, 3)), shown(Fraction(4))
+    >>> points_text(Fraction(15, 2)), points_text(Fraction(22, 3)), points_text(Fraction(4))
     ('7.5', '7.33', '4')
     """
     hundredths = points * 100

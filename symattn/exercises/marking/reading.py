@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from symattn.errors import Faults, Malformed
+from symattn.errors import Faults, Malformed, blamed_on
 from symattn.exercises.exercise import Exercise
 from symattn.exercises.marking.collecting import Answers, Collector
 from symattn.exercises.marking.columns import read_table
@@ -25,7 +25,7 @@ def read_answers(path: Path, exercises: Iterable[Exercise]) -> Answers:
 
     Raises :class:`Malformed` where the file can't be read, or is no such table.
     """
-    try:
+    with blamed_on(path):
         data = content(path, "the file", *_KIND)
         collector = Collector({exercise.version: exercise for exercise in exercises})
         match path.suffix.lower():
@@ -36,14 +36,11 @@ def read_answers(path: Path, exercises: Iterable[Exercise]) -> Answers:
                 read_tree(file.document, collector, lambda where: file.places.at(*where))
             case ".json":
                 text = _text(data)
-                places = Positions(text)
-                read_tree(parsed_json(text), collector, places.at)
+                read_tree(parsed_json(text), collector, Positions(text).at)
             case suffix:
                 ending = f"found {suffix}" if suffix else "found a name without an ending"
                 raise Malformed(f"expected a .csv, .toml or .json file, {ending}")
         return collector.answers()
-    except Malformed as error:
-        raise Malformed(error.faults, str(path), error.more) from None
 
 
 def scheme_of(path: Path) -> Scheme:

@@ -14,7 +14,7 @@ from typing import Any
 from symattn.escaping import spreadsheet
 from symattn.exercises.marking.feedback import Feedback
 from symattn.exercises.marking.judging import OUTCOMES, Outcome
-from symattn.exercises.marking.points import most, shown
+from symattn.exercises.marking.points import most, points_text
 
 #: What the table is called in the folder of the feedback.
 FILE = "marks.csv"
@@ -25,7 +25,7 @@ _TAKEN = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|index|readme)\Z")
 
 
 @dataclass(frozen=True)
-class Row:
+class GradebookRow:
     """One student in the table, as plain data; ``parts`` are the points by quantity,
     ``counts`` how many answers are what, ``slips`` those that have a name."""
 
@@ -39,7 +39,7 @@ class Row:
     answers: list[dict[str, Any]] = field(default_factory=list)
 
 
-def row(feedback: Feedback) -> Row:
+def row(feedback: Feedback) -> GradebookRow:
     """The row of a script that was judged."""
     judged, scheme = feedback.judged, feedback.scheme
     answers = [
@@ -54,7 +54,7 @@ def row(feedback: Feedback) -> Row:
         for part, marks in judged.parts
         for mark in marks
     ]
-    return Row(
+    return GradebookRow(
         student=judged.script.student,
         version=judged.script.version,
         points=feedback.points,
@@ -66,13 +66,13 @@ def row(feedback: Feedback) -> Row:
     )
 
 
-def csv_head(rows: Sequence[Row]) -> str:
+def csv_head(rows: Sequence[GradebookRow]) -> str:
     """The headings of the table in CSV."""
     parts = [*rows[0].parts] if rows else []
     return _csv(["student", "version", "points", "of", *parts, *OUTCOMES, "slips", "feedback"])
 
 
-def csv_line(row: Row, file: str) -> str:
+def csv_line(row: GradebookRow, file: str) -> str:
     """A row of the table in CSV; ``file`` is what the feedback is called, '' for none.
 
     Points are decimals, rounded to two places.
@@ -80,9 +80,9 @@ def csv_line(row: Row, file: str) -> str:
     cells = [
         spreadsheet(row.student),
         row.version,
-        shown(row.points),
+        points_text(row.points),
         row.most,
-        *(shown(points) for points in row.parts.values()),
+        *(points_text(points) for points in row.parts.values()),
         *(row.counts[outcome] for outcome in OUTCOMES),
         spreadsheet("; ".join(row.slips)),
         spreadsheet(file),
@@ -96,7 +96,7 @@ def _csv(cells: Sequence[object]) -> str:
     return buffer.getvalue()
 
 
-def as_dict(rows: Sequence[Row], refused: Iterable[str]) -> dict[str, Any]:
+def as_dict(rows: Sequence[GradebookRow], refused: Iterable[str]) -> dict[str, Any]:
     """The table as plain data, every answer with what it is; points are exact fractions."""
     return {
         "students": [
@@ -117,7 +117,7 @@ def as_dict(rows: Sequence[Row], refused: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def common(rows: Sequence[Row]) -> list[tuple[str, int]]:
+def common(rows: Sequence[GradebookRow]) -> list[tuple[str, int]]:
     """The slips that have a name, with how many students made each: the most frequent first."""
     return Counter(slip for row in rows for slip in dict.fromkeys(row.slips)).most_common()
 
@@ -141,7 +141,6 @@ def file_names(students: Sequence[str]) -> list[str]:
 
 
 def _safe(student: str) -> str:
-    """A name of letters, digits and lines."""
     name = re.sub(r"[^\w-]+", "_", student).strip("_-")
     name = name.encode()[:_LONGEST].decode(errors="ignore") or "student"
     return f"{name}_" if _TAKEN.match(name.casefold()) else name

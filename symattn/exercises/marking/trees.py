@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -13,16 +14,14 @@ from symattn.exercises.marking.collecting import Collector
 from symattn.exercises.marking.points import read_scheme
 from symattn.exercises.marking.scripts import Blank
 from symattn.shapes import show
-from symattn.tables.entries import kind
+from symattn.tables.entries import kind, table
 from symattn.tables.places import Key, Place
 
 #: The place of the value at a path; ``KeyError`` where there is none.
 Where = Callable[[tuple[Key, ...]], Place]
 
 
-class _Tree:
-    """Nested tables and lists, with the places of what is in them."""
-
+class _AnswerTree:
     def __init__(self, collector: Collector, place: Where) -> None:
         self.collector = collector
         self._place = place
@@ -42,32 +41,32 @@ class _Tree:
         except KeyError:
             return Place(0, 0)
 
+    @contextmanager
+    def inside(self, *where: Key) -> Iterator[None]:
+        """A context whose faults are noted at a place."""
+        try:
+            yield
+        except Malformed as error:
+            for fault in error.faults:
+                self.fault((*where, fault.where) if fault.where else where, fault.message)
+
     def student(self, name: str, entry: object) -> None:
         """The answers of a student."""
-        where: tuple[Key, ...] = ("answers", name)
-        if not isinstance(entry, Mapping):
-            return self.fault(where, f"expected a table, found {kind(entry)}")
-        try:
+        where = ("answers", name)
+        with self.inside(*where):
+            stated = table(entry)
             student = self.collector.student(name)
-            line = self._at(where).line
-            if not self.collector.begin(student, entry.get("version"), line):
-                return None
-        except Malformed as error:
-            at = (*where, "version") if "version" in entry else where
-            return self.fault(at, error.faults[0].message)
-        for key, value in entry.items():
-            if key != "version":
-                self._answers(student, (*where, key), key, value)
-        return None
+            with self.inside(*where, *(key for key in stated if key == "version")):
+                if self.collector.begin(student, stated.get("version"), self._at(where).line):
+                    for key in (key for key in stated if key != "version"):
+                        with self.inside(*where, key):
+                            self._answers(student, (*where, key), key, stated[key])
 
     def _answers(self, student: str, where: tuple[Key, ...], key: str, value: object) -> None:
-        try:
-            if "[" in key:
-                return self._answer(student, where, self.collector.blank(key), value)
-            name = self.collector.quantity(key)
-        except Malformed as error:
-            return self.fault(where, error.faults[0].message)
-        return self._nested(student, where, name, (), value)
+        if "[" in key:
+            self._answer(student, self.collector.blank(key), value)
+        else:
+            self._nested(student, where, self.collector.quantity(key), (), value)
 
     def _nested(
         self, student: str, where: tuple[Key, ...], name: str, indices: tuple[int, ...], value: Any
@@ -75,34 +74,30 @@ class _Tree:
         """Answers nested in the shape of a quantity; what is too short is left blank."""
         shape = self.collector.shape(name)
         if len(indices) == len(shape):
-            return self._answer(student, where, self.collector.at(name, indices), value)
+            return self._answer(student, self.collector.at(name, indices), value)
         wanted = shape[len(indices)]
         if not isinstance(value, list) or len(value) != wanted:
-            actual = f"{len(value)}" if isinstance(value, list) else kind(value)
-            message = f"{name} is {show(shape)}: expected {wanted} {'rows' if wanted else ''}"
-            if len(indices) + 1 == len(shape):
-                message = f"{name} is {show(shape)}: expected {wanted} answers"
-            return self.fault(where, f'{message}, found {actual}; a blank is ""')
+            actual = len(value) if isinstance(value, list) else kind(value)
+            what = "answers" if len(indices) + 1 == len(shape) else "rows"
+            message = f'expected {wanted} {what}, found {actual}; a blank is ""'
+            raise Malformed(f"{name} is {show(shape)}: {message}")
         for k, inner in enumerate(value):
-            self._nested(student, (*where, k), name, (*indices, k), inner)
+            with self.inside(*where, k):
+                self._nested(student, (*where, k), name, (*indices, k), inner)
         return None
 
-    def _answer(self, student: str, where: tuple[Key, ...], blank: Blank, value: object) -> None:
+    def _answer(self, student: str, blank: Blank, value: object) -> None:
         if value is None:
-            return None
+            return
         if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
-            return self.fault(where, f"expected an answer, found {kind(value)}")
+            raise Malformed(f"expected an answer, found {kind(value)}")
         text = f"{value:f}" if isinstance(value, Decimal) and value.is_finite() else str(value)
-        try:
-            self.collector.take(student, blank, text.replace("Infinity", "inf"))
-        except Malformed as error:
-            self.fault(where, error.faults[0].message)
-        return None
+        self.collector.take(student, blank, text.replace("Infinity", "inf"))
 
 
 def read_tree(document: Mapping[str, Any], collector: Collector, place: Where) -> None:
     """Take up what tables by the students' names say; ``place`` tells where it stands."""
-    tree = _Tree(collector, place)
+    tree = _AnswerTree(collector, place)
     known = ("answers", "scheme")
     for key in document:
         if key not in known:
@@ -113,11 +108,9 @@ def read_tree(document: Mapping[str, Any], collector: Collector, place: Where) -
         tree.fault(("answers",), f"expected a table of students, [answers.NAME], found {actual}")
         collector.faults.raise_all()
     if "scheme" in document:
-        try:
+        with tree.inside("scheme"):
             collector.scheme = read_scheme(document["scheme"])
-        except Malformed as error:
-            for fault in error.faults:
-                tree.fault(("scheme", fault.where) if fault.where else ("scheme",), fault.message)
+        if collector.scheme is None:
             # By another scheme nobody is to be marked.
             collector.faults.raise_all()
     assert isinstance(students, Mapping)
@@ -129,7 +122,7 @@ def parsed_json(text: str) -> Mapping[str, Any]:
     """What a JSON text says, its numbers as they are written."""
     twice: list[str] = []
 
-    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         entries = dict(pairs)
         if len(entries) < len(pairs):
             keys = [key for key, _ in pairs]
@@ -138,7 +131,7 @@ def parsed_json(text: str) -> Mapping[str, Any]:
 
     try:
         document = json.loads(
-            text, object_pairs_hook=table, parse_float=str, parse_int=str,
+            text, object_pairs_hook=unique, parse_float=str, parse_int=str,
             parse_constant=lambda word: word.replace("Infinity", "inf"),
         )  # fmt: skip
     except json.JSONDecodeError as error:
@@ -147,7 +140,7 @@ def parsed_json(text: str) -> Mapping[str, Any]:
     except RecursionError:
         raise Malformed("JSON nested too deeply to be read") from None
     if twice:
-        raise Malformed([Fault(key, "the key is there twice") for key in twice])
+        raise Malformed([Fault(key, "the key occurs twice") for key in twice])
     if not isinstance(document, dict):
         raise Malformed(f'expected {{"answers": {{...}}}}, found {kind(document)}')
     return document

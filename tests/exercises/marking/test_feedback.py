@@ -18,7 +18,7 @@ from symattn.exercises.marking import feedback as told_in
 from symattn.exercises.marking import tables
 from symattn.exercises.marking.feedback import Feedback
 from symattn.exercises.marking.judging import Examiner
-from symattn.exercises.marking.points import Scheme, shown
+from symattn.exercises.marking.points import Scheme, points_text
 from symattn.exercises.marking.scripts import Blank, Script, read_answer
 from symattn.languages.language import Language, fields, language
 from symattn.printers.html import document
@@ -67,8 +67,8 @@ def test_the_first_slip_is_told_and_what_follows(slip) -> None:
             f"right, and {found.judged.count('follows')} more agree with your earlier results"
             in told
         )
-        assert "full credit for the method" in told
-        assert f"{shown(found.points)} of 15 points" in told
+        assert "credit for the method" in told
+        assert f"{points_text(found.points)} of 15 points" in told
         for mark in found.judged.marks:
             if mark.outcome in ("slip", "follows") and mark.correct != "-inf":
                 assert mark.correct.lstrip("-") in told
@@ -92,7 +92,7 @@ def test_each_kind_of_answer_has_its_words() -> None:
     answers[Blank("A", 1, 0)] = read_answer(f"{-right[1][0]:f}")
     answers[Blank("A", 2, 0)] = read_answer(f"{right[2][0]:.2f}")
     told = feedback(Script("Ada", 0, answers, {Blank("Q", 0, 1): "dunno"})).text()
-    assert "Blank: 1." in told
+    assert "Left blank: 1." in told
     assert "Q[0, 1]: this is not a number." in told
     assert "dunno" in told
     assert "A[1, 0]: Only its sign is wrong." in told
@@ -174,7 +174,7 @@ def test_the_table_of_marks() -> None:
     lines = [tables.csv_line(row, f"{name}.html") for row, name in zip(rows, "ab", strict=True)]
     read = [*csv.DictReader([tables.csv_head(rows), *lines])]
     assert [row["student"] for row in read] == ["Ada", "'=1+1"]
-    assert [row["points"] for row in read] == ["15", shown(found[1].points)]
+    assert [row["points"] for row in read] == ["15", points_text(found[1].points)]
     assert (read[0]["T"], read[0]["right"], read[0]["slip"]) == ("1", "72", "0")
     assert (read[1]["T"], read[1]["feedback"]) == ("0", "b.html")
     assert "without the division by sqrt(d_k)" in read[1]["slips"]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from symattn.errors import Malformed
 from symattn.exercises.exercise import Part
-from symattn.exercises.marking.judging import OUTCOMES, Judged, Mark
-from symattn.exercises.marking.points import DEFAULT, Scheme, most, read_scheme, shown
+from symattn.exercises.marking.judging import OUTCOMES, JudgedScript, Mark
+from symattn.exercises.marking.points import DEFAULT, Scheme, most, points_text, read_scheme
 from symattn.exercises.marking.scripts import Blank, Script
 
 PARTS = st.fractions(0, 1)
@@ -25,7 +25,7 @@ def judged(questions):
     for k, (points, outcomes) in enumerate(questions):
         marks = [Mark(Blank(f"S{k}", 0, j), "", "", one, "") for j, one in enumerate(outcomes)]
         parts.append((Part(f"S{k}", points), tuple(marks)))
-    return Judged(Script("Ada", 0, {}), tuple(parts))
+    return JudgedScript(Script("Ada", 0, {}), tuple(parts))
 
 
 QUESTIONS = st.lists(
@@ -90,5 +90,5 @@ def test_what_is_no_part_of_the_points(raw) -> None:
 @given(st.fractions(0, 1000))
 def test_points_are_shown_to_two_places(points) -> None:
     """Correctly rounded, half a hundredth up."""
-    assert abs(Fraction(shown(points)) - points) <= Fraction(1, 200)
-    assert not shown(points).endswith((".", ".0"))
+    assert abs(Fraction(points_text(points)) - points) <= Fraction(1, 200)
+    assert not points_text(points).endswith((".", ".0"))
