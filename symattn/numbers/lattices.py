@@ -154,8 +154,10 @@ class Quotient:
         """The entry, if it is rational."""
         if not self._packed:
             return fmpq(0)
-        (_, power, above), *more = self._packed
-        return None if more or power or abs(above) >= MOST else fmpq(above, self._below)
+        _, power, above = self._packed[0]
+        if power or len(self._packed) > 1 or abs(above) >= MOST:
+            return None
+        return fmpq(above, self._below)
 
     def form(self, operands: Sequence[Parts] = ()) -> Parts:
         """See :class:`~symattn.numbers.recipes.Operation`."""
