@@ -93,6 +93,10 @@ class Algebra:
             return self.number(axis)
         return self.one(self.make("s", axis, f"|{axis}|"))
 
+    def constant(self, name: str) -> Poly:
+        """A number known by its name."""
+        return self.one(self.make("c", name, name))
+
     def position(self, at: At) -> Poly:
         """A place as a number."""
         name, offset, images = at
