@@ -9,8 +9,8 @@ in numbers (:mod:`symattn.calculus.trials`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Literal
 
@@ -226,6 +226,23 @@ def inside(value: Expr) -> tuple[Expr, ...]:
     return ()
 
 
+def mapped(value: Expr, change: Callable[[Expr], Expr], at: Callable[[Place], Place]) -> Expr:
+    """An expression with the expressions and places that it is made of changed."""
+
+    def changed(part: object) -> object:
+        match part:
+            case Expr():
+                return change(part)
+            case Place():
+                return at(part)
+            case tuple():
+                return tuple(map(changed, part))
+        return part
+
+    parts = {part.name: changed(getattr(value, part.name)) for part in fields(value)}  # type: ignore[arg-type]
+    return type(value)(**parts)
+
+
 def walk(*values: Expr) -> Iterator[Expr]:
     """Expressions and all that they are made of, each before its parts."""
     todo = [*reversed(values)]
@@ -250,9 +267,7 @@ def arrays(value: Expr) -> frozenset[Array]:
     named: set[Array] = set()
     for part in walk(value):
         match part:
-            case Entry(array, _):
-                named |= {array, *array.uses}
-            case Partial(_, array, _) | Limit(_, array, _):
+            case Entry(array, _) | Partial(_, array, _) | Limit(_, array, _):
                 named |= {array, *array.uses}
             case Operations(counted):
                 for array in counted:

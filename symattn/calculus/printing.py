@@ -44,56 +44,33 @@ Shapes = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Notation:
-    """The words of one output language; ``{}`` marks where the parts go."""
+    """The words of one output language, LaTeX unless said; ``{}`` marks where the parts go."""
 
-    minus: str
-    times: str
-    divide: str | None
-    parentheses: str
-    root: str
-    exponential: str
-    function: str
-    total: str
-    mean: str
-    delta: str
-    at_most: str
-    before: str
-    partial: str
-    operator: str
-    limit: str
-    expected: str
-    operations: str
-    transpose: str
-    hadamard: str
-    ones: str
-    unit: str
-    infinity: str
+    minus: str = "-"
+    times: str = r"\, "
+    divide: str | None = None
+    parentheses: str = "({})"
+    root: str = r"\sqrt{{{}}}"
+    exponential: str = "e^{{{}}}"
+    function: str = r"\operatorname{{{}}}({})"
+    total: str = r"\sum_{{{}}} {}"
+    mean: str = r"\operatorname*{{mean}}_{{{}}} {}"
+    delta: str = r"\delta_{{{}}}"
+    at_most: str = r"[{} \le {}]"
+    before: str = r"[{} < {}]"
+    partial: str = r"\frac{{\partial {}}}{{\partial {}}}"
+    operator: str = r"\frac{{\partial}}{{\partial {1}}} {0}"
+    limit: str = r"\lim_{{{} \to {}}} {}"
+    expected: str = r"\operatorname{{E}}[{}]"
+    operations: str = r"\operatorname{{ops}}({})"
+    transpose: str = r"{}^\top"
+    hadamard: str = r" \circ "
+    ones: str = r"\mathbf{{{}}}_{{{}}}"
+    unit: str = r"I_{{{}}}"
+    infinity: str = r"\infty"
 
 
-LATEX = Notation(
-    minus="-",
-    times=r"\, ",
-    divide=None,
-    parentheses="({})",
-    root=r"\sqrt{{{}}}",
-    exponential="e^{{{}}}",
-    function=r"\operatorname{{{}}}({})",
-    total=r"\sum_{{{}}} {}",
-    mean=r"\operatorname*{{mean}}_{{{}}} {}",
-    delta=r"\delta_{{{}}}",
-    at_most=r"[{} \le {}]",
-    before=r"[{} < {}]",
-    partial=r"\frac{{\partial {}}}{{\partial {}}}",
-    operator=r"\frac{{\partial}}{{\partial {1}}} {0}",
-    limit=r"\lim_{{{} \to {}}} {}",
-    expected=r"\operatorname{{E}}[{}]",
-    operations=r"\operatorname{{ops}}({})",
-    transpose=r"{}^\top",
-    hadamard=r" \circ ",
-    ones=r"\mathbf{{{}}}_{{{}}}",
-    unit=r"I_{{{}}}",
-    infinity=r"\infty",
-)
+LATEX = Notation()
 
 #: Inside a line of text nothing is taller than the line.
 INLINE = replace(LATEX, divide="{} / {}", partial=r"\partial {} / \partial {}")

@@ -105,38 +105,8 @@ def replaced(value: Expr, by: dict[Index, Place]) -> Expr:
             other.index, other.size, other.offset + part.offset, other.images + part.images
         )
 
-    def inner(part: Expr) -> Expr:
-        return replaced(part, by)
-
     match value:
-        case term.Position(index) if index in by and by[index].index:
-            goal = by[index].index
-            assert goal is not None
-            return term.Position(goal)
-        case term.Entry(array, places):
-            return term.Entry(array, tuple(map(at, places)))
-        case term.Add(parts):
-            return term.Add(tuple(map(inner, parts)))
-        case term.Mul(parts):
-            return term.Mul(tuple(map(inner, parts)))
-        case term.Neg(body):
-            return term.Neg(inner(body))
-        case term.Div(above, below):
-            return term.Div(inner(above), inner(below))
-        case term.Power(base, exponent):
-            return term.Power(inner(base), exponent)
-        case term.Apply(function, body):
-            return term.Apply(function, inner(body))
-        case term.Sum(index, body):
-            return term.Sum(index, inner(body))
-        case term.Delta(first, second):
-            return term.Delta(at(first), at(second))
-        case term.AtMost(first, second):
-            return term.AtMost(at(first), at(second))
-        case term.Partial(of, array, places):
-            return term.Partial(inner(of), array, tuple(map(at, places)))
-        case term.Limit(body, variable, target):
-            return term.Limit(inner(body), variable, target)
-        case term.Expectation(body):
-            return term.Expectation(inner(body))
-    return value
+        case term.Position(index):
+            goal = by.get(index, Place(index)).index
+            return term.Position(goal) if goal else value
+    return term.mapped(value, lambda part: replaced(part, by), at)
