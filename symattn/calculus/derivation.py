@@ -125,17 +125,12 @@ class Derivation:
     """The reader's own file that it stands in, ``-`` for none; bundled ones have no such."""
 
     def __repr__(self) -> str:
-        proved = sum(line.status == "proved" for line in self.lines)
-        return f"<Derivation {self.name[:60]!r}: {proved} of {len(self.lines)} lines proved>"
+        return f"<Derivation {self.name[:60]!r}: {self.counts['proved']} of {len(self.lines)} lines proved>"
 
     @property
     def proved(self) -> bool:
         """Whether every line is proved."""
-        return (
-            not self.faults
-            and bool(self.lines)
-            and all(line.status == "proved" for line in self.lines)
-        )
+        return not self.faults and bool(self.lines) and all(line.proved for line in self.lines)
 
     @property
     def conclusions(self) -> tuple[Line, ...]:
@@ -186,13 +181,8 @@ class Derivation:
 
         shapes = self.draft.shapes
         rows = [
-            (
-                str(line.number),
-                _shown(line.said.line, shapes),
-                line.status,
-                prose(line.said.because, shapes),
-            )
-            for line in self.lines
+            (str(x.number), _shown(x.text, shapes), x.status, prose(x.said.because, shapes))
+            for x in self.lines
         ]
         header = ("", "line", "status", "because")
         faults = "; ".join(map(str, self.faults))
@@ -379,15 +369,8 @@ class _Judge:
         trials = self.trials.of(line)
         where, above = conditions(line, self.prover.normal)
         if trials.verdict == "refuted":
-            return Line(
-                number,
-                statement,
-                "refuted",
-                line,
-                tuple(where),
-                trials.counterexample,
-                hint=self._hint(statement),
-            )
+            found, hint = trials.counterexample, self._hint(statement)
+            return Line(number, statement, "refuted", line, tuple(where), found, hint=hint)
         unreasoned = "" if statement.by is None else self._unreasoned(line, statement.by, above)
         follows = (
             statement.by is not None and not unreasoned and all(map(self._stands, statement.by))

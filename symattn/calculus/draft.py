@@ -144,11 +144,10 @@ def read(
             random.append(scope.arrays[name])
         else:
             faults.append(Fault(f"random[{place}]", "expected the name of what is given"))
-    assumptions = []
+    assumptions, hypotheses = [], []
     for place, item in enumerate(good.get("assumptions", [])):
         with faults.inside(f"assumptions[{place}]"):
             assumptions.append(text(item))
-    hypotheses = []
     for place, item in enumerate(good.get("hypotheses", [])):
         with faults.inside(f"hypotheses[{place}]"):
             hypotheses.append(reading.hypothesis(text(item), scope))
@@ -212,13 +211,8 @@ def _shapes(shapes: Mapping[str, Any], sizes: Sequence[str], faults: Faults) -> 
                 if axis in sizes or (type(axis) is int and 0 < axis <= 64):
                     axes.append(axis)
                 else:
-                    known = ", ".join(sizes) or "none"
-                    faults.append(
-                        Fault(
-                            f"{where}[{place}]",
-                            f"expected one of the sizes ({known}), found {axis!r}",
-                        )
-                    )
+                    wanted = f"expected one of the sizes ({', '.join(sizes) or 'none'})"
+                    faults.append(Fault(f"{where}[{place}]", f"{wanted}, found {axis!r}"))
             yield Array(name, tuple(axes))
 
 

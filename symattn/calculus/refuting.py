@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice, product
 from random import Random
 from typing import Any, Literal
@@ -60,13 +60,7 @@ class Counterexample:
 
     def to_dict(self) -> dict[str, Any]:
         """The counterexample as plain data."""
-        return {
-            "sizes": self.sizes,
-            "indices": self.indices,
-            "values": self.values,
-            "left": self.left,
-            "right": self.right,
-        }
+        return asdict(self)
 
 
 def _grids(values: Mapping[str, str]) -> dict[str, str]:

@@ -76,6 +76,10 @@ class Point:
         """How long an axis is here."""
         return axis if isinstance(axis, int) else self.sizes[axis]
 
+    def places(self, axes: Sequence[Axis]) -> Iterator[tuple[int, ...]]:
+        """All places of an array, or of indices along axes."""
+        return product(*(range(1, self.length(axis) + 1) for axis in axes))
+
     def evaluate(self, value: Expr) -> Value:
         """The number that an expression stands for, its free indices being in ``env``.
 
@@ -124,26 +128,27 @@ class Point:
 
     def place(self, at: Place, axis: Axis) -> int:
         """Where a place lies along an axis. Raises :class:`Missing` beyond its ends."""
-        position = at.offset
-        if at.index is not None:
-            position += self.env[at.index]
-        elif at.size:
-            position += self.sizes[at.size]
+        position = self._start(at)
         if not 1 <= position <= self.length(axis):
             raise Missing
+        return self._sent(at, position)
+
+    def _loose(self, at: Place) -> int:
+        """A place to be compared; it may lie beyond the end of its axis."""
+        return self._sent(at, self._start(at))
+
+    def _sent(self, at: Place, position: int) -> int:
         for image in at.images:
             position = self.images[image][position - 1]
         return position
 
-    def _loose(self, at: Place) -> int:
-        """A place to be compared; it may lie beyond the end of its axis."""
+    def _start(self, at: Place) -> int:
+        """A place before permutations send it on."""
         position = at.offset
         if at.index is not None:
             position += self.env[at.index]
         elif at.size:
             position += self.sizes[at.size]
-        for image in at.images:
-            position = self.images[image][position - 1]
         return position
 
     # -- entries -----------------------------------------------------------------
@@ -207,7 +212,7 @@ class Point:
 
     def _loss(self, loss: Array, of: Array) -> Value:
         """A loss is sums of entries with random coefficients: one as it is, a sine and powers."""
-        places = list(product(*(range(1, self.length(axis) + 1) for axis in of.axes)))
+        places = list(self.places(of.axes))
         entries = [self.entry(of, place) for place in places]
         coefficients = self.values[loss]
         rows = [[coefficients[(part, *place)] for place in places] for part in range(LOSS)]
@@ -221,15 +226,9 @@ class Point:
             return int(number)
         return arb(fmpq(number.numerator, number.denominator))
 
-    def _pi(self, value: term.Constant) -> Value:
-        return arb.pi()
-
     def _size(self, value: term.Size) -> Value:
         of = value.of
         return self.length(of.size if isinstance(of, Index) else of)
-
-    def _position(self, value: term.Position) -> Value:
-        return self.env[value.index]
 
     def _entry(self, value: term.Entry) -> Value:
         array = value.array
@@ -240,9 +239,6 @@ class Point:
         for summand in value.terms[1:]:
             total = total + self.evaluate(summand)
         return total
-
-    def _neg(self, value: term.Neg) -> Value:
-        return -self.evaluate(value.body)
 
     def _mul(self, value: term.Mul) -> Value:
         product: Value = 1
@@ -266,12 +262,6 @@ class Point:
         below = self.evaluate(value.below)
         return above * jets.power(below, Fraction(-1))
 
-    def _power(self, value: term.Power) -> Value:
-        return jets.power(self.evaluate(value.base), value.exponent)
-
-    def _apply(self, value: term.Apply) -> Value:
-        return jets.FUNCTIONS[value.function](self.evaluate(value.body))
-
     def _sum(self, value: term.Sum) -> Value:
         total: Value = 0
         index = value.index
@@ -279,12 +269,6 @@ class Point:
             self.env[index] = place
             total = total + self.evaluate(value.body)
         return total
-
-    def _delta(self, value: term.Delta) -> Value:
-        return int(self._loose(value.first) == self._loose(value.second))
-
-    def _at_most(self, value: term.AtMost) -> Value:
-        return int(self._loose(value.first) <= self._loose(value.second))
 
     def _partial(self, value: term.Partial) -> Value:
         at = tuple(map(self.place, value.at, value.array.axes))
@@ -352,8 +336,7 @@ class Point:
         total = 0
         for array in value.arrays:
             assert array.body is not None
-            every = product(*(range(1, self.length(axis) + 1) for axis in array.axes))
-            for at in every:
+            for at in self.places(array.axes):
                 self.env.update(zip(array.params, at, strict=True))
                 total += self._counted(array.body)
         return total
@@ -407,19 +390,19 @@ def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value
 
 _RULES: dict[type, Any] = {
     term.Number: Point._number,
-    term.Constant: Point._pi,
+    term.Constant: lambda self, value: arb.pi(),
     term.Size: Point._size,
-    term.Position: Point._position,
+    term.Position: lambda self, value: self.env[value.index],
     term.Entry: Point._entry,
     term.Add: Point._add,
-    term.Neg: Point._neg,
+    term.Neg: lambda self, value: -self.evaluate(value.body),
     term.Mul: Point._mul,
     term.Div: Point._div,
-    term.Power: Point._power,
-    term.Apply: Point._apply,
+    term.Power: lambda self, value: jets.power(self.evaluate(value.base), value.exponent),
+    term.Apply: lambda self, value: jets.FUNCTIONS[value.function](self.evaluate(value.body)),
     term.Sum: Point._sum,
-    term.Delta: Point._delta,
-    term.AtMost: Point._at_most,
+    term.Delta: lambda self, value: int(self._loose(value.first) == self._loose(value.second)),
+    term.AtMost: lambda self, value: int(self._loose(value.first) <= self._loose(value.second)),
     term.Partial: Point._partial,
     term.Limit: Point._limit,
     term.Expectation: Point._expectation,
