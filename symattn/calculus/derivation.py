@@ -125,7 +125,8 @@ class Derivation:
     """The reader's own file that it stands in, ``-`` for none; bundled ones have no such."""
 
     def __repr__(self) -> str:
-        return f"<Derivation {self.name[:60]!r}: {self.counts['proved']} of {len(self.lines)} lines proved>"
+        proved = f"{self.counts['proved']} of {len(self.lines)} lines proved"
+        return f"<Derivation {self.name[:60]!r}: {proved}>"
 
     @property
     def proved(self) -> bool:
@@ -369,8 +370,8 @@ class _Judge:
         trials = self.trials.of(line)
         where, above = conditions(line, self.prover.normal)
         if trials.verdict == "refuted":
-            found, hint = trials.counterexample, self._hint(statement)
-            return Line(number, statement, "refuted", line, tuple(where), found, hint=hint)
+            place, hint = trials.counterexample, self._hint(statement)
+            return Line(number, statement, "refuted", line, tuple(where), place, hint=hint)
         unreasoned = "" if statement.by is None else self._unreasoned(line, statement.by, above)
         follows = (
             statement.by is not None and not unreasoned and all(map(self._stands, statement.by))
