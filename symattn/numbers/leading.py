@@ -167,8 +167,8 @@ def erf(x: Leading) -> Leading:
     return of_ball(ball.erf())
 
 
-_FUNCTIONS: Mapping[str, Callable[[Leading], Leading]] = {
-    "exp": exp, "log": log, "cos": cos, "sin": sin, "erf": erf,
+FUNCTIONS: Mapping[str, Callable[[Leading], Leading]] = {
+    "exp": exp, "log": log, "sqrt": sqrt, "cos": cos, "sin": sin, "erf": erf,
 }  # fmt: skip
 
 
@@ -207,5 +207,5 @@ def _of_atom(atom: Atom) -> Leading:
         case Root():
             return sqrt(of_sum(atom.radicand))
         case Opaque():
-            return _FUNCTIONS[atom.function](of_parts(atom.argument))
+            return FUNCTIONS[atom.function](of_parts(atom.argument))
     return of_ball(quotients.ball({(): {((), 1, ((atom, 1),)): fmpq(1)}}))

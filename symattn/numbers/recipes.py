@@ -36,6 +36,7 @@ from symattn.numbers.sums import UNIT, Symbol, Wave
 from symattn.verdicts import Verdict
 
 T = TypeVar("T")
+R = TypeVar("R", bound="Recipe")
 
 
 class Operation(Protocol):
@@ -74,31 +75,23 @@ TOTAL: Operation = _Made(quotients.total, lambda x: sum(x, arb(0)))
 #: The sum of the products of each two operands.
 PRODUCTS: Operation = _Made(lambda x: quotients.sum_of_products(_pairs(x)), _products)
 INVERSE: Operation = _Made(lambda x: quotients.inverse(x[0]), lambda x: 1 / x[0])
-EXP: Operation = _Made(lambda x: functions.exp(x[0]), lambda x: x[0].exp())
-LOG: Operation = _Made(lambda x: functions.log(x[0]), lambda x: x[0].log())
-SQRT: Operation = _Made(lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
-COS: Operation = _Made(lambda x: functions.cos(x[0]), lambda x: x[0].cos())
-SIN: Operation = _Made(lambda x: functions.sin(x[0]), lambda x: x[0].sin())
-ERF: Operation = _Made(lambda x: functions.erf(x[0]), lambda x: x[0].erf())
-FUNCTIONS = (EXP, LOG, SQRT, COS, SIN, ERF)
+
+
+def _function(name: str) -> Operation:
+    return _Made(lambda x: getattr(functions, name)(x[0]), lambda x: getattr(x[0], name)())
+
+
+_NAMES = ("exp", "log", "sqrt", "cos", "sin", "erf")
+EXP, LOG, SQRT, COS, SIN, ERF = FUNCTIONS = tuple(map(_function, _NAMES))
 
 #: Operations that need no closed form to be evaluated at a point.
 _KINDS: Mapping[int, points.Kind] = {
     id(TOTAL): "total", id(PRODUCTS): "products", id(INVERSE): "inverse",
 }  # fmt: skip
 
-#: Operations on numbers with a leading term.
-_LEADING: Mapping[int, Callable[[Sequence[Leading]], Leading]] = {
-    id(TOTAL): leading.total,
-    id(PRODUCTS): lambda x: leading.products(_pairs(x)),
-    id(INVERSE): lambda x: leading.inverse(x[0]),
-    id(EXP): lambda x: leading.exp(x[0]),
-    id(LOG): lambda x: leading.log(x[0]),
-    id(SQRT): lambda x: leading.sqrt(x[0]),
-    id(COS): lambda x: leading.cos(x[0]),
-    id(SIN): lambda x: leading.sin(x[0]),
-    id(ERF): lambda x: leading.erf(x[0]),
-}
+#: Operations of one operand on numbers with a leading term.
+_LEADING: dict[int, Callable[[Leading], Leading]] = {id(INVERSE): leading.inverse}
+_LEADING |= {id(x): leading.FUNCTIONS[name] for x, name in zip(FUNCTIONS, _NAMES, strict=True)}
 
 #: Budgets, from the smallest to the largest.
 LEVELS = (SHOWN, QUICK, DECIDING)
@@ -184,19 +177,8 @@ class Recipe:
         return self._balls.get(bits)
 
     def _unknown(self, is_known: Callable[[Recipe], bool]) -> list[Recipe]:
-        """What is to be evaluated, operands first: too deep for recursion."""
-        order: list[Recipe] = []
-        seen: set[int] = set()
-        waiting: list[tuple[Recipe, bool]] = [(self, False)]
-        while waiting:
-            recipe, is_last = waiting.pop()
-            if is_last:
-                order.append(recipe)
-            elif id(recipe) not in seen:
-                seen.add(id(recipe))
-                waiting.append((recipe, True))
-                waiting += [(x, False) for x in recipe.operands if not is_known(x)]
-        return order
+        """What is to be evaluated, operands first."""
+        return in_order(self, lambda recipe: [x for x in recipe.operands if not is_known(x)])
 
     @property
     def waits(self) -> bool:
@@ -215,8 +197,13 @@ class Recipe:
 
     def _led(self, bits: int) -> Leading:
         """The number with its leading term, as those of its operands are known."""
-        if self.operands:
-            return _LEADING[id(self.operation)]([x._leading[bits] for x in self.operands])
+        below = [x._leading[bits] for x in self.operands]
+        if self.operation is TOTAL:
+            return leading.total(below)
+        if self.operation is PRODUCTS:
+            return leading.products(_pairs(below))
+        if below:
+            return _LEADING[id(self.operation)](*below)
         parts = self.form()
         return leading.of_ball(self.enclosure(bits)) if parts is None else leading.of_parts(parts)
 
@@ -332,27 +319,26 @@ class Recipe:
     def _lines(self) -> list[points.Line]:
         """The recipe as lines that can be evaluated at a point: functions by their closed
         forms."""
+        known: dict[int, Parts] = {}
+
+        def below(recipe: Recipe) -> Sequence[Recipe]:
+            parts = recipe._forms.get(0)
+            if parts is None and id(recipe.operation) not in _KINDS:
+                parts = recipe._at(len(LEVELS) - 1) or recipe.form(DECIDING)
+            if parts is None:
+                return recipe.operands
+            known[id(recipe)] = parts
+            return ()
+
         lines: list[points.Line] = []
         places: dict[int, int] = {}
-        waiting: list[tuple[Recipe, bool]] = [(self, False)]
-        while waiting:
-            recipe, is_last = waiting.pop()
-            if id(recipe) in places:
-                continue
-            kind = _KINDS.get(id(recipe.operation))
-            known = recipe._at(len(LEVELS) - 1) if kind is None else recipe._forms.get(0)
-            if kind is None and known is None:
-                known = recipe.form(DECIDING)
-            if known is not None or kind is None:
-                assert known is not None
-                places[id(recipe)] = len(lines)
-                lines.append(points.Line("number", parts=known))
-            elif is_last:
-                places[id(recipe)] = len(lines)
-                lines.append(points.Line(kind, [places[id(x)] for x in recipe.operands]))
+        for recipe in in_order(self, below):
+            places[id(recipe)] = len(lines)
+            if id(recipe) in known:
+                lines.append(points.Line("number", parts=known[id(recipe)]))
             else:
-                waiting.append((recipe, True))
-                waiting += [(x, False) for x in recipe.operands]
+                operands = [places[id(x)] for x in recipe.operands]
+                lines.append(points.Line(_KINDS[id(recipe.operation)], operands))
         return lines
 
     def sign(self) -> int:
@@ -378,6 +364,22 @@ class Recipe:
             if sign is None:
                 sign = _first_sign(self.enclosure, 4 * QUICK_BITS, last)
         return sign
+
+
+def in_order(last: R, below: Callable[[R], Sequence[R]]) -> list[R]:
+    """All that a number is made of by ``below``, operands first: too deep for recursion."""
+    order: list[R] = []
+    seen: set[int] = set()
+    waiting = [(last, False)]
+    while waiting:
+        recipe, is_last = waiting.pop()
+        if is_last:
+            order.append(recipe)
+        elif id(recipe) not in seen:
+            seen.add(id(recipe))
+            waiting.append((recipe, True))
+            waiting += [(x, False) for x in below(recipe)]
+    return order
 
 
 def _first_sign(enclosure: Callable[[int], arb], bits: int, last: int) -> int | None:

@@ -440,13 +440,7 @@ def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
 def _coefficient(value: Value, symbol: str | None) -> Value:
     """The coefficient by the recipe: of a sum of products of numbers and forms."""
     coefficients: dict[int, Value] = {}
-    waiting = [value]
-    while waiting:
-        node = waiting[-1]
-        if missing := [x for x in node.operands if x.letters and id(x) not in coefficients]:
-            waiting += missing
-            continue
-        waiting.pop()
+    for node in recipes.in_order(value, lambda node: [x for x in node.operands if x.letters]):
         parts = [coefficients.get(id(x), x) for x in node.operands]
         if not node.letters:
             result = node if symbol is None else ZERO
