@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from math import prod
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -120,10 +121,6 @@ def joined(parts: Sequence[Doubles], axis: int) -> Doubles:
     return Doubles(*(np.concatenate(part, axis=axis) for part in arrays))
 
 
-def _cut(x: Doubles, start: int, stop: int) -> Doubles:
-    return x.map(lambda part: part[start:stop])
-
-
 def in_blocks(operation: Operation) -> Operation:
     """An operation entry by entry, done for some rows of large arrays at a time.
 
@@ -140,17 +137,22 @@ def in_blocks(operation: Operation) -> Operation:
         wide = [x.map(lambda part: np.broadcast_to(part, shape)) for x in operands]
         rows = [x.map(lambda part: part.reshape(-1, shape[-1])) for x in wide]
         step = max(1, _BLOCK // shape[-1])
-        blocks = [
-            operation(*(_cut(x, k, k + step) for x in rows))
-            for k in range(0, entries // shape[-1], step)
-        ]
-        joined = (
-            np.concatenate(parts)
-            for parts in zip(*((x.high, x.low, x.error) for x in blocks), strict=True)
-        )
-        return Doubles(*(part.reshape(shape) for part in joined))
+        cuts = [slice(k, k + step) for k in range(0, entries // shape[-1], step)]
+        blocks = [operation(*(x.map(itemgetter(cut)) for x in rows)) for cut in cuts]
+        return joined(blocks, 0).map(lambda part: part.reshape(shape))
 
     return whole
+
+
+def in_parts(number: arb, *units: float) -> tuple[float, ...]:
+    """A number at the working precision in floats: whole multiples of units, and the rest."""
+    parts = []
+    for unit in units:
+        whole = (number / unit).floor().unique_fmpz()
+        assert whole is not None
+        parts.append(float(whole) * unit)
+        number -= parts[-1]
+    return (*parts, float(number.mid()))
 
 
 def settled(high: Array, low: Array, error: Array) -> Doubles:
@@ -265,11 +267,9 @@ def maximum(x: Doubles, y: Doubles) -> Doubles:
     """
     first = (x.high > y.high) | ((x.high == y.high) & (x.low >= y.low))
     apart = is_apart(add(x, negative(y))) | x.hidden | y.hidden
-    larger = Doubles(
-        *(np.where(first, *ends) for ends in ((x.high, y.high), (x.low, y.low), (x.error, y.error)))
-    )
-    error = np.where(apart, larger.error, np.maximum(x.error, y.error))
-    return Doubles(larger.high, larger.low, error)
+    high, low = np.where(first, x.high, y.high), np.where(first, x.low, y.low)
+    larger = np.where(first, x.error, y.error)
+    return Doubles(high, low, np.where(apart, larger, np.maximum(x.error, y.error)))
 
 
 def sign(x: Doubles) -> Doubles:
@@ -290,8 +290,7 @@ def above(x: Doubles, y: Doubles) -> Doubles:
     >>> above(exact(np.array([-np.inf, 0.5])), exact(np.array([0.0, -np.inf]))).high
     array([0., 1.])
     """
-    ends = (z.map(lambda part: np.where(np.isneginf(part), 0.0, part)) for z in (x, y))
-    first, second = ends
+    first, second = (z.map(lambda part: np.where(np.isneginf(part), 0.0, part)) for z in (x, y))
     signs = sign(add(first, negative(second)))
     hidden = x.hidden | y.hidden
     high = np.where(hidden, ~x.hidden, np.maximum(signs.high, 0.0))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from flint import arb, fmpq
 
 from symattn.errors import Malformed, Undecided, expected
-from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.balls import FIRST, LAST, growing, precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,8 +126,7 @@ def nearest(real: Real, form: Format) -> float:
     (0.333984375, -0.0)
     """
     # Places of negative numbers are counted down from -1, which is -0.0.
-    bits = FIRST
-    while bits <= 4 * LAST:
+    for bits in growing():
         with precision(bits):
             ball = real.ball(bits)
             ends = (ball.lower(), ball.upper()) if ball.is_finite() else None
@@ -141,7 +140,6 @@ def nearest(real: Real, form: Format) -> float:
                 except Undecided:
                     # More bits may tell what the closed form doesn't.
                     pass
-        bits *= 4
     raise Undecided(unsettled(ball, form, 4 * LAST))
 
 

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from symattn.errors import Malformed
 from symattn.numbers import quotients, sums
-from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.balls import LAST, growing, precision
 from symattn.numbers.quotients import Constant, Opaque, Parts
 from symattn.numbers.spending import Exceeded
 from symattn.numbers.sums import UNIT, Atom, Circular, Monomial, Root, Sum
@@ -189,13 +189,11 @@ def _negative(parts: Parts) -> Parts:
 
 def _is_negative(terms: Sum) -> bool:
     """Whether a sum that is not zero is negative."""
-    bits = FIRST
-    while bits <= LAST:
+    for bits in growing(last=LAST):
         with precision(bits):
             ball = quotients.ball({(): terms})
         if not ball.contains(0):
             return bool(ball < 0)
-        bits *= 4
     raise Exceeded
 
 

@@ -28,7 +28,7 @@ from symattn.limits import (
     Budget,
 )
 from symattn.numbers import forms, functions, leading, points, quotients
-from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.balls import FIRST, LAST, growing, precision
 from symattn.numbers.leading import Leading
 from symattn.numbers.quotients import Parts, Unfolded
 from symattn.numbers.spending import Exceeded, spending
@@ -385,11 +385,10 @@ def in_order(last: R, below: Callable[[R], Sequence[R]]) -> list[R]:
 def _first_sign(enclosure: Callable[[int], arb], bits: int, last: int) -> int | None:
     """1 or -1 by the first ball without zero; None where there is none."""
     try:
-        while bits <= last:
-            ball = enclosure(bits)
+        for precise in growing(bits, last):
+            ball = enclosure(precise)
             if not ball.contains(0):
                 return 1 if ball > 0 else -1
-            bits *= 4
     except Undecided:
         return None
     return None

@@ -28,7 +28,7 @@ from flint import arb
 
 from symattn.numbers import words
 from symattn.numbers.balls import precision
-from symattn.numbers.doubles import PAIR, UP, Doubles, in_blocks, settled
+from symattn.numbers.doubles import PAIR, UP, Doubles, in_blocks, in_parts, settled
 from symattn.numbers.words import Array, two_sum
 
 #: What the series lose; the terms taken, and those in pairs.
@@ -81,18 +81,10 @@ def _errors() -> _Table:
 
 
 @cache
-def _step() -> tuple[float, float, float]:
+def _step() -> tuple[float, ...]:
     """``2 pi / 512`` in three parts: whole multiples of 2**-37 and 2**-68, and the rest."""
     with precision(256):
-        rest = 2 * arb.pi() / _TURN
-        parts = []
-        for unit in (2.0**-37, 2.0**-68):
-            whole = (rest / unit).floor().unique_fmpz()
-            assert whole is not None
-            parts.append(float(whole) * unit)
-            rest -= parts[-1]
-        first, second = parts
-        return first, second, float(rest.mid())
+        return in_parts(2 * arb.pi() / _TURN, 2.0**-37, 2.0**-68)
 
 
 def _series(table: _Table, place: Array, h: Array, more: Array) -> tuple[Array, Array]:
