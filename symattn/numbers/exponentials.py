@@ -1,4 +1,4 @@
-"""Exponentials and logarithms of pairs of floats."""
+"""Exponentials and logarithms of double-doubles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST = 700.0
 
 @cache
 def _powers() -> tuple[Array, Array]:
-    """``2**(j / 256)`` as pairs, j from 0 to 255."""
+    """``2**(j / 256)`` as double-doubles, j from 0 to 255."""
     with precision(256):
         balls = [(arb(2).log() * j / _ENTRIES).exp() for j in range(_ENTRIES)]
     powers = of_balls(balls, 256)
@@ -59,8 +59,8 @@ def exp(x: Doubles) -> Doubles:
     number is near 700) and adds less than ``3 U 2**-43 < 2**-94`` to t. Of the series, t**4/24
     and what follows are below 2**-42 and computed in floats, off by less than ``16 U 2**-42 <
     2**-90``, and of t without its low float, which changes them by less than ``2**-30 2**-63``;
-    leaving ``t**9/9! < 2**-102`` out, and the roundings of pairs, are less. The sum of all is
-    less than 2**-88.
+    leaving ``t**9/9! < 2**-102`` out, and the roundings of double-doubles, are less. The sum of
+    all is less than 2**-88.
 
     >>> near = exp(exact(np.array([1.0])))
     >>> near.high, near.error < 2.0**-86

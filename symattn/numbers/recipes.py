@@ -1,8 +1,8 @@
-"""Recipes: how a number is made of others, and what follows from that.
+"""Lazy expressions: how a number is made of others, and what follows from that.
 
-A recipe is an operation and its operands. Balls evaluate it at any precision,
+A lazy expression is an operation and its operands. Balls evaluate it at any precision,
 at the cost of one operation each; its closed form is made on demand, under a
-budget, and many a recipe has none. So digits never wait for closed forms.
+budget, and many have none. So digits never wait for closed forms.
 
 Zero, positive or negative is told by balls first, by the closed form where
 those leave a doubt. A ball that holds zero is worked out again by leading terms.
@@ -98,8 +98,8 @@ LEVELS = (SHOWN, QUICK, DECIDING)
 
 
 class Recipe:
-    """A number by the operation that makes it; a known closed form is a
-    recipe without operands."""
+    """A lazy expression: a number by the operation that makes it; a known closed form
+    has no operands."""
 
     __slots__ = (
         "_balls", "_checked", "_forms", "_is_long", "_leading",
@@ -111,7 +111,7 @@ class Recipe:
         self.operands = tuple(operands)
         #: The symbols inside, whether or not they cancel.
         self.letters: frozenset[str] = frozenset()
-        #: How the recipe grows with its symbols, at most: 0 without, 1 a linear form.
+        #: How the expression grows with its symbols, at most: 0 without, 1 a linear form.
         self.degree: int = 0
         for operand in self.operands:
             if operand.letters:
@@ -151,12 +151,12 @@ class Recipe:
         """
         ball = self._known(bits)
         if ball is None:
-            order = self._unknown(lambda recipe: recipe._known(bits) is not None)
+            order = self._unknown(lambda node: node._known(bits) is not None)
             if bits > FIRST and len(order) * bits > ENCLOSURE.most:
                 raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
             with precision(bits):
-                for recipe in order:
-                    recipe._balls[bits] = recipe._evaluated(bits)
+                for node in order:
+                    node._balls[bits] = node._evaluated(bits)
             ball = self._known(bits)
             assert ball is not None
         if bits > FIRST and ball.contains(0) and not ball.is_zero():
@@ -167,8 +167,8 @@ class Recipe:
         """An enclosure by leading terms, or that which is near where it isn't better."""
         if bits not in self._leading:
             with precision(bits):
-                for recipe in self._unknown(lambda recipe: bits in recipe._leading):
-                    recipe._leading[bits] = recipe._led(bits)
+                for node in self._unknown(lambda node: bits in node._leading):
+                    node._leading[bits] = node._led(bits)
         with precision(bits):
             found = self._leading[bits].ball
         return near if found.contains(0) else found
@@ -178,7 +178,7 @@ class Recipe:
 
     def _unknown(self, is_known: Callable[[Recipe], bool]) -> list[Recipe]:
         """What is to be evaluated, operands first."""
-        return in_order(self, lambda recipe: [x for x in recipe.operands if not is_known(x)])
+        return in_order(self, lambda node: [x for x in node.operands if not is_known(x)])
 
     @property
     def waits(self) -> bool:
@@ -215,18 +215,18 @@ class Recipe:
         level = LEVELS.index(budget)
         path = [(self, iter(self.operands))]
         while path:
-            recipe, rest = path[-1]
-            if recipe._has(level) is None:
+            node, rest = path[-1]
+            if node._has(level) is None:
                 needed = next((x for x in rest if x._has(level) is not True), None)
                 if needed is None:
-                    recipe._make(level)
+                    node._make(level)
                 elif needed._has(level) is False:
-                    recipe._is_long = True
+                    node._is_long = True
                 else:
                     path.append((needed, iter(needed.operands)))
                     continue
             path.pop()
-            if recipe._has(level) is False:
+            if node._has(level) is False:
                 # What is made of it has none either.
                 for waiting, _ in path:
                     waiting._is_long = True
@@ -263,7 +263,7 @@ class Recipe:
             self._is_long = True
 
     def checked_form(self) -> Parts | None:
-        """The closed form that is to be shown, held against the recipe in balls.
+        """The closed form that is to be shown, held against the expression in balls.
 
         :class:`Refuted` if they are different numbers, which would be a fault
         of this package.
@@ -317,28 +317,27 @@ class Recipe:
         return Verdict.UNDECIDED if self._sign_by_balls(last) is None else Verdict.REFUTED
 
     def _lines(self) -> list[points.Line]:
-        """The recipe as lines that can be evaluated at a point: functions by their closed
-        forms."""
+        """The expression as a straight-line program: functions by their closed forms."""
         known: dict[int, Parts] = {}
 
-        def below(recipe: Recipe) -> Sequence[Recipe]:
-            parts = recipe._forms.get(0)
-            if parts is None and id(recipe.operation) not in _KINDS:
-                parts = recipe._at(len(LEVELS) - 1) or recipe.form(DECIDING)
+        def below(node: Recipe) -> Sequence[Recipe]:
+            parts = node._forms.get(0)
+            if parts is None and id(node.operation) not in _KINDS:
+                parts = node._at(len(LEVELS) - 1) or node.form(DECIDING)
             if parts is None:
-                return recipe.operands
-            known[id(recipe)] = parts
+                return node.operands
+            known[id(node)] = parts
             return ()
 
         lines: list[points.Line] = []
         places: dict[int, int] = {}
-        for recipe in in_order(self, below):
-            places[id(recipe)] = len(lines)
-            if id(recipe) in known:
-                lines.append(points.Line("number", parts=known[id(recipe)]))
+        for node in in_order(self, below):
+            places[id(node)] = len(lines)
+            if id(node) in known:
+                lines.append(points.Line("number", parts=known[id(node)]))
             else:
-                operands = [places[id(x)] for x in recipe.operands]
-                lines.append(points.Line(_KINDS[id(recipe.operation)], operands))
+                operands = [places[id(x)] for x in node.operands]
+                lines.append(points.Line(_KINDS[id(node.operation)], operands))
         return lines
 
     def sign(self) -> int:
@@ -353,7 +352,7 @@ class Recipe:
         return sign
 
     def _sign_by_balls(self, last: int) -> int | None:
-        """1 or -1 by balls of growing precision, of the recipe and then of a
+        """1 or -1 by balls of growing precision, of the expression and then of a
         short closed form: what cancels in the one may be gone in the other.
         None where all hold zero."""
         sign = _first_sign(self.enclosure, FIRST, min(last, QUICK_BITS))
@@ -372,13 +371,13 @@ def in_order(last: R, below: Callable[[R], Sequence[R]]) -> list[R]:
     seen: set[int] = set()
     waiting = [(last, False)]
     while waiting:
-        recipe, is_last = waiting.pop()
+        node, is_last = waiting.pop()
         if is_last:
-            order.append(recipe)
-        elif id(recipe) not in seen:
-            seen.add(id(recipe))
-            waiting.append((recipe, True))
-            waiting += [(x, False) for x in below(recipe)]
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            waiting.append((node, True))
+            waiting += [(x, False) for x in below(node)]
     return order
 
 

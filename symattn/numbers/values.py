@@ -1,4 +1,4 @@
-"""Exact values: numbers by their recipes, with closed forms in a readable normal form.
+"""Exact values: lazy expressions, with closed forms in a readable normal form.
 
 A closed form is a sum of parts ``numerator / (D_1^k_1 D_2^k_2 ...)``. Every
 denominator is a :class:`~symattn.numbers.quotients.Normaliser`, a primitive
@@ -438,7 +438,7 @@ def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
 
 
 def _coefficient(value: Value, symbol: str | None) -> Value:
-    """The coefficient by the recipe: of a sum of products of numbers and forms."""
+    """The coefficient by the lazy expression: of a sum of products of numbers and forms."""
     coefficients: dict[int, Value] = {}
     for node in recipes.in_order(value, lambda node: [x for x in node.operands if x.letters]):
         parts = [coefficients.get(id(x), x) for x in node.operands]
