@@ -131,11 +131,11 @@ class Point:
         position = self._start(at)
         if not 1 <= position <= self.length(axis):
             raise Missing
-        return self._sent(at, position)
+        return self._sent(at, position) if at.images else position
 
     def _loose(self, at: Place) -> int:
         """A place to be compared; it may lie beyond the end of its axis."""
-        return self._sent(at, self._start(at))
+        return self._sent(at, self._start(at)) if at.images else self._start(at)
 
     def _sent(self, at: Place, position: int) -> int:
         for image in at.images:
