@@ -94,8 +94,8 @@ class Stage:
                 return sp.Rational(number.numerator, number.denominator)
             case term.Constant():
                 return sp.pi
-            case term.Size(of):
-                return size(of.size if isinstance(of, Index) else of)
+            case term.Size():
+                return size(term.length(value))
             case term.Position(index):
                 return self.index(index)
             case term.Entry(array, at):

@@ -212,6 +212,11 @@ class Operations(Expr):
 ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
 
 
+def length(size: Size) -> Axis:
+    """The axis whose length a size is."""
+    return size.of.size if isinstance(size.of, Index) else size.of
+
+
 def inside(value: Expr) -> tuple[Expr, ...]:
     """The expressions that an expression is made of."""
     match value:

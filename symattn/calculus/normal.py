@@ -120,9 +120,6 @@ class Normal(Sums):
         own = {"exp": self.exp, "log": self.log, "positive": self.above_zero}.get(value.function)
         return own(body) if own else self.apply(value.function, body)
 
-    def _size_of(self, value: term.Size, env: Env) -> Poly:
-        return self.size(value.of.size if isinstance(value.of, Index) else value.of)
-
     # -- derivatives -----------------------------------------------------------
 
     def _partial(self, value: term.Partial, env: Env) -> Poly:
@@ -262,9 +259,6 @@ class Normal(Sums):
         self._limits[name] = variable, value.target
         return self.apply(name, self.read(value.body, env))
 
-    def _expectation(self, value: term.Expectation, env: Env) -> Poly:
-        return self.apply("expect", self.read(value.body, env))
-
     def apply(self, name: str, poly: Poly) -> Poly:
         """A function, limit or expected value of a sum."""
         if name == "expect":
@@ -373,7 +367,7 @@ _WORKED_OUT = term.Partial | term.Limit | term.Expectation | term.Operations
 _RULES: dict[type, Any] = {
     term.Number: lambda self, value, env: self.number(value.value),
     term.Constant: lambda self, value, env: self.constant(value.name),
-    term.Size: Normal._size_of,
+    term.Size: lambda self, value, env: self.size(term.length(value)),
     term.Position: lambda self, value, env: self.position(self.place(Place(value.index), env)),
     term.Entry: Normal._entry,
     term.Add: lambda self, value, env: summed(self.read(part, env) for part in value.terms),
@@ -391,6 +385,6 @@ _RULES: dict[type, Any] = {
     ),
     term.Partial: Normal._partial,
     term.Limit: Normal._limit,
-    term.Expectation: Normal._expectation,
+    term.Expectation: lambda self, value, env: self.apply("expect", self.read(value.body, env)),
     term.Operations: Normal._operations,
 }

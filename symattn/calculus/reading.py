@@ -33,7 +33,7 @@ from symattn.calculus.tensors import (
     times,
     whole,
 )
-from symattn.errors import Malformed
+from symattn.errors import Malformed, alike
 from symattn.syntax import Tree
 
 INFINITE = ("oo", "inf")
@@ -227,12 +227,8 @@ class _Reader(Forms):
             return self.filled(name, arguments)
         if name in (*ROWWISE, *OTHERS):
             return self.reduced(name, self.tensor(self._only(name, arguments)))
-        close = get_close_matches(name, [*FUNCTIONS, *ROWWISE, *OTHERS], n=1)
-        hint = (
-            f"did you mean {close[0]}?"
-            if close
-            else f"there are {', '.join([*FUNCTIONS, *ROWWISE, *OTHERS])}"
-        )
+        every = [*FUNCTIONS, *ROWWISE, *OTHERS]
+        hint = alike(name, every) or f"there are {', '.join(every)}"
         raise Malformed(f"there is no function {name!r}; {hint}")
 
     def _only(self, name: str, arguments: tuple[Tree, ...]) -> Tree:

@@ -318,8 +318,8 @@ def _sizes(line: Line, ground: Ground, needed: frozenset[Array]) -> set[str]:
     for part in term.walk(*line.sides, *bodies):
         axes += [place.size for place in term.places(part) if place.size]
         match part:
-            case term.Size(of):
-                axes.append(of.size if isinstance(of, Index) else of)
+            case term.Size():
+                axes.append(term.length(part))
             case term.Sum(index, _):
                 axes.append(index.size)
     return {axis for axis in axes if isinstance(axis, str)}

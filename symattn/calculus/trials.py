@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import reduce
 from itertools import product
+from operator import add
 from typing import Any, TypeAlias
 
 from flint import arb, ctx, fmpq
@@ -226,19 +228,9 @@ class Point:
             return int(number)
         return arb(fmpq(number.numerator, number.denominator))
 
-    def _size(self, value: term.Size) -> Value:
-        of = value.of
-        return self.length(of.size if isinstance(of, Index) else of)
-
     def _entry(self, value: term.Entry) -> Value:
         array = value.array
         return self.entry(array, tuple(map(self.place, value.at, array.axes)))
-
-    def _add(self, value: term.Add) -> Value:
-        total = self.evaluate(value.terms[0])
-        for summand in value.terms[1:]:
-            total = total + self.evaluate(summand)
-        return total
 
     def _mul(self, value: term.Mul) -> Value:
         product: Value = 1
@@ -391,10 +383,10 @@ def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value
 _RULES: dict[type, Any] = {
     term.Number: Point._number,
     term.Constant: lambda self, value: arb.pi(),
-    term.Size: Point._size,
+    term.Size: lambda self, value: self.length(term.length(value)),
     term.Position: lambda self, value: self.env[value.index],
     term.Entry: Point._entry,
-    term.Add: Point._add,
+    term.Add: lambda self, value: reduce(add, map(self.evaluate, value.terms)),
     term.Neg: lambda self, value: -self.evaluate(value.body),
     term.Mul: Point._mul,
     term.Div: Point._div,

@@ -31,8 +31,8 @@ def _written(value: Expr) -> tuple[str, int]:
             return (str(number), _ATOM if number.denominator == 1 and number >= 0 else _SUM)
         case term.Constant(name):
             return name, _ATOM
-        case term.Size(of):
-            return str(of.size if isinstance(of, Index) else of), _ATOM
+        case term.Size():
+            return str(term.length(value)), _ATOM
         case term.Position(index):
             return index.name, _ATOM
         case term.Entry(array, at):

@@ -170,8 +170,8 @@ class Recipe:
                 for node in self._unknown(lambda node: bits in node._leading):
                     node._leading[bits] = node._led(bits)
         with precision(bits):
-            found = self._leading[bits].ball
-        return near if found.contains(0) else found
+            closer = self._leading[bits].ball
+        return near if closer.contains(0) else closer
 
     def _known(self, bits: int) -> arb | None:
         return self._balls.get(bits)
