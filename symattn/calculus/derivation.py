@@ -81,7 +81,7 @@ class Line:
         """The line in Unicode, with its reason, and what is to be said of it."""
         flag = "" if self.proved else f"  {self.status.upper()}"
         flag += f" (line {self.said.at})" if flag and self.said.at else ""
-        lines = [f"  {self.number:>3}. {_shown(self.said.line, shapes)}{flag}"]
+        lines = [f"  {self.number:>3}. {_in_unicode(self.said.line, shapes)}{flag}"]
         notes = [prose(self.said.because, shapes)]
         notes += [f"where {', '.join(self.where)}"] if self.where else []
         notes += [str(self.counterexample)] if self.counterexample else []
@@ -89,7 +89,7 @@ class Line:
             cases = [
                 ", ".join(f"{n} = {k}" for n, k in sizes.items()) for sizes in self.sizes if sizes
             ]
-            at = f"holds at {'; '.join(cases)}" if cases else "holds at all numbers tried"
+            at = f"holds at {'; '.join(cases)}" if cases else "holds at all values tried"
             notes += [f"{at}; not shown for all: {self.why}"]
         elif not self.proved:
             notes += [self.why]
@@ -182,7 +182,7 @@ class Derivation:
 
         shapes = self.draft.shapes
         rows = [
-            (str(x.number), _shown(x.text, shapes), x.status, prose(x.said.because, shapes))
+            (str(x.number), _in_unicode(x.text, shapes), x.status, prose(x.said.because, shapes))
             for x in self.lines
         ]
         header = ("", "line", "status", "because")
@@ -204,7 +204,7 @@ class Derivation:
         }
 
 
-def _shown(line: str, shapes: Mapping[str, int]) -> str:
+def _in_unicode(line: str, shapes: Mapping[str, int]) -> str:
     """A line in Unicode, as it is written where it can't be read."""
     try:
         return text(line, shapes)

@@ -117,7 +117,7 @@ def read(
     taken = {*sizes, *(array.name for array in given)}
     for name, axis in good.get("permutations", {}).items():
         if name in taken:
-            faults.append(Fault(f"permutations.{name}", f"{name!r} has a meaning already"))
+            faults.append(Fault(f"permutations.{name}", f"{name!r} is already in use"))
         elif (isinstance(axis, str) and axis in sizes) or (type(axis) is int and axis > 0):
             permutations[name] = axis
         else:
@@ -128,7 +128,7 @@ def read(
         if not isinstance(of, str):
             faults.append(Fault(f"losses.{name}", f"expected a name, found {kind(of)}"))
         elif name in taken or not name.isidentifier():
-            faults.append(Fault(f"losses.{name}", f"{name!r} has a meaning already"))
+            faults.append(Fault(f"losses.{name}", f"{name!r} is already in use"))
         else:
             losses[name] = of
     definitions = list(_defined(good.get("define", {}), losses, scope, faults))
@@ -190,7 +190,7 @@ def _names(names: list[Any], where: str, faults: Faults) -> Iterator[str]:
         if not isinstance(name, str) or not name.isidentifier():
             faults.append(Fault(f"{where}[{place}]", "expected a name such as n or d_k"))
         elif name in names[:place] or name == "pi":
-            faults.append(Fault(f"{where}[{place}]", f"{name!r} has a meaning already"))
+            faults.append(Fault(f"{where}[{place}]", f"{name!r} is already in use"))
         else:
             yield name
 

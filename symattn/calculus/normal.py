@@ -372,7 +372,7 @@ _RULES: dict[type, Any] = {
     term.Entry: Normal._entry,
     term.Add: lambda self, value, env: summed(self.read(part, env) for part in value.terms),
     term.Neg: lambda self, value, env: scaled(self.read(value.body, env), -ONE),
-    term.Mul: lambda self, value, env: self.product(self.read(one, env) for one in value.factors),
+    term.Mul: lambda self, value, env: self.product(self.read(part, env) for part in value.factors),
     term.Div: Normal._div,
     term.Power: lambda self, value, env: self.raised(self.read(value.base, env), value.exponent),
     term.Apply: Normal._apply,

@@ -69,7 +69,7 @@ def definition(key: str, text: str, scope: Scope) -> Array:
             )
     taken = [*scope.known(), *FUNCTIONS, *ROWWISE, *OTHERS, "pi"]
     if name in taken:
-        raise Malformed(f"{name!r} has a meaning already; choose another name")
+        raise Malformed(f"{name!r} is already in use; choose another name")
     tree = syntax.parse(text, letters=True)
     reader.letters = frozenset((*reader.free, *letters_of(tree)))
     tensor = reader.tensor(tree)
@@ -178,7 +178,7 @@ class _Reader(Forms):
             return position(self.free.get(name) or self.index(name, self.free))
         close = get_close_matches(name, self.scope.known(), n=1)
         hint = f"did you mean {close[0]}?" if close else self.scope.advice
-        raise Malformed(f"nothing is known of {name!r}; {hint}")
+        raise Malformed(f"unknown name {name!r}; {hint}")
 
     def _each(self, operand: Tree, function: Callable[[Expr], Expr]) -> Tensor:
         inner = self.tensor(operand)

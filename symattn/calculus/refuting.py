@@ -127,7 +127,9 @@ class Trials:
                 style = _STYLES[(number + attempt) % len(_STYLES)]
                 outcome = self._at(line, needed, sizes, style, bits, number)
                 if isinstance(outcome, Place):
-                    counterexample = self._smallest(line, needed, names) or _told(line, outcome)
+                    counterexample = self._smallest(line, needed, names) or _counterexample(
+                        line, outcome
+                    )
                     return Outcome("refuted", counterexample=counterexample)
                 if outcome is True:
                     points += 1
@@ -136,7 +138,7 @@ class Trials:
                     break
                 why = outcome or why
         if points < LEAST:
-            why = why or "no numbers were found at which both sides have a meaning"
+            why = why or "no values were found at which both sides are defined"
             return Outcome("unclear", why=why)
         if 0 < len(names) <= 2 and not assumed and _is_cheap(line, needed):
             # A line may hold but for one size, or for all small sizes only.
@@ -144,7 +146,7 @@ class Trials:
                 sizes = {name: max(_LARGE - size, 1) if k else size for k, name in enumerate(names)}
                 outcome = self._at(line, needed, sizes, "any", BITS[0], 0, _FEW)
                 if isinstance(outcome, Place):
-                    return Outcome("refuted", counterexample=_told(line, outcome))
+                    return Outcome("refuted", counterexample=_counterexample(line, outcome))
         return Outcome("held", tuple(tried))
 
     def _at(
@@ -163,7 +165,7 @@ class Trials:
         try:
             point = self._point(needed, sizes, style, number)
             if point is None:
-                return "no numbers were found that meet the hypotheses"
+                return "no values were found that satisfy the hypotheses"
             point.renew()
             exact = not self._ground.assumed(needed)
             return _compared(line, point, Random(number), exact, entries)
@@ -196,7 +198,7 @@ class Trials:
             for number in range(_WHOLE):
                 outcome = self._at(line, needed, sizes, "whole", BITS[0], number)
                 if isinstance(outcome, Place):
-                    return _told(line, self._plainest(line, needed, outcome))
+                    return _counterexample(line, self._plainest(line, needed, outcome))
         return None
 
     def _plainest(self, line: Line, needed: frozenset[Array], place: Place) -> Place:
@@ -251,7 +253,7 @@ def _compared(
             if differ:
                 return Place(point, at, sides[0], right)
             if not alike:
-                why = "balls that are too wide to tell"
+                why = "enclosures too wide to tell the sides apart"
         some = True
     return (why or True) if some else why
 
@@ -355,7 +357,7 @@ def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict
     return dict(zip(names, chosen, strict=True))
 
 
-def _told(line: Line, place: Place) -> Counterexample:
+def _counterexample(line: Line, place: Place) -> Counterexample:
     point, at = place.point, place.at
     values = {name: _digits(value) for name, value in _numbers(line, point)}
     free = {index.name: number for index, number in zip(line.free, at, strict=True)}
@@ -394,13 +396,13 @@ def _apart(left: arb, right: arb) -> tuple[str, str]:
     """Both sides in as many digits as show that they differ."""
     texts = ("", "")
     for digits in (6, 12, 25, 60, 400):
-        texts = _shown(left, digits), _shown(right, digits)
+        texts = _decimal(left, digits), _decimal(right, digits)
         if texts[0] != texts[1]:
             break
     return texts
 
 
-def _shown(value: arb, digits: int) -> str:
+def _decimal(value: arb, digits: int) -> str:
     """A ball by its middle; 0 where that is all that can be told."""
     if value.contains(0):
         return "0"

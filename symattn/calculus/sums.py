@@ -337,7 +337,7 @@ class Sums(Powers):
             marks: dict[str, list[str]] = {name: [] for name in bounds}
             for path, at in stand:
                 if any(name in bounds for name, _ in at):
-                    labels = [f"{colours.get(name, _shown(name))}{more}" for name, more in at]
+                    labels = [f"{colours.get(name, _outer(name))}{more}" for name, more in at]
                     alike = path.endswith("~")
                     if alike:
                         labels.sort()
@@ -359,7 +359,7 @@ class Sums(Powers):
             word = {"d": "d~", "m": "m", "i": "i"}.get(atom.kind, "")
             if atom.kind == "x":
                 word = f"{atom.data[0]}{'~' if atom.data[0] in self.symmetric else ' '}"
-            self._stands[atom] = [(word, _told(places_of(atom)))] if word else []
+            self._stands[atom] = [(word, _marked(places_of(atom)))] if word else []
             self._stands[atom] += [
                 (f"{atom.kind}{c}.{e}{path}", at)
                 for mono, c in parts(atom)
@@ -438,12 +438,12 @@ def _renames(atom: Atom, to: Mapping[str, At]) -> bool:
     return True
 
 
-def _told(at: Iterable[At]) -> tuple[tuple[str, str], ...]:
+def _marked(at: Iterable[At]) -> tuple[tuple[str, str], ...]:
     """Places by their names and what is done to each."""
     return tuple((name, at_text(("", offset, images))) for name, offset, images in at)
 
 
-def _shown(name: str) -> str:
+def _outer(name: str) -> str:
     """The name of an index that is not summed here; those of sums inside don't matter."""
     return "@" if name.startswith("@") else name
 

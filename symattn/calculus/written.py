@@ -38,23 +38,23 @@ def _written(value: Expr) -> tuple[str, int]:
         case term.Entry(array, at):
             return _entry(array, at)
         case term.Add(terms):
-            written = _held(terms[0], _PRODUCT)
+            written = _bracketed(terms[0], _PRODUCT)
             for part in terms[1:]:
                 if isinstance(part, term.Neg):
-                    written += f" - {_held(part.body, _PRODUCT)}"
+                    written += f" - {_bracketed(part.body, _PRODUCT)}"
                 else:
-                    written += f" + {_held(part, _PRODUCT)}"
+                    written += f" + {_bracketed(part, _PRODUCT)}"
             return written, _SUM
         case term.Neg(body):
-            return f"-{_held(body, _PRODUCT)}", _SUM
+            return f"-{_bracketed(body, _PRODUCT)}", _SUM
         case term.Mul(factors):
-            return " * ".join(_held(part, _PRODUCT) for part in factors), _PRODUCT
+            return " * ".join(_bracketed(part, _PRODUCT) for part in factors), _PRODUCT
         case term.Div(above, below):
-            return f"{_held(above, _PRODUCT)} / {_held(below, _POWER)}", _PRODUCT
+            return f"{_bracketed(above, _PRODUCT)} / {_bracketed(below, _POWER)}", _PRODUCT
         case term.Power(base, Fraction(numerator=1, denominator=2)):
             return f"sqrt({text(base)})", _ATOM
         case term.Power(base, exponent):
-            return f"{_held(base, _ATOM)}**{_exponent(exponent)}", _POWER
+            return f"{_bracketed(base, _ATOM)}**{_exponent(exponent)}", _POWER
         case term.Apply("positive", body):
             return f"step(0 < {text(body)})", _ATOM
         case term.Apply(function, body):
@@ -76,7 +76,7 @@ def _written(value: Expr) -> tuple[str, int]:
     raise TypeError(type(value).__name__)
 
 
-def _held(value: Expr, tightness: int) -> str:
+def _bracketed(value: Expr, tightness: int) -> str:
     written, tight = _written(value)
     return written if tight >= tightness else f"({written})"
 
