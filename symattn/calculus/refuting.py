@@ -22,6 +22,7 @@ from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.points import Ground, Style, draw, indices
 from symattn.calculus.scope import Line
 from symattn.calculus.trials import LOSS, Missing, Point, Unclear
+from symattn.numbers.balls import precision
 
 BITS = (192, 192, 192, 192, 1200)
 _ALONE, _ASSUMED, _JUMPING = 9, 4, 60
@@ -160,21 +161,18 @@ class Trials:
         entries: int = ENTRIES,
     ) -> bool | str | Place:
         """What one point says: True, a reason why it says nothing, or where the sides differ."""
-        before = ctx.prec
-        ctx.prec = bits
         try:
-            point = self._point(needed, sizes, style, number)
-            if point is None:
-                return "no values were found that satisfy the hypotheses"
-            point.renew()
-            exact = not self._ground.assumed(needed)
-            return _compared(line, point, Random(number), exact, entries)
+            with precision(bits):
+                point = self._point(needed, sizes, style, number)
+                if point is None:
+                    return "no values were found that satisfy the hypotheses"
+                point.renew()
+                exact = not self._ground.assumed(needed)
+                return _compared(line, point, Random(number), exact, entries)
         except Unclear as reason:
             return str(reason)
         except (Missing, OverflowError):
             return ""
-        finally:
-            ctx.prec = before
 
     def _point(
         self, needed: frozenset[Array], sizes: dict[str, int], style: Style, number: int
@@ -201,27 +199,24 @@ class Trials:
                     return _counterexample(line, self._plainest(line, needed, outcome))
         return None
 
+    @precision(BITS[0])
     def _plainest(self, line: Line, needed: frozenset[Array], place: Place) -> Place:
         """The same difference where as many numbers as can be are 0, or else 1."""
         sides = [side for given in self._ground.hypotheses for side in given.sides]
         assumed = {array for side in sides for array in term.arrays(side)}
         exact = not self._ground.assumed(needed)
-        before, ctx.prec = ctx.prec, BITS[0]
-        try:
-            for array, at in [
-                (given, at) for given, entries in place.point.values.items() for at in entries
-            ]:
-                now = place.point.values[array][at]
-                for plain in () if array in assumed or now == 0 else (0, 1):
-                    point = place.point.copy()
-                    point.values[array][at] = arb(plain)
-                    with suppress(Unclear, Missing, OverflowError):
-                        other = _compared(line, point, Random(0), exact, ENTRIES)
-                        if isinstance(other, Place):
-                            place = other
-                            break
-        finally:
-            ctx.prec = before
+        for array, at in [
+            (given, at) for given, entries in place.point.values.items() for at in entries
+        ]:
+            now = place.point.values[array][at]
+            for plain in () if array in assumed or now == 0 else (0, 1):
+                point = place.point.copy()
+                point.values[array][at] = arb(plain)
+                with suppress(Unclear, Missing, OverflowError):
+                    other = _compared(line, point, Random(0), exact, ENTRIES)
+                    if isinstance(other, Place):
+                        place = other
+                        break
         return place
 
 

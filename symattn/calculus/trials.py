@@ -21,6 +21,7 @@ from symattn.calculus import jets
 from symattn.calculus import language as term
 from symattn.calculus.jets import Jet, Slopes, Value
 from symattn.calculus.language import Array, Axis, Expr, Index, Place
+from symattn.numbers.balls import precision
 
 #: Where a limit is looked at: so close to its end in powers of 2, times a number
 #: that is no whole one, so that what swings does not look at rest.
@@ -270,8 +271,7 @@ class Point:
 
     def _limit(self, value: term.Limit) -> Value:
         """What a body comes near to; at a number from both sides, where both have a meaning."""
-        before = precision(max(_LIMIT_BITS, ctx.prec))
-        try:
+        with precision(max(_LIMIT_BITS, ctx.prec)):
             if isinstance(value.target, str):
                 return self._approached(value, 1 if value.target == "oo" else -1)
             above = self._approached(value, 1)
@@ -279,8 +279,6 @@ class Point:
                 below = self._approached(value, -1)
             except Unclear:
                 return above
-        finally:
-            precision(before)
         if not above.overlaps(below):
             raise Unclear("a limit that differs from both sides")
         return above
@@ -400,10 +398,3 @@ _RULES: dict[type, Any] = {
     term.Expectation: Point._expectation,
     term.Operations: Point._operations,
 }
-
-
-def precision(bits: int) -> int:
-    """Have balls from now on so many bits; the number before."""
-    before: int = ctx.prec
-    ctx.prec = bits
-    return before

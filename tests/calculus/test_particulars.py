@@ -15,7 +15,7 @@ from symattn.calculus.normal import Normal
 from symattn.calculus.points import draw
 from symattn.calculus.printing import latex, text
 from symattn.calculus.refuting import _drawn
-from symattn.calculus.trials import precision
+from symattn.numbers.balls import precision
 
 TABLES = {
     "sizes": ["n", "m"],
@@ -25,9 +25,8 @@ TABLES = {
 
 @pytest.fixture(autouse=True)
 def _precise():
-    before = precision(192)
-    yield
-    precision(before)
+    with precision(192):
+        yield
 
 
 def judged(line, **tables):
