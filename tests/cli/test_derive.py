@@ -83,8 +83,7 @@ def test_what_is_told_of_lines(homework, symattn) -> None:
     words = " ".join(done.out.split())
     assert f"it would hold with '-' for '+': {TRUE}" in words
     assert (
-        "UNDECIDED (line 20) It is t. unknown name 'B'; give it a shape, [] for a number"
-        in words
+        "UNDECIDED (line 20) It is t. unknown name 'B'; give it a shape, [] for a number" in words
     )
     assert "CHECKED" in words
     assert "Checked: 4 lines: 1 proved, 1 checked, 1 refuted, 1 undecided" in done.out
