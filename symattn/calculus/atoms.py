@@ -6,20 +6,14 @@ size, the exponential of a product, a sum over indices, and so on. A sum over
 indices is one atom, whose indices are numbered in a way that does not depend on
 what they were called; a product of independent sums is a product of atoms, so
 that a ninth power of a sum is as short as the sum.
-
-Each step from an expression to its normal form keeps its value where the
-expression has one; equal normal forms are equal values. The converse is tried,
-not promised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from math import floor
+from functools import reduce
 from typing import Any, TypeAlias
-
-from symattn.calculus.language import Axis
 
 At: TypeAlias = tuple[str, int, tuple[tuple[str, int], ...]]
 """A place: a name (an index, ``=`` for 0, ``=n`` for the last place of an axis), a
@@ -29,17 +23,8 @@ Mono: TypeAlias = "tuple[tuple[Atom, Exponent], ...]"
 Poly: TypeAlias = dict[Mono, Fraction]
 
 ONE = Fraction(1)
-MOST_TERMS = 3000
-"""A polynomial with more terms is given up."""
-MOST_SHIFTED = 8
-"""Numbers added to places that are compared are taken apart up to this."""
-MOST_EXPONENT = 64
-"""A sum of terms is multiplied out to this power at most."""
 BOOLEAN = "dmh"
-_OPEN = "pqf" + BOOLEAN
-"""The kinds of atoms whose powers may be taken apart."""
-BOUND = "#%@"
-"""The names of summed indices begin so."""
+"""The kinds of atoms that are 0 or 1."""
 FIRST: At = ("=", 1, ())
 
 
@@ -85,296 +70,29 @@ def plain(exponent: Exponent) -> Exponent:
     return int(exponent)
 
 
-class Algebra:
-    """Makes atoms and computes with sums of their products.
+def without(mono: Mono, *atoms: Atom) -> Mono:
+    """A product without some of its atoms."""
+    return tuple(pair for pair in mono if pair[0] not in atoms)
 
-    ``positive`` are texts of atoms that are known to be above 0, and arrays all of whose
-    entries are; ``booleans`` arrays of 0 and 1, ``symmetric`` matrices that are symmetric.
-    """
 
-    def __init__(self) -> None:
-        self._atoms: dict[str, Atom] = {}
-        self._fresh = 0
-        self.positive: set[str] = set()
-        self.booleans: set[str] = set()
-        self.symmetric: set[str] = set()
+def indices(*monos: Mono) -> frozenset[str]:
+    """The indices that products depend on."""
+    return frozenset().union(*(atom.names for mono in monos for atom, _ in mono))
 
-    # -- atoms -----------------------------------------------------------------
 
-    def make(
-        self, kind: str, data: Any, text: str, names: Iterable[str] = (), height: int = 0
-    ) -> Atom:
-        """The atom of that text."""
-        atom = self._atoms.get(text)
-        if atom is None:
-            atom = self._atoms[text] = Atom(kind, data, text, frozenset(names), height)
-        return atom
+def height(*monos: Mono) -> int:
+    """How deep sums lie in products."""
+    return max((atom.height for mono in monos for atom, _ in mono), default=0)
 
-    def fresh(self) -> str:
-        """A name that no other index has."""
-        self._fresh += 1
-        return f"#{self._fresh}"
 
-    def entry(self, name: str, at: tuple[At, ...]) -> Poly:
-        """An entry of a given array."""
-        if name in self.symmetric:
-            at = tuple(sorted(at, key=at_text))
-        text = f"{name}({','.join(map(at_text, at))})"
-        return self.one(self.make("x", (name, at), text, _names(*at)))
+def in_order(poly: Poly) -> tuple[tuple[Mono, Fraction], ...]:
+    """The terms of a sum, in the order of their texts."""
+    return tuple(sorted(poly.items(), key=lambda item: mono_text(item[0])))
 
-    def size(self, axis: Axis) -> Poly:
-        """The length of an axis."""
-        if isinstance(axis, int):
-            return self.number(axis)
-        return self.one(self.make("s", axis, f"|{axis}|"))
 
-    def position(self, at: At) -> Poly:
-        """A place as a number."""
-        name, offset, images = at
-        if images:
-            return self.one(self.make("i", at, f"no.{at_text(at)}", _names(at)))
-        more = self.number(offset)
-        if name == "=":
-            return more
-        if name.startswith("="):
-            return add(self.size(name[1:]), more)
-        bare = (name, 0, ())
-        return add(self.one(self.make("i", bare, f"no.{at_text(bare)}", _names(bare))), more)
-
-    def delta(self, first: At, second: At) -> Poly:
-        """Kronecker's delta."""
-        # All permutations to one side, numbers added to the other, the least text first.
-        first = composed(first, led_back(second[2]))
-        second = (*second[:2], ())
-        if not first[2]:
-            if first[0].startswith("="):
-                first, second = second, first
-            by = first[1] if second[0].startswith("=") else min(first[1], second[1])
-            first, second = (first[0], first[1] - by, ()), (second[0], second[1] - by, ())
-            if first == second:
-                return self.number(1)
-            if first[0] == second[0]:
-                return {}
-        other = composed(second, led_back(first[2])), (*first[:2], ())
-        if not second[0].startswith("=") or first[2]:
-            first, second = min((first, second), other, key=lambda two: (*map(at_text, two),))
-        text = f"d({at_text(first)},{at_text(second)})"
-        return self.one(self.make("d", (first, second), text, _names(first, second)))
-
-    def at_most(self, first: At, second: At) -> Poly:
-        """1 where the first place is not after the second, else 0."""
-        if first[0] == second[0] and (first == second or not (first[2] or second[2])):
-            return self.number(int(first[1] <= second[1]))
-        if not first[2] and not second[2] and (first[1] or second[1]):
-            shifted = self._shifted(first, second)
-            if shifted is not None:
-                return shifted
-        if not (_is_fixed(first) and _is_fixed(second)):
-            # Places to which a number is added may lie beyond the ends.
-            if (first == FIRST and second[1] >= 0) or (_is_last(second) and first[1] <= 0):
-                return self.number(1)
-            if (second == FIRST and first[1] >= 0) or (_is_last(first) and second[1] <= 0):
-                return self.delta(first, second)
-        elif first == FIRST and _is_last(second):
-            return self.number(1)
-        bound = [place[0][0] in BOUND for place in (first, second)]
-        if bound[1] > bound[0]:
-            # A summed index comes first.
-            return self.flipped(first, second)
-        return self._at_most(first, second)
-
-    def flipped(self, first: At, second: At) -> Poly:
-        """A comparison by the one in the other order."""
-        other = add(self.number(1), self.delta(first, second))
-        return add(other, scaled(self._at_most(second, first), -ONE))
-
-    def _shifted(self, first: At, second: At) -> Poly | None:
-        """A comparison of places to which numbers are added, by plain ones and deltas."""
-        if "=" in (first[0], second[0]):
-            return None
-        by = second[1] - first[1]
-        if abs(by) > MOST_SHIFTED:
-            return None
-        total = self.at_most((first[0], 0, ()), (second[0], 0, ()))
-        for k in range(abs(by)):
-            met = (second[0], k + 1 if by > 0 else -k, ())
-            total = add(
-                total, scaled(self.delta((first[0], 0, ()), met), Fraction(1 if by > 0 else -1))
-            )
-        return total
-
-    def _at_most(self, first: At, second: At) -> Poly:
-        text = f"m({at_text(first)},{at_text(second)})"
-        return self.one(self.make("m", (first, second), text, _names(first, second)))
-
-    # -- sums and products -----------------------------------------------------
-
-    @staticmethod
-    def number(value: Fraction | int) -> Poly:
-        """A rational number."""
-        return {(): ONE if value == 1 else Fraction(value)} if value else {}
-
-    @staticmethod
-    def one(atom: Atom, exponent: Exponent = 1) -> Poly:
-        """A power of an atom."""
-        return {((atom, exponent),): ONE}
-
-    def mul(self, left: Poly, right: Poly) -> Poly:
-        """The product of two sums."""
-        terms: Poly = {}
-        for first, a in left.items():
-            for second, b in right.items():
-                mono, open_ = self.merged(first, second)
-                factor = b if a is ONE else a if b is ONE else a * b
-                if open_:
-                    for more, c in self.settled(mono).items():
-                        put_into(terms, more, factor * c)
-                else:
-                    put_into(terms, mono, factor)
-            if len(terms) > MOST_TERMS:
-                raise Undecided("too many terms")
-        return terms
-
-    def product(self, parts: Iterable[Poly]) -> Poly:
-        """The product of several sums."""
-        product = self.number(1)
-        for part in parts:
-            product = self.mul(product, part)
-        return product
-
-    def times(self, poly: Poly, exponent: int) -> Poly:
-        """A power with a whole exponent from 0."""
-        if exponent > MOST_EXPONENT and len(poly) > 1:
-            raise Undecided("too high a power of a sum")
-        if len(poly) == 1:
-            ((mono, c),) = poly.items()
-            raised = tuple((atom, e * exponent) for atom, e in mono) if exponent else ()
-            if not any(self._open(atom, e) for atom, e in raised):
-                return {raised: c**exponent}
-        power = self.number(1)
-        while exponent:
-            if exponent & 1:
-                power = self.mul(power, poly)
-            exponent >>= 1
-            if exponent:
-                poly = self.mul(poly, poly)
-        return power
-
-    def merged(self, first: Mono, second: Iterable[tuple[Atom, Exponent]]) -> tuple[Mono, bool]:
-        """The product of two products, and whether an atom in it is to be taken apart."""
-        exponents = dict(first)
-        open_ = compared = False
-        for atom, e in second:
-            total = exponents.get(atom, 0) + e
-            if atom.kind in BOOLEAN:
-                exponents[atom] = 1
-            elif total:
-                exponents[atom] = plain(total)
-            else:
-                del exponents[atom]
-        mono = tuple(sorted(exponents.items(), key=order))
-        for atom, e in mono:
-            if atom.kind in _OPEN:
-                open_ |= self._open(atom, e)
-                compared |= atom.kind == "m"
-        return mono, open_ or (compared and _is_settled_by_order(mono))
-
-    @staticmethod
-    def _open(atom: Atom, e: Exponent) -> bool:
-        kind = atom.kind
-        if kind == "p":
-            return e >= 1
-        if kind == "q":
-            return not 0 < e < 1
-        if kind == "f":
-            return e > 1 and atom.data[0] == "cos"
-        return kind in BOOLEAN and e != 1
-
-    def settled(self, mono: Mono) -> Poly:
-        """A product in which powers of sums, of primes and of cosines are multiplied out."""
-        kept, product = [], self.number(1)
-        for atom, other in _reversed(mono):
-            rest_ = tuple(pair for pair in mono if pair[0] is not atom and pair[0] is not other)
-            return self.mul({rest_: ONE}, self.delta(*atom.data))
-        mono = tuple(pair for pair in mono if pair[0] not in set(_implied(mono)))
-        for atom, e in mono:
-            if not self._open(atom, e):
-                kept.append((atom, e))
-                continue
-            if atom.kind in BOOLEAN:
-                kept.append((atom, 1))
-                continue
-            whole = floor(e)
-            rest = e - whole
-            if atom.kind == "q":
-                product = scaled(product, Fraction(atom.data) ** whole)
-            elif atom.kind == "p":
-                product = self.mul(product, self.times(dict(atom.data), whole))
-            else:
-                sine = self.one(self.function("sin", dict(atom.data[1])))
-                square = add(self.number(1), scaled(self.times(sine, 2), -ONE))
-                product = self.mul(product, self.times(square, whole // 2))
-                rest = whole % 2
-            if rest:
-                kept.append((atom, plain(rest)))
-        return self.mul({tuple(kept): ONE}, product)
-
-    def function(self, name: str, of: Poly) -> Atom:
-        """A function that is not taken apart."""
-        return self._made("f", name, of, lambda terms: (name, terms))
-
-    def of_sum(self, kind: str, word: str, of: Poly) -> Atom:
-        """An atom that is made of a sum: a logarithm, a step, the base of powers."""
-        return self._made(kind, word, of, lambda terms: terms)
-
-    def _made(self, kind: str, word: str, of: Poly, data: Callable[[Any], Any]) -> Atom:
-        names = frozenset().union(*(atom.names for mono in of for atom, _ in mono))
-        height = max((atom.height for mono in of for atom, _ in mono), default=0)
-        terms = tuple(sorted(of.items(), key=lambda item: mono_text(item[0])))
-        return self.make(kind, data(terms), f"{word}({poly_text(of)})", names, height)
-
-    # -- signs -----------------------------------------------------------------
-
-    def is_positive(self, poly: Poly) -> bool:
-        """Whether a sum is seen to be above 0."""
-        if self.never_negative(poly) and any(
-            all(self.above(atom, e) for atom, e in mono) for mono in poly
-        ):
-            return True
-        return poly_text(poly) in self.positive
-
-    def never_negative(self, poly: Poly) -> bool:
-        """Whether a sum is seen not to be below 0."""
-        return bool(poly) and all(
-            c > 0 and all(self.above(atom, e) or self._not_below(atom, e) for atom, e in mono)
-            for mono, c in poly.items()
-        )
-
-    def above(self, atom: Atom, e: Exponent) -> bool:
-        """Whether a power of an atom is seen to be above 0."""
-        match atom.kind:
-            case "e" | "s" | "q" | "i" | "c":
-                return True
-            case "S":
-                return (
-                    all(
-                        self.above(inner, k) or (len(atom.data[0]) == 1 and _meets(inner))
-                        for inner, k in atom.data[1]
-                    )
-                    and sum(inner.kind == "m" for inner, _ in atom.data[1]) <= 1
-                )
-            case "p":
-                return self.is_positive(dict(atom.data))
-            case "x":
-                return atom.data[0] in self.positive or atom.text in self.positive
-        return atom.text in self.positive
-
-    def _not_below(self, atom: Atom, e: Exponent) -> bool:
-        if atom.kind in BOOLEAN:
-            return True
-        if atom.kind == "S":
-            return all(self.above(a, k) or self._not_below(a, k) for a, k in atom.data[1])
-        return (isinstance(e, int) and e % 2 == 0) or isinstance(e, Fraction)
+def summed(polys: Iterable[Poly]) -> Poly:
+    """The sum of several sums."""
+    return reduce(add, polys, {})
 
 
 def add(left: Poly, right: Poly) -> Poly:
@@ -442,42 +160,6 @@ def led_back(images: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]
     return tuple((name, -way) for name, way in reversed(images))
 
 
-def _meets(atom: Atom) -> bool:
-    """Whether a comparison of one summed index holds somewhere: at the first place or the last."""
-    if atom.kind != "m":
-        return False
-    (first, *more), (second, *other) = atom.data
-    return (first[0] == "@") != (second[0] == "@") and [*more, *other] == [0, (), 0, ()]
-
-
-def _compared(mono: Mono) -> list[Atom]:
-    return [atom for atom, _ in mono if atom.kind == "m"]
-
-
-def _reversed(mono: Mono) -> Iterable[tuple[Atom, Atom]]:
-    """Comparisons of two places both ways: together they say that the places are one."""
-    comparisons = {atom.data: atom for atom in _compared(mono)}
-    for (first, second), atom in comparisons.items():
-        if (second, first) in comparisons:
-            yield atom, comparisons[second, first]
-
-
-def _implied(mono: Mono) -> Iterable[Atom]:
-    """Comparisons that follow from two others."""
-    comparisons = {atom.data: atom for atom in _compared(mono)}
-    for first, middle in comparisons:
-        for other, last in comparisons:
-            if middle == other and (first, last) in comparisons:
-                yield comparisons[first, last]
-
-
-def _is_settled_by_order(mono: Mono) -> bool:
-    """Whether comparisons in a product make others of it plain."""
-    if len(_compared(mono)) < 2:
-        return False
-    return any(True for _ in _reversed(mono)) or any(True for _ in _implied(mono))
-
-
 def places_of(atom: Atom) -> tuple[At, ...]:
     """The places that stand in an atom itself."""
     match atom.kind:
@@ -521,16 +203,3 @@ def parts(atom: Atom) -> Iterable[tuple[Mono, Fraction]]:
         case "f":
             return list(atom.data[1])
     return []
-
-
-def _is_fixed(at: At) -> bool:
-    """Whether a place is no index: a number, or counted from the end of an axis."""
-    return at[0].startswith("=")
-
-
-def _is_last(at: At) -> bool:
-    return at[0].startswith("=") and at[0] != "=" and at[1:] == (0, ())
-
-
-def _names(*at: At) -> frozenset[str]:
-    return frozenset(name for name, _, _ in at if not name.startswith("="))

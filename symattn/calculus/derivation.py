@@ -81,7 +81,7 @@ class Line:
         """The line in Unicode, with its reason, and what is to be said of it."""
         flag = "" if self.proved else f"  {self.status.upper()}"
         flag += f" (line {self.said.at})" if flag and self.said.at else ""
-        lines = [f"  {self.number:>3}. {_shown(self.said.line, shapes)}{flag}"]
+        lines = [f"  {self.number:>3}. {_in_unicode(self.said.line, shapes)}{flag}"]
         notes = [prose(self.said.because, shapes)]
         notes += [f"where {', '.join(self.where)}"] if self.where else []
         notes += [str(self.counterexample)] if self.counterexample else []
@@ -89,7 +89,7 @@ class Line:
             cases = [
                 ", ".join(f"{n} = {k}" for n, k in sizes.items()) for sizes in self.sizes if sizes
             ]
-            at = f"holds at {'; '.join(cases)}" if cases else "holds at all numbers tried"
+            at = f"holds at {'; '.join(cases)}" if cases else "holds at all values tried"
             notes += [f"{at}; not shown for all: {self.why}"]
         elif not self.proved:
             notes += [self.why]
@@ -125,17 +125,13 @@ class Derivation:
     """The reader's own file that it stands in, ``-`` for none; bundled ones have no such."""
 
     def __repr__(self) -> str:
-        proved = sum(line.status == "proved" for line in self.lines)
-        return f"<Derivation {self.name[:60]!r}: {proved} of {len(self.lines)} lines proved>"
+        proved = f"{self.counts['proved']} of {len(self.lines)} lines proved"
+        return f"<Derivation {self.name[:60]!r}: {proved}>"
 
     @property
     def proved(self) -> bool:
         """Whether every line is proved."""
-        return (
-            not self.faults
-            and bool(self.lines)
-            and all(line.status == "proved" for line in self.lines)
-        )
+        return not self.faults and bool(self.lines) and all(line.proved for line in self.lines)
 
     @property
     def conclusions(self) -> tuple[Line, ...]:
@@ -186,13 +182,8 @@ class Derivation:
 
         shapes = self.draft.shapes
         rows = [
-            (
-                str(line.number),
-                _shown(line.said.line, shapes),
-                line.status,
-                prose(line.said.because, shapes),
-            )
-            for line in self.lines
+            (str(x.number), _in_unicode(x.text, shapes), x.status, prose(x.said.because, shapes))
+            for x in self.lines
         ]
         header = ("", "line", "status", "because")
         faults = "; ".join(map(str, self.faults))
@@ -213,7 +204,7 @@ class Derivation:
         }
 
 
-def _shown(line: str, shapes: Mapping[str, int]) -> str:
+def _in_unicode(line: str, shapes: Mapping[str, int]) -> str:
     """A line in Unicode, as it is written where it can't be read."""
     try:
         return text(line, shapes)
@@ -379,15 +370,8 @@ class _Judge:
         trials = self.trials.of(line)
         where, above = conditions(line, self.prover.normal)
         if trials.verdict == "refuted":
-            return Line(
-                number,
-                statement,
-                "refuted",
-                line,
-                tuple(where),
-                trials.counterexample,
-                hint=self._hint(statement),
-            )
+            place, hint = trials.counterexample, self._hint(statement)
+            return Line(number, statement, "refuted", line, tuple(where), place, hint=hint)
         unreasoned = "" if statement.by is None else self._unreasoned(line, statement.by, above)
         follows = (
             statement.by is not None and not unreasoned and all(map(self._stands, statement.by))

@@ -17,7 +17,7 @@ from typing import Any
 import sympy as sp
 
 from symattn.calculus import language as term
-from symattn.calculus.atoms import At, Atom, Mono, Poly, Undecided
+from symattn.calculus.atoms import Undecided
 from symattn.calculus.language import Array, Axis, Expr, Index, Place
 from symattn.calculus.scope import Line
 
@@ -27,6 +27,11 @@ def size(axis: Axis) -> Any:
     return (
         sp.Integer(axis) if isinstance(axis, int) else sp.Symbol(axis, integer=True, positive=True)
     )
+
+
+def goal(target: Fraction | str) -> Any:
+    """Where the variable of a limit goes."""
+    return {"oo": sp.oo, "-oo": -sp.oo}.get(str(target)) or sp.Rational(str(target))
 
 
 def entry(array: Array, at: tuple[Any, ...]) -> Any:
@@ -89,8 +94,8 @@ class Stage:
                 return sp.Rational(number.numerator, number.denominator)
             case term.Constant():
                 return sp.pi
-            case term.Size(of):
-                return size(of.size if isinstance(of, Index) else of)
+            case term.Size():
+                return size(term.length(value))
             case term.Position(index):
                 return self.index(index)
             case term.Entry(array, at):
@@ -118,81 +123,6 @@ class Stage:
         raise Undecided(f"a {type(value).__name__.lower()} inside what is differentiated")
 
 
-class Written:
-    """Normal forms as SymPy writes them; ``names`` are the dummies of their indices."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, Any] = {}
-        self.arrays: dict[str, tuple[Axis, ...]] = {}
-
-    def at(self, at: At) -> Any:
-        """A place."""
-        name, offset, images = at
-        if name == "=":
-            place = sp.Integer(offset)
-        elif name.startswith("="):
-            place = size(name[1:]) + offset
-        else:
-            if name not in self.names:
-                self.names[name] = sp.Dummy(name.strip("#%@$"), integer=True, positive=True)
-            place = self.names[name] + offset
-        for image, way in images:
-            place = sp.Function(image if way > 0 else f"{image}^-1", integer=True)(place)
-        return place
-
-    def poly(self, poly: Poly) -> Any:
-        """A sum of products."""
-        return sp.Add(
-            *(sp.Rational(c.numerator, c.denominator) * self.mono(mono) for mono, c in poly.items())
-        )
-
-    def mono(self, mono: Mono) -> Any:
-        """A product."""
-        return sp.Mul(*(self.atom(atom) ** sp.Rational(Fraction(e)) for atom, e in mono))
-
-    def atom(self, atom: Atom) -> Any:
-        """An atom."""
-        match atom.kind:
-            case "x":
-                name, at = atom.data
-                self.arrays.setdefault(name, ("",) * len(at))
-                base = sp.IndexedBase(sp.Symbol(name, real=True))
-                return base[tuple(map(self.at, at)) or (sp.Integer(0),)]
-            case "d":
-                return sp.KroneckerDelta(*map(self.at, atom.data))
-            case "m":
-                return AT_MOST(*map(self.at, atom.data))
-            case "i":
-                return self.at(atom.data)
-            case "s":
-                return size(atom.data)
-            case "q":
-                return sp.Integer(atom.data)
-            case "c":
-                return sp.pi
-            case "e":
-                return sp.exp(self.mono(atom.data))
-            case "l":
-                return sp.log(self.poly(dict(atom.data)))
-            case "p":
-                return self.poly(dict(atom.data))
-            case "h":
-                return Above(self.poly(dict(atom.data)))
-            case "f" if atom.data[0] not in ("sin", "cos", "erf"):
-                raise Undecided(f"the derivative of {atom.data[0]}")
-            case "f":
-                return getattr(sp, atom.data[0])(self.poly(dict(atom.data[1])))
-        axes, factors = atom.data
-        body = self.mono(factors)
-        limits = [
-            (self.at((f"@{atom.height}.{k}", 0, ())), 1, size(axis)) for k, axis in enumerate(axes)
-        ]
-        fresh = {index: sp.Dummy(index.name, integer=True, positive=True) for index, _, _ in limits}
-        return sp.Sum(
-            body.xreplace(fresh), *((fresh[index], low, high) for index, low, high in limits)
-        )
-
-
 class _Shown(Stage):
     """What is handed out: free indices are symbols, steps ``Piecewise``, derivatives not taken."""
 
@@ -215,9 +145,7 @@ class _Shown(Stage):
             case term.Partial(of, array, at):
                 return sp.Derivative(self.read(of), entry(array, tuple(map(self.place, at))))
             case term.Limit(body, variable, target):
-                goal = {"oo": sp.oo, "-oo": -sp.oo}.get(str(target))
-                goal = sp.Rational(str(target)) if goal is None else goal
-                return sp.Limit(self.read(body), entry(variable, ()), goal, "+")
+                return sp.Limit(self.read(body), entry(variable, ()), goal(target), "+")
             case term.Expectation(body):
                 return sp.Function("E")(self.read(body))
             case term.Operations(counted):
@@ -231,9 +159,31 @@ def equation(line: Line) -> Any:
     return sp.Eq(reader.read(line.sides[0]), reader.read(line.sides[-1]), evaluate=False)
 
 
-def derivative(value: Any, array: Array, at: tuple[Any, ...]) -> Any:
-    """SymPy's derivative of an expression in an entry of an array."""
-    return value.diff(entry(array, at))
+def derivative(value: Any, array: Array) -> tuple[Any, tuple[Any, ...]]:
+    """SymPy's derivative of an expression in an entry of an array, and the entry's places."""
+    via = tuple(sp.Dummy(f"p{k}", integer=True) for k in range(len(array.axes)))
+    return value.diff(entry(array, via)), via
+
+
+_LONGEST_LIMIT = 60
+"""SymPy is asked for limits of expressions of at most so many operations."""
+
+
+def limit(value: Any, variable: Any, target: Fraction | str) -> Any:
+    """SymPy's limit of an expression without sums. Raises :class:`Undecided`."""
+    if sp.count_ops(value) > _LONGEST_LIMIT:
+        raise Undecided("the limit of a long expression")
+    plain = {atom: sp.Dummy("x", real=True) for atom in value.atoms(sp.Indexed)}
+    end = goal(target)
+    try:
+        limit = sp.limit(
+            value.xreplace(plain), plain[variable], end, "+-" if end.is_finite else "-"
+        )
+    except (NotImplementedError, ValueError, TypeError, RecursionError):
+        raise Undecided("a limit that SymPy does not find") from None
+    if not limit.is_finite or limit.has(sp.Limit, sp.AccumBounds, sp.sign):
+        raise Undecided("a limit that SymPy does not find")
+    return limit.xreplace({dummy: atom for atom, dummy in plain.items()})
 
 
 def slope(of: Expr, array: Array) -> tuple[Any, dict[Index, Any], tuple[Any, ...]]:
@@ -245,8 +195,7 @@ def slope(of: Expr, array: Array) -> tuple[Any, dict[Index, Any], tuple[Any, ...
         if len(_SLOPES) >= _MOST_SLOPES:
             _SLOPES.clear()
         stage = Stage()
-        via = tuple(sp.Dummy(f"p{k}", integer=True) for k in range(len(array.axes)))
-        derived = derivative(stage.read(of), array, via)
+        derived, via = derivative(stage.read(of), array)
         _SLOPES[key] = derived, tuple(map(stage.index, order)), via
     derived, dummies, via = _SLOPES[key]
     return derived, dict(zip(order, dummies, strict=True)), via

@@ -117,7 +117,7 @@ def read(
     taken = {*sizes, *(array.name for array in given)}
     for name, axis in good.get("permutations", {}).items():
         if name in taken:
-            faults.append(Fault(f"permutations.{name}", f"{name!r} has a meaning already"))
+            faults.append(Fault(f"permutations.{name}", f"{name!r} is already in use"))
         elif (isinstance(axis, str) and axis in sizes) or (type(axis) is int and axis > 0):
             permutations[name] = axis
         else:
@@ -128,7 +128,7 @@ def read(
         if not isinstance(of, str):
             faults.append(Fault(f"losses.{name}", f"expected a name, found {kind(of)}"))
         elif name in taken or not name.isidentifier():
-            faults.append(Fault(f"losses.{name}", f"{name!r} has a meaning already"))
+            faults.append(Fault(f"losses.{name}", f"{name!r} is already in use"))
         else:
             losses[name] = of
     definitions = list(_defined(good.get("define", {}), losses, scope, faults))
@@ -144,11 +144,10 @@ def read(
             random.append(scope.arrays[name])
         else:
             faults.append(Fault(f"random[{place}]", "expected the name of what is given"))
-    assumptions = []
+    assumptions, hypotheses = [], []
     for place, item in enumerate(good.get("assumptions", [])):
         with faults.inside(f"assumptions[{place}]"):
             assumptions.append(text(item))
-    hypotheses = []
     for place, item in enumerate(good.get("hypotheses", [])):
         with faults.inside(f"hypotheses[{place}]"):
             hypotheses.append(reading.hypothesis(text(item), scope))
@@ -191,7 +190,7 @@ def _names(names: list[Any], where: str, faults: Faults) -> Iterator[str]:
         if not isinstance(name, str) or not name.isidentifier():
             faults.append(Fault(f"{where}[{place}]", "expected a name such as n or d_k"))
         elif name in names[:place] or name == "pi":
-            faults.append(Fault(f"{where}[{place}]", f"{name!r} has a meaning already"))
+            faults.append(Fault(f"{where}[{place}]", f"{name!r} is already in use"))
         else:
             yield name
 
@@ -212,13 +211,8 @@ def _shapes(shapes: Mapping[str, Any], sizes: Sequence[str], faults: Faults) -> 
                 if axis in sizes or (type(axis) is int and 0 < axis <= 64):
                     axes.append(axis)
                 else:
-                    known = ", ".join(sizes) or "none"
-                    faults.append(
-                        Fault(
-                            f"{where}[{place}]",
-                            f"expected one of the sizes ({known}), found {axis!r}",
-                        )
-                    )
+                    wanted = f"expected one of the sizes ({', '.join(sizes) or 'none'})"
+                    faults.append(Fault(f"{where}[{place}]", f"{wanted}, found {axis!r}"))
             yield Array(name, tuple(axes))
 
 

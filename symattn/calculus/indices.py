@@ -30,16 +30,14 @@ class Indices:
         """Tell every index how far it runs."""
         for index in unwanted:
             raise Malformed(
-                f"the index {index.name} is not bound: it stands in no sum and not on the left"
+                f"the index {index.name} is free: no sum binds it, and it is not on the left"
             )
         for index in self._every:
             root = self._root(index)
             if not root.size and len(self.scope.sizes) == 1:
                 root.size = self.scope.sizes[0]
             if not root.size:
-                raise Malformed(
-                    f"nothing says how far the index {index.name} runs: no array has it as a place"
-                )
+                raise Malformed(f"the index {index.name} has no known range: it indexes no array")
             index.size = root.size
 
     def parameter(self, place: Tree) -> Index:

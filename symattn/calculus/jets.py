@@ -135,33 +135,24 @@ def _times(base: Value, exponent: int) -> Value:
     return power
 
 
-def exp(x: Value) -> Value:
-    """The exponential function."""
-    return x.map(exp, exp) if isinstance(x, Jet) else _ball(x).exp()
+_Function: TypeAlias = Callable[[Value], Value]
 
 
-def log(x: Value) -> Value:
-    """The natural logarithm; not finite but above 0."""
-    if isinstance(x, Jet):
-        return x.map(log, lambda y: power(y, Fraction(-1)))
-    return _ball(x).log()
+def _function(name: str, slope: _Function) -> _Function:
+    """A function of Arb's, with its derivative."""
+
+    def function(x: Value) -> Value:
+        return x.map(function, slope) if isinstance(x, Jet) else getattr(_ball(x), name)()
+
+    return function
 
 
-def sin(x: Value) -> Value:
-    """The sine."""
-    return x.map(sin, cos) if isinstance(x, Jet) else _ball(x).sin()
-
-
-def cos(x: Value) -> Value:
-    """The cosine."""
-    return x.map(cos, lambda y: -sin(y)) if isinstance(x, Jet) else _ball(x).cos()
-
-
-def erf(x: Value) -> Value:
-    """The error function."""
-    if isinstance(x, Jet):
-        return x.map(erf, lambda y: 2 * power(arb.pi(), Fraction(-1, 2)) * exp(-(y * y)))
-    return _ball(x).erf()
+exp: _Function = _function("exp", lambda x: exp(x))
+#: Not finite but above 0.
+log = _function("log", lambda x: power(x, Fraction(-1)))
+sin = _function("sin", lambda x: cos(x))
+cos: _Function = _function("cos", lambda x: -sin(x))
+erf = _function("erf", lambda x: 2 * power(arb.pi(), Fraction(-1, 2)) * exp(-(x * x)))
 
 
 def positive(x: Value) -> Value:
@@ -173,7 +164,7 @@ def positive(x: Value) -> Value:
     return 0 if x < 0 else arb("nan")
 
 
-FUNCTIONS: dict[str, Callable[[Value], Value]] = {
+FUNCTIONS: dict[str, _Function] = {
     "exp": exp,
     "log": log,
     "sin": sin,

@@ -9,8 +9,8 @@ in numbers (:mod:`symattn.calculus.trials`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Literal
 
@@ -212,6 +212,11 @@ class Operations(Expr):
 ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
 
 
+def length(size: Size) -> Axis:
+    """The axis whose length a size is."""
+    return size.of.size if isinstance(size.of, Index) else size.of
+
+
 def inside(value: Expr) -> tuple[Expr, ...]:
     """The expressions that an expression is made of."""
     match value:
@@ -224,6 +229,23 @@ def inside(value: Expr) -> tuple[Expr, ...]:
         case Partial(body, _, _) | Limit(body, _, _):
             return (body,)
     return ()
+
+
+def mapped(value: Expr, change: Callable[[Expr], Expr], at: Callable[[Place], Place]) -> Expr:
+    """An expression with the expressions and places that it is made of changed."""
+
+    def changed(part: object) -> object:
+        match part:
+            case Expr():
+                return change(part)
+            case Place():
+                return at(part)
+            case tuple():
+                return tuple(map(changed, part))
+        return part
+
+    parts = {part.name: changed(getattr(value, part.name)) for part in fields(value)}  # type: ignore[arg-type]
+    return type(value)(**parts)
 
 
 def walk(*values: Expr) -> Iterator[Expr]:
@@ -250,9 +272,7 @@ def arrays(value: Expr) -> frozenset[Array]:
     named: set[Array] = set()
     for part in walk(value):
         match part:
-            case Entry(array, _):
-                named |= {array, *array.uses}
-            case Partial(_, array, _) | Limit(_, array, _):
+            case Entry(array, _) | Partial(_, array, _) | Limit(_, array, _):
                 named |= {array, *array.uses}
             case Operations(counted):
                 for array in counted:

@@ -128,16 +128,12 @@ class _Reader:
 
     def document(self) -> dict[str, Any]:
         """The tables of a derivation file that says the same."""
+        tables = ("shapes", "losses", "permutations", "define", "hypotheses", "lines")
         return {
             "title": self.title,
             "statement": " ".join(self._first),
             "sizes": [*self.sizes],
-            "shapes": self.shapes,
-            "losses": self.losses,
-            "permutations": self.permutations,
-            "define": self.define,
-            "hypotheses": self.hypotheses,
-            "lines": self.lines,
+            **{table: getattr(self, table) for table in tables},
         }
 
     def line(self, number: int, line: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 
-from symattn.calculus.atoms import At, Atom, Exponent, Mono
+from symattn.calculus.atoms import At, Atom, Exponent, Mono, places_of
 
 Names = Mapping[str, At]
 _Terms = Sequence[tuple[Mono, Fraction]]
@@ -34,26 +34,23 @@ def _unified(atom: Atom, target: Atom, names: Names, free: Set[str]) -> Names | 
         return names
     if atom.kind != target.kind:
         return None
-    if atom.kind == "x":
-        if atom.data[0] != target.data[0] or len(atom.data[1]) != len(target.data[1]):
+    match atom.kind:
+        case "x" if atom.data[0] != target.data[0] or len(atom.data[1]) != len(target.data[1]):
             return None
-        return _places(atom.data[1], target.data[1], names, free)
-    if atom.kind in "di":
-        first = atom.data if atom.kind == "d" else (atom.data,)
-        second = target.data if atom.kind == "d" else (target.data,)
-        return _places(first, second, names, free)
-    if atom.kind == "S" and atom.data[0] == target.data[0] and atom.height == target.height:
-        for bound, rest in matches(list(atom.data[1]), target.data[1], names, free):
-            if not rest:
-                return bound
-        return None
-    if atom.kind == "f" and atom.data[0] == target.data[0]:
-        return _sums(atom.data[1], target.data[1], names, free)
-    if atom.kind == "e" and len(atom.data) == len(target.data):
-        for bound, rest in matches(list(atom.data), target.data, names, free):
-            if not rest:
-                return bound
+        case "x" | "d" | "i":
+            return _places(places_of(atom), places_of(target), names, free)
+        case "S" if atom.data[0] == target.data[0] and atom.height == target.height:
+            return next(_wholly(atom.data[1], target.data[1], names, free), None)
+        case "f" if atom.data[0] == target.data[0]:
+            return _sums(atom.data[1], target.data[1], names, free)
+        case "e" if len(atom.data) == len(target.data):
+            return next(_wholly(atom.data, target.data, names, free), None)
     return None
+
+
+def _wholly(pattern: Mono, mono: Mono, names: Names, free: Set[str]) -> Iterator[Names]:
+    """The names that make a product another."""
+    return (bound for bound, rest in matches(list(pattern), mono, names, free) if not rest)
 
 
 def _sums(pattern: _Terms, terms: _Terms, names: Names, free: Set[str]) -> Names | None:
@@ -66,10 +63,8 @@ def _sums(pattern: _Terms, terms: _Terms, names: Names, free: Set[str]) -> Names
     (target, k), *left = terms
     if c != k or len(mono) != len(target):
         return None
-    for bound, rest in matches(list(mono), target, names, free):
-        if not rest and (more := _sums(others, left, bound, free)) is not None:
-            return more
-    return None
+    ways = (_sums(others, left, bound, free) for bound in _wholly(mono, target, names, free))
+    return next((way for way in ways if way is not None), None)
 
 
 def _places(

@@ -7,7 +7,7 @@ is tried on the right side, and named where the line then stands all trials.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from symattn import syntax
@@ -28,7 +28,7 @@ def hint(text: str, scope: Scope, holds: Callable[[Line], bool]) -> str:
     left, right = tree.operands
     seen = set()
     for changed, what in islice(_changes(left, right, scope), _MOST):
-        written = f"{source(left)} == {source(changed)}"
+        written = f"{syntax.text(left)} == {syntax.text(changed)}"
         if written in seen:
             continue
         seen.add(written)
@@ -57,20 +57,20 @@ def _changes(left: Tree, right: Tree, scope: Scope) -> Iterator[tuple[Tree, str]
                 flipped = "-" if op == "+" else "+"
                 yield put(syntax.Binary(flipped, former, other)), f"'{flipped}' for '{op}'"
             case syntax.Transposed(operand):
-                yield put(operand), f"{source(operand)} not transposed"
+                yield put(operand), f"{syntax.text(operand)} not transposed"
             case syntax.Name(name) if name in scope.arrays and len(scope.arrays[name].axes) == 2:
                 yield put(syntax.Transposed(part)), f"{name} transposed"
             case syntax.Cell(operand, (first, second)):
                 exchanged = syntax.Cell(operand, (second, first))
-                yield put(exchanged), f"the indices of {source(operand)} exchanged"
+                yield put(exchanged), f"the indices of {syntax.text(operand)} exchanged"
             case syntax.Binary("@", former, other):
                 yield put(syntax.Binary("@", other, former)), "the factors exchanged"
     sizes: list[Tree] = [*map(syntax.Name, scope.sizes), syntax.Literal("2")]
     for size in sizes:
         roots: tuple[Tree, Tree] = (size, syntax.Call("sqrt", (size,)))
         for factor in roots:
-            yield syntax.Binary("/", right, factor), f"a division by {source(factor)}"
-            yield syntax.Binary("*", right, factor), f"a factor {source(factor)}"
+            yield syntax.Binary("/", right, factor), f"a division by {syntax.text(factor)}"
+            yield syntax.Binary("*", right, factor), f"a factor {syntax.text(factor)}"
 
 
 def _parts(tree: Tree) -> Iterator[tuple[Tree, Callable[[Tree], Tree]]]:
@@ -84,38 +84,18 @@ def _parts(tree: Tree) -> Iterator[tuple[Tree, Callable[[Tree], Tree]]]:
             inside = inside[:1]
         case syntax.Cell() | syntax.Comparison():
             inside = ()
-    for place, child in enumerate(inside):
+    for child in inside:
         for part, put in _parts(child):
-            yield part, _within(tree, place, put)
+            yield part, partial(_put, tree, child, put)
 
 
-def _within(tree: Tree, place: int, put: Callable[[Tree], Tree]) -> Callable[[Tree], Tree]:
-    """What puts another in the place of a part of one of the parts of a tree."""
-    inside = syntax.inside(tree)
-    before, after = inside[:place], inside[place + 1 :]
-    return lambda new: rebuilt(tree, (*before, put(new), *after))
+def _put(tree: Tree, child: Tree, put: Callable[[Tree], Tree], new: Tree) -> Tree:
+    return exchanged(tree, child, put(new))
 
 
-def rebuilt(tree: Tree, parts: tuple[Tree, ...]) -> Tree:
-    """A tree of the same kind, made of others.
-
-    >>> source(rebuilt(syntax.parse("x + y"), (syntax.Name("y"), syntax.Name("x"))))
-    'y + x'
-    """
-    match tree:
-        case syntax.Negative() | syntax.Transposed():
-            return replace(tree, operand=parts[0])
-        case syntax.Binary(op):
-            return syntax.Binary(op, *parts)
-        case syntax.Power():
-            return syntax.Power(*parts)
-        case syntax.Cell():
-            return syntax.Cell(parts[0], parts[1:])
-        case syntax.Call(function):
-            return syntax.Call(function, parts)
-        case syntax.Comparison(_, relations):
-            return syntax.Comparison(parts, relations)
-    return tree
+def exchanged(tree: Tree, part: Tree, new: Tree) -> Tree:
+    """A tree with another in the place of one that it is made of."""
+    return syntax.mapped(tree, lambda each: new if each is part else each)
 
 
 def _places(tree: Tree) -> Iterator[str]:
@@ -134,42 +114,3 @@ def _places(tree: Tree) -> Iterator[str]:
         case _:
             for part in syntax.inside(tree):
                 yield from _places(part)
-
-
-def source(tree: Tree) -> str:
-    """A tree as text that is read as that tree."""
-    return _source(tree)[0]
-
-
-def _source(tree: Tree) -> tuple[str, int]:
-    def held(part: Tree, tightness: int) -> str:
-        written, tight = _source(part)
-        return written if tight >= tightness else f"({written})"
-
-    match tree:
-        case syntax.Literal(text):
-            return text, 4
-        case syntax.Name(name):
-            return name, 4
-        case syntax.Gradient(name):
-            return syntax.gradient_name(name), 4
-        case syntax.Negative(operand):
-            return f"-{held(operand, 3)}", 2
-        case syntax.Binary("+" | "-" as op, left, right):
-            return f"{held(left, 1)} {op} {held(right, 2)}", 1
-        case syntax.Binary(op, left, right):
-            return f"{held(left, 2)} {op} {held(right, 3)}", 2
-        case syntax.Power(base, exponent):
-            return f"{held(base, 4)}**{held(exponent, 4)}", 3
-        case syntax.Transposed(operand):
-            return f"{held(operand, 4)}.T", 4
-        case syntax.Cell(operand, places):
-            return f"{held(operand, 4)}[{', '.join(map(source, places))}]", 4
-        case syntax.Call(function, arguments):
-            return f"{function}({', '.join(map(source, arguments))})", 4
-        case syntax.Comparison(operands, relations):
-            chain = source(operands[0])
-            for relation, part in zip(relations, operands[1:], strict=True):
-                chain += f" {relation} {source(part)}"
-            return chain, 0
-    raise Malformed("expected a value on each side")

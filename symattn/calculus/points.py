@@ -15,6 +15,7 @@ from symattn.calculus.jets import slope
 from symattn.calculus.language import Array, Axis, Index
 from symattn.calculus.scope import Line
 from symattn.calculus.trials import LOSS, Missing, Point
+from symattn.numbers.balls import precision
 
 Style = Literal["any", "above", "below", "wide", "whole"]
 """Rationals of either sign; above 0; below 0; very large and small; small whole numbers."""
@@ -173,9 +174,7 @@ def _solved(point: Point, equations: Sequence[Line], needed: frozenset[Array]) -
     ]
     if not unknown:
         return all(_residuals_vanish(point, equations))
-    before, ctx.prec = ctx.prec, 64
-    inverse = None
-    try:
+    with precision(64):
         for _ in range(_STEPS):
             try:
                 residuals = list(_residuals(point, equations))
@@ -199,8 +198,6 @@ def _solved(point: Point, equations: Sequence[Line], needed: frozenset[Array]) -
             point.forget()
         else:
             return False
-    finally:
-        ctx.prec = before
     matrix = [[arb(float(x)) for x in row] for row in inverse]
     for _ in range(_STEPS):
         point.forget()

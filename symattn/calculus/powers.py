@@ -11,9 +11,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import floor, gcd, lcm
 
+from symattn.calculus.algebra import Algebra
 from symattn.calculus.atoms import (
+    BOOLEAN,
     ONE,
-    Algebra,
     Atom,
     Exponent,
     Mono,
@@ -21,7 +22,13 @@ from symattn.calculus.atoms import (
     Undecided,
     add,
     mono_text,
+    order,
+    plain,
+    poly_text,
+    put_into,
     scaled,
+    summed,
+    without,
 )
 
 _REDUCTIONS = 300
@@ -36,58 +43,50 @@ class Powers(Algebra):
 
     def exp(self, poly: Poly) -> Poly:
         """The exponential of a sum."""
-        product = self.number(1)
-        for mono, c in self.cancelled(poly).items():
-            product = self.mul(product, self._exp_of(mono, c))
-        return product
+        return self.product(self._exp_of(mono, c) for mono, c in self.cancelled(poly).items())
 
     def _exp_of(self, mono: Mono, c: Fraction) -> Poly:
         for factor, _ in mono:
-            if factor.kind in "dmh" or (factor.kind == "x" and factor.data[0] in self.booleans):
+            if factor.kind in BOOLEAN or (factor.kind == "x" and factor.data[0] in self.booleans):
                 # e^(b x) = 1 + b (e^x - 1) where b is 0 or 1.
-                rest = tuple(pair for pair in mono if pair[0] is not factor)
-                change = add(self.exp({rest: c}), self.number(-1))
+                change = add(self.exp({without(mono, factor): c}), self.number(-1))
                 return add(self.number(1), self.mul(self.one(factor), change))
         if len(mono) == 1 and mono[0][0].kind == "l" and mono[0][1] == 1:
             return self.raised(dict(mono[0][0].data), c)
-        names = frozenset().union(*(factor.names for factor, _ in mono))
-        height = max((factor.height for factor, _ in mono), default=0)
-        atom = self.make("e", mono, f"e({mono_text(mono)})", names, height)
-        return self.one(atom, int(c) if c.denominator == 1 else c)
+        return self.one(self.composite("e", mono, f"e({mono_text(mono)})", [mono]), plain(c))
 
     def log(self, poly: Poly) -> Poly:
         """The logarithm of a sum that is above 0."""
-        total: Poly
         poly, below = self.cleared(poly)
         if not poly:
             raise Undecided("the logarithm of 0")
         if below:
-            total = self.log(poly)
-            for base, times in below:
-                total = add(total, scaled(self.log(dict(base.data)), Fraction(-times)))
-            return total
+            return summed(
+                scaled(self.log(part), Fraction(-times))
+                for part, times in [(poly, -1), *((dict(base.data), e) for base, e in below)]
+            )
         if switch := _switch(poly):
             return self._switched(switch, poly, self.log)
         content, shared, rest = self._primitive(poly, of_any_sign=False)
-        total = {}
-        for atom, e in shared:
-            by = Fraction(e)
-            if atom.kind == "e":
-                total = add(total, {atom.data: by})
-            elif atom.kind == "p":
-                total = add(total, scaled(self.log(dict(atom.data)), by))
-            elif atom.kind == "q":
-                total = add(total, scaled(self._log_number(Fraction(atom.data)), by))
-            else:
-                total = add(total, scaled(self._log_atom(self.one(atom)), by))
+        total = summed(scaled(self._log_of(atom), Fraction(e)) for atom, e in shared)
         total = add(total, self._log_number(content))
         return add(total, self._log_atom(rest)) if rest != self.number(1) else total
 
+    def _log_of(self, atom: Atom) -> Poly:
+        match atom.kind:
+            case "e":
+                return {atom.data: ONE}
+            case "p":
+                return self.log(dict(atom.data))
+            case "q":
+                return self._log_number(Fraction(atom.data))
+        return self._log_atom(self.one(atom))
+
     def _log_number(self, value: Fraction) -> Poly:
-        total: Poly = {}
-        for prime, e in _primes(value).items():
-            total = add(total, scaled(self._log_atom(self.number(prime)), Fraction(e)))
-        return total
+        return summed(
+            scaled(self._log_atom(self.number(prime)), Fraction(e))
+            for prime, e in _primes(value).items()
+        )
 
     def _log_atom(self, of: Poly) -> Poly:
         return self.one(self.of_sum("l", "log", of))
@@ -100,10 +99,8 @@ class Powers(Algebra):
         if len(poly) > 1 and (exponent.denominator == 1 or self._over_positive(poly)):
             poly, below = self.cleared(poly)
             if below and poly:
-                product = self.raised(poly, exponent)
-                for base, times in below:
-                    product = self.mul(product, self.raised(dict(base.data), -times * exponent))
-                return product
+                factors = [(poly, exponent), *((dict(a.data), -k * exponent) for a, k in below)]
+                return self.product(self.raised(base, e) for base, e in factors)
         if not poly:
             if exponent > 0:
                 return {}
@@ -120,10 +117,7 @@ class Powers(Algebra):
             shared = (*shared, *even)
             rest = {tuple(pair for pair in mono if pair not in even): c}
         for part, e in shared:
-            total = Fraction(e) * exponent
-            product = self.mul(
-                product, self.one(part, int(total) if total.denominator == 1 else total)
-            )
+            product = self.mul(product, self.one(part, plain(Fraction(e) * exponent)))
         if whole:
             product = scaled(product, content ** int(exponent))
         else:
@@ -133,18 +127,14 @@ class Powers(Algebra):
                 )
         if rest == self.number(1):
             return product
-        power = int(exponent) if whole else exponent
-        return self.mul(product, self.one(self.of_sum("p", "p", rest), power))
+        return self.mul(product, self.one(self.of_sum("p", "p", rest), plain(exponent)))
 
     def _switched(self, switch: Atom, poly: Poly, function: Callable[[Poly], Poly]) -> Poly:
         """A function of a sum in which something is 0 or 1."""
         off = function(
             {mono: c for mono, c in poly.items() if all(a is not switch for a, _ in mono)}
         )
-        flat: Poly = {}
-        for mono, c in poly.items():
-            flat = add(flat, {tuple(pair for pair in mono if pair[0] is not switch): c})
-        on = function(flat)
+        on = function(_switched_on(poly, switch))
         return add(off, self.mul(self.one(switch), add(on, scaled(off, -ONE))))
 
     def _primitive(self, poly: Poly, of_any_sign: bool) -> tuple[Fraction, Mono, Poly]:
@@ -160,13 +150,12 @@ class Powers(Algebra):
         if not of_any_sign:
             shared = {factor: e for factor, e in shared.items() if self.above(factor, e)}
         shared = {factor: e for factor, e in shared.items() if e}
-        mono = tuple(sorted(shared.items(), key=lambda pair: pair[0].text))
+        mono = tuple(sorted(shared.items(), key=order))
         inverse: Poly = {tuple((factor, -e) for factor, e in mono): ONE}
         rest: Poly = {}
         for key, c in poly.items():
             for more, k in self.mul({key: c}, inverse).items():
-                rest[more] = rest.get(more, Fraction(0)) + k
-        rest = {key: c for key, c in rest.items() if c}
+                put_into(rest, more, k)
         content = Fraction(
             gcd(*(c.numerator for c in rest.values())),
             lcm(*(c.denominator for c in rest.values())),
@@ -189,11 +178,9 @@ class Powers(Algebra):
         mono = max(poly, key=size_of)
         c = poly[mono]
         for atom, _ in mono:
-            if atom.kind in "dmh":
+            if atom.kind in BOOLEAN:
                 rest = {key: k for key, k in poly.items() if key != mono}
-                on = dict(poly)
-                on.pop(mono)
-                on = add(on, {tuple(pair for pair in mono if pair[0] is not atom): c})
+                on = add(rest, {without(mono, atom): c})
                 off = self.apply(name, rest)
                 change = add(self.apply(name, on), scaled(off, -ONE))
                 return add(off, self.mul(self.one(atom), change))
@@ -228,10 +215,7 @@ class Powers(Algebra):
         switch = _switch(poly)
         if switch and all(any(atom is switch for atom, _ in mono) for mono in poly):
             # Where it is 0, so is the sum.
-            on: Poly = {}
-            for mono, c in poly.items():
-                on = add(on, {tuple(pair for pair in mono if pair[0] is not switch): c})
-            return self.mul(self.one(switch), self.above_zero(on))
+            return self.mul(self.one(switch), self.above_zero(_switched_on(poly, switch)))
         _, _, rest = self._primitive(poly, of_any_sign=False)
         return self.one(self.of_sum("h", "step", rest))
 
@@ -240,6 +224,49 @@ class Powers(Algebra):
         return all(
             self.above(atom, 1) for mono in poly for atom, e in mono if atom.kind == "p" and e < 0
         )
+
+    # -- signs -----------------------------------------------------------------
+
+    def is_positive(self, poly: Poly) -> bool:
+        """Whether a sum is seen to be above 0."""
+        if self.never_negative(poly) and any(
+            all(self.above(atom, e) for atom, e in mono) for mono in poly
+        ):
+            return True
+        return poly_text(poly) in self.positive
+
+    def never_negative(self, poly: Poly) -> bool:
+        """Whether a sum is seen not to be below 0."""
+        return bool(poly) and all(
+            c > 0 and all(self.above(atom, e) or self._not_below(atom, e) for atom, e in mono)
+            for mono, c in poly.items()
+        )
+
+    def above(self, atom: Atom, e: Exponent) -> bool:
+        """Whether a power of an atom is seen to be above 0."""
+        match atom.kind:
+            case "e" | "s" | "q" | "i" | "c":
+                return True
+            case "S":
+                return (
+                    all(
+                        self.above(inner, k) or (len(atom.data[0]) == 1 and _meets(inner))
+                        for inner, k in atom.data[1]
+                    )
+                    and sum(inner.kind == "m" for inner, _ in atom.data[1]) <= 1
+                )
+            case "p":
+                return self.is_positive(dict(atom.data))
+            case "x":
+                return atom.data[0] in self.positive or atom.text in self.positive
+        return atom.text in self.positive
+
+    def _not_below(self, atom: Atom, e: Exponent) -> bool:
+        if atom.kind in BOOLEAN:
+            return True
+        if atom.kind == "S":
+            return all(self.above(a, k) or self._not_below(a, k) for a, k in atom.data[1])
+        return (isinstance(e, int) and e % 2 == 0) or isinstance(e, Fraction)
 
     # -- quotients -------------------------------------------------------------
 
@@ -262,12 +289,13 @@ class Powers(Algebra):
 
     def _multiplied(self, poly: Poly, base: Atom, by: int) -> Poly:
         """A sum times a power of a base; what cancels is not multiplied out first."""
-        total: Poly = {}
-        for mono, c in poly.items():
-            e = dict(mono).get(base, 0) + by
-            rest = tuple(pair for pair in mono if pair[0] is not base)
-            total = add(total, self.mul({rest: c}, self.raised(dict(base.data), e)))
-        return total
+        return summed(
+            self.mul(
+                {without(mono, base): c},
+                self.raised(dict(base.data), dict(mono).get(base, 0) + by),
+            )
+            for mono, c in poly.items()
+        )
 
     def cancelled(self, poly: Poly) -> Poly:
         """The sum with quotients cancelled as far as one leading term shows it.
@@ -283,11 +311,7 @@ class Powers(Algebra):
             mono, c = todo.popitem()
             step = self._cancelled(mono)
             if step is None:
-                total = reduced.get(mono, Fraction(0)) + c
-                if total:
-                    reduced[mono] = total
-                else:
-                    reduced.pop(mono, None)
+                put_into(reduced, mono, c)
                 continue
             rounds += 1
             if rounds > _REDUCTIONS:
@@ -304,18 +328,29 @@ class Powers(Algebra):
             leading = max(base, key=size_of)
             if not leading or not all(here.get(a, 0) >= k > 0 for a, k in leading):
                 continue
-            left: Poly = {mono: ONE}
-            left = self.mul(left, {tuple((a, -k) for a, k in leading): ONE})
-            a = base[leading]
+            left = self.mul({mono: ONE}, {tuple((a, -k) for a, k in leading): ONE})
             rest = {key: c for key, c in base.items() if key != leading}
             raised = self.mul(left, self.one(atom))
-            return scaled(add(raised, scaled(self.mul(left, rest), -ONE)), 1 / a)
+            return scaled(add(raised, scaled(self.mul(left, rest), -ONE)), 1 / base[leading])
         return None
+
+
+def _meets(atom: Atom) -> bool:
+    """Whether a comparison of one summed index holds somewhere: at the first place or the last."""
+    if atom.kind != "m":
+        return False
+    (first, *more), (second, *other) = atom.data
+    return (first[0] == "@") != (second[0] == "@") and [*more, *other] == [0, (), 0, ()]
 
 
 def _switch(poly: Poly) -> Atom | None:
     """Something in a sum that is 0 or 1."""
-    return next((atom for mono in poly for atom, _ in mono if atom.kind in "dmh"), None)
+    return next((atom for mono in poly for atom, _ in mono if atom.kind in BOOLEAN), None)
+
+
+def _switched_on(poly: Poly, switch: Atom) -> Poly:
+    """A sum where something in it is 1."""
+    return summed({without(mono, switch): c} for mono, c in poly.items())
 
 
 def size_of(mono: Mono) -> tuple[Fraction, list[tuple[str, Exponent]]]:

@@ -42,56 +42,33 @@ Shapes = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Notation:
-    """The words of one output language; ``{}`` marks where the parts go."""
+    """The words of one output language, LaTeX unless said; ``{}`` marks where the parts go."""
 
-    minus: str
-    times: str
-    divide: str | None
-    parentheses: str
-    root: str
-    exponential: str
-    function: str
-    total: str
-    mean: str
-    delta: str
-    at_most: str
-    before: str
-    partial: str
-    operator: str
-    limit: str
-    expected: str
-    operations: str
-    transpose: str
-    hadamard: str
-    ones: str
-    unit: str
-    infinity: str
+    minus: str = "-"
+    times: str = r"\, "
+    divide: str | None = None
+    parentheses: str = "({})"
+    root: str = r"\sqrt{{{}}}"
+    exponential: str = "e^{{{}}}"
+    function: str = r"\operatorname{{{}}}({})"
+    total: str = r"\sum_{{{}}} {}"
+    mean: str = r"\operatorname*{{mean}}_{{{}}} {}"
+    delta: str = r"\delta_{{{}}}"
+    at_most: str = r"[{} \le {}]"
+    before: str = r"[{} < {}]"
+    partial: str = r"\frac{{\partial {}}}{{\partial {}}}"
+    operator: str = r"\frac{{\partial}}{{\partial {1}}} {0}"
+    limit: str = r"\lim_{{{} \to {}}} {}"
+    expected: str = r"\operatorname{{E}}[{}]"
+    operations: str = r"\operatorname{{ops}}({})"
+    transpose: str = r"{}^\top"
+    hadamard: str = r" \circ "
+    ones: str = r"\mathbf{{{}}}_{{{}}}"
+    unit: str = r"I_{{{}}}"
+    infinity: str = r"\infty"
 
 
-LATEX = Notation(
-    minus="-",
-    times=r"\, ",
-    divide=None,
-    parentheses="({})",
-    root=r"\sqrt{{{}}}",
-    exponential="e^{{{}}}",
-    function=r"\operatorname{{{}}}({})",
-    total=r"\sum_{{{}}} {}",
-    mean=r"\operatorname*{{mean}}_{{{}}} {}",
-    delta=r"\delta_{{{}}}",
-    at_most=r"[{} \le {}]",
-    before=r"[{} < {}]",
-    partial=r"\frac{{\partial {}}}{{\partial {}}}",
-    operator=r"\frac{{\partial}}{{\partial {1}}} {0}",
-    limit=r"\lim_{{{} \to {}}} {}",
-    expected=r"\operatorname{{E}}[{}]",
-    operations=r"\operatorname{{ops}}({})",
-    transpose=r"{}^\top",
-    hadamard=r" \circ ",
-    ones=r"\mathbf{{{}}}_{{{}}}",
-    unit=r"I_{{{}}}",
-    infinity=r"\infty",
-)
+LATEX = Notation()
 
 #: Inside a line of text nothing is taller than the line.
 INLINE = replace(LATEX, divide="{} / {}", partial=r"\partial {} / \partial {}")
@@ -233,7 +210,7 @@ class _Printer:
     def tree(self, tree: Tree) -> str:
         return self._written(tree)[0]
 
-    def _held(self, tree: Tree, tightness: int) -> str:
+    def _bracketed(self, tree: Tree, tightness: int) -> str:
         written, tight = self._written(tree)
         return written if tight >= tightness else self._around(self.to.parentheses, written)
 
@@ -272,33 +249,33 @@ class _Printer:
                 # A minus before a product is a minus before all of it.
                 return self._written(syntax.Negative(syntax.Binary(op, operand, right)))
             case syntax.Negative(operand):
-                return to.minus + self._held(operand, _PRODUCT), _SUM
+                return to.minus + self._bracketed(operand, _PRODUCT), _SUM
             case syntax.Binary("+" | "-" as op, left, right):
                 sign = "+" if op == "+" else to.minus
                 first = self._written(left)[0]
-                return f"{first} {sign} {self._held(right, _ENTRYWISE)}", _SUM
+                return f"{first} {sign} {self._bracketed(right, _ENTRYWISE)}", _SUM
             case syntax.Binary("/", above, below):
                 return self._quotient(above, below)
             case syntax.Binary("@", left, right):
-                parts = self._held(left, _PRODUCT), self._factor(right)
+                parts = self._bracketed(left, _PRODUCT), self._factor(right)
                 return to.times.join(parts), _PRODUCT
             case syntax.Binary("*", left, right):
                 if self._is_matrix(left) and self._is_matrix(right):
-                    parts = self._held(left, _ENTRYWISE), self._held(right, _PRODUCT)
+                    parts = self._bracketed(left, _ENTRYWISE), self._bracketed(right, _PRODUCT)
                     return to.hadamard.join(parts), _ENTRYWISE
                 open_ended = isinstance(left, syntax.Call) and left.function in ("sum", "limit")
-                first = self._held(left, _ATOM if open_ended else _PRODUCT)
+                first = self._bracketed(left, _ATOM if open_ended else _PRODUCT)
                 return to.times.join((first, self._factor(right))), _PRODUCT
             case syntax.Power(base, exponent):
                 return self._power(base, exponent), _POWER
             case syntax.Transposed(operand):
-                inner = self._held(operand, _ATOM)
+                inner = self._bracketed(operand, _ATOM)
                 raised = to is not TEXT and "^" in inner
                 return to.transpose.format(f"{{{inner}}}" if raised else inner), _POWER
             case syntax.Cell(syntax.Name(name), (inside,)) if self.shapes.get(name) == 0:
                 return f"{self._name(name)}({self._place(inside)})", _ATOM
             case syntax.Cell(operand, places):
-                name = self._held(operand, _ATOM)
+                name = self._bracketed(operand, _ATOM)
                 return self._marked(name, self._places(places)), _ATOM
             case syntax.Call(function, arguments):
                 return self._call(function, arguments)
@@ -306,7 +283,7 @@ class _Printer:
 
     def _factor(self, tree: Tree) -> str:
         slashed = isinstance(tree, syntax.Binary) and tree.op == "/" and self.to.divide
-        return self._held(tree, _POWER if slashed else _PRODUCT)
+        return self._bracketed(tree, _POWER if slashed else _PRODUCT)
 
     def _quotient(self, above: Tree, below: Tree) -> tuple[str, int]:
         if self.to.divide is None:
@@ -317,12 +294,12 @@ class _Printer:
             ]
             return r"\frac{{{}}}{{{}}}".format(*parts), _PRODUCT
         summed = isinstance(below, syntax.Call) and below.function == "sum"
-        under = self._held(below, _PRODUCT if summed else _POWER)
-        return self.to.divide.format(self._held(above, _PRODUCT), under), _PRODUCT
+        under = self._bracketed(below, _PRODUCT if summed else _POWER)
+        return self.to.divide.format(self._bracketed(above, _PRODUCT), under), _PRODUCT
 
     def _power(self, base: Tree, exponent: Tree) -> str:
         raised = self.tree(exponent)
-        written = self._held(base, _ATOM)
+        written = self._bracketed(base, _ATOM)
         if self.to is not TEXT:
             # A name with an index already is no base for another exponent to stand by.
             return f"{written}^{{{raised}}}"
@@ -336,7 +313,7 @@ class _Printer:
         match function, arguments:
             case "sum" | "mean", (*letters, body) if letters:
                 template = to.total if function == "sum" else to.mean
-                inside = self._held(body, _PRODUCT)
+                inside = self._bracketed(body, _PRODUCT)
                 if to is not TEXT and inside[0] in "[(":
                     inside = to.times + inside
                 for letter in reversed(letters):
@@ -353,20 +330,20 @@ class _Printer:
                 below = self.tree(by)
                 if isinstance(of, syntax.Name | syntax.Cell):
                     return to.partial.format(self.tree(of), below), _PRODUCT
-                return to.operator.format(self._held(of, _ATOM), below), _PRODUCT
+                return to.operator.format(self._bracketed(of, _ATOM), below), _PRODUCT
             case "limit", (variable, target, body):
                 goal = self.tree(target)
                 for word in ("oo", "inf"):
                     goal = re.sub(rf"\b{word}\b", lambda _: to.infinity, goal)
-                return to.limit.format(self.tree(variable), goal, self._held(body, _PRODUCT)), (
-                    _PRODUCT
-                )
+                return to.limit.format(
+                    self.tree(variable), goal, self._bracketed(body, _PRODUCT)
+                ), (_PRODUCT)
             case "expect", (body,):
                 return self._around(to.expected, self.tree(body)), _ATOM
             case "operations", _:
                 return to.operations.format(", ".join(map(self.tree, arguments))), _ATOM
             case "sqrt", (body,):
-                inside = self.tree(body) if to is not TEXT else self._held(body, _ATOM)
+                inside = self.tree(body) if to is not TEXT else self._bracketed(body, _ATOM)
                 return to.root.format(inside), _ATOM
             case "exp", (body,):
                 inside = self.tree(body)

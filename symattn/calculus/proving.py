@@ -16,6 +16,7 @@ from symattn.calculus.atoms import (
     at_text,
     poly_text,
     scaled,
+    without,
 )
 from symattn.calculus.differentiating import names_in
 from symattn.calculus.language import Array, Place
@@ -112,11 +113,10 @@ class Prover:
         """The sum with a comparison put in the other order: one of the two stands for both."""
         total: Poly = {}
         for mono, c in poly.items():
-            if all(atom is not comparison for atom, _ in mono):
-                total = add(total, {mono: c})
-                continue
-            rest = tuple(pair for pair in mono if pair[0] is not comparison)
-            total = add(total, self.normal.mul({rest: c}, self.normal.flipped(*comparison.data)))
+            part: Poly = {mono: c}
+            if (rest := without(mono, comparison)) != mono:
+                part = self.normal.mul({rest: c}, self.normal.flipped(*comparison.data))
+            total = add(total, part)
         return total
 
     def _turned(self, poly: Poly) -> Poly:
@@ -128,10 +128,10 @@ class Prover:
                     continue
                 ((base, k),) = step.data
                 if all(powers.get(atom, 0) >= e > 0 for atom, e in base):
-                    rest = tuple(pair for pair in mono if pair[0] is not step)
                     other = scaled(self.normal.above_zero({base: -k}), -ONE)
                     whole = add(self.normal.number(1), other)
-                    return add(add(poly, {mono: -c}), self.normal.mul({rest: c}, whole))
+                    turned = self.normal.mul({without(mono, step): c}, whole)
+                    return add(add(poly, {mono: -c}), turned)
         return poly
 
     def _vanishes(self, poly: Poly, depth: int) -> bool:
@@ -146,20 +146,19 @@ class Prover:
         changed = self._rules.done(poly)
         if changed is not poly:
             return self._vanishes(changed, depth + 1)
-        for mono in poly:
-            for atom, _ in mono:
-                if atom.kind == "m" and at_text(atom.data[1]) < at_text(atom.data[0]):
-                    return self._vanishes(self._flipped(poly, atom), depth + 1)
+        atoms = [atom for mono in poly for atom, _ in mono]
+        for atom in atoms:
+            if atom.kind == "m" and at_text(atom.data[1]) < at_text(atom.data[0]):
+                return self._vanishes(self._flipped(poly, atom), depth + 1)
         turned = self._turned(poly)
         if turned is not poly:
             return self._vanishes(turned, depth + 1)
-        for mono in poly:
-            for atom, _ in mono:
-                if atom.kind == "d" and (to := identified(atom)) is not None:
-                    apart = {m: c for m, c in poly.items() if all(a is not atom for a, _ in m)}
-                    return self._vanishes(self.normal.moved(poly, to), depth + 1) and (
-                        self._vanishes(apart, depth + 1)
-                    )
+        for atom in atoms:
+            if atom.kind == "d" and (to := identified(atom)) is not None:
+                apart = {m: c for m, c in poly.items() if all(a is not atom for a, _ in m)}
+                return self._vanishes(self.normal.moved(poly, to), depth + 1) and (
+                    self._vanishes(apart, depth + 1)
+                )
         return False
 
 

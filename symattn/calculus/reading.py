@@ -33,7 +33,7 @@ from symattn.calculus.tensors import (
     times,
     whole,
 )
-from symattn.errors import Malformed
+from symattn.errors import Malformed, alike
 from symattn.syntax import Tree
 
 INFINITE = ("oo", "inf")
@@ -69,7 +69,7 @@ def definition(key: str, text: str, scope: Scope) -> Array:
             )
     taken = [*scope.known(), *FUNCTIONS, *ROWWISE, *OTHERS, "pi"]
     if name in taken:
-        raise Malformed(f"{name!r} has a meaning already; choose another name")
+        raise Malformed(f"{name!r} is already in use; choose another name")
     tree = syntax.parse(text, letters=True)
     reader.letters = frozenset((*reader.free, *letters_of(tree)))
     tensor = reader.tensor(tree)
@@ -178,7 +178,7 @@ class _Reader(Forms):
             return position(self.free.get(name) or self.index(name, self.free))
         close = get_close_matches(name, self.scope.known(), n=1)
         hint = f"did you mean {close[0]}?" if close else self.scope.advice
-        raise Malformed(f"nothing is known of {name!r}; {hint}")
+        raise Malformed(f"unknown name {name!r}; {hint}")
 
     def _each(self, operand: Tree, function: Callable[[Expr], Expr]) -> Tensor:
         inner = self.tensor(operand)
@@ -227,12 +227,8 @@ class _Reader(Forms):
             return self.filled(name, arguments)
         if name in (*ROWWISE, *OTHERS):
             return self.reduced(name, self.tensor(self._only(name, arguments)))
-        close = get_close_matches(name, [*FUNCTIONS, *ROWWISE, *OTHERS], n=1)
-        hint = (
-            f"did you mean {close[0]}?"
-            if close
-            else f"there are {', '.join([*FUNCTIONS, *ROWWISE, *OTHERS])}"
-        )
+        every = [*FUNCTIONS, *ROWWISE, *OTHERS]
+        hint = alike(name, every) or f"there are {', '.join(every)}"
         raise Malformed(f"there is no function {name!r}; {hint}")
 
     def _only(self, name: str, arguments: tuple[Tree, ...]) -> Tree:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice, product
 from random import Random
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from symattn.calculus.language import Array, Expr, Index
 from symattn.calculus.points import Ground, Style, draw, indices
 from symattn.calculus.scope import Line
 from symattn.calculus.trials import LOSS, Missing, Point, Unclear
+from symattn.numbers.balls import precision
 
 BITS = (192, 192, 192, 192, 1200)
 _ALONE, _ASSUMED, _JUMPING = 9, 4, 60
@@ -60,13 +61,7 @@ class Counterexample:
 
     def to_dict(self) -> dict[str, Any]:
         """The counterexample as plain data."""
-        return {
-            "sizes": self.sizes,
-            "indices": self.indices,
-            "values": self.values,
-            "left": self.left,
-            "right": self.right,
-        }
+        return asdict(self)
 
 
 def _grids(values: Mapping[str, str]) -> dict[str, str]:
@@ -133,7 +128,9 @@ class Trials:
                 style = _STYLES[(number + attempt) % len(_STYLES)]
                 outcome = self._at(line, needed, sizes, style, bits, number)
                 if isinstance(outcome, Place):
-                    counterexample = self._smallest(line, needed, names) or _told(line, outcome)
+                    counterexample = self._smallest(line, needed, names) or _counterexample(
+                        line, outcome
+                    )
                     return Outcome("refuted", counterexample=counterexample)
                 if outcome is True:
                     points += 1
@@ -142,7 +139,7 @@ class Trials:
                     break
                 why = outcome or why
         if points < LEAST:
-            why = why or "no numbers were found at which both sides have a meaning"
+            why = why or "no values were found at which both sides are defined"
             return Outcome("unclear", why=why)
         if 0 < len(names) <= 2 and not assumed and _is_cheap(line, needed):
             # A line may hold but for one size, or for all small sizes only.
@@ -150,7 +147,7 @@ class Trials:
                 sizes = {name: max(_LARGE - size, 1) if k else size for k, name in enumerate(names)}
                 outcome = self._at(line, needed, sizes, "any", BITS[0], 0, _FEW)
                 if isinstance(outcome, Place):
-                    return Outcome("refuted", counterexample=_told(line, outcome))
+                    return Outcome("refuted", counterexample=_counterexample(line, outcome))
         return Outcome("held", tuple(tried))
 
     def _at(
@@ -164,21 +161,18 @@ class Trials:
         entries: int = ENTRIES,
     ) -> bool | str | Place:
         """What one point says: True, a reason why it says nothing, or where the sides differ."""
-        before = ctx.prec
-        ctx.prec = bits
         try:
-            point = self._point(needed, sizes, style, number)
-            if point is None:
-                return "no numbers were found that meet the hypotheses"
-            point.renew()
-            exact = not self._ground.assumed(needed)
-            return _compared(line, point, Random(number), exact, entries)
+            with precision(bits):
+                point = self._point(needed, sizes, style, number)
+                if point is None:
+                    return "no values were found that satisfy the hypotheses"
+                point.renew()
+                exact = not self._ground.assumed(needed)
+                return _compared(line, point, Random(number), exact, entries)
         except Unclear as reason:
             return str(reason)
         except (Missing, OverflowError):
             return ""
-        finally:
-            ctx.prec = before
 
     def _point(
         self, needed: frozenset[Array], sizes: dict[str, int], style: Style, number: int
@@ -202,30 +196,27 @@ class Trials:
             for number in range(_WHOLE):
                 outcome = self._at(line, needed, sizes, "whole", BITS[0], number)
                 if isinstance(outcome, Place):
-                    return _told(line, self._plainest(line, needed, outcome))
+                    return _counterexample(line, self._plainest(line, needed, outcome))
         return None
 
+    @precision(BITS[0])
     def _plainest(self, line: Line, needed: frozenset[Array], place: Place) -> Place:
         """The same difference where as many numbers as can be are 0, or else 1."""
         sides = [side for given in self._ground.hypotheses for side in given.sides]
         assumed = {array for side in sides for array in term.arrays(side)}
         exact = not self._ground.assumed(needed)
-        before, ctx.prec = ctx.prec, BITS[0]
-        try:
-            for array, at in [
-                (given, at) for given, entries in place.point.values.items() for at in entries
-            ]:
-                now = place.point.values[array][at]
-                for plain in () if array in assumed or now == 0 else (0, 1):
-                    point = place.point.copy()
-                    point.values[array][at] = arb(plain)
-                    with suppress(Unclear, Missing, OverflowError):
-                        other = _compared(line, point, Random(0), exact, ENTRIES)
-                        if isinstance(other, Place):
-                            place = other
-                            break
-        finally:
-            ctx.prec = before
+        for array, at in [
+            (given, at) for given, entries in place.point.values.items() for at in entries
+        ]:
+            now = place.point.values[array][at]
+            for plain in () if array in assumed or now == 0 else (0, 1):
+                point = place.point.copy()
+                point.values[array][at] = arb(plain)
+                with suppress(Unclear, Missing, OverflowError):
+                    other = _compared(line, point, Random(0), exact, ENTRIES)
+                    if isinstance(other, Place):
+                        place = other
+                        break
         return place
 
 
@@ -257,7 +248,7 @@ def _compared(
             if differ:
                 return Place(point, at, sides[0], right)
             if not alike:
-                why = "balls that are too wide to tell"
+                why = "enclosures too wide to tell the sides apart"
         some = True
     return (why or True) if some else why
 
@@ -324,8 +315,8 @@ def _sizes(line: Line, ground: Ground, needed: frozenset[Array]) -> set[str]:
     for part in term.walk(*line.sides, *bodies):
         axes += [place.size for place in term.places(part) if place.size]
         match part:
-            case term.Size(of):
-                axes.append(of.size if isinstance(of, Index) else of)
+            case term.Size():
+                axes.append(term.length(part))
             case term.Sum(index, _):
                 axes.append(index.size)
     return {axis for axis in axes if isinstance(axis, str)}
@@ -361,7 +352,7 @@ def _drawn(names: Sequence[str], rng: Random, number: int, attempt: int) -> dict
     return dict(zip(names, chosen, strict=True))
 
 
-def _told(line: Line, place: Place) -> Counterexample:
+def _counterexample(line: Line, place: Place) -> Counterexample:
     point, at = place.point, place.at
     values = {name: _digits(value) for name, value in _numbers(line, point)}
     free = {index.name: number for index, number in zip(line.free, at, strict=True)}
@@ -400,13 +391,13 @@ def _apart(left: arb, right: arb) -> tuple[str, str]:
     """Both sides in as many digits as show that they differ."""
     texts = ("", "")
     for digits in (6, 12, 25, 60, 400):
-        texts = _shown(left, digits), _shown(right, digits)
+        texts = _decimal(left, digits), _decimal(right, digits)
         if texts[0] != texts[1]:
             break
     return texts
 
 
-def _shown(value: arb, digits: int) -> str:
+def _decimal(value: arb, digits: int) -> str:
     """A ball by its middle; 0 where that is all that can be told."""
     if value.contains(0):
         return "0"

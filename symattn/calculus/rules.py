@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from symattn.calculus.atoms import (
+    BOOLEAN,
     FIRST,
     ONE,
     Atom,
@@ -19,9 +20,11 @@ from symattn.calculus.atoms import (
     Mono,
     Poly,
     add,
+    indices,
     named,
     order,
     scaled,
+    without,
 )
 from symattn.calculus.language import Axis
 from symattn.calculus.matching import matches
@@ -61,7 +64,7 @@ def rule(algebra: Normal, zero: Poly, free: frozenset[str]) -> Rule | None:
         return None
     left, eliminates = choice
     right = scaled(_rest(zero, left), -1 / zero[left])
-    if idle := _names(right) & free - _names({left: ONE}):
+    if idle := indices(*right) & free - indices(left):
         # Whatever these indices are: they may be the first.
         right = algebra.moved(right, dict.fromkeys(idle, FIRST))
         return Rule(left, right, free - idle, eliminates, constant=len(right) == 1)
@@ -91,10 +94,6 @@ def _rest(zero: Poly, left: Mono) -> Poly:
     return {mono: c for mono, c in zero.items() if mono != left}
 
 
-def _names(poly: Poly) -> frozenset[str]:
-    return frozenset().union(*(atom.names for mono in poly for atom, _ in mono))
-
-
 def _whole(algebra: Normal, zero: Poly) -> Poly:
     """A sum which is zero, times its denominators."""
     zero, _ = algebra.cleared(zero)
@@ -108,8 +107,7 @@ def _whole(algebra: Normal, zero: Poly) -> Poly:
 
 def _covers(mono: Mono, free: frozenset[str]) -> bool:
     """Whether a product has all indices of its equation, and nothing that is only 0 or 1."""
-    names = frozenset().union(*(atom.names for atom, _ in mono))
-    return free <= names and all(atom.kind not in "dmh" for atom, _ in mono)
+    return free <= indices(mono) and all(atom.kind not in BOOLEAN for atom, _ in mono)
 
 
 class Rewriting:
@@ -145,14 +143,10 @@ class Rewriting:
         if not self.rules:
             return poly
         for _ in range(_STEPS):
-            for mono, c in poly.items():
-                changed = self._mono(mono, {})
-                if changed is not None:
-                    rest = {key: k for key, k in poly.items() if key != mono}
-                    poly = add(rest, scaled(changed, c))
-                    break
-            else:
-                return poly
+            changed = self._poly(poly, {})
+            if changed is None:
+                break
+            poly = changed
         return poly
 
     def _mono(self, mono: Mono, bounds: Mapping[str, Axis]) -> Poly | None:
@@ -166,8 +160,7 @@ class Rewriting:
             if inner is None and (e < 0 or e != int(e)):
                 inner = self._base(atom, bounds)
             if inner is not None:
-                rest = tuple(pair for pair in mono if pair[0] is not atom)
-                return self.algebra.mul({rest: ONE}, self.algebra.raised(inner, e))
+                return self.algebra.mul({without(mono, atom): ONE}, self.algebra.raised(inner, e))
         return None
 
     def _base(self, atom: Atom, bounds: Mapping[str, Axis]) -> Poly | None:
@@ -217,9 +210,7 @@ class Rewriting:
                 total = self.algebra.mul({rest: c}, self.algebra.moved(rule.right, free))
                 left = {name: axis for name, axis in bounds.items() if name not in taken}
                 total = self.algebra.bound_all(total, left)
-                others = tuple(
-                    (a, k - 1 if a is target else k) for a, k in mono if a is not target or k != 1
-                )
+                others, _ = self.algebra.merged(mono, [(target, -1)])
                 changed = self.algebra.mul({others: ONE}, total)
                 if rule.eliminates or _smaller(changed, mono):
                     return changed
@@ -230,40 +221,30 @@ class Rewriting:
         algebra = self.algebra
         match atom.kind:
             case "S":
-                bounds, poly = algebra.opened(atom)
-                body, changed = poly, False
-                for mono, c in poly.items():
-                    inner = self._mono(mono, bounds)
-                    if inner is not None:
-                        rest = {key: k for key, k in poly.items() if key != mono}
-                        body, changed = add(rest, scaled(inner, c)), True
-                        break
-                if not changed:
-                    return None
-                return algebra.bound_all(body, bounds)
+                bounds, body = algebra.opened(atom)
+                inner = self._poly(body, bounds)
+                return None if inner is None else algebra.bound_all(inner, bounds)
             case "e":
                 inner = self._mono(atom.data, {})
                 return None if inner is None else algebra.exp(inner)
             case "l" | "p" | "h":
-                inner = self._poly(dict(atom.data))
-                if inner is None:
-                    return None
-                if atom.kind == "p":
+                inner = self._poly(dict(atom.data), {})
+                if inner is None or atom.kind == "p":
                     return inner
                 return algebra.log(inner) if atom.kind == "l" else algebra.above_zero(inner)
             case "f":
-                inner = self._poly(dict(atom.data[1]))
+                inner = self._poly(dict(atom.data[1]), {})
                 if inner is not None:
                     return algebra.apply(atom.data[0], inner)
                 return algebra.limit_by_parts(atom, lambda part: self._base(part, {}))
         return None
 
-    def _poly(self, poly: Poly) -> Poly | None:
+    def _poly(self, poly: Poly, bounds: Mapping[str, Axis]) -> Poly | None:
+        """A sum with one rule applied to one of its products; None where none applies."""
         for mono, c in poly.items():
-            inner = self._mono(mono, {})
+            inner = self._mono(mono, bounds)
             if inner is not None:
-                rest = {key: k for key, k in poly.items() if key != mono}
-                return add(rest, scaled(inner, c))
+                return add(_rest(poly, mono), scaled(inner, c))
         return None
 
 

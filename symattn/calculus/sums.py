@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import permutations, product
+from math import factorial, prod
 
 from symattn.calculus.atoms import (
     FIRST,
@@ -23,26 +24,28 @@ from symattn.calculus.atoms import (
     add,
     at_text,
     composed,
+    height,
+    indices,
     led_back,
     mono_text,
-    order,
     parts,
     places_of,
-    plain,
     put,
     put_into,
     scaled,
+    summed,
     within,
+    without,
 )
 from symattn.calculus.language import Axis
 from symattn.calculus.matching import matches
 from symattn.calculus.powers import Powers
 
-MOST_ORDERS = 800
+_MOST_ORDERS = 800
 """So many orders of the indices of one sum are compared."""
-MOST_BOUND = 7
+_MOST_BOUND = 7
 """Indices of one sum are at most so many."""
-MOST_WRITTEN = 8
+_MOST_WRITTEN = 8
 """Sums over axes of fixed length up to this are written out."""
 _FAULHABER: list[dict[int, str]] = [
     {1: "1/2", 2: "1/2"},
@@ -93,15 +96,11 @@ class Sums(Powers):
                     factor *= c
             else:
                 sums.append(moved)
-        whole = self._of_pairs(pairs, factor)
-        for one_sum in sums:
-            whole = self.mul(whole, one_sum)
+        merged, open_ = self.merged((), pairs)
+        whole = scaled(self.settled(merged), factor) if open_ else {merged: factor}
+        for part in sums:
+            whole = self.mul(whole, part)
         return whole
-
-    def _of_pairs(self, pairs: Iterable[tuple[Atom, Exponent]], c: Fraction) -> Poly:
-        """A number times powers in any order, of which several may be of one atom."""
-        mono, open_ = self.merged((), pairs)
-        return scaled(self.settled(mono), c) if open_ else {mono: c}
 
     def _atom_moved(self, atom: Atom, to: Mapping[str, At]) -> Poly:
         here = tuple(sorted((name, at) for name, at in to.items() if name in atom.names))
@@ -111,16 +110,16 @@ class Sums(Powers):
         return self._moved[key]
 
     def _rebuilt(self, atom: Atom, to: Mapping[str, At]) -> Poly:
+        places = [put(place, to) for place in places_of(atom)]
         match atom.kind:
             case "x":
-                name, at = atom.data
-                return self.entry(name, tuple(put(place, to) for place in at))
+                return self.entry(atom.data[0], tuple(places))
             case "d":
-                return self.delta(*(put(place, to) for place in atom.data))
+                return self.delta(*places)
             case "m":
-                return self.at_most(*(put(place, to) for place in atom.data))
+                return self.at_most(*places)
             case "i":
-                return self.position(put(atom.data, to))
+                return self.position(*places)
             case "e":
                 return self.exp(self._mono_moved(atom.data, to))
             case "l":
@@ -160,10 +159,9 @@ class Sums(Powers):
     def bind(self, poly: Poly, name: str, axis: Axis) -> Poly:
         """The sum over all places that an index can take."""
         total: Poly = {}
-        if isinstance(axis, int) and axis <= MOST_WRITTEN:
-            for place in range(1, axis + 1):
-                total = add(total, self.moved(poly, {name: ("=", place, ())}))
-            return total
+        if isinstance(axis, int) and axis <= _MOST_WRITTEN:
+            places = range(1, axis + 1)
+            return summed(self.moved(poly, {name: ("=", place, ())}) for place in places)
         for mono, c in self.reduced(poly, name).items():
             for more, k in self._bound(mono, name, axis).items():
                 put_into(total, more, c if k is ONE else c * k)
@@ -177,11 +175,10 @@ class Sums(Powers):
             return self.mul(front, self.size(axis))
         for atom, _ in inside:
             if atom.kind == "d" and (at := self._solved(atom.data, name, axis)) is not None:
-                rest = tuple(pair for pair in inside if pair[0] is not atom)
-                return self.mul(front, self._mono_moved(rest, {name: at}))
-        plain = self._counted(inside, name, axis)
-        if plain is not None:
-            return self.mul(front, plain)
+                return self.mul(front, self._mono_moved(without(inside, atom), {name: at}))
+        counted = self._counted(inside, name, axis)
+        if counted is not None:
+            return self.mul(front, counted)
         bounds: dict[str, Axis] = {name: axis}
         flat: Poly = {(): ONE}
         for atom, e in inside:
@@ -192,7 +189,7 @@ class Sums(Powers):
                     flat = self.mul(flat, summed)
             else:
                 flat = self.mul(flat, self.one(atom, e))
-            if len(bounds) > MOST_BOUND:
+            if len(bounds) > _MOST_BOUND:
                 raise Undecided("a sum over too many indices at once")
         if len(flat) != 1:
             raise Undecided("a sum that falls into parts")
@@ -202,15 +199,10 @@ class Sums(Powers):
             counted = self._counted(mine, inner, length) if mine else None
             if counted is not None:
                 rest = tuple(pair for pair in factors if inner not in pair[0].names)
-                total = self.mul({rest: c}, counted)
-                for other, size in bounds.items():
-                    if other != inner:
-                        total = self.bind(total, other, size)
-                return self.mul(front, total)
+                others = {name: size for name, size in bounds.items() if name != inner}
+                return self.mul(front, self.bound_all(self.mul({rest: c}, counted), others))
         factors = self._contracted(factors, bounds)
-        for part in self._components(factors, bounds):
-            front = self.mul(front, part)
-        return scaled(front, c)
+        return scaled(self.product([front, *self._components(factors, bounds)]), c)
 
     def _contracted(self, factors: Mono, bounds: dict[str, Axis]) -> Mono:
         """A product in which sums that are there below are found above as well:
@@ -227,11 +219,7 @@ class Sums(Powers):
                 if any(name in atom.names for atom, _ in rest):
                     continue
                 del bounds[name]
-                exponents = dict(rest)
-                exponents[below] = plain(exponents.get(below, 0) + 1)
-                kept = {atom: k for atom, k in exponents.items() if k}
-                mono = tuple(sorted(kept.items(), key=order))
-                return self._contracted(mono, bounds)
+                return self._contracted(self.merged(rest, [(below, 1)])[0], bounds)
         return factors
 
     def _components(self, factors: Mono, bounds: Mapping[str, Axis]) -> Iterable[Poly]:
@@ -267,11 +255,8 @@ class Sums(Powers):
             poly = self._mono_moved(factors, {name: (name, 0, led_back(images))})
             if len(poly) == 1:
                 ((mono, c),) = poly.items()
-                if c == 1 and (len(mono_text(mono)), mono_text(mono)) < (
-                    len(mono_text(best)),
-                    mono_text(best),
-                ):
-                    best = mono
+                if c == 1:
+                    best = min(best, mono, key=lambda m: (len(mono_text(m)), mono_text(m)))
         return best
 
     def _in_order(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
@@ -284,11 +269,10 @@ class Sums(Powers):
         ]
         if not compared:
             return self._sum(factors, bounds)
-        plain = tuple(pair for pair in factors if pair[0] not in compared)
-        colours = self._colours(plain, bounds)
+        colours = self._colours(without(factors, *compared), bounds)
         for atom in compared:
             first, second = atom.data
-            rest = tuple(pair for pair in factors if pair[0] is not atom)
+            rest = without(factors, atom)
             if colours[first[0]] > colours[second[0]]:
                 total = self.mul({rest: ONE}, self.flipped(first, second))
                 return self.bound_all(total, bounds)
@@ -308,11 +292,11 @@ class Sums(Powers):
 
     def _sum(self, factors: Mono, bounds: Mapping[str, Axis]) -> Poly:
         """A sum as an atom, its indices numbered so that equal sums look equal."""
-        height = 1 + max((atom.height for atom, _ in factors), default=0)
-        names = frozenset().union(*(atom.names for atom, _ in factors)) - bounds.keys()
+        level = 1 + height(factors)
+        names = indices(factors) - bounds.keys()
         forms: dict[str, tuple[Mono, tuple[Axis, ...], set[Fraction]]] = {}
         for arranged in self._orders(factors, bounds):
-            to: dict[str, At] = {name: (f"@{height}.{k}", 0, ()) for k, name in enumerate(arranged)}
+            to: dict[str, At] = {name: (f"@{level}.{k}", 0, ()) for k, name in enumerate(arranged)}
             poly = self._mono_moved(factors, to)
             if len(poly) != 1:
                 raise Undecided("a sum that falls into parts")
@@ -325,7 +309,7 @@ class Sums(Powers):
         if len(signs) > 1:
             # It is its own negative.
             return {}
-        return scaled(self.one(self.make("S", (axes, mono), text, names, height)), signs.pop())
+        return scaled(self.one(self.make("S", (axes, mono), text, names, level)), signs.pop())
 
     def _orders(self, factors: Mono, bounds: Mapping[str, Axis]) -> Iterable[list[str]]:
         """The orders of summed indices in which a sum can look its least."""
@@ -334,11 +318,7 @@ class Sums(Powers):
         groups: dict[int, list[str]] = {}
         for name, colour in self._colours(factors, bounds).items():
             groups.setdefault(colour, []).append(name)
-        ways = 1
-        for group in groups.values():
-            for k in range(len(group)):
-                ways *= k + 1
-        if ways > MOST_ORDERS:
+        if prod(factorial(len(group)) for group in groups.values()) > _MOST_ORDERS:
             raise Undecided("a sum over too many indices that look alike")
         choices = product(*(permutations(groups[colour]) for colour in sorted(groups)))
         return ([name for group in choice for name in group] for choice in choices)
@@ -357,7 +337,7 @@ class Sums(Powers):
             marks: dict[str, list[str]] = {name: [] for name in bounds}
             for path, at in stand:
                 if any(name in bounds for name, _ in at):
-                    labels = [f"{colours.get(name, _shown(name))}{more}" for name, more in at]
+                    labels = [f"{colours.get(name, _outer(name))}{more}" for name, more in at]
                     alike = path.endswith("~")
                     if alike:
                         labels.sort()
@@ -376,24 +356,16 @@ class Sums(Powers):
         """Where indices stand in an atom: a word for what leads there, ending in ``~`` where
         places may be exchanged, and the places there, each a name and what is done to it."""
         if atom not in self._stands:
-            match atom.kind:
-                case "x":
-                    name, at = atom.data
-                    stands = [(f"{name}{'~' if name in self.symmetric else ' '}", _told(at))]
-                case "d":
-                    stands = [("d~", _told(atom.data))]
-                case "m":
-                    stands = [("m", _told(atom.data))]
-                case "i":
-                    stands = [("i", _told((atom.data,)))]
-                case _:
-                    stands = [
-                        (f"{atom.kind}{c}.{e}{path}", at)
-                        for mono, c in parts(atom)
-                        for inner, e in mono
-                        for path, at in self._standing(inner)
-                    ]
-            self._stands[atom] = stands
+            word = {"d": "d~", "m": "m", "i": "i"}.get(atom.kind, "")
+            if atom.kind == "x":
+                word = f"{atom.data[0]}{'~' if atom.data[0] in self.symmetric else ' '}"
+            self._stands[atom] = [(word, _marked(places_of(atom)))] if word else []
+            self._stands[atom] += [
+                (f"{atom.kind}{c}.{e}{path}", at)
+                for mono, c in parts(atom)
+                for inner, e in mono
+                for path, at in self._standing(inner)
+            ]
         return self._stands[atom]
 
     def _counted(self, inside: Mono, name: str, axis: Axis) -> Poly | None:
@@ -423,10 +395,8 @@ class Sums(Powers):
         return None
 
     def _faulhaber(self, size: Poly, power: int) -> Poly:
-        total: Poly = {}
-        for degree, c in _FAULHABER[power - 1].items():
-            total = add(total, scaled(self.times(size, degree), Fraction(c)))
-        return total
+        sums = _FAULHABER[power - 1].items()
+        return summed(scaled(self.times(size, degree), Fraction(c)) for degree, c in sums)
 
     def reduced(self, poly: Poly, name: str) -> Poly:
         """The sum with quotients in an index cancelled."""
@@ -440,8 +410,7 @@ class Sums(Powers):
         for mono, c in poly.items():
             for atom, _ in mono:
                 if atom.kind == "d" and (to := identified(atom)) is not None:
-                    rest = tuple(pair for pair in mono if pair[0] is not atom)
-                    moved = self.identified(self.moved({rest: c}, to))
+                    moved = self.identified(self.moved({without(mono, atom): c}, to))
                     total = add(total, self.mul(self.one(atom), moved))
                     break
             else:
@@ -469,12 +438,12 @@ def _renames(atom: Atom, to: Mapping[str, At]) -> bool:
     return True
 
 
-def _told(at: Iterable[At]) -> tuple[tuple[str, str], ...]:
+def _marked(at: Iterable[At]) -> tuple[tuple[str, str], ...]:
     """Places by their names and what is done to each."""
     return tuple((name, at_text(("", offset, images))) for name, offset, images in at)
 
 
-def _shown(name: str) -> str:
+def _outer(name: str) -> str:
     """The name of an index that is not summed here; those of sums inside don't matter."""
     return "@" if name.startswith("@") else name
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import reduce
 from itertools import product
+from operator import add
 from typing import Any, TypeAlias
 
 from flint import arb, ctx, fmpq
@@ -19,6 +21,7 @@ from symattn.calculus import jets
 from symattn.calculus import language as term
 from symattn.calculus.jets import Jet, Slopes, Value
 from symattn.calculus.language import Array, Axis, Expr, Index, Place
+from symattn.numbers.balls import precision
 
 #: Where a limit is looked at: so close to its end in powers of 2, times a number
 #: that is no whole one, so that what swings does not look at rest.
@@ -76,6 +79,10 @@ class Point:
         """How long an axis is here."""
         return axis if isinstance(axis, int) else self.sizes[axis]
 
+    def places(self, axes: Sequence[Axis]) -> Iterator[tuple[int, ...]]:
+        """All places of an array, or of indices along axes."""
+        return product(*(range(1, self.length(axis) + 1) for axis in axes))
+
     def evaluate(self, value: Expr) -> Value:
         """The number that an expression stands for, its free indices being in ``env``.
 
@@ -124,26 +131,27 @@ class Point:
 
     def place(self, at: Place, axis: Axis) -> int:
         """Where a place lies along an axis. Raises :class:`Missing` beyond its ends."""
-        position = at.offset
-        if at.index is not None:
-            position += self.env[at.index]
-        elif at.size:
-            position += self.sizes[at.size]
+        position = self._start(at)
         if not 1 <= position <= self.length(axis):
             raise Missing
+        return self._sent(at, position) if at.images else position
+
+    def _loose(self, at: Place) -> int:
+        """A place to be compared; it may lie beyond the end of its axis."""
+        return self._sent(at, self._start(at)) if at.images else self._start(at)
+
+    def _sent(self, at: Place, position: int) -> int:
         for image in at.images:
             position = self.images[image][position - 1]
         return position
 
-    def _loose(self, at: Place) -> int:
-        """A place to be compared; it may lie beyond the end of its axis."""
+    def _start(self, at: Place) -> int:
+        """A place before permutations send it on."""
         position = at.offset
         if at.index is not None:
             position += self.env[at.index]
         elif at.size:
             position += self.sizes[at.size]
-        for image in at.images:
-            position = self.images[image][position - 1]
         return position
 
     # -- entries -----------------------------------------------------------------
@@ -207,7 +215,7 @@ class Point:
 
     def _loss(self, loss: Array, of: Array) -> Value:
         """A loss is sums of entries with random coefficients: one as it is, a sine and powers."""
-        places = list(product(*(range(1, self.length(axis) + 1) for axis in of.axes)))
+        places = list(self.places(of.axes))
         entries = [self.entry(of, place) for place in places]
         coefficients = self.values[loss]
         rows = [[coefficients[(part, *place)] for place in places] for part in range(LOSS)]
@@ -221,28 +229,9 @@ class Point:
             return int(number)
         return arb(fmpq(number.numerator, number.denominator))
 
-    def _pi(self, value: term.Constant) -> Value:
-        return arb.pi()
-
-    def _size(self, value: term.Size) -> Value:
-        of = value.of
-        return self.length(of.size if isinstance(of, Index) else of)
-
-    def _position(self, value: term.Position) -> Value:
-        return self.env[value.index]
-
     def _entry(self, value: term.Entry) -> Value:
         array = value.array
         return self.entry(array, tuple(map(self.place, value.at, array.axes)))
-
-    def _add(self, value: term.Add) -> Value:
-        total = self.evaluate(value.terms[0])
-        for summand in value.terms[1:]:
-            total = total + self.evaluate(summand)
-        return total
-
-    def _neg(self, value: term.Neg) -> Value:
-        return -self.evaluate(value.body)
 
     def _mul(self, value: term.Mul) -> Value:
         product: Value = 1
@@ -266,12 +255,6 @@ class Point:
         below = self.evaluate(value.below)
         return above * jets.power(below, Fraction(-1))
 
-    def _power(self, value: term.Power) -> Value:
-        return jets.power(self.evaluate(value.base), value.exponent)
-
-    def _apply(self, value: term.Apply) -> Value:
-        return jets.FUNCTIONS[value.function](self.evaluate(value.body))
-
     def _sum(self, value: term.Sum) -> Value:
         total: Value = 0
         index = value.index
@@ -279,12 +262,6 @@ class Point:
             self.env[index] = place
             total = total + self.evaluate(value.body)
         return total
-
-    def _delta(self, value: term.Delta) -> Value:
-        return int(self._loose(value.first) == self._loose(value.second))
-
-    def _at_most(self, value: term.AtMost) -> Value:
-        return int(self._loose(value.first) <= self._loose(value.second))
 
     def _partial(self, value: term.Partial) -> Value:
         at = tuple(map(self.place, value.at, value.array.axes))
@@ -294,8 +271,7 @@ class Point:
 
     def _limit(self, value: term.Limit) -> Value:
         """What a body comes near to; at a number from both sides, where both have a meaning."""
-        before = precision(max(_LIMIT_BITS, ctx.prec))
-        try:
+        with precision(max(_LIMIT_BITS, ctx.prec)):
             if isinstance(value.target, str):
                 return self._approached(value, 1 if value.target == "oo" else -1)
             above = self._approached(value, 1)
@@ -303,8 +279,6 @@ class Point:
                 below = self._approached(value, -1)
             except Unclear:
                 return above
-        finally:
-            precision(before)
         if not above.overlaps(below):
             raise Unclear("a limit that differs from both sides")
         return above
@@ -352,8 +326,7 @@ class Point:
         total = 0
         for array in value.arrays:
             assert array.body is not None
-            every = product(*(range(1, self.length(axis) + 1) for axis in array.axes))
-            for at in every:
+            for at in self.places(array.axes):
                 self.env.update(zip(array.params, at, strict=True))
                 total += self._counted(array.body)
         return total
@@ -407,28 +380,21 @@ def _loss_of(rows: Sequence[Sequence[Value]], entries: Sequence[Value]) -> Value
 
 _RULES: dict[type, Any] = {
     term.Number: Point._number,
-    term.Constant: Point._pi,
-    term.Size: Point._size,
-    term.Position: Point._position,
+    term.Constant: lambda self, value: arb.pi(),
+    term.Size: lambda self, value: self.length(term.length(value)),
+    term.Position: lambda self, value: self.env[value.index],
     term.Entry: Point._entry,
-    term.Add: Point._add,
-    term.Neg: Point._neg,
+    term.Add: lambda self, value: reduce(add, map(self.evaluate, value.terms)),
+    term.Neg: lambda self, value: -self.evaluate(value.body),
     term.Mul: Point._mul,
     term.Div: Point._div,
-    term.Power: Point._power,
-    term.Apply: Point._apply,
+    term.Power: lambda self, value: jets.power(self.evaluate(value.base), value.exponent),
+    term.Apply: lambda self, value: jets.FUNCTIONS[value.function](self.evaluate(value.body)),
     term.Sum: Point._sum,
-    term.Delta: Point._delta,
-    term.AtMost: Point._at_most,
+    term.Delta: lambda self, value: int(self._loose(value.first) == self._loose(value.second)),
+    term.AtMost: lambda self, value: int(self._loose(value.first) <= self._loose(value.second)),
     term.Partial: Point._partial,
     term.Limit: Point._limit,
     term.Expectation: Point._expectation,
     term.Operations: Point._operations,
 }
-
-
-def precision(bits: int) -> int:
-    """Have balls from now on so many bits; the number before."""
-    before: int = ctx.prec
-    ctx.prec = bits
-    return before

@@ -31,30 +31,30 @@ def _written(value: Expr) -> tuple[str, int]:
             return (str(number), _ATOM if number.denominator == 1 and number >= 0 else _SUM)
         case term.Constant(name):
             return name, _ATOM
-        case term.Size(of):
-            return str(of.size if isinstance(of, Index) else of), _ATOM
+        case term.Size():
+            return str(term.length(value)), _ATOM
         case term.Position(index):
             return index.name, _ATOM
         case term.Entry(array, at):
             return _entry(array, at)
         case term.Add(terms):
-            written = _held(terms[0], _PRODUCT)
+            written = _bracketed(terms[0], _PRODUCT)
             for part in terms[1:]:
                 if isinstance(part, term.Neg):
-                    written += f" - {_held(part.body, _PRODUCT)}"
+                    written += f" - {_bracketed(part.body, _PRODUCT)}"
                 else:
-                    written += f" + {_held(part, _PRODUCT)}"
+                    written += f" + {_bracketed(part, _PRODUCT)}"
             return written, _SUM
         case term.Neg(body):
-            return f"-{_held(body, _PRODUCT)}", _SUM
+            return f"-{_bracketed(body, _PRODUCT)}", _SUM
         case term.Mul(factors):
-            return " * ".join(_held(part, _PRODUCT) for part in factors), _PRODUCT
+            return " * ".join(_bracketed(part, _PRODUCT) for part in factors), _PRODUCT
         case term.Div(above, below):
-            return f"{_held(above, _PRODUCT)} / {_held(below, _POWER)}", _PRODUCT
+            return f"{_bracketed(above, _PRODUCT)} / {_bracketed(below, _POWER)}", _PRODUCT
         case term.Power(base, Fraction(numerator=1, denominator=2)):
             return f"sqrt({text(base)})", _ATOM
         case term.Power(base, exponent):
-            return f"{_held(base, _ATOM)}**{_exponent(exponent)}", _POWER
+            return f"{_bracketed(base, _ATOM)}**{_exponent(exponent)}", _POWER
         case term.Apply("positive", body):
             return f"step(0 < {text(body)})", _ATOM
         case term.Apply(function, body):
@@ -76,7 +76,7 @@ def _written(value: Expr) -> tuple[str, int]:
     raise TypeError(type(value).__name__)
 
 
-def _held(value: Expr, tightness: int) -> str:
+def _bracketed(value: Expr, tightness: int) -> str:
     written, tight = _written(value)
     return written if tight >= tightness else f"({written})"
 
@@ -105,38 +105,8 @@ def replaced(value: Expr, by: dict[Index, Place]) -> Expr:
             other.index, other.size, other.offset + part.offset, other.images + part.images
         )
 
-    def inner(part: Expr) -> Expr:
-        return replaced(part, by)
-
     match value:
-        case term.Position(index) if index in by and by[index].index:
-            goal = by[index].index
-            assert goal is not None
-            return term.Position(goal)
-        case term.Entry(array, places):
-            return term.Entry(array, tuple(map(at, places)))
-        case term.Add(parts):
-            return term.Add(tuple(map(inner, parts)))
-        case term.Mul(parts):
-            return term.Mul(tuple(map(inner, parts)))
-        case term.Neg(body):
-            return term.Neg(inner(body))
-        case term.Div(above, below):
-            return term.Div(inner(above), inner(below))
-        case term.Power(base, exponent):
-            return term.Power(inner(base), exponent)
-        case term.Apply(function, body):
-            return term.Apply(function, inner(body))
-        case term.Sum(index, body):
-            return term.Sum(index, inner(body))
-        case term.Delta(first, second):
-            return term.Delta(at(first), at(second))
-        case term.AtMost(first, second):
-            return term.AtMost(at(first), at(second))
-        case term.Partial(of, array, places):
-            return term.Partial(inner(of), array, tuple(map(at, places)))
-        case term.Limit(body, variable, target):
-            return term.Limit(inner(body), variable, target)
-        case term.Expectation(body):
-            return term.Expectation(inner(body))
-    return value
+        case term.Position(index):
+            goal = by.get(index, Place(index)).index
+            return term.Position(goal) if goal else value
+    return term.mapped(value, lambda part: replaced(part, by), at)

@@ -102,16 +102,16 @@ def from_floats(array: object) -> Floats | ExactFloat | list[Any]:
         return Fraction(array)
     if isinstance(array, list | tuple):
         return [from_floats(item) for item in array]
-    found = as_array(array)
-    if found is None or not (found.dtype.kind in "iuf" or _is_narrow(found)):
-        what = type(array).__name__ if found is None else f"an array of {found.dtype}"
+    floats = as_array(array)
+    if floats is None or not (floats.dtype.kind in "iuf" or _is_narrow(floats)):
+        what = type(array).__name__ if floats is None else f"an array of {floats.dtype}"
         raise Malformed(f"expected floats, found {what}")
-    if found.dtype.itemsize > 8:
-        raise Malformed(f"expected floats of at most 64 bits, found {found.dtype}")
+    if floats.dtype.itemsize > 8:
+        raise Malformed(f"expected floats of at most 64 bits, found {floats.dtype}")
     need_ieee()
-    wide = found.astype(np.float64)
-    if found.dtype.kind in "iu" and not (np.abs(wide) <= 2.0**53).all():
-        whole: list[Any] = from_floats(found.tolist())
+    wide = floats.astype(np.float64)
+    if floats.dtype.kind in "iu" and not (np.abs(wide) <= 2.0**53).all():
+        whole: list[Any] = from_floats(floats.tolist())
         return whole
     if not wide.ndim:
         return _fraction(float(wide))

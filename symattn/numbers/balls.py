@@ -20,6 +20,17 @@ LAST = 1 << 13
 _lock = threading.RLock()
 
 
+def growing(bits: int = FIRST, last: int = 4 * LAST) -> Iterator[int]:
+    """Precisions to be tried one after the other, each four times that before.
+
+    >>> list(growing(128, 2048))
+    [128, 512, 2048]
+    """
+    while bits <= last:
+        yield bits
+        bits *= 4
+
+
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
     """Ball arithmetic at ``bits`` bits inside the block.

@@ -32,8 +32,8 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
     """
     if _leaves_rest(numerator, denominator):
         return None
-    lattice = _Lattice(numerator, denominator)
-    rest, below = lattice.points(numerator), lattice.points(denominator)
+    coordinates = _Coordinates(numerator, denominator)
+    rest, below = coordinates.points(numerator), coordinates.points(denominator)
     lead, last = max(below), min(below)
     factor = sums.invert_surd(below[lead])
     lowest = tuple(a - b for a, b in zip(min(rest), last, strict=True))
@@ -55,7 +55,7 @@ def divide(numerator: Sum, denominator: Sum) -> Sum | None:
                 rest[place] = total
             else:
                 rest.pop(place, None)
-    return lattice.terms(quotient)
+    return coordinates.terms(quotient)
 
 
 #: Whole coordinates of an exponent, of an angle and of the atoms' powers.
@@ -115,7 +115,7 @@ def _residues(terms: Sum, steps: int) -> nmod_poly | None:
     return nmod_poly(coefficients, _PRIME)
 
 
-class _Lattice:
+class _Coordinates:
     """Whole coordinates for the exponents, angles and atoms of some sums."""
 
     def __init__(self, *many: Sum) -> None:

@@ -1,14 +1,15 @@
-"""Numbers as sums of two floats with a proved bound on what they are off.
+"""Double-double numbers with proved error bounds.
 
-A :class:`Doubles` is an array of numbers ``high + low``, each within ``error`` of
-the exact one: a ball whose middle has 106 bits, in three NumPy arrays. It is a
-rung between floats, which certify nothing, and Arb, which takes a Python object
-per entry: what it leaves in doubt is for Arb. Matrix products are in
+A :class:`Doubles` is an array of double-doubles ``high + low`` (T. J. Dekker, 1971; see
+:mod:`~symattn.numbers.words`), each within ``error`` of the exact number: a ball whose
+middle has 106 bits, in three NumPy arrays. It stands between floats, which certify
+nothing, and Arb, which takes a Python object per entry: what it leaves in doubt is
+for Arb. Matrix products are in
 :mod:`~symattn.numbers.slices`, exponentials and logarithms in
 :mod:`~symattn.numbers.exponentials`.
 
 What is relied on: operations on floats are rounded to nearest, with gradual underflow
-(IEEE 754-2019); see :mod:`~symattn.numbers.words`, whose bounds ``3 U**2`` and ``5 U**2``
+(IEEE 754-2019). The bounds of :mod:`~symattn.numbers.words`, ``3 U**2`` and ``5 U**2``,
 are here taken to be ``16 U**2``, U being 2**-53. Bounds are computed in floats
 themselves: what the roundings of a sum of up to 2**20 terms may take from them is
 less than the factor :data:`UP` adds. What underflows in a product or a quotient, of the
@@ -22,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from math import prod
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +33,7 @@ from symattn.numbers import words
 from symattn.numbers.balls import precision
 from symattn.numbers.words import Array
 
-#: An operation on two pairs is off by less than this much of its result.
+#: An operation on two double-doubles is off by less than this much of its result.
 PAIR = 2.0**-102
 #: What is lost where a result, or a part of one, is less than floats can hold.
 TINY = 2.0**-1000
@@ -87,13 +89,13 @@ Operation = Callable[..., Doubles]
 
 
 def of_balls(balls: Sequence[arb | None], bits: int) -> Doubles:
-    """Pairs around balls of so many bits, in a row; None is a masked score.
+    """Double-doubles around balls of so many bits, in a row; None is a masked score.
 
     >>> near = of_balls([arb(1) / 3, None], 128)
     >>> near.high.tolist(), float(near.error[1])
     ([0.3333333333333333, -inf], 0.0)
     """
-    hidden = np.array([ball is None for ball in balls])
+    masked = np.array([ball is None for ball in balls])
     with precision(bits):
         high = np.array([0.0 if ball is None else float(ball) for ball in balls])
         known = np.isfinite(high)
@@ -111,17 +113,13 @@ def of_balls(balls: Sequence[arb | None], bits: int) -> Doubles:
     error = np.where(exactly, 0.0, error * (1 + 2.0**-50) + TINY)
     # A low float that is subnormal may have been rounded to half a unit of the high one.
     high, low = words.quick_two_sum(high, low)
-    return _hiding(settled(high, low, np.where(known, error, np.inf)), hidden)
+    return _masking(settled(high, low, np.where(known, error, np.inf)), masked)
 
 
 def joined(parts: Sequence[Doubles], axis: int) -> Doubles:
     """The parts one after the other along an axis."""
     arrays = zip(*((x.high, x.low, x.error) for x in parts), strict=True)
     return Doubles(*(np.concatenate(part, axis=axis) for part in arrays))
-
-
-def _cut(x: Doubles, start: int, stop: int) -> Doubles:
-    return x.map(lambda part: part[start:stop])
 
 
 def in_blocks(operation: Operation) -> Operation:
@@ -140,21 +138,26 @@ def in_blocks(operation: Operation) -> Operation:
         wide = [x.map(lambda part: np.broadcast_to(part, shape)) for x in operands]
         rows = [x.map(lambda part: part.reshape(-1, shape[-1])) for x in wide]
         step = max(1, _BLOCK // shape[-1])
-        blocks = [
-            operation(*(_cut(x, k, k + step) for x in rows))
-            for k in range(0, entries // shape[-1], step)
-        ]
-        joined = (
-            np.concatenate(parts)
-            for parts in zip(*((x.high, x.low, x.error) for x in blocks), strict=True)
-        )
-        return Doubles(*(part.reshape(shape) for part in joined))
+        cuts = [slice(k, k + step) for k in range(0, entries // shape[-1], step)]
+        blocks = [operation(*(x.map(itemgetter(cut)) for x in rows)) for cut in cuts]
+        return joined(blocks, 0).map(lambda part: part.reshape(shape))
 
     return whole
 
 
+def in_parts(number: arb, *units: float) -> tuple[float, ...]:
+    """A number at the working precision in floats: whole multiples of units, and the rest."""
+    parts = []
+    for unit in units:
+        whole = (number / unit).floor().unique_fmpz()
+        assert whole is not None
+        parts.append(float(whole) * unit)
+        number -= parts[-1]
+    return (*parts, float(number.mid()))
+
+
 def settled(high: Array, low: Array, error: Array) -> Doubles:
-    """Pairs of these parts; what isn't finite isn't known.
+    """Double-doubles of these parts; what isn't finite isn't known.
 
     >>> settled(np.array([1.0, np.nan]), np.zeros(2), np.zeros(2)).error
     array([ 0., inf])
@@ -167,13 +170,13 @@ def settled(high: Array, low: Array, error: Array) -> Doubles:
     )
 
 
-def _hiding(x: Doubles, hidden: npt.NDArray[np.bool_]) -> Doubles:
-    if not hidden.any():
+def _masking(x: Doubles, masked: npt.NDArray[np.bool_]) -> Doubles:
+    if not masked.any():
         return x
     return Doubles(
-        np.where(hidden, -np.inf, x.high),
-        np.where(hidden, 0.0, x.low),
-        np.where(hidden, 0.0, x.error),
+        np.where(masked, -np.inf, x.high),
+        np.where(masked, 0.0, x.low),
+        np.where(masked, 0.0, x.error),
     )
 
 
@@ -187,7 +190,7 @@ def add(x: Doubles, y: Doubles) -> Doubles:
     """``x + y``, with broadcasting; a masked score stays one."""
     high, low = words.add(x.high, x.low, y.high, y.low)
     error = ((x.error + y.error) + PAIR * np.abs(high)) * UP
-    return _hiding(settled(high, low, error), np.broadcast_to(x.hidden | y.hidden, high.shape))
+    return _masking(settled(high, low, error), np.broadcast_to(x.hidden | y.hidden, high.shape))
 
 
 @in_blocks
@@ -206,7 +209,7 @@ def multiply(x: Doubles, y: Doubles) -> Doubles:
     if not (first.any() or other.any()):
         return product
     positive = [np.broadcast_to(z.high > z.error, high.shape) for z in (x, y)]
-    return _hiding(product, (first & positive[1]) | (other & positive[0]))
+    return _masking(product, (first & positive[1]) | (other & positive[0]))
 
 
 @in_blocks
@@ -232,14 +235,14 @@ def divide(x: Doubles, y: Doubles) -> Doubles:
     error = (error + PAIR * np.abs(high) + lost) * UP
     quotient = settled(high, low, np.where(least > 0, error, np.inf))
     positive = np.broadcast_to(y.high > y.error, high.shape)
-    return _hiding(quotient, np.broadcast_to(x.hidden, high.shape) & positive)
+    return _masking(quotient, np.broadcast_to(x.hidden, high.shape) & positive)
 
 
 @in_blocks
 def sqrt(x: Doubles) -> Doubles:
     """``sqrt(x)``; not known where ``x`` may be negative.
 
-    The pair is off by less than 4 U**2 of it (25/8 in Lefevre, Louvet, Muller, Picot
+    The result is off by less than 4 U**2 of it (25/8 in Lefevre, Louvet, Muller, Picot
     and Rideau, *Accurate calculation of Euclidean norms*, ACM TOMS 49, 2023). What
     underflows in the square is divided by the root.
     """
@@ -257,7 +260,7 @@ def sqrt(x: Doubles) -> Doubles:
 def maximum(x: Doubles, y: Doubles) -> Doubles:
     """``maximum(x, y)``, with broadcasting; a masked score is less than any number.
 
-    The larger of the pairs is within the larger of their errors of it, and within its own where
+    The larger of the two is within the larger of their errors of it, and within its own where
     their difference shows which number is meant.
 
     >>> maximum(exact(np.array([1.0, -2.0])), exact(np.zeros(1))).high
@@ -265,11 +268,9 @@ def maximum(x: Doubles, y: Doubles) -> Doubles:
     """
     first = (x.high > y.high) | ((x.high == y.high) & (x.low >= y.low))
     apart = is_apart(add(x, negative(y))) | x.hidden | y.hidden
-    larger = Doubles(
-        *(np.where(first, *ends) for ends in ((x.high, y.high), (x.low, y.low), (x.error, y.error)))
-    )
-    error = np.where(apart, larger.error, np.maximum(x.error, y.error))
-    return Doubles(larger.high, larger.low, error)
+    high, low = np.where(first, x.high, y.high), np.where(first, x.low, y.low)
+    larger = np.where(first, x.error, y.error)
+    return Doubles(high, low, np.where(apart, larger, np.maximum(x.error, y.error)))
 
 
 def sign(x: Doubles) -> Doubles:
@@ -290,16 +291,15 @@ def above(x: Doubles, y: Doubles) -> Doubles:
     >>> above(exact(np.array([-np.inf, 0.5])), exact(np.array([0.0, -np.inf]))).high
     array([0., 1.])
     """
-    ends = (z.map(lambda part: np.where(np.isneginf(part), 0.0, part)) for z in (x, y))
-    first, second = ends
+    first, second = (z.map(lambda part: np.where(np.isneginf(part), 0.0, part)) for z in (x, y))
     signs = sign(add(first, negative(second)))
-    hidden = x.hidden | y.hidden
-    high = np.where(hidden, ~x.hidden, np.maximum(signs.high, 0.0))
-    return Doubles(high, np.zeros_like(high), np.where(hidden, 0.0, signs.error))
+    masked = x.hidden | y.hidden
+    high = np.where(masked, ~x.hidden, np.maximum(signs.high, 0.0))
+    return Doubles(high, np.zeros_like(high), np.where(masked, 0.0, signs.error))
 
 
 def is_apart(x: Doubles) -> npt.NDArray[np.bool_]:
-    """Where numbers are known not to be 0: the pair is larger than its error."""
+    """Where numbers are known not to be 0: the double-double is larger than its error."""
     apart: npt.NDArray[np.bool_] = np.abs(x.high) * (1 - 2.0**-50) > x.error
     return apart
 

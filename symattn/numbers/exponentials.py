@@ -1,4 +1,4 @@
-"""Exponentials and logarithms of pairs of floats."""
+"""Exponentials and logarithms of double-doubles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from flint import arb, fmpz
+from flint import arb
 
 from symattn.numbers import words
 from symattn.numbers.balls import precision
@@ -17,8 +17,10 @@ from symattn.numbers.doubles import (
     add,
     exact,
     in_blocks,
+    in_parts,
     multiply,
     negative,
+    of_balls,
     settled,
 )
 from symattn.numbers.words import Array, two_sum
@@ -32,23 +34,18 @@ _MOST = 700.0
 
 @cache
 def _powers() -> tuple[Array, Array]:
-    """``2**(j / 256)`` as pairs, j from 0 to 255."""
+    """``2**(j / 256)`` as double-doubles, j from 0 to 255."""
     with precision(256):
         balls = [(arb(2).log() * j / _ENTRIES).exp() for j in range(_ENTRIES)]
-        high = [float(ball.mid()) for ball in balls]
-        low = [float((ball - h).mid()) for ball, h in zip(balls, high, strict=True)]
-    return np.array(high), np.array(low)
+    powers = of_balls(balls, 256)
+    return powers.high, powers.low
 
 
 @cache
-def _steps() -> tuple[float, float, float]:
+def _steps() -> tuple[float, ...]:
     """``log(2) / 256`` in three parts: whole multiples of 2**-39 and 2**-69, and the rest."""
     with precision(256):
-        whole = arb(2).log() / _ENTRIES
-        first = float((whole * 2.0**39).floor().unique_fmpz() or fmpz(0)) * 2.0**-39
-        rest = whole - first
-        second = float((rest * 2.0**69).floor().unique_fmpz() or fmpz(0)) * 2.0**-69
-        return first, second, float((rest - second).mid())
+        return in_parts(arb(2).log() / _ENTRIES, 2.0**-39, 2.0**-69)
 
 
 @in_blocks
@@ -62,8 +59,8 @@ def exp(x: Doubles) -> Doubles:
     number is near 700) and adds less than ``3 U 2**-43 < 2**-94`` to t. Of the series, t**4/24
     and what follows are below 2**-42 and computed in floats, off by less than ``16 U 2**-42 <
     2**-90``, and of t without its low float, which changes them by less than ``2**-30 2**-63``;
-    leaving ``t**9/9! < 2**-102`` out, and the roundings of pairs, are less. The sum of all is
-    less than 2**-88.
+    leaving ``t**9/9! < 2**-102`` out, and the roundings of double-doubles, are less. The sum of
+    all is less than 2**-88.
 
     >>> near = exp(exact(np.array([1.0])))
     >>> near.high, near.error < 2.0**-86
@@ -94,14 +91,10 @@ def exp(x: Doubles) -> Doubles:
     # Below, what is known is that it is next to nothing.
     below = (x.high < -_MOST) & (x.error <= 1)
     result = settled(high, low, np.where(known, error, np.inf))
-    small = Doubles(np.zeros_like(high), np.zeros_like(high), np.full_like(high, TINY))
-    for part, zero in ((below, False), (x.hidden, True)):
+    for part, off in ((below, TINY), (x.hidden, 0.0)):
         if part.any():
-            result = Doubles(
-                np.where(part, 0.0, result.high),
-                np.where(part, 0.0, result.low),
-                np.where(part, 0.0 if zero else small.error, result.error),
-            )
+            high, low = np.where(part, 0.0, result.high), np.where(part, 0.0, result.low)
+            result = Doubles(high, low, np.where(part, off, result.error))
     return result
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from flint import arb, fmpq
 
 from symattn.errors import Malformed, Undecided, expected
-from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.balls import FIRST, LAST, growing, precision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _CERTAIN = 17
 #: Entries rounded at a time: so many stay near the processor.
 _BLOCK = 1 << 13
-#: Pairs of floats around numbers below two to this power are not tight.
+#: Double-doubles around numbers below two to this power are not tight.
 _SMALL = -850
 
 FloatFormat = Literal["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"]
@@ -126,8 +126,7 @@ def nearest(real: Real, form: Format) -> float:
     (0.333984375, -0.0)
     """
     # Places of negative numbers are counted down from -1, which is -0.0.
-    bits = FIRST
-    while bits <= 4 * LAST:
+    for bits in growing():
         with precision(bits):
             ball = real.ball(bits)
             ends = (ball.lower(), ball.upper()) if ball.is_finite() else None
@@ -141,7 +140,6 @@ def nearest(real: Real, form: Format) -> float:
                 except Undecided:
                     # More bits may tell what the closed form doesn't.
                     pass
-        bits *= 4
     raise Undecided(unsettled(ball, form, 4 * LAST))
 
 
@@ -198,7 +196,7 @@ def _rounded(x: Doubles, form: Format) -> tuple[npt.NDArray[np.float64], npt.NDA
     import numpy as np
 
     with np.errstate(all="ignore"):
-        hidden, size = x.hidden, np.abs(np.where(x.hidden, 0.0, x.high))
+        masked, size = x.hidden, np.abs(np.where(x.hidden, 0.0, x.high))
         exponent = np.maximum(np.frexp(size)[1] - 1, form.lowest)
         unit = np.ldexp(1.0, exponent - form.digits + 1)
         near = np.rint(size / unit) * unit
@@ -209,8 +207,8 @@ def _rounded(x: Doubles, form: Format) -> tuple[npt.NDArray[np.float64], npt.NDA
         certain &= (near > 0) | (size * (1 - 2.0**-50) > x.error) | ((size == 0) & (x.error == 0))
         largest = float(form.number(form.count - 1))
         near = np.where(near > largest, nan if form.unused else inf, near)
-        signed = np.where(hidden, -inf, np.copysign(near, np.where(size == 0, 1.0, x.high)))
-    return signed, certain | hidden
+        signed = np.where(masked, -inf, np.copysign(near, np.where(size == 0, 1.0, x.high)))
+    return signed, certain | masked
 
 
 def rounded_balls(
@@ -226,7 +224,7 @@ def rounded_balls(
 
     from symattn.numbers.doubles import of_balls
 
-    # What is below half of the smallest number rounds to 0; of what pairs of floats, which
+    # What is below half of the smallest number rounds to 0; of what double-doubles, which
     # have no room for small numbers, can't hold, the ends are rounded.
     half, small = arb(2) ** (form.lowest - form.digits), arb(2) ** _SMALL
     low = -half

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from symattn.errors import Malformed
 from symattn.numbers import quotients, sums
-from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.balls import LAST, growing, precision
 from symattn.numbers.quotients import Constant, Opaque, Parts
 from symattn.numbers.spending import Exceeded
 from symattn.numbers.sums import UNIT, Atom, Circular, Monomial, Root, Sum
@@ -72,7 +72,7 @@ def sqrt(parts: Parts) -> Parts:
     """The square root of a positive number."""
     match _only_term(parts):
         case (exponent, 1, ()), q:
-            half = tuple((m, *_halved(p, d)) for m, p, d in exponent)
+            half = tuple((m, *sums.lowest(p, 2 * d)) for m, p, d in exponent)
             return {(): sums.multiply(sums.root_of_rational(q), {(half, 1, ()): fmpq(1)})}
     denominator, above = quotients.over_one(parts)
     if not denominator:
@@ -189,13 +189,11 @@ def _negative(parts: Parts) -> Parts:
 
 def _is_negative(terms: Sum) -> bool:
     """Whether a sum that is not zero is negative."""
-    bits = FIRST
-    while bits <= LAST:
+    for bits in growing(last=LAST):
         with precision(bits):
             ball = quotients.ball({(): terms})
         if not ball.contains(0):
             return bool(ball < 0)
-        bits *= 4
     raise Exceeded
 
 
@@ -204,10 +202,6 @@ def _only_term(parts: Parts) -> tuple[Monomial, fmpq] | None:
     if parts.keys() == {()} and len(parts[()]) == 1:
         return next(iter(parts[()].items()))
     return None
-
-
-def _halved(p: int, q: int) -> tuple[int, int]:
-    return (p // 2, q) if p % 2 == 0 else (p, 2 * q)
 
 
 def _of_atom(atom: Atom) -> Parts:

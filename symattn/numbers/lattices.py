@@ -1,8 +1,8 @@
-"""Exponential sums of a softmax with rational scores, packed into whole numbers.
+"""Exponential sums of a softmax with rational scores, packed by Kronecker substitution.
 
 Above the least score of its row every exponential is a whole power of one ``t =
 exp(1/steps)``. A sum of them with whole coefficients is a polynomial in t, held by its
-value at ``2**64`` (Kronecker's substitution; von zur Gathen, Gerhard, *Modern Computer
+value at ``2**64`` (Kronecker substitution; von zur Gathen, Gerhard, *Modern Computer
 Algebra*, 8.4): sums and products of such numbers are those of the polynomials, FLINT
 multiplies whole matrices of them, and coefficients below ``2**63`` are the digits that
 they are read off from again.
@@ -35,7 +35,7 @@ Part = tuple[fmpz, int, fmpz]
 
 class NotHeld(Exception):
     """What is computed has no such form, or none that is surely the normal one: entries
-    are then computed one by one, with their recipes."""
+    are then computed one by one, as lazy expressions."""
 
 
 class Lattice:
@@ -154,8 +154,10 @@ class Quotient:
         """The entry, if it is rational."""
         if not self._packed:
             return fmpq(0)
-        (_, power, above), *more = self._packed
-        return None if more or power or abs(above) >= MOST else fmpq(above, self._below)
+        _, power, above = self._packed[0]
+        if power or len(self._packed) > 1 or abs(above) >= MOST:
+            return None
+        return fmpq(above, self._below)
 
     def form(self, operands: Sequence[Parts] = ()) -> Parts:
         """See :class:`~symattn.numbers.recipes.Operation`."""

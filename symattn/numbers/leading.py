@@ -167,38 +167,38 @@ def erf(x: Leading) -> Leading:
     return of_ball(ball.erf())
 
 
-_FUNCTIONS: Mapping[str, Callable[[Leading], Leading]] = {
-    "exp": exp, "log": log, "cos": cos, "sin": sin, "erf": erf,
+FUNCTIONS: Mapping[str, Callable[[Leading], Leading]] = {
+    "exp": exp, "log": log, "sqrt": sqrt, "cos": cos, "sin": sin, "erf": erf,
 }  # fmt: skip
 
 
 def of_parts(parts: Parts) -> Leading:
     """A closed form."""
-    found = []
+    summands = []
     for denominator, above in parts.items():
         part = of_sum(above)
         for normaliser, power in denominator:
-            below = inverse(of_sum(normaliser.terms))
-            part = _powers(part, below, power)
-        found.append(part)
-    return total(found)
+            part = _powers(part, of_sum(normaliser.terms), -power)
+        summands.append(part)
+    return total(summands)
 
 
 def of_sum(terms: Sum) -> Leading:
     """A sum, with functions of its atoms."""
-    found = []
+    summands = []
     for (exponent, m, atoms), q in terms.items():
         part = Leading({(exponent, m, ()): q}, arb(0))
         for atom, power in atoms:
             part = _powers(part, _of_atom(atom), power)
-        found.append(part)
-    return total(found)
+        summands.append(part)
+    return total(summands)
 
 
 def _powers(x: Leading, factor: Leading, power: int) -> Leading:
     """``x * factor**power``."""
+    factor = factor if power > 0 else inverse(factor)
     for _ in range(abs(power)):
-        x = _product(x, factor if power > 0 else inverse(factor))
+        x = _product(x, factor)
     return x
 
 
@@ -207,5 +207,5 @@ def _of_atom(atom: Atom) -> Leading:
         case Root():
             return sqrt(of_sum(atom.radicand))
         case Opaque():
-            return _FUNCTIONS[atom.function](of_parts(atom.argument))
+            return FUNCTIONS[atom.function](of_parts(atom.argument))
     return of_ball(quotients.ball({(): {((), 1, ((atom, 1),)): fmpq(1)}}))

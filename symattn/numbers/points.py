@@ -1,4 +1,4 @@
-"""Whether a number is zero, by the value that it takes at a point.
+"""The zero test: whether a number is zero, by the value that it takes at a point.
 
 A number made by sums, products and inverses of exponential sums is a rational
 function of the powers ``e^(sqrt(r)/m)`` in it, with roots as coefficients. These powers
@@ -10,9 +10,9 @@ the function is, and other values may be put in their place:
   not zero (J. T. Schwartz, *Fast probabilistic algorithms for verification of
   polynomial identities*, JACM 27, 1980, has how seldom a zero misleads; one of
   these proves nothing here);
-- a power of two beyond its coefficients: a polynomial with whole coefficients below
-  2**b that vanishes at 2**b vanishes (L. Kronecker). This proves that a number is zero, and
-  costs a walk over its recipe, where its closed form may be far too long.
+- a power of two beyond its coefficients (Kronecker substitution): a polynomial with whole
+  coefficients below 2**b that vanishes at 2**b vanishes. This proves that a number is zero, and
+  costs one run of its straight-line program, where its closed form may be far too long.
 
 Waves are functions of more such powers, ``e^(i sqrt(r)/m)``, or of the tangent u of half
 that angle: ``cos = (1 - u^2)/(1 + u^2)``, ``sin = 2u/(1 + u^2)``, and u is random modulo
@@ -40,7 +40,7 @@ Kind = Literal["number", "total", "products", "inverse"]
 
 
 class Line(NamedTuple):
-    """One number of a recipe: a closed form, or made of those at earlier lines."""
+    """One step of a straight-line program: a closed form, or made of those at earlier lines."""
 
     kind: Kind
     operands: Sequence[int] = ()
@@ -61,7 +61,7 @@ K = TypeVar("K")
 
 
 class _Field(Protocol[F]):
-    """Where a recipe is evaluated."""
+    """Where a straight-line program is evaluated."""
 
     def term(self, q: fmpq, powers: Powers) -> F: ...
 
@@ -77,8 +77,8 @@ def _primes(number: int) -> tuple[int, ...]:
     return tuple(int(prime) for prime, _ in fmpz(number).factor())
 
 
-class _Lattice:
-    """The variables of a recipe: ``steps`` are the common denominators of exponents."""
+class _Variables:
+    """The variables of a program: ``steps`` are the common denominators of exponents."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self.steps: dict[int, int] = {}
@@ -114,12 +114,12 @@ def _monomials(lines: Iterable[Line]) -> Iterator[Monomial]:
                 yield from normaliser.terms
 
 
-def _walked(lines: Sequence[Line], lattice: _Lattice, field: _Field[F]) -> F:
+def _walked(lines: Sequence[Line], variables: _Variables, field: _Field[F]) -> F:
     """The value of the last line in a field."""
     inverses: dict[Normaliser, F] = {}
 
     def of_sum(terms: Sum) -> F:
-        return field.total(field.term(q, lattice.powers(key)) for key, q in terms.items())
+        return field.total(field.term(q, variables.powers(key)) for key, q in terms.items())
 
     def inverse(normaliser: Normaliser) -> F:
         if normaliser not in inverses:
@@ -163,32 +163,32 @@ def is_zero(lines: Sequence[Line]) -> Verdict:
     """
     if len(lines) > EVALUATED:
         return Verdict.UNDECIDED
-    lattice = _Lattice(lines)
-    residue = _residue(lines, lattice)
+    variables = _Variables(lines)
+    residue = _residue(lines, variables)
     if residue is None:
         return Verdict.UNDECIDED
     if residue:
         # Nobody knows whether opaque numbers depend on the others.
-        plain = all(isinstance(atom, Symbol | Wave) for atom in lattice.atoms)
+        plain = all(isinstance(atom, Symbol | Wave) for atom in variables.atoms)
         return Verdict.REFUTED if plain else Verdict.UNDECIDED
-    return Verdict.HOLDS if _vanishes(lines, lattice) else Verdict.UNDECIDED
+    return Verdict.HOLDS if _vanishes(lines, variables) else Verdict.UNDECIDED
 
 
 # -- modulo a prime ------------------------------------------------------------------------
 
 
-def _residue(lines: Sequence[Line], lattice: _Lattice) -> int | None:
+def _residue(lines: Sequence[Line], variables: _Variables) -> int | None:
     """The value at a random point modulo a prime; None where a divisor vanishes at
     every point that is tried."""
     chance = random.Random(_SEED)
     for _ in range(_TRIES):
-        prime = _prime(chance, lattice.roots)
+        prime = _prime(chance, variables.roots)
         values: dict[Variable, int] = {
-            ("root", p): pow(p, (prime + 1) // 4, prime) for p in lattice.roots
+            ("root", p): pow(p, (prime + 1) // 4, prime) for p in variables.roots
         }
-        for variable in (*(("power", r) for r in sorted(lattice.steps)), *lattice.atoms):
+        for variable in (*(("power", r) for r in sorted(variables.steps)), *variables.atoms):
             values[variable] = chance.randrange(2, prime - 1)  # type: ignore[index]
-        values.update(_waves(lattice, chance, prime))
+        values.update(_waves(variables, chance, prime))
 
         def monomial(powers: Powers, values: dict[Variable, int] = values, p: int = prime) -> int:
             product = 1
@@ -197,16 +197,16 @@ def _residue(lines: Sequence[Line], lattice: _Lattice) -> int | None:
             return product
 
         try:
-            return _walked(lines, lattice, _Modular(prime, monomial))
+            return _walked(lines, variables, _Modular(prime, monomial))
         except ZeroDivisionError:
             continue
     return None
 
 
-def _waves(lattice: _Lattice, chance: random.Random, prime: int) -> dict[Variable, int]:
+def _waves(variables: _Variables, chance: random.Random, prime: int) -> dict[Variable, int]:
     """The waves at random angles, modulo a prime that is 3 modulo 4: no square is -1."""
     circle: dict[int, tuple[int, int]] = {}
-    for r in sorted(lattice.turns):
+    for r in sorted(variables.turns):
         u = chance.randrange(2, prime - 1)
         below = pow(1 + u * u, -1, prime)
         circle[r] = (1 - u * u) * below % prime, 2 * u * below % prime
@@ -215,11 +215,11 @@ def _waves(lattice: _Lattice, chance: random.Random, prime: int) -> dict[Variabl
         cos, sin = 1, 0
         for r, p, q in angle:
             a, b = circle[r]
-            c, s = _power(a, b if p > 0 else -b, abs(p) * (lattice.turns[r] // q), prime)
+            c, s = _power(a, b if p > 0 else -b, abs(p) * (variables.turns[r] // q), prime)
             cos, sin = (cos * c - sin * s) % prime, (cos * s + sin * c) % prime
         return cos, sin
 
-    waves = (atom for atom in lattice.atoms if isinstance(atom, Wave))
+    waves = (atom for atom in variables.atoms if isinstance(atom, Wave))
     return {wave: at(wave.angle)[wave.function == "sin"] for wave in waves}
 
 
@@ -286,10 +286,10 @@ class _Bound:
     below: Mapping[int, int]
 
 
-def _vanishes(lines: Sequence[Line], lattice: _Lattice) -> bool:
+def _vanishes(lines: Sequence[Line], variables: _Variables) -> bool:
     """Whether the number is proved to be zero, by its value where each variable is a power
     of two: so large that no two monomials meet, nor their coefficients."""
-    bound = _Bounds(lattice).last(lines)
+    bound = _Bounds(variables).last(lines)
     if bound is None:
         return False
     at: dict[Variable, int] = {}
@@ -310,7 +310,7 @@ def _vanishes(lines: Sequence[Line], lattice: _Lattice) -> bool:
         return fmpq(fmpz(1) << exponent) if exponent >= 0 else fmpq(1, fmpz(1) << -exponent)
 
     try:
-        return _walked(lines, lattice, _Rational(monomial)) == 0
+        return _walked(lines, variables, _Rational(monomial)) == 0
     except (OverflowError, ZeroDivisionError):
         return False
 
@@ -337,15 +337,15 @@ class _Rational:
 class _Bounds:
     """Bounds of all lines, as another arithmetic; factors of denominators are numbered."""
 
-    def __init__(self, lattice: _Lattice) -> None:
-        self._lattice = lattice
+    def __init__(self, variables: _Variables) -> None:
+        self._variables = variables
         self._factors: list[_Bound] = []
         self._left = BOUNDED
 
     def last(self, lines: Sequence[Line]) -> _Bound | None:
         """The bound of the last line; None where one is out of all proportion."""
         try:
-            return _walked(lines, self._lattice, self)
+            return _walked(lines, self._variables, self)
         except OverflowError:
             return None
 

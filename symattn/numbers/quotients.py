@@ -77,7 +77,7 @@ class Constant(Atom):
 
 
 class Unfolded(Atom):
-    """A number whose closed form would be too long, known by its own recipe:
+    """A number whose closed form would be too long, known by its own lazy expression:
     ``enclosure`` gives it at any number of bits."""
 
     __slots__ = ("enclosure",)

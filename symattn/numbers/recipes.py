@@ -1,8 +1,8 @@
-"""Recipes: how a number is made of others, and what follows from that.
+"""Lazy expressions: how a number is made of others, and what follows from that.
 
-A recipe is an operation and its operands. Balls evaluate it at any precision,
+A lazy expression is an operation and its operands. Balls evaluate it at any precision,
 at the cost of one operation each; its closed form is made on demand, under a
-budget, and many a recipe has none. So digits never wait for closed forms.
+budget, and many have none. So digits never wait for closed forms.
 
 Zero, positive or negative is told by balls first, by the closed form where
 those leave a doubt. A ball that holds zero is worked out again by leading terms.
@@ -28,7 +28,7 @@ from symattn.limits import (
     Budget,
 )
 from symattn.numbers import forms, functions, leading, points, quotients
-from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.balls import FIRST, LAST, growing, precision
 from symattn.numbers.leading import Leading
 from symattn.numbers.quotients import Parts, Unfolded
 from symattn.numbers.spending import Exceeded, spending
@@ -36,6 +36,7 @@ from symattn.numbers.sums import UNIT, Symbol, Wave
 from symattn.verdicts import Verdict
 
 T = TypeVar("T")
+R = TypeVar("R", bound="Recipe")
 
 
 class Operation(Protocol):
@@ -74,39 +75,31 @@ TOTAL: Operation = _Made(quotients.total, lambda x: sum(x, arb(0)))
 #: The sum of the products of each two operands.
 PRODUCTS: Operation = _Made(lambda x: quotients.sum_of_products(_pairs(x)), _products)
 INVERSE: Operation = _Made(lambda x: quotients.inverse(x[0]), lambda x: 1 / x[0])
-EXP: Operation = _Made(lambda x: functions.exp(x[0]), lambda x: x[0].exp())
-LOG: Operation = _Made(lambda x: functions.log(x[0]), lambda x: x[0].log())
-SQRT: Operation = _Made(lambda x: functions.sqrt(x[0]), lambda x: x[0].sqrt())
-COS: Operation = _Made(lambda x: functions.cos(x[0]), lambda x: x[0].cos())
-SIN: Operation = _Made(lambda x: functions.sin(x[0]), lambda x: x[0].sin())
-ERF: Operation = _Made(lambda x: functions.erf(x[0]), lambda x: x[0].erf())
-FUNCTIONS = (EXP, LOG, SQRT, COS, SIN, ERF)
+
+
+def _function(name: str) -> Operation:
+    return _Made(lambda x: getattr(functions, name)(x[0]), lambda x: getattr(x[0], name)())
+
+
+_NAMES = ("exp", "log", "sqrt", "cos", "sin", "erf")
+EXP, LOG, SQRT, COS, SIN, ERF = FUNCTIONS = tuple(map(_function, _NAMES))
 
 #: Operations that need no closed form to be evaluated at a point.
 _KINDS: Mapping[int, points.Kind] = {
     id(TOTAL): "total", id(PRODUCTS): "products", id(INVERSE): "inverse",
 }  # fmt: skip
 
-#: Operations on numbers with a leading term.
-_LEADING: Mapping[int, Callable[[Sequence[Leading]], Leading]] = {
-    id(TOTAL): leading.total,
-    id(PRODUCTS): lambda x: leading.products(_pairs(x)),
-    id(INVERSE): lambda x: leading.inverse(x[0]),
-    id(EXP): lambda x: leading.exp(x[0]),
-    id(LOG): lambda x: leading.log(x[0]),
-    id(SQRT): lambda x: leading.sqrt(x[0]),
-    id(COS): lambda x: leading.cos(x[0]),
-    id(SIN): lambda x: leading.sin(x[0]),
-    id(ERF): lambda x: leading.erf(x[0]),
-}
+#: Operations of one operand on numbers with a leading term.
+_LEADING: dict[int, Callable[[Leading], Leading]] = {id(INVERSE): leading.inverse}
+_LEADING |= {id(x): leading.FUNCTIONS[name] for x, name in zip(FUNCTIONS, _NAMES, strict=True)}
 
 #: Budgets, from the smallest to the largest.
 LEVELS = (SHOWN, QUICK, DECIDING)
 
 
 class Recipe:
-    """A number by the operation that makes it; a known closed form is a
-    recipe without operands."""
+    """A lazy expression: a number by the operation that makes it; a known closed form
+    has no operands."""
 
     __slots__ = (
         "_balls", "_checked", "_forms", "_is_long", "_leading",
@@ -118,7 +111,7 @@ class Recipe:
         self.operands = tuple(operands)
         #: The symbols inside, whether or not they cancel.
         self.letters: frozenset[str] = frozenset()
-        #: How the recipe grows with its symbols, at most: 0 without, 1 a linear form.
+        #: How the expression grows with its symbols, at most: 0 without, 1 a linear form.
         self.degree: int = 0
         for operand in self.operands:
             if operand.letters:
@@ -158,12 +151,12 @@ class Recipe:
         """
         ball = self._known(bits)
         if ball is None:
-            order = self._unknown(lambda recipe: recipe._known(bits) is not None)
+            order = self._unknown(lambda node: node._known(bits) is not None)
             if bits > FIRST and len(order) * bits > ENCLOSURE.most:
                 raise Undecided(ENCLOSURE.said(f"{len(order)} operations at {bits} bits"))
             with precision(bits):
-                for recipe in order:
-                    recipe._balls[bits] = recipe._evaluated(bits)
+                for node in order:
+                    node._balls[bits] = node._evaluated(bits)
             ball = self._known(bits)
             assert ball is not None
         if bits > FIRST and ball.contains(0) and not ball.is_zero():
@@ -174,29 +167,18 @@ class Recipe:
         """An enclosure by leading terms, or that which is near where it isn't better."""
         if bits not in self._leading:
             with precision(bits):
-                for recipe in self._unknown(lambda recipe: bits in recipe._leading):
-                    recipe._leading[bits] = recipe._led(bits)
+                for node in self._unknown(lambda node: bits in node._leading):
+                    node._leading[bits] = node._led(bits)
         with precision(bits):
-            found = self._leading[bits].ball
-        return near if found.contains(0) else found
+            closer = self._leading[bits].ball
+        return near if closer.contains(0) else closer
 
     def _known(self, bits: int) -> arb | None:
         return self._balls.get(bits)
 
     def _unknown(self, is_known: Callable[[Recipe], bool]) -> list[Recipe]:
-        """What is to be evaluated, operands first: too deep for recursion."""
-        order: list[Recipe] = []
-        seen: set[int] = set()
-        waiting: list[tuple[Recipe, bool]] = [(self, False)]
-        while waiting:
-            recipe, is_last = waiting.pop()
-            if is_last:
-                order.append(recipe)
-            elif id(recipe) not in seen:
-                seen.add(id(recipe))
-                waiting.append((recipe, True))
-                waiting += [(x, False) for x in recipe.operands if not is_known(x)]
-        return order
+        """What is to be evaluated, operands first."""
+        return in_order(self, lambda node: [x for x in node.operands if not is_known(x)])
 
     @property
     def waits(self) -> bool:
@@ -215,8 +197,13 @@ class Recipe:
 
     def _led(self, bits: int) -> Leading:
         """The number with its leading term, as those of its operands are known."""
-        if self.operands:
-            return _LEADING[id(self.operation)]([x._leading[bits] for x in self.operands])
+        below = [x._leading[bits] for x in self.operands]
+        if self.operation is TOTAL:
+            return leading.total(below)
+        if self.operation is PRODUCTS:
+            return leading.products(_pairs(below))
+        if below:
+            return _LEADING[id(self.operation)](*below)
         parts = self.form()
         return leading.of_ball(self.enclosure(bits)) if parts is None else leading.of_parts(parts)
 
@@ -228,18 +215,18 @@ class Recipe:
         level = LEVELS.index(budget)
         path = [(self, iter(self.operands))]
         while path:
-            recipe, rest = path[-1]
-            if recipe._has(level) is None:
+            node, rest = path[-1]
+            if node._has(level) is None:
                 needed = next((x for x in rest if x._has(level) is not True), None)
                 if needed is None:
-                    recipe._make(level)
+                    node._make(level)
                 elif needed._has(level) is False:
-                    recipe._is_long = True
+                    node._is_long = True
                 else:
                     path.append((needed, iter(needed.operands)))
                     continue
             path.pop()
-            if recipe._has(level) is False:
+            if node._has(level) is False:
                 # What is made of it has none either.
                 for waiting, _ in path:
                     waiting._is_long = True
@@ -276,7 +263,7 @@ class Recipe:
             self._is_long = True
 
     def checked_form(self) -> Parts | None:
-        """The closed form that is to be shown, held against the recipe in balls.
+        """The closed form that is to be shown, held against the expression in balls.
 
         :class:`Refuted` if they are different numbers, which would be a fault
         of this package.
@@ -330,29 +317,27 @@ class Recipe:
         return Verdict.UNDECIDED if self._sign_by_balls(last) is None else Verdict.REFUTED
 
     def _lines(self) -> list[points.Line]:
-        """The recipe as lines that can be evaluated at a point: functions by their closed
-        forms."""
+        """The expression as a straight-line program: functions by their closed forms."""
+        known: dict[int, Parts] = {}
+
+        def below(node: Recipe) -> Sequence[Recipe]:
+            parts = node._forms.get(0)
+            if parts is None and id(node.operation) not in _KINDS:
+                parts = node._at(len(LEVELS) - 1) or node.form(DECIDING)
+            if parts is None:
+                return node.operands
+            known[id(node)] = parts
+            return ()
+
         lines: list[points.Line] = []
         places: dict[int, int] = {}
-        waiting: list[tuple[Recipe, bool]] = [(self, False)]
-        while waiting:
-            recipe, is_last = waiting.pop()
-            if id(recipe) in places:
-                continue
-            kind = _KINDS.get(id(recipe.operation))
-            known = recipe._at(len(LEVELS) - 1) if kind is None else recipe._forms.get(0)
-            if kind is None and known is None:
-                known = recipe.form(DECIDING)
-            if known is not None or kind is None:
-                assert known is not None
-                places[id(recipe)] = len(lines)
-                lines.append(points.Line("number", parts=known))
-            elif is_last:
-                places[id(recipe)] = len(lines)
-                lines.append(points.Line(kind, [places[id(x)] for x in recipe.operands]))
+        for node in in_order(self, below):
+            places[id(node)] = len(lines)
+            if id(node) in known:
+                lines.append(points.Line("number", parts=known[id(node)]))
             else:
-                waiting.append((recipe, True))
-                waiting += [(x, False) for x in recipe.operands]
+                operands = [places[id(x)] for x in node.operands]
+                lines.append(points.Line(_KINDS[id(node.operation)], operands))
         return lines
 
     def sign(self) -> int:
@@ -367,7 +352,7 @@ class Recipe:
         return sign
 
     def _sign_by_balls(self, last: int) -> int | None:
-        """1 or -1 by balls of growing precision, of the recipe and then of a
+        """1 or -1 by balls of growing precision, of the expression and then of a
         short closed form: what cancels in the one may be gone in the other.
         None where all hold zero."""
         sign = _first_sign(self.enclosure, FIRST, min(last, QUICK_BITS))
@@ -380,14 +365,29 @@ class Recipe:
         return sign
 
 
+def in_order(last: R, below: Callable[[R], Sequence[R]]) -> list[R]:
+    """All that a number is made of by ``below``, operands first: too deep for recursion."""
+    order: list[R] = []
+    seen: set[int] = set()
+    waiting = [(last, False)]
+    while waiting:
+        node, is_last = waiting.pop()
+        if is_last:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            waiting.append((node, True))
+            waiting += [(x, False) for x in below(node)]
+    return order
+
+
 def _first_sign(enclosure: Callable[[int], arb], bits: int, last: int) -> int | None:
     """1 or -1 by the first ball without zero; None where there is none."""
     try:
-        while bits <= last:
-            ball = enclosure(bits)
+        for precise in growing(bits, last):
+            ball = enclosure(precise)
             if not ball.contains(0):
                 return 1 if ball > 0 else -1
-            bits *= 4
     except Undecided:
         return None
     return None

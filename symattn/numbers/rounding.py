@@ -17,7 +17,7 @@ from flint import arb, fmpq
 
 from symattn.errors import Malformed, Undecided, expected
 from symattn.limits import DECIDING, MAGNITUDE, PLACES, SIGNIFICANT, Budget
-from symattn.numbers.balls import FIRST, LAST, precision
+from symattn.numbers.balls import FIRST, LAST, growing, precision
 from symattn.verdicts import Verdict
 
 RoundingMode = Literal["half-even", "half-up", "half-down", "down", "up", "floor", "ceiling"]
@@ -104,8 +104,7 @@ class Real(Protocol):
 def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
     """``real * scale`` rounded to an integer."""
     rounded = MODES[rounding_mode(mode)]
-    bits = FIRST
-    while bits <= 4 * LAST:
+    for bits in growing():
         with precision(bits):
             scaled = real.ball(bits) * scale
             lower, upper = scaled.lower(), scaled.upper()
@@ -123,7 +122,6 @@ def to_integer(real: Real, scale: fmpq, mode: RoundingMode) -> int:
                 side = _side(real, jump / scale)
                 if side is not None:
                     return (low, rounded(jump), high)[side + 1]
-        bits *= 4
     if (whole := real.value.rational()) is not None:
         return rounded(whole * scale)
     raise Undecided(f"a digit of {real.value!r} is not settled at {4 * LAST} bits")
@@ -185,8 +183,7 @@ def significant(real: Real, digits: int, mode: RoundingMode = "half-even") -> De
 
 def _magnitude(real: Real, base: int) -> int | None:
     """``floor(log_base |real|)``; None for zero."""
-    bits = FIRST
-    while bits <= 4 * LAST:
+    for bits in growing():
         with precision(bits):
             ball = abs(real.ball(bits)).log() / arb(base).log()
             ends = ball.lower().floor(), ball.upper().floor()
@@ -200,5 +197,4 @@ def _magnitude(real: Real, base: int) -> int | None:
                 return high if beyond in (0, sign) else low
         elif bits > FIRST and real.value.is_zero() is Verdict.HOLDS:
             return None
-        bits *= 4
     raise Undecided(f"the size of {real.value!r} is not settled at {4 * LAST} bits")

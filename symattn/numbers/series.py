@@ -1,4 +1,4 @@
-"""Sines, cosines and the error function of pairs of floats: Taylor's series about the nearest
+"""Sines, cosines and the error function of double-doubles: Taylor series about the nearest
 point of a table.
 
 Points are less than ``2**-6`` apart, so a number is a point and h, ``|h| < 2**-7``. What the
@@ -11,7 +11,7 @@ series of all three functions lose is bounded at once. Where ``|z - a| <= 2``, `
 - terms from 6 on, computed in floats: the sixth is rounded twice, its coefficient and the
   sum with the rest, which is less than 2**-6 of it and off by some ten U: less than ``3 U 20
   2**-48 < 2**-94``;
-- sums and products of pairs: each off by 16 U**2 of what it gives, ``20/2**k`` at most,
+- sums and products of double-doubles: each off by 16 U**2 of what it gives, ``20/2**k`` at most,
   times ``h**k``: less than ``2 16 U**2 20 / (1 - 2**-8) < 2**-96``.
 
 That is less than 2**-93, whatever the number is.
@@ -28,10 +28,10 @@ from flint import arb
 
 from symattn.numbers import words
 from symattn.numbers.balls import precision
-from symattn.numbers.doubles import PAIR, UP, Doubles, in_blocks, settled
+from symattn.numbers.doubles import PAIR, UP, Doubles, in_blocks, in_parts, settled
 from symattn.numbers.words import Array, two_sum
 
-#: What the series lose; the terms taken, and those in pairs.
+#: What the series lose; the terms taken, and those in double-doubles.
 _SERIES = 2.0**-93
 _TERMS, _PAIRS = 13, 6
 #: Points in a full turn; numbers of up to 22 bits times a step are exact.
@@ -41,22 +41,22 @@ _FARTHEST = 2.0**15
 _EVERY, _ONE = 64, 8
 
 
-class _Table(NamedTuple):
+class _TaylorTable(NamedTuple):
     """Coefficients by power and point, the first ones with their low floats."""
 
     high: Array
     low: Array
 
 
-def _table(columns: list[list[arb]]) -> _Table:
+def _table(columns: list[list[arb]]) -> _TaylorTable:
     """The coefficients at each point, of at least 256 bits."""
     high = np.array([[float(x.mid()) for x in column] for column in columns]).T
     low = [[float((x - float(x.mid())).mid()) for x in column[:_PAIRS]] for column in columns]
-    return _Table(high, np.array(low).T)
+    return _TaylorTable(high, np.array(low).T)
 
 
 @cache
-def _sines() -> _Table:
+def _sines() -> _TaylorTable:
     """The sine about ``2 pi j / 512``."""
     with precision(256):
         # In multiples of pi, so that zeros are exact.
@@ -67,7 +67,7 @@ def _sines() -> _Table:
 
 
 @cache
-def _errors() -> _Table:
+def _errors() -> _TaylorTable:
     """The error function about ``j / 64``; its derivative g has ``g' = -2 x g``."""
     columns = []
     with precision(256):
@@ -81,21 +81,13 @@ def _errors() -> _Table:
 
 
 @cache
-def _step() -> tuple[float, float, float]:
+def _step() -> tuple[float, ...]:
     """``2 pi / 512`` in three parts: whole multiples of 2**-37 and 2**-68, and the rest."""
     with precision(256):
-        rest = 2 * arb.pi() / _TURN
-        parts = []
-        for unit in (2.0**-37, 2.0**-68):
-            whole = (rest / unit).floor().unique_fmpz()
-            assert whole is not None
-            parts.append(float(whole) * unit)
-            rest -= parts[-1]
-        first, second = parts
-        return first, second, float(rest.mid())
+        return in_parts(2 * arb.pi() / _TURN, 2.0**-37, 2.0**-68)
 
 
-def _series(table: _Table, place: Array, h: Array, more: Array) -> tuple[Array, Array]:
+def _series(table: _TaylorTable, place: Array, h: Array, more: Array) -> tuple[Array, Array]:
     """The function at ``h + more`` from points of the table."""
     at = place.astype(np.int32)
     high, low = table.high[:, at], table.low[:, at]

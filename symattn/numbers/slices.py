@@ -1,4 +1,4 @@
-"""Matrix products of pairs of floats, by slices whose products are exact."""
+"""Matrix products of double-doubles by Ozaki slices, whose products are exact."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy.typing as npt
 from symattn.numbers.doubles import TINY, UP, Doubles, settled
 from symattn.numbers.words import Array, two_sum
 
-#: Slices that a factor is cut into at most.
+#: Ozaki slices that a factor is cut into at most.
 _SLICES = 4
 
 
@@ -16,8 +16,8 @@ def matmul(x: Doubles, y: Doubles) -> Doubles:
     """The matrix product of the last two axes, to about 85 bits of ``n * max|x_i| *
     max|y_j|``, row i by column j.
 
-    Each factor is cut into slices of few bits, so that products of slices are exact in
-    every order of summation (K. Ozaki, T. Ogita, S. Oishi and S. M. Rump, *Error-free
+    Each factor is cut into Ozaki slices of few bits, whose products are exact in every
+    order of summation (K. Ozaki, T. Ogita, S. Oishi and S. M. Rump, *Error-free
     transformations of matrix multiplication*, Numerical Algorithms 59, 2012). With n terms,
     powers of two a and c more than twice the entries of the row and of the column, and b
     bits, slice i is at most ``a 2**(-(b+1) i)``, half of it for the first one, and what s
@@ -63,7 +63,7 @@ def _some(x: Doubles, above: Array, axis: int) -> npt.NDArray[np.bool_]:
 
 
 def _slices(x: Doubles, bits: int, axis: int) -> tuple[list[Array], Array, bool]:
-    """Slices of the entries, each a whole multiple of one power of two by row (or
+    """Ozaki slices of the entries, each a whole multiple of one power of two by row (or
     column) that ``bits`` bits and a sign hold; powers of two above twice the entries along
     the axis, 0 where all are 0; and whether something is left over.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 
 class Exceeded(Exception):
@@ -32,7 +32,16 @@ _meter = _Meter()
 
 
 @contextmanager
-def spending(products: int) -> Iterator[None]:
+def _allowing(budget: str, products: int) -> Iterator[None]:
+    before = getattr(_meter, budget)
+    setattr(_meter, budget, products)
+    try:
+        yield
+    finally:
+        setattr(_meter, budget, before)
+
+
+def spending(products: int) -> AbstractContextManager[None]:
     """A block that may form so many products.
 
     >>> with spending(100):
@@ -42,15 +51,10 @@ def spending(products: int) -> Iterator[None]:
     ...
     symattn.numbers.spending.Exceeded
     """
-    before, _meter.left = _meter.left, products
-    try:
-        yield
-    finally:
-        _meter.left = before
+    return _allowing("left", products)
 
 
-@contextmanager
-def task(products: int) -> Iterator[None]:
+def task(products: int) -> AbstractContextManager[None]:
     """A block that may form so many products, whatever budgets its operations have.
 
     >>> with task(100), spending(80):
@@ -63,11 +67,7 @@ def task(products: int) -> Iterator[None]:
     ...
     symattn.numbers.spending.Exhausted
     """
-    before, _meter.task = _meter.task, products
-    try:
-        yield
-    finally:
-        _meter.task = before
+    return _allowing("task", products)
 
 
 def is_exhausted() -> bool:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
-from math import gcd, isqrt
+from math import gcd, isqrt, lcm
 from typing import Literal
 
 from flint import arb, fmpq, fmpz
@@ -168,9 +168,7 @@ def add_exponents(left: Exponent, right: Exponent) -> Exponent:
     for m, p, q in right:
         if m in total:
             r, s = total[m]
-            p, q = p * s + r * q, q * s
-            shared = gcd(p, q)
-            p, q = p // shared, q // shared
+            p, q = lowest(p * s + r * q, q * s)
         total[m] = (p, q)
     return tuple((m, p, q) for m, (p, q) in sorted(total.items()) if p)
 
@@ -339,12 +337,8 @@ def _coprime(numbers: Iterable[int]) -> list[int]:
 
 def content(terms: Sum) -> fmpq:
     """The positive rational whose removal leaves coprime integer coefficients."""
-    common, below = 0, 1
-    for q in terms.values():
-        common = gcd(common, int(q.p))
-        d = int(q.q)
-        below = below * d // gcd(below, d)
-    return fmpq(common, below)
+    factors = terms.values()
+    return fmpq(gcd(*(int(q.p) for q in factors)), lcm(*(int(q.q) for q in factors)))
 
 
 def exponent_ball(exponent: Exponent) -> arb:

@@ -133,14 +133,13 @@ class Table(Sequence[Row]):
 
     def _numbers(self, start: int, stop: int) -> Iterator[fmpq | None]:
         if self.floats is None:
-            pairs = zip(self._above[start:stop], self._below[start:stop], strict=True)
-            yield from (fmpq(p, q) for p, q in pairs)
+            yield from map(fmpq, self._above[start:stop], self._below[start:stop])
             return
         for number in self.floats.ravel()[start:stop].tolist():
             yield None if number == -inf else fmpq(*number.as_integer_ratio())
 
     def pairs(self) -> Doubles:
-        """The numbers as pairs of floats."""
+        """The numbers as double-doubles."""
         import numpy as np
 
         from symattn.numbers import doubles
@@ -156,8 +155,8 @@ class Table(Sequence[Row]):
             return above if set(self._below) == {1} else doubles.divide(above, below)
         with precision(FIRST):
             balls = [None if x is None else arb(x) for x in self.numbers()]
-        pairs = doubles.of_balls(balls, FIRST)
-        return pairs.map(lambda part: part.reshape(grid))
+        near = doubles.of_balls(balls, FIRST)
+        return near.map(lambda part: part.reshape(grid))
 
 
 def _whole(data: Any) -> Any:

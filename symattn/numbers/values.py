@@ -1,4 +1,4 @@
-"""Exact values: numbers by their recipes, with closed forms in a readable normal form.
+"""Exact values: lazy expressions, with closed forms in a readable normal form.
 
 A closed form is a sum of parts ``numerator / (D_1^k_1 D_2^k_2 ...)``. Every
 denominator is a :class:`~symattn.numbers.quotients.Normaliser`, a primitive
@@ -14,11 +14,11 @@ left. Rational numbers are worked out at once; everything else waits in a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from flint import fmpq, fmpz
 
@@ -34,6 +34,18 @@ from symattn.numbers.recipes import Operation, Recipe
 from symattn.numbers.rounding import RoundingMode, decimal, significant
 from symattn.numbers.sums import Symbol
 from symattn.verdicts import Verdict
+
+T = TypeVar("T")
+
+
+def _beside(operation: Callable[[Value, Value], T]) -> Callable[[Value, Operand], T]:
+    """An operator between a value and whatever is a number."""
+
+    def operator(self: Value, other: Operand) -> T:
+        right = _operand(other)
+        return NotImplemented if right is None else operation(self, right)
+
+    return operator
 
 
 class Value(Recipe):
@@ -70,33 +82,12 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
 
     # -- arithmetic ---------------------------------------------------------
 
-    def __add__(self, other: Operand) -> Value:
-        right = _operand(other)
-        return NotImplemented if right is None else total((self, right))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Operand) -> Value:
-        right = _operand(other)
-        return NotImplemented if right is None else total((self, -right))
-
-    def __rsub__(self, other: Operand) -> Value:
-        left = _operand(other)
-        return NotImplemented if left is None else total((left, -self))
-
-    def __mul__(self, other: Operand) -> Value:
-        right = _operand(other)
-        return NotImplemented if right is None else sum_of_products(((self, right),))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Operand) -> Value:
-        right = _operand(other)
-        return NotImplemented if right is None else self * right.inverse()
-
-    def __rtruediv__(self, other: Operand) -> Value:
-        left = _operand(other)
-        return NotImplemented if left is None else left * self.inverse()
+    __add__ = __radd__ = _beside(lambda x, y: total((x, y)))
+    __sub__ = _beside(lambda x, y: total((x, -y)))
+    __rsub__ = _beside(lambda x, y: total((y, -x)))
+    __mul__ = __rmul__ = _beside(lambda x, y: sum_of_products(((x, y),)))
+    __truediv__ = _beside(lambda x, y: x * y.inverse())
+    __rtruediv__ = _beside(lambda x, y: y * x.inverse())
 
     def __pow__(self, exponent: int) -> Value:
         if not isinstance(exponent, int):
@@ -210,21 +201,10 @@ Decimal('2.71828') or a Fraction, or take its binary value with symattn.from_flo
         right = _operand(other)
         return NotImplemented if right is None else not self - right
 
-    def __lt__(self, other: Operand) -> bool:
-        right = _operand(other)
-        return NotImplemented if right is None else (self - right).sign() < 0
-
-    def __le__(self, other: Operand) -> bool:
-        right = _operand(other)
-        return NotImplemented if right is None else (self - right).sign() <= 0
-
-    def __gt__(self, other: Operand) -> bool:
-        right = _operand(other)
-        return NotImplemented if right is None else (self - right).sign() > 0
-
-    def __ge__(self, other: Operand) -> bool:
-        right = _operand(other)
-        return NotImplemented if right is None else (self - right).sign() >= 0
+    __lt__ = _beside(lambda x, y: (x - y).sign() < 0)
+    __le__ = _beside(lambda x, y: (x - y).sign() <= 0)
+    __gt__ = _beside(lambda x, y: (x - y).sign() > 0)
+    __ge__ = _beside(lambda x, y: (x - y).sign() >= 0)
 
     # -- symbols ------------------------------------------------------------
 
@@ -438,15 +418,9 @@ def sum_of_products(pairs: Iterable[tuple[Value, Value]]) -> Value:
 
 
 def _coefficient(value: Value, symbol: str | None) -> Value:
-    """The coefficient by the recipe: of a sum of products of numbers and forms."""
+    """The coefficient by the lazy expression: of a sum of products of numbers and forms."""
     coefficients: dict[int, Value] = {}
-    waiting = [value]
-    while waiting:
-        node = waiting[-1]
-        if missing := [x for x in node.operands if x.letters and id(x) not in coefficients]:
-            waiting += missing
-            continue
-        waiting.pop()
+    for node in recipes.in_order(value, lambda node: [x for x in node.operands if x.letters]):
         parts = [coefficients.get(id(x), x) for x in node.operands]
         if not node.letters:
             result = node if symbol is None else ZERO

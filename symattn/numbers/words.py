@@ -1,13 +1,15 @@
-"""Sums and products of floats without loss, and of double words: sums of two floats.
+"""Error-free transformations of floats, and double-double arithmetic built on them.
 
-A double word is ``high + low``, ``high`` being the float nearest to the sum; what these
+A double-double is ``high + low``, ``high`` being the float nearest to the sum; what these
 functions return is one. What is relied on: addition, subtraction and multiplication are
 rounded to nearest and underflow is gradual (:mod:`symattn.ieee`), so that sums and differences
 never lose what is small. ``U`` is 2**-53.
 
-The transformations are those of Dekker and Knuth; the bounds are those of M. Joldes, J.-M.
-Muller and V. Popescu, *Tight and rigorous error bounds for basic building blocks of
-double-word arithmetic*, ACM TOMS 44, 2017.
+The transformations are those of D. E. Knuth, *The Art of Computer Programming*, volume 2,
+4.2.2, and T. J. Dekker, *A floating-point technique for extending the available precision*,
+Numerische Mathematik 18, 1971; the bounds are those of M. Joldes, J.-M. Muller and V. Popescu,
+*Tight and rigorous error bounds for basic building blocks of double-word arithmetic*, ACM TOMS
+44, 2017.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ def quick_two_sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def add(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
-    """``(a + b) + (c + d)`` of double words, off by at most ``3 U**2 / (1 - 4 U)`` of it, in
+    """``(a + b) + (c + d)`` of double-doubles, off by at most ``3 U**2 / (1 - 4 U)`` of it, in
     the whole range: what is less than 2**-1021 is added without loss.
 
     >>> high, low = add(*np.array([1.0, 2.0**-60, -1.0, 2.0**-70]))
@@ -73,7 +75,7 @@ def add(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
 
 
 def multiply(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
-    """``(a + b) * (c + d)`` of double words, off by at most ``5 U**2`` of it, and less than
+    """``(a + b) * (c + d)`` of double-doubles, off by at most ``5 U**2`` of it, and less than
     2**-1068 where it underflows.
 
     >>> high, low = multiply(*np.array([1.0, 2.0**-60, 1.0, 2.0**-60]))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from zlib import crc32
 
 from symattn import syntax
-from symattn.calculus.mending import rebuilt, source
+from symattn.calculus.mending import exchanged
 from symattn.syntax import (
     Binary,
     Call,
@@ -59,8 +59,8 @@ class Changes:
 
     def all(self) -> list[str]:
         """The changed lines in an order that does not depend on anything but the line."""
-        every = dict.fromkeys(source(one) for one in self._changed(self.tree, False))
-        before = source(self.tree)
+        every = dict.fromkeys(syntax.text(one) for one in self._changed(self.tree, False))
+        before = syntax.text(self.tree)
         every.pop(before, None)
         order = list(every)
         random.Random(crc32(before.encode())).shuffle(order)
@@ -78,7 +78,7 @@ class Changes:
                 continue
             inner = place or isinstance(tree, Cell) or _is_indicator(tree)
             for changed in self._changed(one, inner):
-                yield rebuilt(tree, (*inside[:k], changed, *inside[k + 1 :]))
+                yield exchanged(tree, one, changed)
 
     def _place(self, tree: Tree) -> Iterator[Tree]:
         """Another index; the place before or after; a neighbour's number."""

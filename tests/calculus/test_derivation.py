@@ -116,7 +116,7 @@ def test_counts_and_plain_data() -> None:
     first, second, third, fourth = data["lines"]
     assert (first["where"], first["because"]) == (["x[i] != 0"], "it cancels")
     assert second["counterexample"]["sizes"] == {"n": 1}
-    assert third["why"].startswith("nothing is known of 'foo'")
+    assert third["why"].startswith("unknown name 'foo'")
     assert fourth["sizes"]
     assert fourth["counterexample"] is None
     assert found.lines[0].text == "x[i] / x[i] == 1"

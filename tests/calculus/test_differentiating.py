@@ -8,8 +8,9 @@ import sympy as sp
 from symattn.calculus import differentiating, draft, reading
 from symattn.calculus.atoms import Undecided
 from symattn.calculus.derivation import derived
-from symattn.calculus.differentiating import Stage, Written
+from symattn.calculus.differentiating import Stage
 from symattn.calculus.normal import Normal
+from symattn.calculus.sympy_forms import ToSympy
 
 TABLES = {
     "sizes": ["n", "m"],
@@ -88,11 +89,11 @@ def test_normal_forms_are_written_and_read_back(text) -> None:
     """What SymPy is given means the same when it is read again."""
     normal = Normal()
     poly = normal.read(side(text))
-    written = Written()
+    written = ToSympy()
     value = written.poly(poly)
     names = {dummy: (name, 0, ()) for name, dummy in written.names.items()}
     normal._arrays = dict(SCOPE.arrays)
-    assert normal._written(value, names) == poly
+    assert normal._from_sympy(value, names) == poly
 
 
 def test_what_is_worked_out_before_is_not_written() -> None:

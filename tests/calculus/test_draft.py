@@ -92,9 +92,9 @@ def test_a_loss_depends_on_what_its_argument_is_computed_from() -> None:
         ({"random": ["zz"]}, "random[0]", "expected the name of what is given"),
         ({"hypotheses": [3]}, "hypotheses[0]", "expected text, found a number"),
         ({"hypotheses": ["eps"]}, "hypotheses[0]", "expected two sides"),
-        ({"hypotheses": ["eps > zz"]}, "hypotheses[0]", "nothing is known of 'zz'"),
+        ({"hypotheses": ["eps > zz"]}, "hypotheses[0]", "unknown name 'zz'"),
         ({"define": {"A": 3}}, "define.A", "expected text, found a number"),
-        ({"define": {"A": "softmax(T)"}}, "define.A", "nothing is known of 'T'"),
+        ({"define": {"A": "softmax(T)"}}, "define.A", "unknown name 'T'"),
     ],
 )
 def test_faults_have_a_place(changed, where, told) -> None:

@@ -63,12 +63,12 @@ def test_the_text_says_what_was_found() -> None:
     text = found.to_text()
     for told in (
         *("Odds and ends", "Source: a book", "Given", "First", "Second", "it cancels"),
-        *("where x[i] != 0", "CHECKED", "REFUTED", "UNDECIDED", "nothing is known of 'foo'"),
+        *("where x[i] != 0", "CHECKED", "REFUTED", "UNDECIDED", "unknown name 'foo'"),
         "4 lines: 1 proved, 1 checked, 1 refuted, 1 undecided",
     ):
         assert told in text
     assert found.parts == ("First", "Second")
-    with pytest.raises(Malformed, match="nothing is known"):
+    with pytest.raises(Malformed, match="unknown name"):
         _ = found.lines[3].sympy
     assert found.to_dict()["lines"][2]["counterexample"]
 

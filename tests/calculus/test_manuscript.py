@@ -152,10 +152,10 @@ def test_words_are_kept() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("S: n x m\nA = softmax(B)\nA = S", "line 2: define.A: nothing is known of 'B'; define"),
+        ("S: n x m\nA = softmax(B)\nA = S", "line 2: define.A: unknown name 'B'; define"),
         ("A = softmax(S)\nS: n x m\nA = S", ""),
         ("L: function of Y\nx: n\nx = x", "line 1: losses.L: 'Y' is neither given nor defined"),
-        ("t: number\nassume t > foo\nt = 1\nt = 1", "line 2: hypotheses[0]: nothing is known"),
+        ("t: number\nassume t > foo\nt = 1\nt = 1", "line 2: hypotheses[0]: unknown name"),
         ("", "nothing is claimed"),
         ("S: n x m\nY: n x n\nY = S @ S.T * S\nY = S", "line 3: define.Y: '*': an array of"),
         ("S: n x m\nY: n x m\nY = S @ S.T\nY = S", "line 2: shapes.Y: an array of n x n by its"),
@@ -172,7 +172,7 @@ def test_faults(text, told) -> None:
     ("line", "told"),
     [
         ("dS = A @ dA", "don't fit"),
-        ("dS = A * B", "nothing is known of 'B'; define it on a line before, or give its shape"),
+        ("dS = A * B", "unknown name 'B'; define it on a line before, or give its shape"),
         ("dS[i] = 0", "dS has 2 axes, found 1 in brackets"),
         ("dS^n = 0", "a power is written '**', as in x**2"),
         ("dS = softmx(A)", "did you mean softmax?"),

@@ -15,7 +15,6 @@ import pytest
 from symattn import syntax
 from symattn.calculus import draft, reading
 from symattn.calculus.derivation import derived
-from symattn.calculus.mending import source
 from symattn.calculus.proving import Prover
 from symattn.errors import Malformed
 
@@ -93,4 +92,4 @@ def test_trees_are_written_as_they_are_read(kind, name) -> None:
     """Mutants say what they are meant to say."""
     for one in tables(kind, name)["lines"]:
         tree = syntax.parse(one["line"], letters=True)
-        assert syntax.parse(source(tree), letters=True) == tree
+        assert syntax.parse(syntax.text(tree), letters=True) == tree

@@ -16,8 +16,9 @@ from symattn.calculus.normal import Normal
 from symattn.calculus.points import draw, indices
 from symattn.calculus.proving import Prover
 from symattn.calculus.refuting import _needed
-from symattn.calculus.trials import Missing, Unclear, precision
+from symattn.calculus.trials import Missing, Unclear
 from symattn.errors import Malformed
+from symattn.numbers.balls import precision
 
 from .files import GIVEN, document, names
 from .values import Unknown, Values, close, exact
@@ -25,9 +26,8 @@ from .values import Unknown, Values, close, exact
 
 @pytest.fixture(autouse=True)
 def _precise():
-    before = precision(400)
-    yield
-    precision(before)
+    with precision(400):
+        yield
 
 
 def compared(line, ground, normal, sizes, style, seed) -> int:

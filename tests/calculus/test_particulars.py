@@ -10,12 +10,12 @@ from symattn import syntax
 from symattn.calculus import draft, reading
 from symattn.calculus.atoms import Undecided
 from symattn.calculus.derivation import derived
-from symattn.calculus.mending import rebuilt
+from symattn.calculus.mending import exchanged
 from symattn.calculus.normal import Normal
 from symattn.calculus.points import draw
 from symattn.calculus.printing import latex, text
 from symattn.calculus.refuting import _drawn
-from symattn.calculus.trials import precision
+from symattn.numbers.balls import precision
 
 TABLES = {
     "sizes": ["n", "m"],
@@ -25,9 +25,8 @@ TABLES = {
 
 @pytest.fixture(autouse=True)
 def _precise():
-    before = precision(192)
-    yield
-    precision(before)
+    with precision(192):
+        yield
 
 
 def judged(line, **tables):
@@ -125,10 +124,13 @@ def test_tables_that_come_from_no_file_have_no_lines_to_point_to() -> None:
     "line",
     ["M[i, j]", "T[i, j, k]", "x[i]", "-x", "x.T", "a + b", "a**b", "f(a, b)", "a == b", "a"],
 )
-def test_a_tree_rebuilt_of_its_own_parts_is_the_same(line) -> None:
+def test_one_part_of_a_tree_is_exchanged(line) -> None:
     """No part is left out of what is mended elsewhere."""
     tree = syntax.parse(line, letters=True)
-    assert rebuilt(tree, tuple(syntax.inside(tree))) == tree
+    for part in syntax.inside(tree):
+        assert exchanged(tree, part, part) == tree
+        other = exchanged(tree, part, syntax.Name("another"))
+        assert syntax.inside(other).count(syntax.Name("another")) == 1
 
 
 # -- points ---------------------------------------------------------------------------------

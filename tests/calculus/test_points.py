@@ -9,16 +9,16 @@ import pytest
 from symattn.calculus import draft
 from symattn.calculus import language as term
 from symattn.calculus.points import draw, indices, places
-from symattn.calculus.trials import LOSS, precision
+from symattn.calculus.trials import LOSS
+from symattn.numbers.balls import precision
 
 SHAPES = {"x": ["n"], "M": ["n", "n"], "t": [], "a": [], "b": []}
 
 
 @pytest.fixture(autouse=True)
 def _precise():
-    before = precision(192)
-    yield
-    precision(before)
+    with precision(192):
+        yield
 
 
 def drawn(hypotheses, style="any", seed=0, n=3):

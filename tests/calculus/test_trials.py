@@ -12,7 +12,8 @@ from symattn.calculus import draft, reading
 from symattn.calculus import language as term
 from symattn.calculus.language import Place
 from symattn.calculus.points import draw
-from symattn.calculus.trials import Missing, Unclear, precision
+from symattn.calculus.trials import Missing, Unclear
+from symattn.numbers.balls import precision
 
 TABLES = {
     "sizes": ["n", "m", "d"],
@@ -43,9 +44,8 @@ SIZES = {"n": 3, "m": 4, "d": 2}
 
 @pytest.fixture(autouse=True)
 def _precise():
-    before = precision(256)
-    yield
-    precision(before)
+    with precision(256):
+        yield
 
 
 @pytest.fixture
@@ -200,9 +200,3 @@ def test_expected_values_of_many_entries_are_unclear() -> None:
     point = draw(read.ground, frozenset(read.ground.given), {**SIZES, "n": 11}, Random(0), "any")
     with pytest.raises(Unclear, match="too many random entries"):
         number(point, "expect(u[1])", read.scope)
-
-
-def test_precision_is_told_and_set() -> None:
-    """The precision before, so that it can be set again."""
-    before = precision(100)
-    assert precision(before) == 100

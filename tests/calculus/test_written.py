@@ -10,8 +10,8 @@ from symattn.calculus import draft, reading
 from symattn.calculus import language as term
 from symattn.calculus.language import Index, Place
 from symattn.calculus.points import draw
-from symattn.calculus.trials import precision
 from symattn.calculus.written import place, replaced, text
+from symattn.numbers.balls import precision
 
 TABLES = {
     "sizes": ["n", "m"],
@@ -26,9 +26,8 @@ READ = draft.read(TABLES)
 
 @pytest.fixture(autouse=True)
 def _precise():
-    before = precision(256)
-    yield
-    precision(before)
+    with precision(256):
+        yield
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,7 @@ def test_what_is_told_of_lines(homework, symattn) -> None:
     words = " ".join(done.out.split())
     assert f"it would hold with '-' for '+': {TRUE}" in words
     assert (
-        "UNDECIDED (line 20) It is t. nothing is known of 'B'; give it a shape, [] for a number"
-        in words
+        "UNDECIDED (line 20) It is t. unknown name 'B'; give it a shape, [] for a number" in words
     )
     assert "CHECKED" in words
     assert "Checked: 4 lines: 1 proved, 1 checked, 1 refuted, 1 undecided" in done.out
@@ -97,7 +96,7 @@ def test_faults_of_a_file(homework, symattn) -> None:
     assert (done.code, done.out) == (2, "")
     assert done.err.splitlines() == [
         "symattn: homework.toml: 2 faults",
-        "  homework.toml:11: define.B: nothing is known of 'T'; give it a shape, [] for a number",
+        "  homework.toml:11: define.B: unknown name 'T'; give it a shape, [] for a number",
         "  homework.toml:13: losses.L: 'Y' is neither given nor defined",
     ]
 

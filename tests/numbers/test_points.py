@@ -147,12 +147,12 @@ def test_a_polynomial_that_vanishes_at_a_smaller_power_is_no_zero(q, k, step):
     power = rational(fmpq(q)) * (read(f"exp({step}/7)") - rational(fmpq(2) ** k))
     lines = lines_of(power)
     assert is_zero(lines) is REFUTED
-    assert not points._vanishes(lines, points._Lattice(lines))
+    assert not points._vanishes(lines, points._Variables(lines))
 
 
 def vanishes(*lines: Line) -> bool:
     """Whether a number is proved to be zero by its value at a power of two alone."""
-    return points._vanishes(lines, points._Lattice(lines))
+    return points._vanishes(lines, points._Variables(lines))
 
 
 def test_the_point_is_beyond_all_coefficients():
@@ -177,7 +177,7 @@ def test_a_point_that_is_too_small_proves_what_is_false(monkeypatch):
     """With a bound of fewer bits than the coefficients have, what is no zero vanishes: the
     bound is needed, and so is room between the powers of two variables."""
     lines = [number("exp(1)"), number("-8"), Line("total", (0, 1))]
-    lattice = points._Lattice(lines)
+    lattice = points._Variables(lines)
     assert not points._vanishes(lines, lattice)
     last = points._Bounds.last
 
@@ -190,7 +190,7 @@ def test_a_point_that_is_too_small_proves_what_is_false(monkeypatch):
     # e is 2^3 there.
     assert points._vanishes(lines, lattice)
     crossed = [number("exp(3)"), number("-exp(sqrt(2))"), Line("total", (0, 1))]
-    assert not points._vanishes(crossed, points._Lattice(crossed))
+    assert not points._vanishes(crossed, points._Variables(crossed))
 
     def narrower(bounds, given_lines):
         found = last(bounds, given_lines)
@@ -201,7 +201,7 @@ def test_a_point_that_is_too_small_proves_what_is_false(monkeypatch):
     monkeypatch.setattr(points._Bounds, "last", narrower)
     # Without room for its powers, one variable is the other.
     alike = [number("exp(1)"), number("-exp(sqrt(2))"), Line("total", (0, 1))]
-    assert points._vanishes(alike, points._Lattice(alike))
+    assert points._vanishes(alike, points._Variables(alike))
 
 
 def test_a_long_recipe_is_decided_and_beyond_the_limit_is_left_at_once(monkeypatch):
