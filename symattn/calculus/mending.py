@@ -7,7 +7,6 @@ is tried on the right side, and named where the line then stands all trials.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import islice
 
 from symattn import syntax
@@ -102,20 +101,8 @@ def rebuilt(tree: Tree, parts: tuple[Tree, ...]) -> Tree:
     >>> source(rebuilt(syntax.parse("x + y"), (syntax.Name("y"), syntax.Name("x"))))
     'y + x'
     """
-    match tree:
-        case syntax.Negative() | syntax.Transposed():
-            return replace(tree, operand=parts[0])
-        case syntax.Binary(op):
-            return syntax.Binary(op, *parts)
-        case syntax.Power():
-            return syntax.Power(*parts)
-        case syntax.Cell():
-            return syntax.Cell(parts[0], parts[1:])
-        case syntax.Call(function):
-            return syntax.Call(function, parts)
-        case syntax.Comparison(_, relations):
-            return syntax.Comparison(parts, relations)
-    return tree
+    left = iter(parts)
+    return syntax.mapped(tree, lambda _: next(left))
 
 
 def _places(tree: Tree) -> Iterator[str]:

@@ -89,20 +89,12 @@ def _labelled(
     member: Member, labels: Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
 ) -> Member:
     """A tree with the labels of the arrays in it."""
-    match member:
-        case Labelled(span=span) if span in labels:
-            rows, columns = labels[span]
-            return replace(member, rows_said=rows, columns_said=columns)
-        case syntax.Binary(op, left, right):
-            return syntax.Binary(op, _tree(left, labels), _tree(right, labels))
-        case syntax.Call(function, arguments):
-            return syntax.Call(function, tuple(_tree(argument, labels) for argument in arguments))
-    return member
 
+    def with_labels(part: syntax.Tree) -> syntax.Tree | None:
+        match part:
+            case Labelled(span=span) if span in labels:
+                rows, columns = labels[span]
+                return replace(part, rows_said=rows, columns_said=columns)
+        return part if isinstance(part, syntax.Array) else None
 
-def _tree(
-    tree: syntax.Tree, labels: Mapping[Span, tuple[tuple[str, ...], tuple[str, ...]]]
-) -> syntax.Tree:
-    labelled = _labelled(tree, labels)
-    assert not isinstance(labelled, Opaque)
-    return labelled
+    return member if isinstance(member, Opaque) else syntax.replaced(member, with_labels)

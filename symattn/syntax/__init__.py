@@ -24,6 +24,8 @@ from symattn.syntax.trees import (
     inside,
     mapped,
     names,
+    renamed,
+    replaced,
 )
 from symattn.syntax.writing import entry_text, text
 
@@ -54,5 +56,7 @@ __all__ = [
     "mapped",
     "names",
     "parse",
+    "renamed",
+    "replaced",
     "text",
 ]

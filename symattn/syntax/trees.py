@@ -204,6 +204,34 @@ def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     return tree
 
 
+def replaced(tree: Tree, by: Callable[[Tree], Tree | None]) -> Tree:
+    """A tree with each part replaced that ``by`` gives another tree for.
+
+    >>> from symattn.syntax import parse, text
+    >>> doubled = {parse("2"): parse("4")}
+    >>> text(replaced(parse("softmax(x / 2, axis=0)"), doubled.get))
+    'softmax(x / 4, axis=0)'
+    """
+    other = by(tree)
+    return mapped(tree, lambda part: replaced(part, by)) if other is None else other
+
+
+def renamed(tree: Tree, called: Callable[[str], Tree]) -> Tree:
+    """A tree with every name replaced by the tree that ``called`` gives for it; the letters
+    that cells count by are no names of quantities.
+
+    >>> from symattn.syntax import parse, text
+    >>> text(renamed(parse("Q @ K.T"), lambda name: Name(name.lower())))
+    'q @ k.T'
+    """
+    match tree:
+        case Name(name):
+            return called(name)
+        case Cell(operand, places):
+            return Cell(renamed(operand, called), places)
+    return mapped(tree, lambda part: renamed(part, called))
+
+
 def names(tree: Tree) -> Iterator[str]:
     """The quantities that a tree names, gradients as ``dL/dQ``.
 

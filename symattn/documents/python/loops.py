@@ -97,18 +97,17 @@ def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: Scope) -> syntax.Tre
             if scope.shape(tree) != ():
                 raise Unread
             return tree
-        case syntax.Call(function, (operand,)) if function in _ENTRYWISE:
-            return syntax.Call(function, (_for_each(operand, whole, scope),))
-        case syntax.Call("softmax", (operand,)) if operand == _EACH:
+        case syntax.Call("softmax", (operand,), ()) if operand == _EACH:
             return syntax.Call("softmax", (whole,))
-        case syntax.Binary(op, left, right) if op != "@":
-            result = syntax.Binary(
-                op, _for_each(left, whole, scope), _for_each(right, whole, scope)
-            )
-            return simplified(result, scope)
-        case syntax.Negative(operand):
-            return syntax.Negative(_for_each(operand, whole, scope))
-    raise Unread
+        case syntax.Binary("@"):
+            raise Unread
+        case syntax.Call(function, (_,), ()) if function in _ENTRYWISE:
+            pass
+        case syntax.Binary() | syntax.Negative():
+            pass
+        case _:
+            raise Unread
+    return simplified(syntax.mapped(tree, lambda part: _for_each(part, whole, scope)), scope)
 
 
 def filled(entries: Mapping[tuple[int, ...], syntax.Tree]) -> syntax.Tree | None:
@@ -133,10 +132,6 @@ def filled(entries: Mapping[tuple[int, ...], syntax.Tree]) -> syntax.Tree | None
 
 def _lifted(tree: syntax.Tree, keys: tuple[int, ...]) -> syntax.Tree:
     """What gives a row, or an entry, by itself, as what gives all of them."""
-
-    def lifted(part: syntax.Tree) -> syntax.Tree:
-        return _lifted(part, keys)
-
     match tree:
         case syntax.Indexed(operand, at) if at == keys:
             return operand
@@ -146,15 +141,17 @@ def _lifted(tree: syntax.Tree, keys: tuple[int, ...]) -> syntax.Tree:
         ) == keys:
             return syntax.Binary("@", left, syntax.Transposed(right))
         case syntax.Binary("@", left, syntax.Name() as right) if len(keys) == 1:
-            return syntax.Binary("@", lifted(left), right)
-        case syntax.Binary(op, left, right) if op != "@":
-            return syntax.Binary(op, lifted(left), lifted(right))
-        case syntax.Call(function, (operand,)) if function in (
-            _ROWWISE if len(keys) == 1 else _ENTRYWISE
-        ):
-            return syntax.Call(function, (lifted(operand),))
-        case syntax.Negative(operand):
-            return syntax.Negative(lifted(operand))
+            return syntax.Binary("@", _lifted(left, keys), right)
         case syntax.Literal() | syntax.Name() | syntax.Call("rows" | "cols"):
             return tree
-    raise Unread
+        case syntax.Binary("@"):
+            raise Unread
+        case syntax.Call(function, (_,), ()) if function in (
+            _ROWWISE if len(keys) == 1 else _ENTRYWISE
+        ):
+            pass
+        case syntax.Binary() | syntax.Negative():
+            pass
+        case _:
+            raise Unread
+    return syntax.mapped(tree, lambda part: _lifted(part, keys))
