@@ -68,7 +68,7 @@ def _made(reading: Reading) -> Case:
     return make(
         source.path.name,
         {name: quantity.entries for name, quantity in reading.given.items()},
-        {name: quantity.expression for name, quantity in reading.steps.items()},
+        {name: step.tree for name, step in reading.steps.items()},
         reading.loss,
         claims=[_entry(claim, reading) for claim in reading.claims],
         tokens=reading.tokens,
@@ -102,7 +102,7 @@ def _without(reading: Reading, error: Malformed) -> Reading:
 def _entry(claim: Claimed, reading: Reading) -> dict[str, Any]:
     """A claim as a walkthrough file has it; one above all headings is told by its line."""
     where = claim.where or f"line {reading.article.place(claim.span.start).line}"
-    entry: dict[str, Any] = {"where": where, claim.key: claim.text}
+    entry: dict[str, Any] = {"where": where, claim.key: claim.tree}
     if claim.printed is not None:
         entry["printed"] = claim.printed
     return entry

@@ -24,7 +24,8 @@ def walkthrough(reading: Reading) -> str:
     >>> from symattn.documents.text import Span
     >>> article = Article(Path("post.md"), "markdown", "X = [1, 2.50]\\nA = softmax(X)", ())
     >>> given = {"X": Given(("1", "2.50"), Span(4, 13))}
-    >>> steps = {"A": Step("softmax(X)", Span(14, 15))}
+    >>> from symattn.syntax import parse
+    >>> steps = {"A": Step(parse("softmax(X)"), Span(14, 15))}
     >>> made = walkthrough(Reading(article, given, steps))
     >>> print(made[made.index("[given]") :])
     [given]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
 from symattn.cases.article import case_of
@@ -246,7 +247,7 @@ def test_nothing_is_corrected_that_would_be_read_otherwise(corrected):
     def astray(reading):
         if "0.2698" in reading.article.source:
             return reading
-        steps = {**reading.steps, "A": Step("S")}
+        steps = {**reading.steps, "A": Step(syntax.parse("S"))}
         return replace(reading, steps=steps)
 
     def unbound(reading):
@@ -263,7 +264,8 @@ def test_nothing_is_corrected_that_refutes_something_else(corrected):
 
     def stated(reading):
         said = "A[0, 1] > 0.5" if "0.2689" in reading.article.source else "A[0, 1] < 0.5"
-        return replace(reading, claims=(*reading.claims, Claimed("holds", said, "", Span(0, 2))))
+        claim = Claimed("holds", syntax.parse(said), "", Span(0, 2))
+        return replace(reading, claims=(*reading.claims, claim))
 
     result = corrected("it is ⟦A[0, 1]|0.2698⟧", stated)
     assert (result.text, result.fixes) == ("it is 0.2698", ())

@@ -20,7 +20,7 @@ from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.reading import Given, Step
 from symattn.documents.text import Span
-from symattn.documents.trees import Opaque
+from symattn.documents.trees import Opaque, plain
 from symattn.errors import SymattnError
 from symattn.limits import ENTRIES
 from symattn.numbers.reading import Hidden, read_entry
@@ -88,7 +88,7 @@ class Recipe:
         if np.isnan(self._run[node]).any():
             return None
         free = self._free(name)
-        self.steps[free] = Step(syntax.text(tree), span, assumed)
+        self.steps[free] = Step(plain(tree), span, assumed)
         self.trees[free] = tree
         self._quantities[free] = self._program.lower_tree(tree)
         self._forget()
