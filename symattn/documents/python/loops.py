@@ -6,16 +6,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from symattn import syntax
 from symattn.documents.python.library import simplified
-from symattn.documents.python.values import Items, Scope, Unread, Value, number
+from symattn.documents.python.values import Expressions, Items, Scope, Unread, Value, number
 from symattn.documents.trees import Named
 from symattn.limits import FOLLOWED
-
-if TYPE_CHECKING:
-    from symattn.documents.python.expressions import Reader
 
 #: Functions of an entry, and those of a row.
 _ENTRYWISE = frozenset({"exp", "sqrt", "log", "tanh"})
@@ -38,7 +34,7 @@ def take(target: ast.expr, value: Value, scope: Scope) -> None:
             raise Unread
 
 
-def rounds(reader: Reader, node: ast.expr) -> Iterator[Value]:
+def rounds(reader: Expressions, node: ast.expr) -> Iterator[Value]:
     """What a loop runs over, one value after the other."""
     match node:
         case ast.Call(func=ast.Name(id="enumerate"), args=[of, *start], keywords=named):
@@ -63,7 +59,9 @@ def rounds(reader: Reader, node: ast.expr) -> Iterator[Value]:
         yield tree.items[i] if isinstance(tree, syntax.Array) else syntax.Indexed(tree, (i,))
 
 
-def comprehended(reader: Reader, element: ast.expr, loop: ast.comprehension, depth: int) -> Value:
+def comprehended(
+    reader: Expressions, element: ast.expr, loop: ast.comprehension, depth: int
+) -> Value:
     """``[element for target in iter]``: what is done to all entries of an array at once,
     or one after the other."""
     scope = reader.scope

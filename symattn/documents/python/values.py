@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from symattn import syntax
 from symattn.documents.text import Span
@@ -270,3 +271,20 @@ def _special(quantities: Mapping[str, Node]) -> Callable[[syntax.Call], Node | N
         return None
 
     return special
+
+
+class Expressions(Protocol):
+    """What reads expressions of a program, each so deep in others."""
+
+    @property
+    def scope(self) -> Scope:
+        """What names stand for."""
+        ...
+
+    def value(self, node: ast.expr, depth: int = 0) -> Value:
+        """What an expression stands for."""
+        ...
+
+    def tree(self, node: ast.expr, depth: int = 0) -> syntax.Tree:
+        """What an expression stands for, as a tree."""
+        ...
