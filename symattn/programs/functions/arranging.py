@@ -55,7 +55,7 @@ def _below_back(node: Node, g: Node) -> Flows:
     for part in nodes.arguments(node):
         height, width = part.grid
         rows = Node("pick", (g,), part.grid, (range(start, start + height), range(width)))
-        flows.append(rows if len(part.shape) == 2 else Node("reshape", (rows,), part.shape))
+        flows.append(nodes.shaped(rows, part.shape))
         start += height
     return flows
 
