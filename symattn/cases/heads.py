@@ -103,17 +103,18 @@ class _Heads:
         return syntax.mapped(tree, self._merged)
 
     def _counted(self, tree: syntax.Tree) -> Iterator[int]:
-        match tree:
-            case syntax.Name(name) if name in self.counts:
-                yield self.counts[name]
-            case syntax.Call(function, (_, syntax.Literal(count)), ()) if function == _HEADS:
-                if not count.isdigit() or not 0 < int(count) <= STEPS.most:
-                    raise Malformed(f"expected how many heads there are, found {count}")
-                yield int(count)
-            case syntax.Call(function) if function == _HEADS:
-                raise Malformed("heads takes a quantity and how many heads it has, as heads(Q, 2)")
-        for part in syntax.inside(tree):
-            yield from self._counted(part)
+        for part in syntax.walk(tree):
+            match part:
+                case syntax.Name(name) if name in self.counts:
+                    yield self.counts[name]
+                case syntax.Call(function, (_, syntax.Literal(count)), ()) if function == _HEADS:
+                    if not count.isdigit() or not 0 < int(count) <= STEPS.most:
+                        raise Malformed(f"expected how many heads there are, found {count}")
+                    yield int(count)
+                case syntax.Call(function) if function == _HEADS:
+                    raise Malformed(
+                        "heads takes a quantity and how many heads it has, as heads(Q, 2)"
+                    )
 
     def _of(self, tree: syntax.Tree, k: int, count: int) -> syntax.Tree:
         """A tree of one head of so many."""

@@ -26,6 +26,7 @@ from symattn.syntax.trees import (
     names,
     renamed,
     replaced,
+    walk,
 )
 from symattn.syntax.writing import entry_text, text
 
@@ -59,4 +60,5 @@ __all__ = [
     "renamed",
     "replaced",
     "text",
+    "walk",
 ]

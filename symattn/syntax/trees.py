@@ -176,6 +176,21 @@ def inside(tree: Tree) -> tuple[Tree, ...]:
     return ()
 
 
+def walk(tree: Tree, into: Callable[[Tree], bool] = lambda part: True) -> Iterator[Tree]:
+    """A tree and all that it is made of, in order; nothing inside of what isn't gone ``into``.
+
+    >>> from symattn.syntax import parse
+    >>> [type(part).__name__ for part in walk(parse("-x + 2"))]
+    ['Binary', 'Negative', 'Name', 'Literal']
+    """
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if into(part):
+            waiting.extend(reversed(inside(part)))
+
+
 def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     """A tree with the trees that it is made of changed.
 
@@ -239,13 +254,12 @@ def names(tree: Tree) -> Iterator[str]:
     >>> list(names(parse("max(A @ V.T) == grad(Q)[0, 1] + 2 * d_k")))
     ['A', 'V', 'dL/dQ', 'd_k']
     """
-    match tree:
-        case Name(name):
-            yield name
-        case Gradient(of):
-            yield gradient_name(of)
-    for part in inside(tree):
-        yield from names(part)
+    for part in walk(tree):
+        match part:
+            case Name(name):
+                yield name
+            case Gradient(of):
+                yield gradient_name(of)
 
 
 def gradient_name(name: str) -> str:

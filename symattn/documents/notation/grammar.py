@@ -7,7 +7,7 @@ indices; every other one is in exactly one figure of a tree that is returned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from symattn import syntax
 from symattn.documents.notation import arrays, cases, scripts, values
@@ -111,17 +111,23 @@ class Grammar(Ranges):
             count = self._bound(count)
             mark, sign = self.at, self.peek().text
             self.at += 1
-            try:
-                right = self.product()
-            except Excess:
-                raise
-            except Unread:
-                if not self.prose:
-                    raise
-                self.at = mark
+            right = self.tried(self.product, mark)
+            if right is None:
                 break
             left = syntax.Binary(sign, left, right)
         return left
+
+    def tried(self, read: Callable[[], Tree], mark: int) -> Tree | None:
+        """An operand; in prose None where there is none, and back at the mark."""
+        try:
+            return read()
+        except Excess:
+            raise
+        except Unread:
+            if not self.prose:
+                raise
+            self.at = mark
+            return None
 
     def product(self) -> Tree:
         """Values with signs of products between them, or side by side."""
@@ -134,14 +140,8 @@ class Grammar(Ranges):
             if not sign and not stands_beside(self, left):
                 return left
             self.at += bool(sign)
-            try:
-                right = self.unary() if sign else self.postfix()
-            except Excess:
-                raise
-            except Unread:
-                if not self.prose:
-                    raise
-                self.at = mark
+            right = self.tried(self.unary if sign else self.postfix, mark)
+            if right is None:
                 return left
             if not sign and not is_factor(self, mark, right):
                 self.at = mark

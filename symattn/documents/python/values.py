@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Protocol, TypeVar
 
 from symattn import syntax
@@ -74,16 +75,17 @@ def call(function: str, *arguments: syntax.Tree) -> syntax.Call:
 
 def is_expressible(tree: syntax.Tree) -> bool:
     """Whether the grammar of steps has all that the tree is made of."""
-    waiting = [tree]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, syntax.Call) and part.function in BEYOND:
-            return False
-        if isinstance(part, syntax.Sequence | syntax.Comparison) or part in (INFINITE, HIDDEN):
-            return False
-        if not isinstance(part, syntax.Array):
-            waiting.extend(syntax.inside(part))
-    return True
+    return not any(
+        (isinstance(part, syntax.Call) and part.function in BEYOND)
+        or isinstance(part, syntax.Sequence | syntax.Comparison)
+        or part in (INFINITE, HIDDEN)
+        for part in _parts(tree)
+    )
+
+
+def _parts(tree: syntax.Tree) -> Iterator[syntax.Tree]:
+    """All that a tree is made of, each array as one."""
+    return syntax.walk(tree, lambda part: not isinstance(part, syntax.Array))
 
 
 #: So deep are lists nested at most, batches of one around matrices among them.
@@ -95,13 +97,7 @@ INFINITE = Figure("inf")
 
 def size(tree: syntax.Tree, most: int) -> int:
     """How many parts a tree has, counted up to ``most``; an array is one."""
-    waiting, count = [tree], 0
-    while waiting and count < most:
-        count += 1
-        part = waiting.pop()
-        if not isinstance(part, syntax.Array):
-            waiting.extend(syntax.inside(part))
-    return count
+    return sum(1 for _ in islice(_parts(tree), most))
 
 
 def unplaced(tree: syntax.Tree) -> syntax.Tree:
