@@ -67,7 +67,7 @@ def _made(reading: Reading) -> Case:
     source = reading.article
     return make(
         source.path.name,
-        {name: quantity.entries for name, quantity in reading.given.items()},
+        {name: quantity.numbers for name, quantity in reading.given.items()},
         {name: step.tree for name, step in reading.steps.items()},
         reading.loss,
         claims=[_entry(claim, reading) for claim in reading.claims],

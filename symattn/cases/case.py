@@ -20,7 +20,7 @@ from symattn.errors import Fault, Faults, Malformed, alike, expected, short
 from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import Hidden
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
-from symattn.numbers.rows import Rows, read_rows, shape_of
+from symattn.numbers.rows import Numbers, Rows, read_rows, shape_of
 from symattn.numbers.tables import Table
 from symattn.numbers.values import Value
 from symattn.programs.gradient import differentiate
@@ -185,7 +185,10 @@ def make(
         output=str(stated.get("output", "")),
         upstream=upstream,
         wrt=wrt,
-        raw=dict(given),
+        raw={
+            name: data.written if isinstance(data, Numbers) else data
+            for name, data in given.items()
+        },
         raw_upstream=stated.get("upstream"),
         states_loss=loss is not None,
         origins=recipe.origins,

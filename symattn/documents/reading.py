@@ -11,6 +11,7 @@ from symattn import syntax
 from symattn.documents.article import Article
 from symattn.documents.text import Span
 from symattn.documents.trees import Passage
+from symattn.numbers.rows import Numbers
 from symattn.shapes import Nested
 
 #: What became of a printed number: an input where it is given, the value of a quantity,
@@ -37,11 +38,16 @@ class Number:
 
 @dataclass(frozen=True)
 class Given:
-    """An input: its numbers as texts, and where they stand; nowhere where a side file
-    says them."""
+    """An input: its numbers, and where they stand; nowhere where a side file says them."""
 
-    entries: Nested[str]
+    numbers: Numbers
     span: Span | None
+
+    @property
+    def entries(self) -> Nested[str]:
+        """The numbers as they were written."""
+        texts: Nested[str] = self.numbers.written
+        return texts
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from symattn.cases.article import case_of
 from symattn.documents.article import Article
 from symattn.documents.reading import Claimed, Given, Number, Open, Reading, Step
 from symattn.documents.text import Span
+from symattn.numbers.rows import Numbers
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
@@ -71,7 +72,10 @@ def read(source=POST, claims=(), *, name="post.md", numbers=(), left=(), assumed
         found.append(Number(text, Span(start, at), status, why="a year" * (text == "2026")))
     return Reading(
         article,
-        {name: Given(entries, Span(0, 0)) for name, entries in more.pop("given", {}).items()},
+        {
+            name: Given(Numbers.read(entries), Span(0, 0))
+            for name, entries in more.pop("given", {}).items()
+        },
         {name: Step(syntax.parse(text)) for name, text in more.pop("steps", {}).items()},
         claims=tuple(claims),
         numbers=tuple(found),

@@ -35,6 +35,8 @@ def test_nothing_is_read_twice(monkeypatch) -> None:
 
     monkeypatch.setattr(syntax, "parse", parse)
     case = case_of(reading)
+    assert case.given["X"] is reading.given["X"].numbers.rows
+    assert case.raw["X"] == (("1", "0"), ("0", "-2"))
     assert case.steps == {"A": "softmax(X, axis=0)"}
     assert [claim.tree for claim in case.claims] == [claim.tree for claim in reading.claims]
     assert len(case.claims) > 1
