@@ -55,5 +55,6 @@ def test_trees_of_a_reading_are_those_of_the_grammar(path) -> None:
     marked = marks.load(path)
     source = article(Path(marked.name), marked.text.encode())
     reading = read(source, help_of(source))
-    for one in (*reading.steps.values(), *reading.claims):
-        assert syntax.parse(syntax.text(one.tree)) == one.tree
+    steps, claims = reading.steps.values(), reading.claims
+    for tree in (*(step.tree for step in steps), *(claim.tree for claim in claims)):
+        assert syntax.parse(syntax.text(tree)) == tree

@@ -30,7 +30,7 @@ from symattn.programs.nodes import Node
 from symattn.programs.nodes import given as given_node
 from symattn.programs.program import Program, name_fault
 from symattn.programs.running import Run
-from symattn.shapes import Shape, grid
+from symattn.shapes import Shape, rows_of
 
 
 class Recipe:
@@ -179,7 +179,7 @@ class Recipe:
         if node is None or node.shape != values.shape(value):
             return 0.0
         found = self._run[node]
-        rows = _rows(node.shape, values.printed(value))
+        rows = rows_of(values.printed(value))
         held = [
             rounds(float(found[i, j]), text)
             for i, row in enumerate(rows)
@@ -262,16 +262,6 @@ def _is_plain(tree: syntax.Tree) -> bool:
         if isinstance(part, syntax.Literal) and not _DECIMAL.match(part.text):
             return False
     return True
-
-
-def _rows(shape: Shape, entries: object) -> list[list[str]]:
-    """Printed entries by rows of their grid."""
-    match len(grid(shape)) - (2 - len(shape)):
-        case 0:
-            return [[entries]]  # type: ignore[list-item]
-        case 1:
-            return [list(entries)]  # type: ignore[call-overload]
-    return [list(row) for row in entries]  # type: ignore[attr-defined]
 
 
 def rounds(value: float, text: str) -> bool:
