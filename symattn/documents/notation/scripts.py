@@ -125,7 +125,7 @@ def named(grammar: Ranges, start: int, written: str) -> Tree:
                 if indices is None and (keys := subscript(plain_name(written), inner)):
                     indices = keys
                     continue
-            elif is_transpose(inner):
+            elif _is_transpose(inner):
                 transposed = True
                 continue
             elif not _is_part(written, inner):
@@ -162,7 +162,7 @@ def _is_size(tokens: Sequence[Token]) -> bool:
     return len(tokens) == 3 and tokens[1].text == "×"
 
 
-def is_transpose(tokens: Sequence[Token]) -> bool:
+def _is_transpose(tokens: Sequence[Token]) -> bool:
     """Whether what stands above takes the transpose."""
     return len(tokens) == 1 and tokens[0].text in TRANSPOSES
 
@@ -197,7 +197,7 @@ def scripted(grammar: Ranges, tree: Tree, sign: str) -> Tree:
         if indices is None:
             raise Unread
         return entry(tree, indices)
-    if is_transpose(inner) and not isinstance(tree, Figure):
+    if _is_transpose(inner) and not isinstance(tree, Figure):
         return syntax.Transposed(tree)
     return syntax.Power(tree, grammar.inside(start, end))
 

@@ -86,7 +86,7 @@ _AMONG = re.compile(rf"(?<![A-Za-z0-9_.]){_NUMBER}")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 
 
-def numbers_in(words: Token) -> Iterator[tuple[int, str]]:
+def _numbers_in(words: Token) -> Iterator[tuple[int, str]]:
     """The numbers among the words of a token, and where they begin."""
     for match in _AMONG.finditer(words.text):
         yield words.start + match.start(), match[0]
@@ -339,7 +339,7 @@ class Ranges(ABC):
             elif token.kind == "words":
                 figures.extend(
                     Figure(number, self.text.span(at, at + len(number)))
-                    for at, number in numbers_in(token)
+                    for at, number in _numbers_in(token)
                 )
         return tuple(figures)
 

@@ -115,7 +115,7 @@ STACKED = frozenset((r"\overset", r"\underset", r"\stackrel"))
 
 #: Relations as links of a chain have them; a chain ends at an arrow of logic if another
 #: relation follows.
-RELATIONS = _spelt(
+_RELATIONS = _spelt(
     {
         "=": r"= ≡ ≔ := == \coloneqq \triangleq ≜ \equiv",
         "≈": r"≈ ≃ ≅ ≐ ~= \approx \simeq \cong \doteq \approxeq",
@@ -125,7 +125,7 @@ RELATIONS = _spelt(
     }
 )
 #: Inequalities, as the grammar writes them.
-INEQUALITIES = _spelt(
+_INEQUALITIES = _spelt(
     {
         "<": r"< \lt",
         ">": r"> \gt",
@@ -134,13 +134,13 @@ INEQUALITIES = _spelt(
     }
 )
 #: Signs behind which a condition stands, which claims no value.
-CONDITIONS = _words(
+_CONDITIONS = _words(
     r"\in \notin \forall \exists \sim \propto \ne \neq \subset \subseteq \ll \gg \mid \colon"
     " ∈ ∉ ∀ ∃ ∝ ≠ ⊂ ⊆ ≪ ≫"
 )
 #: Signs between operands: sums, quotients, and kinds of products: of anything (``·``),
 #: crosses (``×``), matrix products (``@``), entry by entry (``⊙``).
-OPERATORS = _spelt(
+_OPERATORS = _spelt(
     {
         "+": "+",
         "-": "- − – ‐ ‑",
@@ -153,7 +153,7 @@ OPERATORS = _spelt(
     }
 )
 
-ELLIPSES = _words(
+_ELLIPSES = _words(
     "⋯ … ⋮ ⋱ ..."
     r" \cdots \dots \ldots \vdots \ddots \dotsc \dotsb \dotsm \hdots"
 )
@@ -240,10 +240,10 @@ SIGNS = {
     **{rf"\{name}": ("name", name) for name in FUNCTIONS},
     **{sign: ("accent", sign) for sign in COMBINING},
     **{sign: ("command", name) for sign, name in LARGE.items()},
-    **{sign: ("operator", one) for sign, one in OPERATORS.items()},
-    **{sign: ("relation", one) for sign, one in RELATIONS.items()},
-    **{sign: ("inequality", one) for sign, one in INEQUALITIES.items()},
-    **{sign: ("dots", sign) for sign in ELLIPSES},
+    **{sign: ("operator", one) for sign, one in _OPERATORS.items()},
+    **{sign: ("relation", one) for sign, one in _RELATIONS.items()},
+    **{sign: ("inequality", one) for sign, one in _INEQUALITIES.items()},
+    **{sign: ("dots", sign) for sign in _ELLIPSES},
     **{sign: ("open", sign) for sign in PAIRS},
     **{sign: ("close", sign) for sign in PAIRS.values()},
     **{
@@ -261,7 +261,7 @@ SIGNS = {
     **dict.fromkeys(("√", r"\sqrt"), ("command", r"\sqrt")),
     **dict.fromkeys(("∂", r"\partial"), ("command", "∂")),
     **dict.fromkeys(("∇", r"\nabla"), ("command", "∇")),
-    **{sign: ("condition", sign) for sign in CONDITIONS},
+    **{sign: ("condition", sign) for sign in _CONDITIONS},
     "&": ("cell", "&"),
     "~": ("blank", "~"),
 }

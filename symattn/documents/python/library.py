@@ -305,7 +305,7 @@ def _operation(op: str) -> Callable[[Arguments], Value]:
 
 
 #: Functions and methods that leave the numbers as they are.
-SAME = frozenset(
+_SAME = frozenset(
     {"astype", "float", "double", "half", "numpy", "detach", "item", "tolist", "copy", "clone",
      "cpu", "cuda", "to", "bool", "contiguous", "requires_grad_", "type", "float32", "float64",
      "float16", "asarray_chkfinite", "squeeze", "block_until_ready", "DataFrame", "Series",
@@ -318,7 +318,7 @@ RANDOM = re.compile(
 
 #: By its last name, what a function makes of its arguments.
 FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
-    **dict.fromkeys(SAME, _same),
+    **dict.fromkeys(_SAME, _same),
     **dict.fromkeys(
         ("array", "asarray", "tensor", "as_tensor", "Tensor", "FloatTensor", "matrix",
          "constant", "Variable", "from_numpy", "mat", "list", "tuple"), _array,

@@ -100,18 +100,18 @@ def size(tree: syntax.Tree, most: int) -> int:
     return sum(1 for _ in islice(_parts(tree), most))
 
 
-def unplaced(tree: syntax.Tree) -> syntax.Tree:
+def _unplaced(tree: syntax.Tree) -> syntax.Tree:
     """An array whose figures are printed elsewhere."""
     match tree:
         case Figure():
             return Figure(tree.text)
         case syntax.Array(items):
-            return Labelled(tuple(map(unplaced, items)))
+            return Labelled(tuple(map(_unplaced, items)))
     return tree
 
 
 @dataclass
-class Spending:
+class _Spending:
     """Entries that were made by name, and statements that were followed."""
 
     made: int = 0
@@ -127,7 +127,7 @@ class Scope:
     known: dict[str, Value] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
     meant: set[str] = field(default_factory=set)
-    spent: Spending = field(default_factory=Spending)
+    spent: _Spending = field(default_factory=_Spending)
 
     def make(self, rows: int, columns: int | None, entry: Callable[[int, int], str]) -> Labelled:
         """An array of numbers that are printed nowhere; a vector without ``columns``."""
@@ -239,7 +239,7 @@ class Scope:
         if isinstance(value, syntax.Name):
             if value.name not in self.known:
                 raise Unread
-            return unplaced(self.tree(self.known[value.name], depth))
+            return _unplaced(self.tree(self.known[value.name], depth))
         tree = self.tree(value, depth)
         if any(True for _ in syntax.names(tree)):
             raise Unread

@@ -213,7 +213,7 @@ def embedding(ids: Node, table: Node) -> Node:
     return nodes.matmul(onehot(ids, table.shape[0]), table)
 
 
-def frequencies(d: int, base: Node) -> list[Node]:
+def _frequencies(d: int, base: Node) -> list[Node]:
     """``base ** (-2c / d)`` for every pair of columns c: a root where it is one."""
     if d % 2:
         raise Malformed(f"expected an even number of columns, as they go in pairs, found {d}")
@@ -244,7 +244,7 @@ def _root_of(value: Value, power: fmpq) -> Value:
 
 def angles(at: Node, d: int, base: Node) -> Node:
     """Positions, a vector, times the frequencies of d columns: a column for each pair."""
-    turns = nodes.concat(tuple(Node("reshape", (x,), (1,)) for x in frequencies(d, base)))
+    turns = nodes.concat(tuple(Node("reshape", (x,), (1,)) for x in _frequencies(d, base)))
     return times(_column(at), turns)
 
 
