@@ -182,13 +182,13 @@ class _Reader:
             yield Claim(where, text, tree, comparisons=comparisons, key="holds", number=number)
 
     def _text(self, entry: Mapping[str, object], key: str) -> str:
-        """What is said under a key, as text; '' where there is none."""
-        said = entry.get(key)
-        if isinstance(said, syntax.Tree):
-            text = syntax.text(said)
-            self._trees[text] = said
+        """What stands under a key, as text; '' where there is none."""
+        value = entry.get(key)
+        if isinstance(value, syntax.Tree):
+            text = syntax.text(value)
+            self._trees[text] = value
             return text
-        return said if isinstance(said, str) else ""
+        return value if isinstance(value, str) else ""
 
     def _tree(self, text: str) -> syntax.Tree:
         if text not in self._trees:

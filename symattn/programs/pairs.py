@@ -80,9 +80,9 @@ def _subtract(node: Node, x: Doubles, y: Doubles, *weights: Doubles) -> Doubles:
     zero = np.zeros_like(chosen.high)
     apart = apart.map(lambda part: _put(part, heaviest, zero))
     mean = doubles.total(doubles.multiply(*weights, apart), -1)
-    found = doubles.add(apart, doubles.negative(mean))
+    centred = doubles.add(apart, doubles.negative(mean))
     # There is no mean of masked scores.
-    return _unknown(found, np.broadcast_to(x.hidden.any(axis=-1, keepdims=True), found.shape))
+    return _unknown(centred, np.broadcast_to(x.hidden.any(axis=-1, keepdims=True), centred.shape))
 
 
 def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) -> Array:

@@ -98,7 +98,7 @@ def _transposed(given: Arguments) -> Value:
 
 
 def _reduction(kind: str) -> Callable[[Arguments], Value]:
-    def made(given: Arguments) -> Value:
+    def meaning(given: Arguments) -> Value:
         scope, x, axis = given.scope, given.tree(0), given.axis()
         rank = scope.rank(x)
         if given.path == kind:
@@ -119,7 +119,7 @@ def _reduction(kind: str) -> Callable[[Arguments], Value]:
             return summed
         return syntax.Indexed(summed, (_COLUMN, 0) if axis else (0,))
 
-    return made
+    return meaning
 
 
 def _count(scope: Scope, x: syntax.Tree, rank: int | None, axis: int | None) -> syntax.Tree:

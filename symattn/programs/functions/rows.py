@@ -260,9 +260,9 @@ def _scaled(x: Node, gamma: Node | None, beta: Node | None) -> Node:
     return x if beta is None else plus(x, _fitted(beta, x))
 
 
-def _fitted(one: Node, x: Node) -> Node:
+def _fitted(vector: Node, x: Node) -> Node:
     """A vector is scaled by one row as by a vector: it stays one."""
-    return Node("reshape", (one,), x.shape) if len(one.shape) > len(x.shape) else one
+    return Node("reshape", (vector,), x.shape) if len(vector.shape) > len(x.shape) else vector
 
 
 def _of_rows(x: Node) -> Axis:
