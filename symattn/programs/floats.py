@@ -73,13 +73,20 @@ def matrix(rows: Iterable[Iterable[Value | Hidden]]) -> Matrix:
     )
 
 
-_OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
-    "constant": lambda node: np.full((1, 1), float(node.extra.ball(64))),
-    "table": lambda node: matrix(node.extra),
-    "triangle": lambda node: np.tril(np.ones(node.grid)),
+#: Operations that only move entries, or repeat them.
+MOVING: Mapping[str, Callable[[Node, Matrix], Matrix]] = {
     "copy": lambda node, x: x,
     "reshape": lambda node, x: x,
     "transpose": lambda node, x: x.swapaxes(-1, -2),
+    "pick": _pick,
+    "scatter": _scatter,
+    "spread": lambda node, x: np.broadcast_to(x, x.shape[:-2] + node.grid),
+}
+_OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
+    **MOVING,
+    "constant": lambda node: np.full((1, 1), float(node.extra.ball(64))),
+    "table": lambda node: matrix(node.extra),
+    "triangle": lambda node: np.tril(np.ones(node.grid)),
     "negate": lambda node, x: -x,
     "add": lambda node, x, y: x + y,
     "subtract": lambda node, x, y: x - y,
@@ -97,7 +104,4 @@ _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     "colsum": lambda node, x: x.sum(axis=-2, keepdims=True),
     "rowmax": lambda node, x: x.max(axis=-1, keepdims=True),
     "total": lambda node, x: x.sum(axis=(-1, -2), keepdims=True),
-    "pick": _pick,
-    "scatter": _scatter,
-    "spread": lambda node, x: np.broadcast_to(x, x.shape[:-2] + node.grid),
 }
