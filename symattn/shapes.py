@@ -122,6 +122,16 @@ def nested(shape: Shape, rows: Sequence[Sequence[T]]) -> Nested[T]:
     return result
 
 
+def rows_of(values: Nested[T]) -> tuple[tuple[T, ...], ...]:
+    """Nested values by the rows of their grid; each may be a tuple of names, but no plain one.
+
+    >>> rows_of((1, 2)), rows_of(1)
+    (((1, 2),), ((1,),))
+    """
+    rows: Any = values if type(values) is tuple else ((values,),)
+    return rows if type(rows[0]) is tuple else (rows,)
+
+
 def show(shape: Shape) -> str:
     """A shape as messages print it.
 

@@ -240,7 +240,7 @@ def _supposed(reading: Reading) -> set[str]:
     """The steps that were assumed, and those that are computed from them."""
     names: set[str] = set()
     for name, step in reading.steps.items():
-        if step.assumed or not names.isdisjoint(syntax.names(syntax.parse(step.expression))):
+        if step.assumed or not names.isdisjoint(syntax.names(step.tree)):
             names.add(name)
     return names
 
@@ -286,7 +286,7 @@ def _lost(old: Audit, new: Audit, moves: Moves) -> str:
         if name not in after.given or after.given[name].entries != given.entries:
             return name
     for name, step in before.steps.items():
-        if name not in after.steps or after.steps[name].expression != step.expression:
+        if name not in after.steps or after.steps[name].tree != step.tree:
             return name
     lost = _said(old, moves) - _said(new, Moves(()))
     return next((text or "a figure" for _, _, text in lost), "")

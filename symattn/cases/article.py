@@ -18,7 +18,7 @@ from symattn.documents.reading import Claimed, Open, Reading
 from symattn.documents.text import Span
 from symattn.documents.undefined import undefined
 from symattn.errors import Malformed
-from symattn.shapes import Nested
+from symattn.shapes import rows_of
 
 _CLAIM = re.compile(r"claims\[([0-9]+)\]")
 #: (the name of a file, the file that names it) -> the file of that name.
@@ -67,8 +67,8 @@ def _made(reading: Reading) -> Case:
     source = reading.article
     return make(
         source.path.name,
-        {name: quantity.entries for name, quantity in reading.given.items()},
-        {name: quantity.expression for name, quantity in reading.steps.items()},
+        {name: quantity.numbers for name, quantity in reading.given.items()},
+        {name: step.tree for name, step in reading.steps.items()},
         reading.loss,
         claims=[_entry(claim, reading) for claim in reading.claims],
         tokens=reading.tokens,
@@ -87,7 +87,7 @@ def _without(reading: Reading, error: Malformed) -> Reading:
     claims = enumerate(reading.claims)
     left = (Open(claim.text, why[k], claim.span) for k, claim in claims if k in why)
     kept = (claim for k, claim in enumerate(reading.claims) if k not in why)
-    places = {place: why[k] for k in why for row in _rows(reading.claims[k].spans) for place in row}
+    places = {place: why[k] for k in why for row in _places(reading.claims[k]) for place in row}
     numbers = (
         replace(number, status="unread", of="", why=places[number.span])
         if number.span in places
@@ -102,7 +102,7 @@ def _without(reading: Reading, error: Malformed) -> Reading:
 def _entry(claim: Claimed, reading: Reading) -> dict[str, Any]:
     """A claim as a walkthrough file has it; one above all headings is told by its line."""
     where = claim.where or f"line {reading.article.place(claim.span.start).line}"
-    entry: dict[str, Any] = {"where": where, claim.key: claim.text}
+    entry: dict[str, Any] = {"where": where, claim.key: claim.tree}
     if claim.printed is not None:
         entry["printed"] = claim.printed
     return entry
@@ -113,17 +113,10 @@ def _placed(claim: Claim, reading: Reading) -> Claim:
     stated = reading.claims[claim.number]
     line = reading.article.place(stated.span.start).line
     return replace(
-        claim, line=line, span=stated.span, spans=_rows(stated.spans), confirmed=stated.confirmed
+        claim, line=line, span=stated.span, spans=_places(stated), confirmed=stated.confirmed
     )
 
 
-def _rows(spans: Nested[Span] | None) -> tuple[tuple[Span, ...], ...]:
-    """The places by rows of the grid, as figures are held."""
-    match spans:
-        case None:
-            return ()
-        case Span():
-            return ((spans,),)
-        case (Span(), *_):
-            return (spans,)  # type: ignore[return-value]
-    return spans  # type: ignore[return-value]
+def _places(claim: Claimed) -> tuple[tuple[Span, ...], ...]:
+    """The places of its figures by rows of the grid."""
+    return () if claim.spans is None else rows_of(claim.spans)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flint import fmpq
 
+from symattn import syntax
 from symattn.cases.asked import Asked, read_asked
 from symattn.cases.claims import Claim, Unchecked, read_claims, read_unchecked
 from symattn.cases.heads import Recipe, by_head
@@ -19,11 +20,11 @@ from symattn.errors import Fault, Faults, Malformed, alike, expected, short
 from symattn.numbers.printed import read_printed
 from symattn.numbers.reading import Hidden
 from symattn.numbers.rounding import MODES, RoundingMode, rounding_mode
-from symattn.numbers.rows import Rows, read_rows, shape_of
+from symattn.numbers.rows import Numbers, Rows, read_rows, shape_of
 from symattn.numbers.tables import Table
 from symattn.numbers.values import Value
 from symattn.programs.gradient import differentiate
-from symattn.programs.program import Program, name_fault, sound_part, symbol_fault
+from symattn.programs.program import Program, Step, name_fault, sound_part, symbol_fault
 from symattn.shapes import Shape, keys, show
 from symattn.syntax import gradient_name, gradient_of
 from symattn.tables.entries import kind, unknown
@@ -97,7 +98,7 @@ class Case:
 def make(
     name: str,
     given: Mapping[str, object],
-    steps: Mapping[str, str],
+    steps: Mapping[str, Step],
     loss: Mapping[str, object] | None = None,
     *,
     claims: Sequence[Mapping[str, object]] = (),
@@ -115,7 +116,7 @@ def make(
     """A checked case, from what a walkthrough file says in its tables.
 
     ``given`` maps names to numbers, or to nested lists or arrays of them, n or
-    n x m; ``steps`` maps names to expressions. ``loss`` may have ``output``, a
+    n x m; ``steps`` maps names to expressions, or to trees of such. ``loss`` may have ``output``, a
     step, the last one unless named; ``upstream``, dL/d(output) in its shape,
     all ones unless given, its entries exact numbers or symbols; and ``wrt``,
     the names to differentiate by. A claim has ``of``, an expression, and
@@ -151,12 +152,12 @@ def make(
         faults.append(Fault("steps", "expected at least one step"))
     recipe = by_head(steps, given, faults)
     forward, rows = _forward(given, recipe, (loss or {}).get("output"), faults)
-    steps = {name: str(step) for name, step in recipe.steps.items()}
+    texts = {name: _written(step) for name, step in recipe.steps.items()}
     # What names a faulty quantity can't be judged, and is no fault of its own.
-    unsound = (given.keys() | steps.keys() | recipe.unsound) - forward.quantities.keys()
+    unsound = (given.keys() | texts.keys() | recipe.unsound) - forward.quantities.keys()
     stated = dict(loss or {})
-    if steps:
-        stated.setdefault("output", [*steps][-1])
+    if texts:
+        stated.setdefault("output", [*texts][-1])
     full = _differentiated(forward, unsound, stated, faults)
     upstream = _upstream(stated.get("upstream"), full, faults)
     wrt = _wrt(stated, full, unsound, faults)
@@ -179,12 +180,15 @@ def make(
     return Case(
         name=name,
         given=rows,
-        steps=steps,
+        steps=texts,
         program=full,
         output=str(stated.get("output", "")),
         upstream=upstream,
         wrt=wrt,
-        raw=dict(given),
+        raw={
+            name: data.written if isinstance(data, Numbers) else data
+            for name, data in given.items()
+        },
         raw_upstream=stated.get("upstream"),
         states_loss=loss is not None,
         origins=recipe.origins,
@@ -281,15 +285,15 @@ def _forward(
         if key not in rows and (bad := name_fault(key)):
             faults.append(Fault(f"given.{key}", bad))
     steps = recipe.steps
-    texts = {key: step for key, step in steps.items() if isinstance(step, str)}
+    known = {key: step for key, step in steps.items() if isinstance(step, Step)}
     faults += [
         Fault(f"steps.{key}", f"expected an expression as text, found {kind(step)}")
         for key, step in steps.items()
-        if key not in texts
+        if key not in known
     ]
-    unreadable = (given.keys() - shapes.keys()) | (steps.keys() - texts.keys()) | recipe.unsound
+    unreadable = (given.keys() - shapes.keys()) | (steps.keys() - known.keys()) | recipe.unsound
     of = loss if isinstance(loss, str) else ""
-    forward, step_faults = sound_part(shapes, texts, unreadable, of)
+    forward, step_faults = sound_part(shapes, known, unreadable, of)
     faults += map(recipe.placed, step_faults)
     return forward, rows
 
@@ -391,6 +395,11 @@ def _shown(value: object) -> str:
 def _hint(name: object, known: Iterable[str]) -> str:
     question = alike(name, known)
     return f"; {question}" if question else ""
+
+
+def _written(step: object) -> str:
+    """A step as text: its tree, where it was not written."""
+    return syntax.text(step) if isinstance(step, syntax.Tree) else str(step)
 
 
 def _tokens(tokens: Sequence[str], program: Program | None) -> tuple[str, ...]:

@@ -132,7 +132,10 @@ def read_claims(
 
 
 class _Reader:
-    """Reads claims about one program; what is said twice is parsed and lowered once."""
+    """Reads claims about one program; what is said twice is parsed and lowered once.
+
+    What stands under a key is text, or the tree that a reading made of it.
+    """
 
     def __init__(self, program: Program, passed_over: Collection[str]) -> None:
         self.program = program
@@ -146,17 +149,17 @@ class _Reader:
         entry = table(entry)
         faults = unknown(entry, _CLAIM_KEYS)
         faults += _form(entry)
-        where = _text(entry, "where") or f"claims[{number}]"
+        where = self._text(entry, "where") or f"claims[{number}]"
         claims: list[Claim] = []
         figures: tuple[Shape, Figures] | None = None
-        if holds := _text(entry, "holds"):
+        if holds := self._text(entry, "holds"):
             with faults.inside("holds"):
                 claims += self._statement(where, holds, number)
         if "printed" in entry:
             with faults.inside("printed"):
                 figures = read_each(entry["printed"], read_printed)
         for key in _EXPRESSIONS:
-            text, node = _text(entry, key), None
+            text, node = self._text(entry, key), None
             if text:
                 with faults.inside(key):
                     node = self._node(text) if key == "of" else self._arithmetic(text)
@@ -177,6 +180,15 @@ class _Reader:
             comparisons = self._comparisons[text]
             tree = self._trees[text]
             yield Claim(where, text, tree, comparisons=comparisons, key="holds", number=number)
+
+    def _text(self, entry: Mapping[str, object], key: str) -> str:
+        """What stands under a key, as text; '' where there is none."""
+        value = entry.get(key)
+        if isinstance(value, syntax.Tree):
+            text = syntax.text(value)
+            self._trees[text] = value
+            return text
+        return value if isinstance(value, str) else ""
 
     def _tree(self, text: str) -> syntax.Tree:
         if text not in self._trees:
@@ -204,17 +216,13 @@ class _Reader:
 
 def _form(entry: Mapping[str, object]) -> Iterator[Fault]:
     """What keeps a table from being a claim, whatever the program."""
-    yield from texts(entry, [key for key in ("where", *_EXPRESSIONS, "holds") if key in entry])
+    keys = [key for key in ("where", *_EXPRESSIONS, "holds") if key in entry]
+    yield from texts(entry, [key for key in keys if not isinstance(entry[key], syntax.Tree)])
     about = [key for key in ("of", "as_printed") if key in entry]
     if ("holds" in entry) == bool(about or "printed" in entry):
         yield Fault("", "expected either 'holds' or both 'of' and 'printed'")
     elif "holds" not in entry and not (about and "printed" in entry):
         yield Fault("", f"expected both '{(*about, 'of')[0]}' and 'printed'")
-
-
-def _text(entry: Mapping[str, object], key: str) -> str:
-    value = entry.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def read_unchecked(entries: Iterable[object]) -> tuple[Unchecked, ...]:

@@ -42,9 +42,10 @@ def by_head(steps: Mapping[str, object], given: Mapping[str, object], faults: Fa
 
     >>> given = dict.fromkeys("QKV")
     >>> steps = {"S": "heads(Q, 4) @ heads(K, 2).T", "Y": "merge(softmax(S))"}
-    >>> dict(by_head(steps, given, Faults()).steps)["S_2"]
+    >>> made = by_head(steps, given, Faults()).steps
+    >>> syntax.text(made["S_2"])
     'head(Q, 2, 4) @ head(K, 1, 2).T'
-    >>> dict(by_head(steps, given, Faults()).steps)["Y"]
+    >>> syntax.text(made["Y"])
     'concat(softmax(S_0), softmax(S_1), softmax(S_2), softmax(S_3))'
     """
     texts = [step for step in steps.values() if isinstance(step, str)]
@@ -77,16 +78,17 @@ class _Heads:
         self.counts: dict[str, int] = {}
 
     def parts(self, name: str, text: str) -> dict[str, object]:
-        """The steps that a step is."""
-        tree = self._merged(syntax.parse(text))
+        """The steps that a step is: itself as it is written, or trees."""
+        written = syntax.parse(text)
+        tree = self._merged(written)
         counts = set(self._counted(tree))
         if not counts:
-            return {name: syntax.text(tree) if tree != syntax.parse(text) else text}
+            return {name: text if tree == written else tree}
         count = max(counts)
         if odd := sorted(divisor for divisor in counts if count % divisor):
             raise Malformed(f"{count} heads can't share {odd[0]}: expected a divisor")
         self.counts[name] = count
-        return {f"{name}_{k}": syntax.text(self._of(tree, k, count)) for k in range(count)}
+        return {f"{name}_{k}": self._of(tree, k, count) for k in range(count)}
 
     def _merged(self, tree: syntax.Tree) -> syntax.Tree:
         """A tree with heads side by side where they are merged."""
@@ -101,17 +103,18 @@ class _Heads:
         return syntax.mapped(tree, self._merged)
 
     def _counted(self, tree: syntax.Tree) -> Iterator[int]:
-        match tree:
-            case syntax.Name(name) if name in self.counts:
-                yield self.counts[name]
-            case syntax.Call(function, (_, syntax.Literal(count)), ()) if function == _HEADS:
-                if not count.isdigit() or not 0 < int(count) <= STEPS.most:
-                    raise Malformed(f"expected how many heads there are, found {count}")
-                yield int(count)
-            case syntax.Call(function) if function == _HEADS:
-                raise Malformed("heads takes a quantity and how many heads it has, as heads(Q, 2)")
-        for part in syntax.inside(tree):
-            yield from self._counted(part)
+        for part in syntax.walk(tree):
+            match part:
+                case syntax.Name(name) if name in self.counts:
+                    yield self.counts[name]
+                case syntax.Call(function, (_, syntax.Literal(count)), ()) if function == _HEADS:
+                    if not count.isdigit() or not 0 < int(count) <= STEPS.most:
+                        raise Malformed(f"expected how many heads there are, found {count}")
+                    yield int(count)
+                case syntax.Call(function) if function == _HEADS:
+                    raise Malformed(
+                        "heads takes a quantity and how many heads it has, as heads(Q, 2)"
+                    )
 
     def _of(self, tree: syntax.Tree, k: int, count: int) -> syntax.Tree:
         """A tree of one head of so many."""

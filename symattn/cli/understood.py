@@ -87,7 +87,7 @@ def _quantity(claim: Claimed) -> str:
         return "(from the numbers printed there)"
     if claim.key == "holds":
         return f"({short(claim.text, _EXPRESSION)})"
-    return short(syntax.text(_whole(syntax.parse(claim.text))), _EXPRESSION)
+    return short(syntax.text(_whole(claim.tree)), _EXPRESSION)
 
 
 def _whole(tree: syntax.Tree) -> syntax.Tree:

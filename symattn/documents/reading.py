@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
+from symattn import syntax
 from symattn.documents.article import Article
 from symattn.documents.text import Span
 from symattn.documents.trees import Passage
+from symattn.numbers.rows import Numbers
 from symattn.shapes import Nested
 
 #: What became of a printed number: an input where it is given, the value of a quantity,
@@ -35,36 +38,51 @@ class Number:
 
 @dataclass(frozen=True)
 class Given:
-    """An input: its numbers as texts, and where they stand; nowhere where a side file
-    says them."""
+    """An input: its numbers, and where they stand; nowhere where a side file says them."""
 
-    entries: Nested[str]
+    numbers: Numbers
     span: Span | None
+
+    @property
+    def entries(self) -> Nested[str]:
+        """The numbers as they were written."""
+        texts: Nested[str] = self.numbers.written
+        return texts
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step: its expression, and where the article says it; ``assumed`` where it
-    doesn't, but the recipe is known by its name."""
+    """A step: the tree of its expression, and where the article says it; ``assumed`` where
+    it doesn't, but the recipe is known by its name."""
 
-    expression: str
+    tree: syntax.Tree
     span: Span | None = None
     assumed: bool = False
+
+    @cached_property
+    def expression(self) -> str:
+        """The expression as walkthrough files have it."""
+        return syntax.text(self.tree)
 
 
 @dataclass(frozen=True)
 class Claimed:
     """A claim as a walkthrough file has it: ``key`` is ``of``, ``as_printed`` or
-    ``holds``; ``printed`` and ``spans`` have the figures and their places in the same
-    nesting. ``where`` is the heading that it stands under."""
+    ``holds``, ``tree`` what stands under it; ``printed`` and ``spans`` have the figures
+    and their places in the same nesting. ``where`` is the heading that it stands under."""
 
     key: Literal["of", "as_printed", "holds"]
-    text: str
+    tree: syntax.Tree
     where: str
     span: Span
     printed: Nested[str] | None = None
     spans: Nested[Span] | None = None
     confirmed: bool = False
+
+    @cached_property
+    def text(self) -> str:
+        """The expression or the statement."""
+        return syntax.text(self.tree)
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,23 @@ class Opaque:
     why: str = field(default="", compare=False)
 
 
+def plain(tree: syntax.Tree) -> syntax.Tree:
+    """A tree as the grammar itself makes it: without places, each sign before its number.
+
+    >>> plain(syntax.Binary("*", Named("x"), Figure("-2")))
+    Binary(op='*', left=Name(name='x'), right=Negative(operand=Literal(text='2')))
+    """
+    match tree:
+        case syntax.Literal(text):
+            number = syntax.Literal(text.lstrip("+-"))
+            return syntax.Negative(number) if text.startswith("-") else number
+        case syntax.Name(name):
+            return syntax.Name(name)
+        case syntax.Array(items):
+            return syntax.Array(tuple(map(plain, items)))
+    return syntax.mapped(tree, plain)
+
+
 #: A tree of the grammar (whose leaves may be those above), or what is none.
 Member = syntax.Tree | Opaque
 

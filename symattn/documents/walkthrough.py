@@ -23,9 +23,11 @@ def walkthrough(reading: Reading) -> str:
     >>> from symattn.documents.article import Article
     >>> from symattn.documents.reading import Given, Step
     >>> from symattn.documents.text import Span
+    >>> from symattn.numbers.rows import Numbers
     >>> article = Article(Path("post.md"), "markdown", "X = [1, 2.50]\\nA = softmax(X)", ())
-    >>> given = {"X": Given(("1", "2.50"), Span(4, 13))}
-    >>> steps = {"A": Step("softmax(X)", Span(14, 15))}
+    >>> given = {"X": Given(Numbers.read(("1", "2.50")), Span(4, 13))}
+    >>> from symattn.syntax import parse
+    >>> steps = {"A": Step(parse("softmax(X)"), Span(14, 15))}
     >>> made = walkthrough(Reading(article, given, steps))
     >>> print(made[made.index("[given]") :])
     [given]

@@ -11,11 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from symattn.cases.case import Rows
 from symattn.exercises.chain import Chain
 from symattn.exercises.exercise import Exercise
-from symattn.numbers.reading import Hidden
-from symattn.programs.floats import Floats, Matrix
+from symattn.programs.floats import Floats, Matrix, matrix
 from symattn.programs.nodes import Node
 from symattn.programs.running import Run
 
@@ -44,7 +42,7 @@ class Trial:
         program = exercise.case.program
         self._nodes = {k: program.named[part.quantity] for k, part in chain.parts.items()}
         given = {**exercise.case.given, "upstream": exercise.case.upstream}
-        self._given = {name: _floats(rows) for name, rows in given.items()}
+        self._given = {name: matrix(rows) for name, rows in given.items()}
         self._right = self._computed(lambda k, value: value)
 
     def outcomes(self, answers: AnswerSet) -> dict[int, int | None]:
@@ -117,9 +115,3 @@ def _is_close(answer: Matrix, truth: Matrix, tolerance: float) -> bool:
     with np.errstate(invalid="ignore"):
         near = (answer == truth) | (np.abs(answer - truth) <= tolerance)
     return bool(near.all())
-
-
-def _floats(rows: Rows) -> Matrix:
-    return np.array(
-        [[-np.inf if isinstance(x, Hidden) else float(x.ball(64)) for x in row] for row in rows]
-    )

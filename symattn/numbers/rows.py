@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeVar
 
@@ -19,6 +20,24 @@ T = TypeVar("T")
 
 #: Rows of exact entries; a scalar is one row of one, a vector one row.
 Rows = tuple[tuple[Value | Hidden, ...], ...] | Table
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Nested numbers as they were written, and the exact rows that they are."""
+
+    written: Any
+    shape: Shape
+    rows: Rows
+
+    @classmethod
+    def read(cls, written: Any) -> Numbers:
+        """Those of nested lists; raises :class:`Malformed`.
+
+        >>> Numbers.read(["0.50", "1/3"]).rows
+        ((1/2, 1/3),)
+        """
+        return cls(written, *read_rows(written))
 
 
 def shape_of(data: Any) -> Shape:
@@ -107,6 +126,8 @@ def read_rows(data: Any, symbols: bool = False) -> tuple[Shape, Rows]:
     >>> shape, rows[0]
     ((1, 2), (1/2, 3))
     """
+    if isinstance(data, Numbers):
+        return data.shape, data.rows
     if isinstance(data, Table):
         return (len(data), data.columns), data
     if isinstance(data, tuple) and data and all(map(_is_read, data)):

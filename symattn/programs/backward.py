@@ -21,19 +21,6 @@ Flow = list[Node | None]
 Rule = Callable[[Node, Node], Flow]
 
 
-def _copy(node: Node, g: Node) -> Flow:
-    return [g]
-
-
-def _negate(node: Node, g: Node) -> Flow:
-    return [nodes.negate(g)]
-
-
-def _add(node: Node, g: Node) -> Flow:
-    x, y = node.operands
-    return [nodes.gathered(g, x.shape), nodes.gathered(g, y.shape)]
-
-
 def _subtract(node: Node, g: Node) -> Flow:
     x, y = node.operands
     return [nodes.gathered(g, x.shape), nodes.negate(nodes.gathered(g, y.shape))]
@@ -54,7 +41,7 @@ def _matmul(node: Node, g: Node) -> Flow:
     x, y = node.operands
     left = nodes.matmul(g, _turned(y))
     right = nodes.matmul(_turned(x), g)
-    return [_shaped(left, x), _shaped(right, y)]
+    return [nodes.shaped(left, x.shape), nodes.shaped(right, y.shape)]
 
 
 def _turned(x: Node) -> Node:
@@ -65,53 +52,13 @@ def _turned(x: Node) -> Node:
     return nodes.transpose(x) if len(x.shape) == 2 else Node("transpose", (x,), x.grid[::-1])
 
 
-def _shaped(g: Node, x: Node) -> Node:
-    return g if g.shape == x.shape else Node("reshape", (g,), x.shape)
-
-
 def _transpose(node: Node, g: Node) -> Flow:
     (x,) = node.operands
     if g.op == "matmul" and not g.written:
         # (Q^T dS)^T reads better as dS^T Q.
         left, right = g.operands
-        return [_shaped(nodes.matmul(_turned(right), _turned(left)), x)]
-    return [_shaped(Node("transpose", (g,), g.grid[::-1]), x)]
-
-
-def _reshape(node: Node, g: Node) -> Flow:
-    return [_shaped(g, node.operands[0])]
-
-
-def _sqrt(node: Node, g: Node) -> Flow:
-    return [over(g, times(2, node))]
-
-
-def _exp(node: Node, g: Node) -> Flow:
-    return [times(g, node)]
-
-
-def _log(node: Node, g: Node) -> Flow:
-    return [over(g, node.operands[0])]
-
-
-def _tanh(node: Node, g: Node) -> Flow:
-    """``1 - tanh(x)^2``, by the value itself."""
-    return [times(g, minus(1, times(node, node)))]
-
-
-def _sin(node: Node, g: Node) -> Flow:
-    return [times(g, nodes.apply("cos", node.operands[0]))]
-
-
-def _cos(node: Node, g: Node) -> Flow:
-    return [nodes.negate(times(g, nodes.apply("sin", node.operands[0])))]
-
-
-def _erf(node: Node, g: Node) -> Flow:
-    """``2/sqrt(pi) exp(-x^2)``."""
-    (x,) = node.operands
-    slope = over(2, nodes.apply("sqrt", pi()))
-    return [times(g, times(slope, nodes.apply("exp", nodes.negate(times(x, x)))))]
+        return [nodes.shaped(nodes.matmul(_turned(right), _turned(left)), x.shape)]
+    return [nodes.shaped(Node("transpose", (g,), g.grid[::-1]), x.shape)]
 
 
 def _maximum(node: Node, g: Node) -> Flow:
@@ -125,11 +72,6 @@ def _maximum(node: Node, g: Node) -> Flow:
             over(plus(1, minus(*two)), 2) for two in ((greater, less), (less, greater))
         )
     return [nodes.gathered(times(g, first), x.shape), nodes.gathered(times(g, second), y.shape)]
-
-
-def _above(node: Node, g: Node) -> Flow:
-    """It is flat where it has a slope."""
-    return [None, None]
 
 
 def _rowmax(node: Node, g: Node) -> Flow:
@@ -146,68 +88,62 @@ def _softmax(node: Node, g: Node) -> Flow:
     return [times(node, nodes.elementwise("subtract", g, centre))]
 
 
-def _hide(node: Node, g: Node) -> Flow:
-    """Nothing flows into a hidden score; the mask is no variable."""
-    return [times(g, node.operands[1]), None]
-
-
 def _concat(node: Node, g: Node) -> Flow:
     flows: Flow = []
     start = 0
     for part in node.operands:
         rows, columns = part.grid
         places = (range(rows), range(start, start + columns))
-        flows.append(_shaped(Node("pick", (g,), part.grid, places), part))
+        flows.append(nodes.shaped(Node("pick", (g,), part.grid, places), part.shape))
         start += columns
     return flows
 
 
-def _summed(node: Node, g: Node) -> Flow:
-    return [nodes.spread(g, node.operands[0].shape)]
+def _erf(node: Node, g: Node, x: Node) -> Node:
+    """``2/sqrt(pi) exp(-x^2)``."""
+    slope = over(2, nodes.apply("sqrt", pi()))
+    return times(g, times(slope, nodes.apply("exp", nodes.negate(times(x, x)))))
 
 
-def _pick(node: Node, g: Node) -> Flow:
-    return [nodes.scatter(g, node.extra, node.operands[0].shape)]
+def _of_first(back: Callable[[Node, Node, Node], Node]) -> Rule:
+    """The rule of what has one operand: (node, gradient, operand) -> gradient."""
+    return lambda node, g: [back(node, g, node.operands[0])]
 
 
-def _scatter(node: Node, g: Node) -> Flow:
-    return [Node("pick", (g,), node.operands[0].shape, node.extra)]
-
-
-def _spread(node: Node, g: Node) -> Flow:
-    return [nodes.gathered(g, node.operands[0].shape)]
-
+_SUMMED = _of_first(lambda node, g, x: nodes.spread(g, x.shape))
 
 #: The backward rule of every operation.
 RULES: Mapping[str, Rule] = {
-    "copy": _copy,
-    "negate": _negate,
-    "add": _add,
+    "copy": lambda node, g: [g],
+    "negate": lambda node, g: [nodes.negate(g)],
+    "add": lambda node, g: [nodes.gathered(g, x.shape) for x in node.operands],
     "subtract": _subtract,
     "multiply": _product,
     "divide": _quotient,
     "matmul": _matmul,
     "transpose": _transpose,
-    "reshape": _reshape,
-    "sqrt": _sqrt,
-    "exp": _exp,
-    "log": _log,
-    "tanh": _tanh,
-    "sin": _sin,
-    "cos": _cos,
-    "erf": _erf,
+    "reshape": _of_first(lambda node, g, x: nodes.shaped(g, x.shape)),
+    "sqrt": lambda node, g: [over(g, times(2, node))],
+    "exp": lambda node, g: [times(g, node)],
+    "log": _of_first(lambda node, g, x: over(g, x)),
+    "tanh": lambda node, g: [times(g, minus(1, times(node, node)))],
+    "sin": _of_first(lambda node, g, x: times(g, nodes.apply("cos", x))),
+    "cos": _of_first(lambda node, g, x: nodes.negate(times(g, nodes.apply("sin", x)))),
+    "erf": _of_first(_erf),
     "maximum": _maximum,
-    "above": _above,
+    # It is flat where it has a slope.
+    "above": lambda node, g: [None, None],
     "rowmax": _rowmax,
     "softmax": _softmax,
-    "hide": _hide,
+    # Nothing flows into a hidden score; the mask is no variable.
+    "hide": lambda node, g: [times(g, node.operands[1]), None],
     "concat": _concat,
-    "rowsum": _summed,
-    "colsum": _summed,
-    "total": _summed,
-    "pick": _pick,
-    "scatter": _scatter,
-    "spread": _spread,
+    "rowsum": _SUMMED,
+    "colsum": _SUMMED,
+    "total": _SUMMED,
+    "pick": _of_first(lambda node, g, x: nodes.scatter(g, node.extra, x.shape)),
+    "scatter": _of_first(lambda node, g, x: Node("pick", (g,), x.shape, node.extra)),
+    "spread": _of_first(lambda node, g, x: nodes.gathered(g, x.shape)),
 }
 
 

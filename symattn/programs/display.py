@@ -16,7 +16,7 @@ from symattn.shapes import keys_text
 T = TypeVar("T")
 
 #: Operations between two operands.
-ENTRYWISE = get_args(Arithmetic)
+_ENTRYWISE = get_args(Arithmetic)
 
 
 def names(program: Program) -> dict[int, f.Formula]:
@@ -68,7 +68,7 @@ def formula(node: Node, named: Mapping[int, f.Formula]) -> f.Formula:
 def _operation(node: Node, x: list[f.Formula]) -> f.Formula:
     if node.written is not None:
         return _call(node.written, x)
-    if node.op in ENTRYWISE:
+    if node.op in _ENTRYWISE:
         # Entry by entry, what is repeated needs no word, as in the sum of a row and a matrix.
         x = [_once(operand) for operand in x]
     match node.op:

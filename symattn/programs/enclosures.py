@@ -243,10 +243,10 @@ def _centred(x: arb_mat, weights: Enclosure) -> arb_mat:
 
 
 #: An entry of a product, of the row at that place of the left factor, and of a column.
-Dot = Callable[[int, Sequence[Sequence[arb]], Sequence[arb]], arb]
+_Dot = Callable[[int, Sequence[Sequence[arb]], Sequence[arb]], arb]
 
 
-def closer_product(node: Node) -> Dot | None:
+def closer_product(node: Node) -> _Dot | None:
     """What encloses entries of a matrix product closely where the terms that are as good as
     all of it cancel; None where nothing is known of the left factor.
 

@@ -7,7 +7,7 @@ once, and so does all that is computed from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -66,17 +66,27 @@ def _scatter(node: Node, x: Matrix) -> Matrix:
 _erf = np.vectorize(math.erf, otypes=[float])
 
 
-def _number(value: Value | Hidden) -> float:
-    return -np.inf if isinstance(value, Hidden) else float(value.ball(64))
+def matrix(rows: Iterable[Iterable[Value | Hidden]]) -> Matrix:
+    """Floats close to exact entries."""
+    return np.array(
+        [[-np.inf if isinstance(x, Hidden) else float(x.ball(64)) for x in row] for row in rows]
+    )
 
 
-_OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
-    "constant": lambda node: np.full((1, 1), float(node.extra.ball(64))),
-    "table": lambda node: np.array([[_number(x) for x in row] for row in node.extra]),
-    "triangle": lambda node: np.tril(np.ones(node.grid)),
+#: Operations that only move entries, or repeat them.
+MOVING: Mapping[str, Callable[[Node, Matrix], Matrix]] = {
     "copy": lambda node, x: x,
     "reshape": lambda node, x: x,
     "transpose": lambda node, x: x.swapaxes(-1, -2),
+    "pick": _pick,
+    "scatter": _scatter,
+    "spread": lambda node, x: np.broadcast_to(x, x.shape[:-2] + node.grid),
+}
+_OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
+    **MOVING,
+    "constant": lambda node: np.full((1, 1), float(node.extra.ball(64))),
+    "table": lambda node: matrix(node.extra),
+    "triangle": lambda node: np.tril(np.ones(node.grid)),
     "negate": lambda node, x: -x,
     "add": lambda node, x, y: x + y,
     "subtract": lambda node, x, y: x - y,
@@ -94,7 +104,4 @@ _OPERATIONS: Mapping[str, Callable[..., Matrix]] = {
     "colsum": lambda node, x: x.sum(axis=-2, keepdims=True),
     "rowmax": lambda node, x: x.max(axis=-1, keepdims=True),
     "total": lambda node, x: x.sum(axis=(-1, -2), keepdims=True),
-    "pick": _pick,
-    "scatter": _scatter,
-    "spread": lambda node, x: np.broadcast_to(x, x.shape[:-2] + node.grid),
 }

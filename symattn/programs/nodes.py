@@ -213,6 +213,11 @@ def _as(x: Node, shape: Shape) -> Node:
     return Node("reshape", (transpose(x),), shape)
 
 
+def shaped(x: Node, shape: Shape) -> Node:
+    """The same grid under another nominal shape."""
+    return x if x.shape == shape else Node("reshape", (x,), shape)
+
+
 def transpose(x: Node) -> Node:
     """``x.T``; a vector or a scalar is its own transpose, as in NumPy."""
     return Node("transpose", (x,), x.shape[::-1]) if len(x.shape) == 2 else x
@@ -262,25 +267,25 @@ def concat(parts: tuple[Node, ...]) -> Node:
     return Node("concat", parts, shape)
 
 
+def _reduced(op: Op, x: Node, shape: Callable[[int, int], Shape], hint: str) -> Node:
+    if len(x.shape) != 2:
+        raise Malformed(f"{op} takes a matrix, found {show(x.shape)}: {hint}")
+    return Node(op, (x,), shape(*x.shape))
+
+
 def rowsum(x: Node) -> Node:
     """The sum of each row, as a column."""
-    if len(x.shape) != 2:
-        raise Malformed(f"rowsum takes a matrix, found {show(x.shape)}: 'total' sums a vector")
-    return Node("rowsum", (x,), (x.shape[0], 1))
+    return _reduced("rowsum", x, lambda rows, _: (rows, 1), "'total' sums a vector")
 
 
 def colsum(x: Node) -> Node:
     """The sum of each column, as a row."""
-    if len(x.shape) != 2:
-        raise Malformed(f"colsum takes a matrix, found {show(x.shape)}: 'total' sums a vector")
-    return Node("colsum", (x,), (1, x.shape[1]))
+    return _reduced("colsum", x, lambda _, columns: (1, columns), "'total' sums a vector")
 
 
 def rowmax(x: Node) -> Node:
     """The largest entry of each row, as a column."""
-    if len(x.shape) != 2:
-        raise Malformed(f"rowmax takes a matrix, found {show(x.shape)}: 'max' takes a vector too")
-    return Node("rowmax", (x,), (x.shape[0], 1))
+    return _reduced("rowmax", x, lambda rows, _: (rows, 1), "'max' takes a vector too")
 
 
 def total(x: Node) -> Node:
@@ -318,7 +323,7 @@ def gathered(x: Node, shape: Shape) -> Node:
     elif columns < x.grid[1]:
         x = Node("rowsum", (x,), (x.grid[0], 1))
     assert x.grid == grid(shape), f"{show(x.shape)} is no sum down to {show(shape)}"
-    return x if x.shape == shape else Node("reshape", (x,), shape)
+    return shaped(x, shape)
 
 
 def weights_of_mean(node: Node) -> Node | None:

@@ -22,6 +22,7 @@ from symattn.numbers.reading import Hidden
 from symattn.numbers.tables import Table
 from symattn.numbers.values import Value
 from symattn.numbers.words import Array
+from symattn.programs.floats import MOVING
 from symattn.programs.nodes import FLOW, Node
 
 
@@ -80,9 +81,9 @@ def _subtract(node: Node, x: Doubles, y: Doubles, *weights: Doubles) -> Doubles:
     zero = np.zeros_like(chosen.high)
     apart = apart.map(lambda part: _put(part, heaviest, zero))
     mean = doubles.total(doubles.multiply(*weights, apart), -1)
-    found = doubles.add(apart, doubles.negative(mean))
+    centred = doubles.add(apart, doubles.negative(mean))
     # There is no mean of masked scores.
-    return _unknown(found, np.broadcast_to(x.hidden.any(axis=-1, keepdims=True), found.shape))
+    return _unknown(centred, np.broadcast_to(x.hidden.any(axis=-1, keepdims=True), centred.shape))
 
 
 def _put(x: npt.NDArray[np.float64], where: npt.NDArray[np.intp], value: Array) -> Array:
@@ -151,20 +152,8 @@ def _concat(node: Node, *parts: Doubles) -> Doubles:
     return doubles.joined(wide, -1)
 
 
-def _pick(node: Node, x: Doubles) -> Doubles:
-    rows, columns = (np.array(places) for places in node.extra)
-    return x.map(lambda part: part[..., rows[:, None], columns])
-
-
-def _scatter(node: Node, x: Doubles) -> Doubles:
-    rows, columns = (np.array(places) for places in node.extra)
-
-    def put(part: Array) -> Array:
-        result = np.zeros(part.shape[:-2] + node.grid)
-        result[..., rows[:, None], columns] = part
-        return result
-
-    return _open(x).map(put)
+def _moved(node: Node, x: Doubles) -> Doubles:
+    return x.map(lambda part: MOVING[node.op](node, part))
 
 
 def _total(node: Node, x: Doubles) -> Doubles:
@@ -175,9 +164,7 @@ _OPERATIONS: Mapping[str, Callable[..., Doubles]] = {
     "constant": _constant,
     "table": _table,
     "triangle": _triangle,
-    "copy": lambda node, x: x,
-    "reshape": lambda node, x: x,
-    "transpose": lambda node, x: x.map(lambda part: part.swapaxes(-1, -2)),
+    **dict.fromkeys(MOVING, _moved),
     "negate": lambda node, x: doubles.negative(_open(x)),
     "add": _add,
     "subtract": _subtract,
@@ -200,9 +187,6 @@ _OPERATIONS: Mapping[str, Callable[..., Doubles]] = {
     "colsum": lambda node, x: doubles.total(_open(x), -2),
     "rowmax": _rowmax,
     "total": _total,
-    "pick": _pick,
-    "scatter": _scatter,
-    "spread": lambda node, x: x.map(
-        lambda part: np.broadcast_to(part, part.shape[:-2] + node.grid)
-    ),
+    # Of a masked score that is put among zeros nothing is known.
+    "scatter": lambda node, x: _moved(node, _open(x)),
 }

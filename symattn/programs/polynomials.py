@@ -95,7 +95,7 @@ class Polynomials:
 
 
 @dataclass(frozen=True)
-class Mixed:
+class _Mixed:
     """A product that sums over rows with normalisers of their own: of one that is
     ``turned`` and rational numbers. Nothing is computed from it but its entries."""
 
@@ -134,7 +134,7 @@ class Mixed:
         return Quotients(self.lattice, rows, self.left.below * self.right.below)
 
 
-Held = Polynomials | Mixed
+Held = Polynomials | _Mixed
 
 #: Operations that only move entries.
 _MOVING = ("copy", "reshape", "transpose")
@@ -150,7 +150,7 @@ class Packed:
         rule = _OPERATIONS.get(node.op)
         if rule is None or None in operands or prod(node.grid) > PACKED_ENTRIES:
             return None
-        if any(isinstance(x, Mixed) for x in operands) and node.op not in _MOVING:
+        if any(isinstance(x, _Mixed) for x in operands) and node.op not in _MOVING:
             return None
         try:
             return rule(node, *operands)
@@ -230,7 +230,7 @@ def _triangle(node: Node) -> Polynomials:
 
 
 def _transpose(node: Node, x: Held) -> Held:
-    if isinstance(x, Mixed):
+    if isinstance(x, _Mixed):
         return replace(x, transposed=not x.transposed)
     return _turned(_open(x))
 
@@ -344,9 +344,9 @@ def _matmul(node: Node, x: Polynomials, y: Polynomials) -> Held:
         raise NotHeld
     size = inner * x.size * y.size
     if x.lattice is not None and x.turned:
-        return Mixed(x, y)
+        return _Mixed(x, y)
     if y.lattice is not None and not y.turned:
-        return Mixed(_turned(y), _turned(x), transposed=True)
+        return _Mixed(_turned(y), _turned(x), transposed=True)
     known = y if x.lattice is None else x
     return replace(known, matrix=x.matrix * y.matrix, below=x.below * y.below, size=size)
 

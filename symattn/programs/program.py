@@ -28,6 +28,8 @@ _OPERATORS: Mapping[str, nodes.Arithmetic] = {
     "+": "add", "-": "subtract", "*": "multiply", "/": "divide",
 }  # fmt: skip
 
+#: What a quantity is computed as: an expression, or its tree.
+Step = str | syntax.Tree
 #: The node of a call that only some expressions know, or None.
 Special = Callable[[syntax.Call], Node | None]
 
@@ -286,7 +288,7 @@ def symbol_fault(name: str) -> str:
 
 
 def program(
-    given: Mapping[str, Shape], steps: Mapping[str, str], unreadable: Iterable[str] = ()
+    given: Mapping[str, Shape], steps: Mapping[str, Step], unreadable: Iterable[str] = ()
 ) -> Program:
     """The program of the steps, in order; :class:`Malformed` lists all faults.
 
@@ -308,7 +310,7 @@ left to meet as many rows on the right, found 3; the right side transposed (.T) 
 
 def sound_part(
     given: Mapping[str, Shape],
-    steps: Mapping[str, str],
+    steps: Mapping[str, Step],
     unreadable: Iterable[str] = (),
     loss: str = "",
 ) -> tuple[Program, list[Fault]]:
@@ -328,8 +330,8 @@ def sound_part(
         steps = {}
     broken: set[str] = {name for name in given if name not in quantities} | set(unreadable)
     program = Program(quantities, tuple(given), (), loss=loss)
-    for name, text in steps.items():
-        _collect(faults, f"steps.{name}", partial(_add_step, program, name, text, broken))
+    for name, step in steps.items():
+        _collect(faults, f"steps.{name}", partial(_add_step, program, name, step, broken))
         if name not in quantities:
             broken.add(name)
     sound = tuple(name for name in steps if name not in broken)
@@ -351,12 +353,12 @@ def _add_given(quantities: dict[str, Node], name: str, shape: Shape) -> None:
     quantities[name] = nodes.given(name, shape)
 
 
-def _add_step(so_far: Program, name: str, text: str, broken: set[str]) -> None:
+def _add_step(so_far: Program, name: str, step: Step, broken: set[str]) -> None:
     if fault := name_fault(name):
         raise Malformed(fault)
     if name in so_far.quantities:
         raise Malformed(f"the name {name!r} is given already")
-    tree = syntax.parse(text)
+    tree = syntax.parse(step) if isinstance(step, str) else step
     if broken & set(syntax.names(tree)):
         return
     node = so_far.lower_tree(tree)

@@ -24,6 +24,9 @@ from symattn.syntax.trees import (
     inside,
     mapped,
     names,
+    renamed,
+    replaced,
+    walk,
 )
 from symattn.syntax.writing import entry_text, text
 
@@ -54,5 +57,8 @@ __all__ = [
     "mapped",
     "names",
     "parse",
+    "renamed",
+    "replaced",
     "text",
+    "walk",
 ]

@@ -28,8 +28,8 @@ floor above knows (:meth:`symattn.programs.program.Program.lower_tree`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NoReturn
+from collections.abc import Callable, Iterable, Iterator
+from typing import NoReturn, TypeVar
 
 from symattn.advice import of_attribute, of_neighbours, of_sign
 from symattn.errors import Malformed
@@ -57,6 +57,8 @@ from symattn.syntax.trees import (
     Tree,
     Word,
 )
+
+T = TypeVar("T")
 
 _TOKEN = re.compile(
     rf"\s*(?:(?P<number>{NUMBER}{POWER_OF_TEN}?+)"
@@ -267,7 +269,7 @@ class _Parser:
             return Name(token)
         if self.sign == "(":
             self.advance()
-            items = self.items()
+            items = self.listed(self.statement)
             self.expect(")")
             return items[0] if len(items) == 1 else Sequence(items)
         if self.sign == "[" and not self.letters:
@@ -277,19 +279,16 @@ class _Parser:
     def array(self) -> Array:
         self.deeper()
         self.expect("[")
-        items = [self.binary(1)]
-        while self.sign == ",":
-            self.advance()
-            items.append(self.binary(1))
+        items = self.listed(lambda: self.binary(1))
         self.expect("]")
         self.depth -= 1
-        return Array(tuple(items))
+        return Array(items)
 
-    def items(self) -> tuple[Tree, ...]:
-        items = [self.statement()]
+    def listed(self, item: Callable[[], T]) -> tuple[T, ...]:
+        items = [item()]
         while self.sign == ",":
             self.advance()
-            items.append(self.statement())
+            items.append(item())
         return tuple(items)
 
     def arguments(self) -> tuple[tuple[Tree, ...], tuple[tuple[str, Tree], ...]]:
@@ -326,20 +325,14 @@ class _Parser:
         return Word(token.strip("\"'"))
 
     def cell(self, operand: Tree) -> Tree:
-        places = [self.binary(1)]
-        while self.sign == ",":
-            self.advance()
-            places.append(self.binary(1))
+        places = self.listed(lambda: self.binary(1))
         self.expect("]")
-        return Cell(operand, tuple(places))
+        return Cell(operand, places)
 
     def keys(self) -> tuple[Key, ...]:
-        keys = [self.key()]
-        while self.sign == ",":
-            self.advance()
-            keys.append(self.key())
+        keys = self.listed(self.key)
         self.expect("]")
-        return tuple(keys)
+        return keys
 
     def key(self) -> Key:
         bounds = [self.whole_number()]

@@ -176,6 +176,21 @@ def inside(tree: Tree) -> tuple[Tree, ...]:
     return ()
 
 
+def walk(tree: Tree, into: Callable[[Tree], bool] = lambda part: True) -> Iterator[Tree]:
+    """A tree and all that it is made of, in order; nothing inside of what isn't gone ``into``.
+
+    >>> from symattn.syntax import parse
+    >>> [type(part).__name__ for part in walk(parse("-x + 2"))]
+    ['Binary', 'Negative', 'Name', 'Literal']
+    """
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if into(part):
+            waiting.extend(reversed(inside(part)))
+
+
 def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     """A tree with the trees that it is made of changed.
 
@@ -204,6 +219,34 @@ def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     return tree
 
 
+def replaced(tree: Tree, by: Callable[[Tree], Tree | None]) -> Tree:
+    """A tree with each part replaced that ``by`` gives another tree for.
+
+    >>> from symattn.syntax import parse, text
+    >>> doubled = {parse("2"): parse("4")}
+    >>> text(replaced(parse("softmax(x / 2, axis=0)"), doubled.get))
+    'softmax(x / 4, axis=0)'
+    """
+    other = by(tree)
+    return mapped(tree, lambda part: replaced(part, by)) if other is None else other
+
+
+def renamed(tree: Tree, called: Callable[[str], Tree]) -> Tree:
+    """A tree with every name replaced by the tree that ``called`` gives for it; the letters
+    that cells count by are no names of quantities.
+
+    >>> from symattn.syntax import parse, text
+    >>> text(renamed(parse("Q @ K.T"), lambda name: Name(name.lower())))
+    'q @ k.T'
+    """
+    match tree:
+        case Name(name):
+            return called(name)
+        case Cell(operand, places):
+            return Cell(renamed(operand, called), places)
+    return mapped(tree, lambda part: renamed(part, called))
+
+
 def names(tree: Tree) -> Iterator[str]:
     """The quantities that a tree names, gradients as ``dL/dQ``.
 
@@ -211,13 +254,12 @@ def names(tree: Tree) -> Iterator[str]:
     >>> list(names(parse("max(A @ V.T) == grad(Q)[0, 1] + 2 * d_k")))
     ['A', 'V', 'dL/dQ', 'd_k']
     """
-    match tree:
-        case Name(name):
-            yield name
-        case Gradient(of):
-            yield gradient_name(of)
-    for part in inside(tree):
-        yield from names(part)
+    for part in walk(tree):
+        match part:
+            case Name(name):
+                yield name
+            case Gradient(of):
+                yield gradient_name(of)
 
 
 def gradient_name(name: str) -> str:

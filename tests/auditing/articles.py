@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.cases.article import case_of
 from symattn.documents.article import Article
 from symattn.documents.reading import Claimed, Given, Number, Open, Reading, Step
 from symattn.documents.text import Span
+from symattn.numbers.rows import Numbers
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
@@ -54,7 +56,9 @@ def claimed(source, key, text, piece, after="", **more):
     """What a piece of a text says, once."""
     span = span_of(source, piece, after)
     printed, spans = (None, None) if key == "holds" else figures(source, span)
-    return Claimed(key, text, more.pop("where", "Softmax"), span, printed, spans, **more)
+    return Claimed(
+        key, syntax.parse(text), more.pop("where", "Softmax"), span, printed, spans, **more
+    )
 
 
 def read(source=POST, claims=(), *, name="post.md", numbers=(), left=(), assumed=(), **more):
@@ -68,8 +72,11 @@ def read(source=POST, claims=(), *, name="post.md", numbers=(), left=(), assumed
         found.append(Number(text, Span(start, at), status, why="a year" * (text == "2026")))
     return Reading(
         article,
-        {name: Given(entries, Span(0, 0)) for name, entries in more.pop("given", {}).items()},
-        {name: Step(text) for name, text in more.pop("steps", {}).items()},
+        {
+            name: Given(Numbers.read(entries), Span(0, 0))
+            for name, entries in more.pop("given", {}).items()
+        },
+        {name: Step(syntax.parse(text)) for name, text in more.pop("steps", {}).items()},
         claims=tuple(claims),
         numbers=tuple(found),
         assumptions=tuple(assumed),

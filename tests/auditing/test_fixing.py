@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symattn import syntax
 from symattn.auditing.audit import audit
 from symattn.auditing.fixing import fixed
 from symattn.cases.article import case_of
@@ -164,7 +165,7 @@ def test_what_claims_disagree_on_is_left(corrected):
 
     def both(reading):
         first = reading.claims[0]
-        return replace(reading, claims=(first, replace(first, text="A[0, 0]")))
+        return replace(reading, claims=(first, replace(first, tree=syntax.parse("A[0, 0]"))))
 
     result = corrected("it is ⟦A[0, 1]|0.2689⟧", both)
     assert (result.text, result.fixes) == ("it is 0.2689", ())
@@ -195,7 +196,7 @@ def test_a_matrix_that_is_wrong_nearly_everywhere_is_left(corrected):
         spans = [one.span for one in figures]
         claim = replace(
             figures[0],
-            text="A",
+            tree=syntax.parse("A"),
             printed=((entries[0], entries[1]), (entries[2], entries[3])),
             spans=((spans[0], spans[1]), (spans[2], spans[3])),
             span=spans[0].to(spans[3]),
@@ -216,7 +217,9 @@ def test_figures_in_one_another_are_left(corrected):
     def crossing(reading):
         first = reading.claims[0]
         short = Span(first.span.start, first.span.end - 2)
-        other = replace(first, text="A[0, 0]", printed="0.26", spans=short, span=short)
+        other = replace(
+            first, tree=syntax.parse("A[0, 0]"), printed="0.26", spans=short, span=short
+        )
         return replace(reading, claims=(first, other))
 
     result = corrected("it is ⟦A[0, 1]|0.2698⟧", crossing)
@@ -246,7 +249,7 @@ def test_nothing_is_corrected_that_would_be_read_otherwise(corrected):
     def astray(reading):
         if "0.2698" in reading.article.source:
             return reading
-        steps = {**reading.steps, "A": Step("S")}
+        steps = {**reading.steps, "A": Step(syntax.parse("S"))}
         return replace(reading, steps=steps)
 
     def unbound(reading):
@@ -263,7 +266,8 @@ def test_nothing_is_corrected_that_refutes_something_else(corrected):
 
     def stated(reading):
         said = "A[0, 1] > 0.5" if "0.2689" in reading.article.source else "A[0, 1] < 0.5"
-        return replace(reading, claims=(*reading.claims, Claimed("holds", said, "", Span(0, 2))))
+        claim = Claimed("holds", syntax.parse(said), "", Span(0, 2))
+        return replace(reading, claims=(*reading.claims, claim))
 
     result = corrected("it is ⟦A[0, 1]|0.2698⟧", stated)
     assert (result.text, result.fixes) == ("it is 0.2698", ())
@@ -277,7 +281,7 @@ def test_figures_that_never_settle_are_left(corrected):
     def restless(reading):
         seen.append(reading)
         of = "A[0, 1]" if len(seen) % 2 else "A[0, 0]"
-        claim = replace(reading.claims[0], text=of)
+        claim = replace(reading.claims[0], tree=syntax.parse(of))
         return replace(reading, claims=(replace(claim, key="of"),))
 
     result = corrected("it is ⟦A[0, 1]|0.5⟧", restless)

@@ -25,6 +25,8 @@ from symattn.cases.library import load
 from symattn.documents.article import Article, Block, Form, Part
 from symattn.documents.reading import Claimed, Given, Number, Reading, Status, Step
 from symattn.documents.text import Span, Text
+from symattn.numbers.rows import Numbers
+from symattn.syntax import parse
 from tests.documents import marks
 
 _FIGURE = r"(-inf|\(?(?:&minus;|&#8722;|\\u2212|\{-\}|[-−–+])?[0-9.,{}\\]*?\)?)"
@@ -78,17 +80,20 @@ class Skeleton:
                 continue
             name = mark.expression.removesuffix("=")
             if name:
-                claims.append(Claimed("of", name, "", span, plain, span))
+                claims.append(Claimed("of", parse(name), "", span, plain, span))
             if mark.expression.endswith("="):
                 start = max(text.rfind("=", 0, text.rfind("=", 0, span.start)),
                             text.rfind("\n", 0, span.start)) + 1  # fmt: skip
                 sum_of = text[start : text.rfind("=", 0, span.start)].strip()
                 whole = Span(start, span.end)
-                claims.append(Claimed("as_printed", sum_of, "", whole, plain, span))
+                claims.append(Claimed("as_printed", parse(sum_of), "", whole, plain, span))
         return Reading(
             article,
-            {name: Given(_texts(rows), Span(0, 0)) for name, rows in case.raw.items()},
-            {name: Step(step) for name, step in case.steps.items()},
+            {
+                name: Given(Numbers.read(_texts(rows)), Span(0, 0))
+                for name, rows in case.raw.items()
+            },
+            {name: Step(parse(step)) for name, step in case.steps.items()},
             _loss(case),
             claims=tuple(claims),
             tokens=case.tokens,

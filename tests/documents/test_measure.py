@@ -15,6 +15,8 @@ from symattn.documents.article import Article
 from symattn.documents.reading import Claimed, Given, Number, Reading, Step
 from symattn.documents.text import Span
 from symattn.errors import Malformed
+from symattn.numbers.rows import Numbers
+from symattn.syntax import parse
 from tests.documents import marks
 from tests.documents.measure import Faults, measure
 
@@ -49,14 +51,17 @@ def perfect(document):
     pairs = list(zip(document.marks, spans, strict=True))
     return Reading(
         Article(Path(document.name), "markdown", document.text, ()),
-        {name: Given(entries, Span(0, 1)) for name, entries in truth["given"].items()},
-        {name: Step(expression) for name, expression in truth["steps"].items()},
+        {
+            name: Given(Numbers.read(entries), Span(0, 1))
+            for name, entries in truth["given"].items()
+        },
+        {name: Step(parse(expression)) for name, expression in truth["steps"].items()},
         truth.get("loss"),
         tuple(
-            Claimed("of", mark.expression, "here", span, html.unescape(mark.printed), span)
+            Claimed("of", parse(mark.expression), "here", span, html.unescape(mark.printed), span)
             if mark.expression
             else Claimed(
-                "as_printed", mark.correct or mark.printed, "here", span, mark.printed, span
+                "as_printed", parse(mark.correct or mark.printed), "here", span, mark.printed, span
             )
             for mark, span in pairs
             if not mark.is_given
@@ -123,7 +128,7 @@ def test_what_claims_nothing_must_not_be_judged(document):
     refuted, it is a false alarm as well."""
     reading = perfect(document)
     year = Span(10, 14)
-    claims = (*reading.claims, Claimed("of", "S[0, 0]", "here", year, "2024", year))
+    claims = (*reading.claims, Claimed("of", parse("S[0, 0]"), "here", year, "2024", year))
     numbers = (Number("2024", year, "bound", "S[0, 0]"), *reading.numbers)
     found = measured(document, replace(reading, claims=claims, numbers=numbers))
     assert [str(note) for note in found.faults.judged] == ["1:11 2024, bound S[0, 0]"]
@@ -133,7 +138,7 @@ def test_what_claims_nothing_must_not_be_judged(document):
 def test_a_right_figure_refuted_is_a_false_alarm(document):
     """Also where it was found, and bound to what it is not."""
     reading = perfect(document)
-    claims = (replace(reading.claims[0], text="S[1, 1]"), *reading.claims[1:])
+    claims = (replace(reading.claims[0], tree=parse("S[1, 1]")), *reading.claims[1:])
     found = measured(document, replace(reading, claims=claims))
     assert [note[:2] for note in found.faults.alarms] == [(4, 10)]
 
@@ -166,7 +171,7 @@ def test_sums_with_a_planted_operand_are_no_false_alarm(document):
     reading = perfect(document)
     given, scores = reading.numbers[0].span, reading.claims[0].span
     for span, alarms in ((given, [(3, 8)]), (scores, [])):
-        claims = (*reading.claims, Claimed("as_printed", "3 + 4", "here", span, "1", span))
+        claims = (*reading.claims, Claimed("as_printed", parse("3 + 4"), "here", span, "1", span))
         found = measured(document, replace(reading, claims=claims))
         assert [note[:2] for note in found.faults.alarms] == alarms
 
@@ -174,6 +179,9 @@ def test_sums_with_a_planted_operand_are_no_false_alarm(document):
 def test_a_statement_refuted_is_a_false_alarm(document):
     """No statement is planted."""
     reading = perfect(document)
-    claims = (*reading.claims, Claimed("holds", "S[0, 0] == 3", "here", reading.claims[0].span))
+    claims = (
+        *reading.claims,
+        Claimed("holds", parse("S[0, 0] == 3"), "here", reading.claims[0].span),
+    )
     found = measured(document, replace(reading, claims=claims))
     assert [str(note) for note in found.faults.alarms] == ["4:10 S[0, 0] == 3"]

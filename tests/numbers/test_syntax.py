@@ -26,7 +26,10 @@ from symattn.syntax import (
     Span,
     Transposed,
     Word,
+    mapped,
     parse,
+    renamed,
+    replaced,
 )
 
 from ..strategies import many
@@ -48,8 +51,8 @@ def pythons(text):
 
     def tree(node):
         match node:
-            case ast.Constant(str(word)):
-                return Word(word)
+            case ast.Constant(bool() | str() as word):
+                return Word(str(word))
             case ast.Constant():
                 return Literal(ast.get_source_segment(text, node) or "")
             case ast.Name(name):
@@ -64,8 +67,9 @@ def pythons(text):
                 return Binary(_OPERATORS[type(op)], tree(left), tree(right))
             case ast.Attribute(operand, "T"):
                 return Transposed(tree(operand))
-            case ast.Call(ast.Name(name), arguments):
-                return Call(name, tuple(map(tree, arguments)))
+            case ast.Call(ast.Name(name), arguments, keywords):
+                options = tuple((word.arg or "", tree(word.value)) for word in keywords)
+                return Call(name, tuple(map(tree, arguments)), options)
             case ast.Subscript(operand, ast.Tuple(keys)):
                 return Indexed(tree(operand), tuple(map(key, keys)))
             case ast.Subscript(operand, only):
@@ -120,6 +124,7 @@ def _grow(inner):
         inner.map("({})".format),
         inner.map("({}).T".format),
         inner.map("f({})".format),
+        st.builds("g({}, at={}, by='tanh', whole=True)".format, inner, inner),
         st.builds("concat({}, {})".format, inner, inner),
         st.builds("({})[{}]".format, inner, _keys),
     )
@@ -140,6 +145,16 @@ _comparisons = st.builds(
 def test_precedence_is_pythons(text):
     """Any expression has the tree that Python's parser gives it."""
     assert plain(parse(text)) == plain(pythons(text))
+
+
+@many
+@given(st.lists(_comparisons, min_size=1, max_size=2).map(" and ".join))
+def test_a_walk_that_replaces_nothing_gives_the_same_tree(text):
+    """Nothing of a tree is lost where parts of it are looked at, options of calls least."""
+    tree = parse(text)
+    assert mapped(tree, lambda part: part) == tree
+    assert replaced(tree, lambda part: None) == tree
+    assert renamed(tree, Name) == tree
 
 
 @many

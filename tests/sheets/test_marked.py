@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symattn import syntax
 from symattn.documents.files import article
 from symattn.documents.reading import Claimed, Number, Open
 from symattn.documents.text import Span
@@ -167,7 +168,7 @@ def test_statements_have_their_note(small):
     made = skeleton("Look: A[0, 0] < A[0, 1]\nIt is ⟦A[0, 1]|0.2689⟧", small)
 
     def change(reading):
-        claim = Claimed("holds", "A[0, 0] < A[0, 1]", "", Span(6, 23))
+        claim = Claimed("holds", syntax.parse("A[0, 0] < A[0, 1]"), "", Span(6, 23))
         return replace(reading, claims=(*reading.claims, claim))
 
     (note,) = shown(made, change).findall("main/div/aside/p")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from symattn import syntax
 from symattn.documents.binding import others, values, workings
@@ -12,7 +13,7 @@ from symattn.documents.binding.coverage import Coverage
 from symattn.documents.binding.recipe import Recipe
 from symattn.documents.reading import Claimed, Open
 from symattn.documents.text import Span
-from symattn.documents.trees import Figure
+from symattn.documents.trees import Figure, plain
 from symattn.numbers.printed import MINUS_INFINITY
 
 
@@ -86,7 +87,7 @@ class Claims:
             self._leave(target, known, value)
             return False
         text = syntax.text(target)
-        self._add("of", text, value, confirmed)
+        self._add("of", target, value, confirmed)
         for figure, keys in values.entries(value):
             self._taken.add(figure.span.start)
             of = syntax.entry_text(text, target, keys)
@@ -131,16 +132,21 @@ class Claims:
         """Claim that numbers come to a printed value, if that makes sense by their shapes."""
         fitted = self._fitted(numbers, value)
         if fitted is not None and fitted[0] is numbers and any(values.figures(fitted[1])):
-            text = syntax.text(numbers)
-            self._add("as_printed", text, fitted[1], False)
+            self._add("as_printed", numbers, fitted[1], False)
             self.coverage.mark(values.figures(fitted[1]), "local")
 
-    def _add(self, key: str, text: str, value: syntax.Tree, confirmed: bool) -> None:
-        self._texts.add(text)
+    def _add(
+        self,
+        key: Literal["of", "as_printed"],
+        tree: syntax.Tree,
+        value: syntax.Tree,
+        confirmed: bool,
+    ) -> None:
+        self._texts.add(syntax.text(tree))
         figures = list(values.figures(value))
         span = figures[0].span.to(figures[-1].span)
         shown, places = values.printed(value), values.spans(value)
-        self.found.append(Claimed(key, text, self.where, span, shown, places, confirmed))  # type: ignore[arg-type]
+        self.found.append(Claimed(key, plain(tree), self.where, span, shown, places, confirmed))
 
     def _fitted(
         self, target: syntax.Tree, value: syntax.Tree

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from symattn.documents.binding.claims import Claims
 from symattn.documents.binding.definitions import Definition, Definitions
 from symattn.documents.binding.names import Names, usual_role
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.binding.replacing import renamed
 from symattn.documents.binding.roles import Role, named, spoken
 from symattn.documents.help import Help
 from symattn.documents.text import Span
@@ -299,7 +299,7 @@ class Construction:
         is_fixed = one.name in self.definitions.fixed
         row = self.names.row(one.name) if is_row and not is_fixed else None
         canonical = self.names.canonical
-        known = renamed(tree, lambda name: syntax.Name(canonical.get(name, name)))
+        known = syntax.renamed(tree, lambda name: syntax.Name(canonical.get(name, name)))
         made = self.names.resolved(known)
         is_one = row is not None and not (made is not None and self._is_matrix(made))
         if is_one or (made is not None and not is_fixed and self._is_of_row(one, made)):
@@ -330,11 +330,11 @@ class Construction:
         """A new step, or the older version of the name that has the same value."""
         tree = self._as_softmax(tree)
         match tree:
-            case syntax.Call("softmax", (scores,)):
+            case syntax.Call("softmax", (scores,)) as call:
                 hidden = self.names.standard.hidden(scores)
                 if hidden is None:
                     return None
-                tree = syntax.Call("softmax", (hidden,))
+                tree = replace(call, arguments=(hidden,))
         if name in self.recipe:
             old, new = self.recipe.floats(syntax.Name(name)), self.recipe.floats(tree)
             if old is not None and new is not None and same(old, new):

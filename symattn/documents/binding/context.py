@@ -163,7 +163,7 @@ def _softmax_rows(recipe: Recipe, row: int | None) -> Iterator[tuple[syntax.Tree
     """The rows of scores that a softmax is taken of, with their values."""
     for tree in list(recipe.trees.values()):
         match tree:
-            case syntax.Call("softmax", (scores,)):
+            case syntax.Call("softmax", (scores,), ()):
                 for i, found in _rows(recipe, scores, row):
                     yield workings.indexed(scores, i), found
 

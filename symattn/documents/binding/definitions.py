@@ -17,7 +17,6 @@ from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.lettered import by_letters
 from symattn.documents.binding.numbered import by_numbers, heads, in_letters
-from symattn.documents.binding.replacing import renamed
 from symattn.documents.help import Help
 from symattn.documents.text import Span
 from symattn.documents.trees import NOWHERE, Chain, Figure, Member, Opaque, walk
@@ -150,7 +149,7 @@ def _is_normalised(name: str, tree: syntax.Tree, before: syntax.Tree | None) -> 
 
 
 def _renamed(tree: syntax.Tree, keys: Mapping[str, str]) -> syntax.Tree:
-    return renamed(tree, lambda name: syntax.Name(keys.get(name, name)))
+    return syntax.renamed(tree, lambda name: syntax.Name(keys.get(name, name)))
 
 
 def _alike(one: syntax.Tree, other: syntax.Tree) -> bool:
@@ -222,7 +221,7 @@ def _of_each(
             yield name, tree, span
             continue
         for called in each:
-            of = renamed(tree, lambda one, called=called: syntax.Name(called.get(one, one)))  # type: ignore[misc]
+            of = syntax.renamed(tree, lambda one, called=called: syntax.Name(called.get(one, one)))  # type: ignore[misc]
             yield called[name], of, span
 
 

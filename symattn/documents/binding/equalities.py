@@ -15,7 +15,6 @@ from symattn.documents.binding.construction import same
 from symattn.documents.binding.definitions import is_symbolic, is_worked
 from symattn.documents.binding.outputs import Outputs
 from symattn.documents.binding.place import Place
-from symattn.documents.binding.replacing import renamed
 from symattn.documents.binding.rows import Rows
 from symattn.documents.binding.speech import Speech
 from symattn.documents.binding.subjects import Mention, Subject
@@ -184,7 +183,7 @@ class Equalities:
         row, local = self._local
         if row != self.place.row or not local:
             return member
-        return renamed(member, lambda name: local.get(name, syntax.Name(name)))
+        return syntax.renamed(member, lambda name: local.get(name, syntax.Name(name)))
 
     def _call(self, head: Member, tree: syntax.Tree) -> None:
         """A name stands for something as long as the row is spoken of."""

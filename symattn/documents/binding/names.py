@@ -11,11 +11,10 @@ from symattn import syntax
 from symattn.documents.binding import masks, values
 from symattn.documents.binding.definitions import Definitions
 from symattn.documents.binding.recipe import Recipe
-from symattn.documents.binding.replacing import renamed
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.binding.standard import Standard
 from symattn.documents.binding.workings import indexed
-from symattn.documents.trees import Named
+from symattn.documents.trees import Named, Opaque
 from symattn.errors import expected
 
 #: A name with the number of a row behind it: q_1, k2.
@@ -101,6 +100,8 @@ class Names:
                 return indexed_all(self._over(operand), self._counted(keys, self.first))
             case syntax.Indexed(operand, keys):
                 return indexed_all(self._over(operand), keys)
+            case syntax.Negative(syntax.Name("inf")):
+                return tree
             case syntax.Name(name):
                 return self.name(name)
             case syntax.Gradient(of):
@@ -108,27 +109,20 @@ class Names:
                 if not isinstance(made, syntax.Name):
                     raise Unknown(of)
                 return syntax.Gradient(made.name)
-            case syntax.Negative(operand):
-                return syntax.Negative(self._over(operand))
-            case syntax.Transposed(operand):
-                return syntax.Transposed(self._over(operand))
             case syntax.Binary("+", left, syntax.Name(name)) if self._hides(name):
                 return self._masked(self._over(left), name)
             case syntax.Binary("+" | "-" as op, left, right):
                 return self._sum(op, self._over(left), self._over(right))
-            case syntax.Binary(op, left, right):
-                return syntax.Binary(op, self._over(left), self._over(right))
-            case syntax.Call(function, arguments):
-                parts = tuple(map(self._over, arguments))
-                if function == "softmax" and self.standard.leaves_open(parts[0]):
-                    raise Unknown("mask")
-                return syntax.Call(function, parts)
             case syntax.Array(items) if all(isinstance(one, syntax.Name) for one in items):
                 # [head_1, head_2] are matrices side by side.
                 return syntax.Call("concat", tuple(map(self._over, items)))
-            case syntax.Literal() | syntax.Array():
-                return renamed(tree, self.name)
-        raise Unknown(type(tree).__name__)
+            case syntax.Cell() | Opaque():
+                raise Unknown(type(tree).__name__)
+        parts = syntax.mapped(tree, self._over)
+        match parts:
+            case syntax.Call("softmax", (scores, *_)) if self.standard.leaves_open(scores):
+                raise Unknown("mask")
+        return parts
 
     def _sum(self, op: str, left: syntax.Tree, right: syntax.Tree) -> syntax.Tree:
         """A sum; beside a matrix ``x.T @ y`` of two vectors is a matrix too, of rows."""

@@ -9,7 +9,6 @@ from dataclasses import replace
 from symattn import syntax
 from symattn.documents.binding import values
 from symattn.documents.binding.lettered import by_letters
-from symattn.documents.binding.replacing import replaced
 from symattn.documents.trees import Chain, Member, Opaque, walk
 
 #: A row by its number: q_1, k2.
@@ -158,7 +157,7 @@ def _base(tree: Member) -> str:
 def _without_cells(tree: Member, matrices: set[str]) -> Member:
     if isinstance(tree, Opaque):
         return tree
-    return replaced(tree, lambda part: _each_of(part) if _base(part) in matrices else None)
+    return syntax.replaced(tree, lambda part: _each_of(part) if _base(part) in matrices else None)
 
 
 def _each_of(tree: syntax.Tree) -> syntax.Tree:

@@ -64,7 +64,7 @@ def _forms(recipe: Recipe, target: syntax.Tree) -> Iterator[syntax.Tree]:
             yield from _forms(recipe, recipe.trees[name])
         case syntax.Call("exp", (of,)):
             yield syntax.Call("softmax", (of,))
-        case syntax.Call("softmax", (of,)):
+        case syntax.Call("softmax", (of,), ()):
             yield from (syntax.Call("softmax", (one,)) for one in _forms(recipe, of))
         case syntax.Call("causal" | "mask", (of, *_)):
             yield of

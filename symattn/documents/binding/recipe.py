@@ -20,17 +20,17 @@ from symattn.documents.binding.bounds import interval
 from symattn.documents.binding.roles import Role, named
 from symattn.documents.reading import Given, Step
 from symattn.documents.text import Span
-from symattn.documents.trees import Opaque, walk
+from symattn.documents.trees import Opaque, plain, walk
 from symattn.errors import SymattnError
-from symattn.limits import ENTRIES
-from symattn.numbers.reading import Hidden, read_entry
+from symattn.numbers.rows import Numbers, read_rows
+from symattn.programs import floats
 from symattn.programs.floats import Floats, Matrix
 from symattn.programs.gradient import differentiate
 from symattn.programs.nodes import Node
 from symattn.programs.nodes import given as given_node
 from symattn.programs.program import Program, name_fault
 from symattn.programs.running import Run
-from symattn.shapes import Shape, grid
+from symattn.shapes import Shape, rows_of
 
 
 class Recipe:
@@ -62,19 +62,14 @@ class Recipe:
     def give(self, name: str, tree: syntax.Tree, span: Span | None) -> str | None:
         """Take a printed value as an input, under the first free name like this one; None
         where it is no input: too large, or not of numbers."""
-        shape = values.shape(tree)
-        entries = values.printed(tree)
         try:
-            numbers = [[_number(one) for one in row] for row in _rows(shape, entries)]
-        except (SymattnError, ValueError):
-            return None
-        held = np.array(numbers, dtype=float)
-        if held.size > ENTRIES.most or not held.size:
+            numbers = Numbers.read(values.printed(tree))
+        except SymattnError:
             return None
         free = self._free(name)
-        self.given[free] = Given(entries, span)
-        self._numbers[free] = held
-        self._quantities[free] = given_node(free, shape)
+        self.given[free] = Given(numbers, span)
+        self._numbers[free] = floats.matrix(numbers.rows)
+        self._quantities[free] = given_node(free, numbers.shape)
         self._forget()
         return free
 
@@ -88,7 +83,7 @@ class Recipe:
         if np.isnan(self._run[node]).any():
             return None
         free = self._free(name)
-        self.steps[free] = Step(syntax.text(tree), span, assumed)
+        self.steps[free] = Step(plain(tree), span, assumed)
         self.trees[free] = tree
         self._quantities[free] = self._program.lower_tree(tree)
         self._forget()
@@ -126,9 +121,7 @@ class Recipe:
         node = self._quantities.get(output)
         if node is None or values.shape(tree) != node.shape or output not in self.steps:
             return False
-        rows = _rows(node.shape, values.printed(tree))
-        numbers = np.array([[_number(one) for one in row] for row in rows], dtype=float)
-        self.upstream = output, numbers
+        self.upstream = output, floats.matrix(read_rows(values.printed(tree))[1])
         self.loss = {"output": output, "upstream": values.printed(tree)}
         self._forget()
         return True
@@ -186,7 +179,7 @@ class Recipe:
         if node is None or node.shape != values.shape(value):
             return 0.0
         found = self._run[node]
-        rows = _rows(node.shape, values.printed(value))
+        rows = rows_of(values.printed(value))
         held = [
             rounds(float(found[i, j]), text)
             for i, row in enumerate(rows)
@@ -269,21 +262,6 @@ def _is_plain(tree: syntax.Tree) -> bool:
         if isinstance(part, syntax.Literal) and not _DECIMAL.match(part.text):
             return False
     return True
-
-
-def _rows(shape: Shape, entries: object) -> list[list[str]]:
-    """Printed entries by rows of their grid."""
-    match len(grid(shape)) - (2 - len(shape)):
-        case 0:
-            return [[entries]]  # type: ignore[list-item]
-        case 1:
-            return [list(entries)]  # type: ignore[call-overload]
-    return [list(row) for row in entries]  # type: ignore[attr-defined]
-
-
-def _number(text: str) -> float:
-    entry = read_entry(text)
-    return -np.inf if isinstance(entry, Hidden) else float(entry.ball(64))
 
 
 def rounds(value: float, text: str) -> bool:

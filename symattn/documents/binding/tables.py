@@ -208,7 +208,7 @@ def _row_of(
     weights = standard.of("weights")
     made = recipe.trees.get(weights.name) if isinstance(weights, syntax.Name) else None
     match made:
-        case syntax.Call("softmax", (scores,)):
+        case syntax.Call("softmax", (scores,), ()):
             shape = recipe.shape(scores) or ()
         case _:
             return None

@@ -356,7 +356,7 @@ def _of_entry(
                 if op == "/":
                     part = syntax.Binary("/", syntax.Literal("1"), parts[1])
                     yield syntax.Binary("*", part, parts[0])
-        case syntax.Call("softmax", (scores,)):
+        case syntax.Call("softmax", (scores,), ()):
             row = scores if len(shape) == 1 else indexed(scores, keys[0])
             if len(keys) == len(shape):
                 for shown in (row, shifted(recipe, row)):

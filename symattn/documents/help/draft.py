@@ -21,7 +21,7 @@ from symattn.documents.help.model import (
 from symattn.documents.text import Span
 from symattn.errors import Fault, Malformed, expected, short
 from symattn.limits import FAULTS_KEPT, PHRASES, STEPS
-from symattn.numbers.reading import read_entry
+from symattn.numbers.reading import read_tree
 from symattn.numbers.rows import read_rows
 from symattn.programs.program import name_fault
 from symattn.shapes import Nested
@@ -165,6 +165,8 @@ class Draft:
     # -- each of it -------------------------------------------------------------------
 
     def _expression(self, text: object, origin: Said) -> Expression | None:
+        if isinstance(text, Expression):
+            return text
         if not isinstance(text, str) or not text.strip():
             actual = "nothing" if text == "" else kind(text)
             self.fault(origin, f"expected an expression as text, found {actual}")
@@ -246,7 +248,7 @@ def numbers(tree: syntax.Tree) -> list[Any] | str | None:
         return None if None in parts else parts
     text = "-inf" if tree == syntax.Negative(syntax.Name("inf")) else syntax.text(tree)
     try:
-        read_entry(text)
+        read_tree(tree)
     except Malformed:
         return None
     return text

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from symattn import syntax
 from symattn.documents.article import Article, Block
 from symattn.documents.help.draft import Draft, lines, listed, numbers
-from symattn.documents.help.model import Said
+from symattn.documents.help.model import Expression, Said
 from symattn.documents.text import Span
 from symattn.errors import Malformed, alike, short
 from symattn.limits import CHARACTERS, NOTES
@@ -141,13 +141,17 @@ class _Notes:
             draft.fault(
                 origin, f"expected a name, or a phrase in quotes, before '=', found {short(left)!r}"
             )
-        elif (data := _numbers(right)) is not None:
+        elif (tree := _parsed(right)) is None:
+            # Whoever takes the step says what is wrong with it.
+            draft.step(left, right, origin)
+        elif (data := numbers(tree)) is not None:
             draft.give(left, data, origin)
         else:
-            draft.step(left, right, origin)
+            draft.step(left, Expression(right, tree, origin), origin)
 
     def _upstream(self, output: str, right: str, origin: Said) -> None:
-        data = _numbers(right)
+        tree = _parsed(right)
+        data = None if tree is None else numbers(tree)
         if data is None:
             self.draft.fault(origin, f"expected numbers for dL/d{output}, found {short(right)!r}")
         else:
@@ -155,10 +159,8 @@ class _Notes:
             self.draft.lose("upstream", data, origin)
 
     def _figures(self, text: str, note: _Note) -> None:
-        parts = listed(text)
         try:
-            for part in parts:
-                syntax.parse(part)
+            parts = [Expression(part, syntax.parse(part), note.said) for part in listed(text)]
         except Malformed as error:
             meant = alike(text, _WORDS)
             self.draft.fault(note.said, (meant and f"unknown: {short(text)!r}; {meant}") or error)
@@ -175,9 +177,9 @@ class _Notes:
         return Span(_end(note), max(end, _end(note)))
 
 
-def _numbers(text: str) -> object:
+def _parsed(text: str) -> syntax.Tree | None:
     try:
-        return numbers(syntax.parse(text))
+        return syntax.parse(text)
     except Malformed:
         return None
 

@@ -2,26 +2,20 @@ r"""Arrays: environments of LaTeX, and lists in brackets."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from symattn.documents.notation.tokens import Unread
+from symattn.documents.notation.tokens import Ranges, Unread
 from symattn.documents.trees import Labelled, Opaque
 from symattn.limits import ENTRIES
 from symattn.syntax import Tree
-
-if TYPE_CHECKING:
-    from symattn.documents.notation.grammar import Grammar
-
 
 #: Environments that have no brackets of their own.
 _UNFENCED = frozenset((r"\array", r"\matrix", r"\smallmatrix", r"\tabular"))
 
 
-def matrix(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
+def matrix(grammar: Ranges, start: int, end: int, opening: int) -> Tree:
     """The rows of an environment, its labels apart."""
-    rows = [
-        cut(grammar, row, "cell") for row in cut(grammar, (start, end), "row") if row[0] < row[1]
-    ]
+    rows = [grammar.cut(*row, "cell") for row in grammar.cut(start, end, "row") if row[0] < row[1]]
     if not rows or len({len(row) for row in rows}) > 1 or sum(map(len, rows)) > ENTRIES.most:
         raise Unread
     columns_said, rows_said, rows = _labels(grammar, rows)
@@ -36,7 +30,7 @@ def matrix(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
 
 
 def _labels(
-    grammar: Grammar, rows: list[list[tuple[int, int]]]
+    grammar: Ranges, rows: list[list[tuple[int, int]]]
 ) -> tuple[tuple[str, ...], tuple[str, ...], list[list[tuple[int, int]]]]:
     """The labels of columns and of rows, and the rows without them; nothing but numbers
     has labels."""
@@ -55,21 +49,7 @@ def _labels(
     return columns_said, rows_said, [row[1:] for row in rows]
 
 
-def cut(grammar: Grammar, piece: tuple[int, int], kind: str) -> list[tuple[int, int]]:
-    """A range at the tokens of a kind, outside of brackets."""
-    start, end = piece
-    ranges, at, begun = [], start, start
-    while at < end:
-        if grammar.partners[at] > at:
-            at = grammar.partners[at]
-        elif grammar.tokens[at].kind == kind:
-            ranges.append((begun, at))
-            begun = at + 1
-        at += 1
-    return [*ranges, (begun, end)]
-
-
-def _is_said(grammar: Grammar, start: int, end: int) -> bool:
+def _is_said(grammar: Ranges, start: int, end: int) -> bool:
     """Whether a cell is empty or a word: a label, or nothing."""
     return start == end or all(
         grammar.tokens[i].kind == "words"
@@ -78,11 +58,11 @@ def _is_said(grammar: Grammar, start: int, end: int) -> bool:
     )
 
 
-def _has_number(grammar: Grammar, start: int, end: int) -> bool:
+def _has_number(grammar: Ranges, start: int, end: int) -> bool:
     return any(grammar.tokens[i].kind == "number" for i in range(start, end))
 
 
-def _cell(grammar: Grammar, start: int, end: int) -> Tree:
+def _cell(grammar: Ranges, start: int, end: int) -> Tree:
     """An entry; what isn't understood is opaque."""
     try:
         return grammar.inside(start, end)
@@ -90,10 +70,10 @@ def _cell(grammar: Grammar, start: int, end: int) -> Tree:
         return cast(Tree, grammar.opaque(start, end))
 
 
-def listed(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
+def listed(grammar: Ranges, start: int, end: int, opening: int) -> Tree:
     """A list in square brackets: with commas, rows with semicolons, or with blanks only."""
     span = grammar.span(opening, end + 1)
-    beside = cut(grammar, (start, end), "condition")
+    beside = grammar.cut(start, end, "condition")
     if len(beside) > 1 and all(grammar.tokens[end].text == r"\mid" for _, end in beside[:-1]):
         # [H_1 \mid H_2] are matrices side by side.
         return Labelled(tuple(grammar.inside(*part) for part in beside), span=span)
@@ -123,7 +103,7 @@ def listed(grammar: Grammar, start: int, end: int, opening: int) -> Tree:
     return Labelled(items, span=span)
 
 
-def _row(grammar: Grammar, start: int, end: int) -> tuple[Tree, ...]:
+def _row(grammar: Ranges, start: int, end: int) -> tuple[Tree, ...]:
     """The items of a list."""
     pieces = grammar.pieces(start, end)
     if len(pieces) == 1 and (apart := _apart(grammar, start, end)):
@@ -136,7 +116,7 @@ def _row(grammar: Grammar, start: int, end: int) -> tuple[Tree, ...]:
     )
 
 
-def _apart(grammar: Grammar, start: int, end: int) -> list[tuple[int, int]]:
+def _apart(grammar: Ranges, start: int, end: int) -> list[tuple[int, int]]:
     """Numbers, or lists, that only blanks keep apart; none where there is anything else."""
     ranges: list[tuple[int, int]] = []
     at = start

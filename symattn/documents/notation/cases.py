@@ -2,27 +2,21 @@ r"""Two cases of an entry, one of them hidden: what a mask of LaTeX says."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from symattn import syntax
-from symattn.documents.notation.arrays import cut
-from symattn.documents.notation.tokens import Unread
+from symattn.documents.notation.tokens import Ranges, Unread
 from symattn.documents.trees import Figure
 from symattn.numbers.printed import MINUS_INFINITY
 from symattn.syntax import Tree
 
-if TYPE_CHECKING:
-    from symattn.documents.notation.grammar import Grammar
-
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
-def cases(grammar: Grammar, start: int, end: int) -> Tree:
+def cases(grammar: Ranges, start: int, end: int) -> Tree:
     r"""``kept(entry, i >= j)`` of an entry that minus infinity stands for elsewhere::
 
     \begin{cases} s_{ij} & \text{if } i \ge j \\ -\infty & \text{otherwise} \end{cases}
     """
-    rows = [cut(grammar, row, "cell") for row in cut(grammar, (start, end), "row")]
+    rows = [grammar.cut(*row, "cell") for row in grammar.cut(start, end, "row")]
     rows = [row for row in rows if any(first < last for first, last in row)]
     if len(rows) != 2 or any(len(row) > 2 for row in rows):
         raise Unread
@@ -44,14 +38,14 @@ def _not(condition: syntax.Comparison | None) -> syntax.Comparison | None:
     return syntax.Comparison(condition.operands, (_OPPOSITE[condition.relations[0]],))
 
 
-def _trimmed(grammar: Grammar, start: int, end: int) -> tuple[int, int]:
+def _trimmed(grammar: Ranges, start: int, end: int) -> tuple[int, int]:
     """A range without the comma that it ends with."""
     while end > start and grammar.tokens[end - 1].kind in ("separator", "words"):
         end -= 1
     return start, end
 
 
-def _condition(grammar: Grammar, start: int, end: int) -> syntax.Comparison | None:
+def _condition(grammar: Ranges, start: int, end: int) -> syntax.Comparison | None:
     """The letters that a cell compares, among words such as "if"; None where it doesn't."""
     for at in range(start + 1, end - 1):
         relation = grammar.tokens[at]

@@ -10,10 +10,13 @@ from symattn.documents.notation.grammar import Grammar
 from symattn.documents.notation.latex import latex_tokens
 from symattn.documents.notation.layouts import laid_flat
 from symattn.documents.notation.names import plain_name
-from symattn.documents.notation.tokens import Token
+from symattn.documents.notation.tokens import Token, outside
 from symattn.documents.notation.vocabulary import JOINING
 from symattn.documents.text import Text
 from symattn.documents.trees import Chain, Link, Named, Words
+
+#: Kinds of tokens that end a chain, or a condition.
+_ENDS = ("separator", "row", "words")
 
 
 def read_formula(text: Text) -> tuple[Chain | Words, ...]:
@@ -137,14 +140,9 @@ class _Formula:
 
     def ended(self, at: int) -> int:
         """The end of the condition that begins here."""
-        grammar = self.grammar
-        while at < len(grammar.tokens):
-            if grammar.partners[at] > at:
-                at = grammar.partners[at]
-            elif grammar.tokens[at].kind in ("separator", "row", "words"):
-                break
-            at += 1
-        return at
+        tokens = self.grammar.tokens
+        ahead = outside(self.grammar.partners, at, len(tokens))
+        return next((at for at in ahead if tokens[at].kind in _ENDS), len(tokens))
 
     def words(self, start: int, end: int) -> Words:
         """A range as words."""
@@ -160,12 +158,6 @@ def _is_word(token: Token) -> bool:
 
 def _goes_on(grammar: Grammar, at: int) -> bool:
     """Whether behind an arrow of logic a relation follows before the chain ends."""
-    while at < len(grammar.tokens):
-        if grammar.partners[at] > at:
-            at = grammar.partners[at]
-        elif grammar.tokens[at].kind == "relation":
-            return grammar.tokens[at].text != "⇒"
-        elif grammar.tokens[at].kind in ("separator", "row", "words"):
-            return False
-        at += 1
-    return False
+    ahead = (grammar.tokens[at] for at in outside(grammar.partners, at, len(grammar.tokens)))
+    ending = next((token for token in ahead if token.kind in ("relation", *_ENDS)), None)
+    return ending is not None and ending.kind == "relation" and ending.text != "⇒"

@@ -7,110 +7,32 @@ indices; every other one is in exactly one figure of a tree that is returned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from symattn import syntax
 from symattn.documents.notation import arrays, cases, scripts, values
 from symattn.documents.notation.juxtaposition import is_factor, looked_up, stands_beside
 from symattn.documents.notation.products import is_number, joined
-from symattn.documents.notation.tokens import Excess, Token, Unread, matched, numbers_in
-from symattn.documents.notation.vocabulary import (
-    MATRICES,
-)
-from symattn.documents.text import Span, Text
+from symattn.documents.notation.tokens import Excess, Ranges, Token, Unread
+from symattn.documents.notation.vocabulary import MATRICES
+from symattn.documents.text import Text
 from symattn.documents.trees import Figure, Labelled, Member, Opaque
 from symattn.limits import DIGITS, NESTING
 from symattn.syntax import Tree
 
 _PRODUCTS = frozenset("*/@·×⊙")
-#: Tokens that a part of a name has at most.
-_NAME = 40
 #: How deep trees are, operations in a row included.
 _DEPTH = 2 * NESTING.most
 
 
-class Grammar:
-    """The tokens of one text, read in ranges.
-
-    ``at`` is the token that is looked at, ``end`` the end of the range; in ``prose`` an
-    expression ends where it can't go on, and names don't stand side by side by chance.
-    """
+class Grammar(Ranges):
+    """The tokens of one text as trees."""
 
     def __init__(self, text: Text, tokens: list[Token], latex: bool) -> None:
-        self.text = text
-        self.tokens = tokens
-        self.latex = latex
-        self.partners = matched(tokens)
+        super().__init__(text, tokens, latex)
         self.silent, self.indices = scripts.silent(tokens, self.partners)
-        self.at, self.end = 0, len(tokens)
-        self.prose = False
         self.depth = 0
         self.merged: list[int] = []
-        #: Brackets that are known to hold nothing that is read.
-        self.failed: set[int] = set()
-
-    # -- places -----------------------------------------------------------------------
-
-    def span(self, start: int, end: int) -> Span:
-        """Where the tokens of a range stand in the file."""
-        if start >= end:
-            place = self.tokens[start].start if start < len(self.tokens) else len(self.text)
-            return self.text.span(place, place)
-        return self.text.span(self.tokens[start].start, self.tokens[end - 1].end)
-
-    def source(self, start: int, end: int) -> str:
-        """What is written there."""
-        if start >= end:
-            return ""
-        return self.text.string[self.tokens[start].start : self.tokens[end - 1].end]
-
-    def figures(self, start: int, end: int) -> tuple[Figure, ...]:
-        """The numbers in a range, each with the sign and the percent sign at it."""
-        figures: list[Figure] = []
-        for i in range(start, end):
-            token = self.tokens[i]
-            if token.kind == "number" and i not in self.silent:
-                figures.append(self.figure(i, self._signed(i, start)))
-            elif token.kind == "words":
-                figures.extend(
-                    Figure(number, self.text.span(at, at + len(number)))
-                    for at, number in numbers_in(token)
-                )
-        return tuple(figures)
-
-    def _signed(self, at: int, start: int) -> bool:
-        """Whether a minus sign belongs to a number that isn't part of a tree."""
-        if at <= start or self.tokens[at - 1].text != "-" or self.tokens[at].spaced:
-            return False
-        if at - 1 == start:
-            return at < 2 or self.tokens[at - 1].spaced or self.tokens[at - 2].kind != "name"
-        before = self.tokens[at - 2].kind
-        return before not in ("number", "name", "close") or (
-            self.tokens[at - 1].spaced and before != "number"
-        )
-
-    def figure(self, at: int, negative: bool = False) -> Figure:
-        """The figure of a number."""
-        token = self.tokens[at]
-        first, last = at - negative, at
-        text = ("-" if negative else "") + token.text
-        if at + 1 < len(self.tokens) and self.tokens[at + 1].kind == "percent":
-            text, last = text + "%", at + 1
-        return Figure(text, self.span(first, last + 1))
-
-    def opaque(self, start: int, end: int) -> Opaque:
-        """A range that isn't understood."""
-        return Opaque(self.source(start, end), self.span(start, end), self.figures(start, end))
-
-    def few(self, start: int, end: int) -> list[Token]:
-        """The tokens of a script; the first of many."""
-        return self.tokens[start : min(end, start + _NAME)]
-
-    def written(self, start: int, end: int) -> str:
-        """The tokens of a name, one after the other."""
-        if end - start > _NAME:
-            raise Unread
-        return "".join(token.text for token in self.tokens[start:end])
 
     # -- ranges -----------------------------------------------------------------------
 
@@ -170,19 +92,7 @@ class Grammar:
             self.at, self.end, self.prose = state
             self.depth -= 1
 
-    def group(self, at: int) -> tuple[int, int]:
-        """What stands between a bracket and its partner, which is passed over."""
-        if self.partners[at] < 0 or at in self.failed or self.partners[at] >= self.end:
-            raise Unread
-        self.at = self.partners[at] + 1
-        return at + 1, self.partners[at]
-
     # -- expressions ------------------------------------------------------------------
-
-    def peek(self, ahead: int = 0) -> Token:
-        """The next token; one without a kind at the end of the range."""
-        at = self.at + ahead
-        return self.tokens[at] if at < self.end else _END
 
     def comparison(self) -> Tree:
         """Sums, with inequalities between them."""
@@ -201,17 +111,23 @@ class Grammar:
             count = self._bound(count)
             mark, sign = self.at, self.peek().text
             self.at += 1
-            try:
-                right = self.product()
-            except Excess:
-                raise
-            except Unread:
-                if not self.prose:
-                    raise
-                self.at = mark
+            right = self.tried(self.product, mark)
+            if right is None:
                 break
             left = syntax.Binary(sign, left, right)
         return left
+
+    def tried(self, read: Callable[[], Tree], mark: int) -> Tree | None:
+        """An operand; in prose None where there is none, and back at the mark."""
+        try:
+            return read()
+        except Excess:
+            raise
+        except Unread:
+            if not self.prose:
+                raise
+            self.at = mark
+            return None
 
     def product(self) -> Tree:
         """Values with signs of products between them, or side by side."""
@@ -224,14 +140,8 @@ class Grammar:
             if not sign and not stands_beside(self, left):
                 return left
             self.at += bool(sign)
-            try:
-                right = self.unary() if sign else self.postfix()
-            except Excess:
-                raise
-            except Unread:
-                if not self.prose:
-                    raise
-                self.at = mark
+            right = self.tried(self.unary if sign else self.postfix, mark)
+            if right is None:
                 return left
             if not sign and not is_factor(self, mark, right):
                 self.at = mark
@@ -383,23 +293,6 @@ class Grammar:
         if any(True for item in items for _ in figures_in(item)):
             return Labelled(tuple(items), span=self.span(opening, end + 1))
         return syntax.Sequence(tuple(items))
-
-    def pieces(self, start: int, end: int, signs: str = ",") -> list[tuple[int, int]]:
-        """The parts of a range between separators, an empty last one left out."""
-        pieces, at, begun = [], start, start
-        while at < end:
-            if self.partners[at] > at:
-                at = self.partners[at]
-            elif self.tokens[at].kind == "separator" and self.tokens[at].text in signs:
-                pieces.append((begun, at))
-                begun = at + 1
-            at += 1
-        if begun < end or not pieces:
-            pieces.append((begun, end))
-        return pieces
-
-
-_END = Token("", "", -1, -1)
 
 
 def figures_in(tree: Member) -> Iterator[Figure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symattn.documents.notation.tokens import Token, matched
+from symattn.documents.notation.tokens import Token, cut, matched
 from symattn.documents.notation.vocabulary import LAYOUTS
 
 
@@ -111,15 +111,5 @@ def _rows(
     tokens: Sequence[Token], partners: Sequence[int], start: int, end: int
 ) -> list[list[tuple[int, int]]]:
     """The cells of rows, as ranges."""
-    rows: list[list[tuple[int, int]]] = [[]]
-    at = begun = start
-    while at <= end:
-        if at == end or tokens[at].kind in ("cell", "row"):
-            rows[-1].append((begun, at))
-            begun = at + 1
-            if at < end and tokens[at].kind == "row":
-                rows.append([])
-        elif partners[at] > at:
-            at = partners[at]
-        at += 1
-    return rows
+    rows = cut(tokens, partners, start, end, "row")
+    return [cut(tokens, partners, *row, "cell") for row in rows]

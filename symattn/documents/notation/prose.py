@@ -112,7 +112,7 @@ class _Prose:
             if begun - 2 >= start and self.tokens[begun - 1].kind == "script":
                 begun -= 2
             token = self.tokens[begun]
-            if token.kind != "name" or is_word_text(token.text) or token.text in JOINING:
+            if token.kind != "name" or _is_word_text(token.text) or token.text in JOINING:
                 break
             names.insert(0, (begun, at - 1))
             at = begun
@@ -149,11 +149,11 @@ class _Prose:
             return token.text not in ("[", "(")
         before = self.tokens[at - 1] if at else None
         return (
-            is_word_text(token.text)
+            _is_word_text(token.text)
             and following.kind == "operator"
             and before is not None
             and before.kind == "name"
-            and is_word_text(before.text)
+            and _is_word_text(before.text)
             and before.text.lower() not in JOINING
         )
 
@@ -224,7 +224,7 @@ class _Prose:
     def is_label(self, member: Member, at: int) -> bool:
         """Whether a colon behind a member says what it is."""
         known = isinstance(member, Named | syntax.Gradient | syntax.Indexed | syntax.Cell)
-        if not known or (is_word(member) and at > 1) or at + 1 >= len(self.tokens):
+        if not known or (_is_word(member) and at > 1) or at + 1 >= len(self.tokens):
             return False
         following = self.tokens[at + 1]
         return following.kind != "name" or len(following.text) == 1
@@ -242,7 +242,7 @@ class _Prose:
                 return None, after
             after = at + (self.tokens[at].kind != "open")
         elif self.is_settled(after):
-            if further and isinstance(tree, Named) and is_word(tree) and self.word_at(after):
+            if further and isinstance(tree, Named) and _is_word(tree) and self.word_at(after):
                 return None, at
             if not self.word_at(after):
                 return tree, after
@@ -262,7 +262,7 @@ class _Prose:
     def without_word(self, tree: Member, at: int, after: int) -> tuple[Member | None, int]:
         """A member without the word that a dash before it made part of it."""
         match tree:
-            case syntax.Binary("-" | "+", left, Named() as right) if is_word(right):
+            case syntax.Binary("-" | "+", left, Named() as right) if _is_word(right):
                 return cast(Member, left), after - 2
         return tree, after
 
@@ -282,7 +282,7 @@ class _Prose:
             return token.spaced or token.text not in _JOINED
         if token.kind == "operator":
             return token.text == "-" and token.spaced
-        if token.kind == "name" and not is_word_text(token.text):
+        if token.kind == "name" and not _is_word_text(token.text):
             # A letter that something is done with is no remark.
             following = self.tokens[at + 1 : at + 2]
             return token.spaced and not (following and following[0].kind == "operator")
@@ -302,7 +302,7 @@ class _Prose:
                 at = partners[at]
             elif (
                 token.kind in ("relation", "separator", "close")
-                or (token.kind == "name" and token.spaced and is_word(Named(token.text)))
+                or (token.kind == "name" and token.spaced and _is_word(Named(token.text)))
                 or (token.kind == "other" and token.text in ".:;—")
             ):
                 break
@@ -322,22 +322,22 @@ class _Prose:
         if len(draft.members) > 1 or draft.after:
             if draft.after == "=" or not all(isinstance(item, Named) for item in draft.members):
                 return True
-            words = any(is_word(member) for member in draft.members)
+            words = any(_is_word(member) for member in draft.members)
             return not words or (whole and "→" not in draft.links)
-        return (whole and self.is_code) or is_mathematics(draft.members[0])
+        return (whole and self.is_code) or _is_mathematics(draft.members[0])
 
 
-def is_word(member: Member) -> bool:
+def _is_word(member: Member) -> bool:
     """Whether a name may be an ordinary word."""
-    return isinstance(member, Named) and is_word_text(member.name)
+    return isinstance(member, Named) and _is_word_text(member.name)
 
 
-def is_word_text(text: str) -> bool:
+def _is_word_text(text: str) -> bool:
     """Whether letters may be an ordinary word: not ``QK``, ``Wq``, ``d_k``."""
     return len(text) > 1 and text.isalpha() and (len(text) > 2 or text.islower())
 
 
-def is_mathematics(member: Member) -> bool:
+def _is_mathematics(member: Member) -> bool:
     """Whether a member that nothing is said of is more than a word or a number."""
     match member:
         case Labelled(items):
@@ -345,11 +345,11 @@ def is_mathematics(member: Member) -> bool:
         case syntax.Transposed() | syntax.Gradient() | syntax.Call():
             return True
         case syntax.Negative(operand):
-            return is_mathematics(operand)
+            return _is_mathematics(operand)
         case syntax.Binary(_, left, right):
             if any("." in figure.text for figure in figures_in(member)):
                 return True
-            return any(is_mathematics(side) or _is_letter(side) for side in (left, right))
+            return any(_is_mathematics(side) or _is_letter(side) for side in (left, right))
         case Named() | Figure() | Opaque():
             return False
         case syntax.Indexed() | syntax.Cell() | syntax.Power():
@@ -358,4 +358,4 @@ def is_mathematics(member: Member) -> bool:
 
 
 def _is_letter(member: Member) -> bool:
-    return isinstance(member, Named) and not is_word(member)
+    return isinstance(member, Named) and not _is_word(member)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from typing import TYPE_CHECKING
 
 from symattn import syntax
 from symattn.documents.notation.indices import Index, are_indices, brackets, entry, subscript
 from symattn.documents.notation.names import plain_name
-from symattn.documents.notation.tokens import Token, Unread
+from symattn.documents.notation.tokens import Ranges, Token, Unread
 from symattn.documents.notation.vocabulary import TRANSPOSES
 from symattn.documents.text import Span
 from symattn.documents.trees import Figure, Named
 from symattn.syntax import Tree
-
-if TYPE_CHECKING:
-    from symattn.documents.notation.grammar import Grammar
 
 #: Arguments that say along which axis.
 AXES = frozenset(("axis", "dim"))
@@ -80,7 +76,7 @@ def _is_index(
     return are_indices(tokens[opening + 1 : min(end, opening + 11)])
 
 
-def argument(grammar: Grammar) -> tuple[int, int]:
+def argument(grammar: Ranges) -> tuple[int, int]:
     """The range of what follows a script or a command, which is passed over."""
     token, start = grammar.peek(), grammar.at
     if token.text == "{":
@@ -104,7 +100,7 @@ def argument(grammar: Grammar) -> tuple[int, int]:
     return start, grammar.at
 
 
-def named(grammar: Grammar, start: int, written: str) -> Tree:
+def named(grammar: Ranges, start: int, written: str) -> Tree:
     """A name with what stands below and above it, as long as that is part of it."""
     indices: tuple[Index, ...] | None = None
     transposed = False
@@ -129,7 +125,7 @@ def named(grammar: Grammar, start: int, written: str) -> Tree:
                 if indices is None and (keys := subscript(plain_name(written), inner)):
                     indices = keys
                     continue
-            elif is_transpose(inner):
+            elif _is_transpose(inner):
                 transposed = True
                 continue
             elif not _is_part(written, inner):
@@ -166,7 +162,7 @@ def _is_size(tokens: Sequence[Token]) -> bool:
     return len(tokens) == 3 and tokens[1].text == "×"
 
 
-def is_transpose(tokens: Sequence[Token]) -> bool:
+def _is_transpose(tokens: Sequence[Token]) -> bool:
     """Whether what stands above takes the transpose."""
     return len(tokens) == 1 and tokens[0].text in TRANSPOSES
 
@@ -185,7 +181,7 @@ def _is_part(written: str, tokens: Sequence[Token]) -> bool:
     return text in ("*", "⋆", r"\star")
 
 
-def scripted(grammar: Grammar, tree: Tree, sign: str) -> Tree:
+def scripted(grammar: Ranges, tree: Tree, sign: str) -> Tree:
     """A value that is no name with what stands below or above it."""
     grammar.at += 1
     start, end = argument(grammar)
@@ -201,12 +197,12 @@ def scripted(grammar: Grammar, tree: Tree, sign: str) -> Tree:
         if indices is None:
             raise Unread
         return entry(tree, indices)
-    if is_transpose(inner) and not isinstance(tree, Figure):
+    if _is_transpose(inner) and not isinstance(tree, Figure):
         return syntax.Transposed(tree)
     return syntax.Power(tree, grammar.inside(start, end))
 
 
-def over(grammar: Grammar, start: int, end: int) -> tuple[Tree, ...]:
+def over(grammar: Ranges, start: int, end: int) -> tuple[Tree, ...]:
     """The index of a sum or of a function: ``j``, ``j = 1``; nothing where words say it."""
     tokens = grammar.few(start, end)
     if len(tokens) == 1 and tokens[0].kind == "number":
@@ -216,7 +212,7 @@ def over(grammar: Grammar, start: int, end: int) -> tuple[Tree, ...]:
     return ()
 
 
-def bracketed(grammar: Grammar, tree: Tree) -> Tree | None:
+def bracketed(grammar: Ranges, tree: Tree) -> Tree | None:
     """``A[0, 1]``, ``V[:, 1]``, ``S[i, j]``; nothing where the brackets are no index."""
     opening = grammar.at
     end = grammar.partners[opening]

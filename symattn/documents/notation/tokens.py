@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from symattn.documents.notation.vocabulary import (
@@ -18,7 +19,10 @@ from symattn.documents.notation.vocabulary import (
     RAISED,
     SIGNS,
 )
+from symattn.documents.text import Span, Text
+from symattn.documents.trees import Figure, Opaque
 from symattn.spelling import DECIMAL, GREEK, MINUSES, POWER_OF_TEN
+from symattn.syntax import Tree
 
 
 class Unread(Exception):
@@ -90,7 +94,7 @@ _MINUS = re.compile(f"[{MINUSES}]")
 _POINT = re.compile(r"\.(?=[\s,\]]|\Z)")
 
 
-def numbers_in(words: Token) -> Iterator[tuple[int, str]]:
+def _numbers_in(words: Token) -> Iterator[tuple[int, str]]:
     """The numbers among the words of a token, and where they begin."""
     for match in _AMONG.finditer(words.text):
         yield words.start + match.start(), match[0]
@@ -255,3 +259,154 @@ def matched(tokens: Sequence[Token]) -> list[int]:
 
 def _is_pair(opening: str, closing: str) -> bool:
     return PAIRS.get(opening, opening) == closing
+
+
+def outside(partners: Sequence[int], start: int, end: int) -> Iterator[int]:
+    """The places of a range that stand in no brackets, nor are one."""
+    while start < end:
+        if partners[start] > start:
+            start = partners[start]
+        else:
+            yield start
+        start += 1
+
+
+def cut(
+    tokens: Sequence[Token], partners: Sequence[int], start: int, end: int, kind: str
+) -> list[tuple[int, int]]:
+    """A range cut at the tokens of a kind that stand in no brackets."""
+    return _cut(start, end, (at for at in outside(partners, start, end) if tokens[at].kind == kind))
+
+
+def _cut(start: int, end: int, at: Iterable[int]) -> list[tuple[int, int]]:
+    places = [*at]
+    return list(zip([start, *(place + 1 for place in places)], [*places, end], strict=True))
+
+
+#: Tokens that a part of a name has at most.
+_NAME = 40
+_END = Token("", "", -1, -1)
+
+
+class Ranges(ABC):
+    """The tokens of one text, read in ranges.
+
+    ``at`` is the token that is looked at, ``end`` the end of the range; in ``prose`` an
+    expression ends where it can't go on, and names don't stand side by side by chance.
+    """
+
+    def __init__(self, text: Text, tokens: list[Token], latex: bool) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.latex = latex
+        self.partners = matched(tokens)
+        #: Numbers that are no figures, and the brackets of indices.
+        self.silent: set[int] = set()
+        self.indices: set[int] = set()
+        self.at, self.end = 0, len(tokens)
+        self.prose = False
+        #: Brackets that are known to hold nothing that is read.
+        self.failed: set[int] = set()
+
+    @abstractmethod
+    def inside(self, start: int, end: int) -> Tree:
+        """A whole range as a tree."""
+
+    @abstractmethod
+    def unary(self) -> Tree:
+        """A value with its sign; that of a number is part of its figure."""
+
+    @abstractmethod
+    def postfix(self) -> Tree:
+        """A value with what stands behind and above it."""
+
+    @abstractmethod
+    def bracket(self, token: Token) -> Tree:
+        """What stands in brackets."""
+
+    def span(self, start: int, end: int) -> Span:
+        """Where the tokens of a range stand in the file."""
+        if start >= end:
+            place = self.tokens[start].start if start < len(self.tokens) else len(self.text)
+            return self.text.span(place, place)
+        return self.text.span(self.tokens[start].start, self.tokens[end - 1].end)
+
+    def source(self, start: int, end: int) -> str:
+        """What is written there."""
+        if start >= end:
+            return ""
+        return self.text.string[self.tokens[start].start : self.tokens[end - 1].end]
+
+    def figures(self, start: int, end: int) -> tuple[Figure, ...]:
+        """The numbers in a range, each with the sign and the percent sign at it."""
+        figures: list[Figure] = []
+        for i in range(start, end):
+            token = self.tokens[i]
+            if token.kind == "number" and i not in self.silent:
+                figures.append(self.figure(i, self._signed(i, start)))
+            elif token.kind == "words":
+                figures.extend(
+                    Figure(number, self.text.span(at, at + len(number)))
+                    for at, number in _numbers_in(token)
+                )
+        return tuple(figures)
+
+    def _signed(self, at: int, start: int) -> bool:
+        """Whether a minus sign belongs to a number that isn't part of a tree."""
+        if at <= start or self.tokens[at - 1].text != "-" or self.tokens[at].spaced:
+            return False
+        if at - 1 == start:
+            return at < 2 or self.tokens[at - 1].spaced or self.tokens[at - 2].kind != "name"
+        before = self.tokens[at - 2].kind
+        return before not in ("number", "name", "close") or (
+            self.tokens[at - 1].spaced and before != "number"
+        )
+
+    def figure(self, at: int, negative: bool = False) -> Figure:
+        """The figure of a number."""
+        token = self.tokens[at]
+        first, last = at - negative, at
+        text = ("-" if negative else "") + token.text
+        if at + 1 < len(self.tokens) and self.tokens[at + 1].kind == "percent":
+            text, last = text + "%", at + 1
+        return Figure(text, self.span(first, last + 1))
+
+    def opaque(self, start: int, end: int) -> Opaque:
+        """A range that isn't understood."""
+        return Opaque(self.source(start, end), self.span(start, end), self.figures(start, end))
+
+    def few(self, start: int, end: int) -> list[Token]:
+        """The tokens of a script; the first of many."""
+        return self.tokens[start : min(end, start + _NAME)]
+
+    def written(self, start: int, end: int) -> str:
+        """The tokens of a name, one after the other."""
+        if end - start > _NAME:
+            raise Unread
+        return "".join(token.text for token in self.tokens[start:end])
+
+    def group(self, at: int) -> tuple[int, int]:
+        """What stands between a bracket and its partner, which is passed over."""
+        if self.partners[at] < 0 or at in self.failed or self.partners[at] >= self.end:
+            raise Unread
+        self.at = self.partners[at] + 1
+        return at + 1, self.partners[at]
+
+    def peek(self, ahead: int = 0) -> Token:
+        """The next token; one without a kind at the end of the range."""
+        at = self.at + ahead
+        return self.tokens[at] if at < self.end else _END
+
+    def cut(self, start: int, end: int, kind: str) -> list[tuple[int, int]]:
+        """A range cut at the tokens of a kind that stand in no brackets."""
+        return cut(self.tokens, self.partners, start, end, kind)
+
+    def pieces(self, start: int, end: int, signs: str = ",") -> list[tuple[int, int]]:
+        """The parts of a range between separators, an empty last one left out."""
+        signs_at = (
+            at
+            for at in outside(self.partners, start, end)
+            if self.tokens[at].kind == "separator" and self.tokens[at].text in signs
+        )
+        *pieces, last = _cut(start, end, signs_at)
+        return pieces if pieces and last[0] == last[1] else [*pieces, last]

@@ -2,20 +2,15 @@ r"""Values that letters and commands write: names, calls, quotients, roots, grad
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from symattn import syntax
 from symattn.documents.notation import scripts
 from symattn.documents.notation.juxtaposition import stands_beside
 from symattn.documents.notation.names import plain_name
 from symattn.documents.notation.products import product
-from symattn.documents.notation.tokens import Token, Unread
+from symattn.documents.notation.tokens import Ranges, Token, Unread
 from symattn.documents.notation.vocabulary import ACCENTS, BARE, FUNCTIONS, JOINING, MATRICES
 from symattn.documents.trees import Labelled, Named
 from symattn.syntax import Tree
-
-if TYPE_CHECKING:
-    from symattn.documents.notation.grammar import Grammar
 
 #: What gradients are those of.
 _LOSSES = frozenset(("L", "ell", "Loss", "loss", "J", "E", "Cost", "cost"))
@@ -23,7 +18,7 @@ _LOSSES = frozenset(("L", "ell", "Loss", "loss", "J", "E", "Cost", "cost"))
 _CALLED = frozenset(("f", "g", r"\sigma", "σ", r"\phi", r"\varphi", "φ", r"\psi", "ψ"))
 
 
-def name(grammar: Grammar) -> Tree:
+def name(grammar: Ranges) -> Tree:
     """A name with its scripts, a call, or a power of Euler's number."""
     token, start = grammar.peek(), grammar.at
     if (token.text in JOINING and len(token.text) > 1) or token.text in ("inf", "nan", "⊤"):
@@ -48,7 +43,7 @@ def name(grammar: Grammar) -> Tree:
     return tree
 
 
-def _arguments(grammar: Grammar) -> tuple[Tree, ...]:
+def _arguments(grammar: Ranges) -> tuple[Tree, ...]:
     """What stands in the brackets of a call, without what only says an axis."""
     opening = grammar.at
     start, end = grammar.group(opening)
@@ -63,7 +58,7 @@ def _arguments(grammar: Grammar) -> tuple[Tree, ...]:
         raise
 
 
-def _function(grammar: Grammar, token: Token) -> Tree | None:
+def _function(grammar: Ranges, token: Token) -> Tree | None:
     """A call of a known function; nothing where it is only named."""
     mark = grammar.at
     grammar.at += 1
@@ -94,7 +89,7 @@ def _function(grammar: Grammar, token: Token) -> Tree | None:
     return syntax.Call(function, (*arguments, *over))
 
 
-def _is_operand(grammar: Grammar, token: Token) -> bool:
+def _is_operand(grammar: Ranges, token: Token) -> bool:
     """Whether a function may take what follows without brackets."""
     return token.kind == "number" or (grammar.latex and token.kind in ("name", "command"))
 
@@ -107,7 +102,7 @@ def _ungrouped(function: str, tree: Tree) -> Tree:
     return tree
 
 
-def command(grammar: Grammar, token: Token) -> Tree:
+def command(grammar: Ranges, token: Token) -> Tree:
     """A command with what belongs to it."""
     start = grammar.at
     grammar.at += 1
@@ -130,7 +125,7 @@ def command(grammar: Grammar, token: Token) -> Tree:
     raise Unread
 
 
-def _radicand(grammar: Grammar) -> Tree:
+def _radicand(grammar: Ranges) -> Tree:
     """What stands under a root: braces, brackets, or one value."""
     if grammar.peek().text == "[":
         raise Unread
@@ -139,7 +134,7 @@ def _radicand(grammar: Grammar) -> Tree:
     return grammar.postfix()
 
 
-def _fraction(grammar: Grammar) -> Tree:
+def _fraction(grammar: Ranges) -> Tree:
     """A quotient, or a gradient."""
     above, below = scripts.argument(grammar), scripts.argument(grammar)
     if above[0] == above[1] or below[0] == below[1]:
@@ -158,7 +153,7 @@ def _is_loss(written: str) -> bool:
     return plain_name(written) in _LOSSES
 
 
-def _differential(grammar: Grammar, start: int, end: int) -> Tree:
+def _differential(grammar: Ranges, start: int, end: int) -> Tree:
     """The quantity of ``dV``."""
     token = grammar.tokens[start]
     if token.text == "d":
@@ -170,7 +165,7 @@ def _differential(grammar: Grammar, start: int, end: int) -> Tree:
         grammar.tokens[start] = token
 
 
-def _gradient(grammar: Grammar) -> Tree:
+def _gradient(grammar: Ranges) -> Tree:
     """``L/∂V`` behind the first sign of a gradient."""
     if not _is_loss(grammar.peek().text) or grammar.peek(1).text != "/":
         raise Unread
@@ -186,7 +181,7 @@ def _gradient(grammar: Grammar) -> Tree:
     return _with_respect_to(scripts.named(grammar, at, written))
 
 
-def _nabla(grammar: Grammar) -> Tree:
+def _nabla(grammar: Ranges) -> Tree:
     """The gradient with respect to what stands below its sign, of a loss or of nothing said."""
     if grammar.peek().text != "_":
         raise Unread
@@ -209,7 +204,7 @@ def _with_respect_to(of: Tree) -> Tree:
     raise Unread
 
 
-def _large(grammar: Grammar, function: str) -> Tree:
+def _large(grammar: Ranges, function: str) -> Tree:
     """A sum over an index: ``sum(term, j)``; its limits are no figures."""
     over: tuple[Tree, ...] = ()
     while grammar.peek().kind == "script":

@@ -5,8 +5,16 @@ Tables only. A command that is in none of them makes its member opaque.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from symattn.documents import environments
 from symattn.spelling import GREEK, SUPERSCRIPTS, words
+
+
+def _spelt(meanings: Mapping[str, str]) -> dict[str, str]:
+    """By each of the ways to write them what signs mean."""
+    return {sign: meaning for meaning, signs in meanings.items() for sign in signs.split()}
+
 
 #: Greek letters of Unicode, and what they are called; capitals begin with one.
 LETTERS: dict[str, str] = {
@@ -30,20 +38,18 @@ LETTER_COMMANDS: dict[str, str] = {
 }
 
 #: Accents, and what they add to a name; '' where they only dress it.
-ACCENTS = {
-    r"\hat": "hat",
-    r"\widehat": "hat",
-    r"\tilde": "tilde",
-    r"\widetilde": "tilde",
-    r"\bar": "bar",
-    r"\overline": "bar",
-    r"\dot": "dot",
-    r"\ddot": "ddot",
-    r"\check": "check",
-    r"\breve": "breve",
-    r"\vec": "",
-    r"\overrightarrow": "",
-}
+ACCENTS = _spelt(
+    {
+        "hat": r"\hat \widehat",
+        "tilde": r"\tilde \widetilde",
+        "bar": r"\bar \overline",
+        "dot": r"\dot",
+        "ddot": r"\ddot",
+        "check": r"\check",
+        "breve": r"\breve",
+        "": r"\vec \overrightarrow",
+    }
+)
 #: The same as characters that combine with the letter before them.
 COMBINING = {
     "\u0302": "hat",
@@ -78,31 +84,16 @@ IGNORED = words(
 ) | {"\\ ", "\\\n", "\\\t"}
 #: Commands with arguments that aren't shown, and how many of those come first.
 UNSHOWN = {
-    r"\label": 1,
-    r"\tag": 1,
-    r"\tag*": 1,
-    r"\hspace": 1,
-    r"\hspace*": 1,
-    r"\vspace": 1,
-    r"\phantom": 1,
-    r"\hphantom": 1,
-    r"\vphantom": 1,
-    r"\color": 1,
-    r"\textcolor": 1,
-    r"\colorbox": 1,
+    **dict.fromkeys(
+        words(
+            r"\label \tag \tag* \hspace \hspace* \vspace \phantom \hphantom \vphantom \color"
+            r" \textcolor \colorbox \class \cssId \style \href \htmlClass \htmlId \htmlStyle"
+            r" \htmlData \cline \cellcolor \rowcolor"
+        ),
+        1,
+    ),
     r"\fcolorbox": 2,
-    r"\class": 1,
-    r"\cssId": 1,
-    r"\style": 1,
-    r"\href": 1,
-    r"\htmlClass": 1,
-    r"\htmlId": 1,
-    r"\htmlStyle": 1,
-    r"\htmlData": 1,
-    r"\cline": 1,
     r"\rule": 2,
-    r"\cellcolor": 1,
-    r"\rowcolor": 1,
     r"\mskip": 0,
 }
 #: Braces with a label, which stands below or above.
@@ -112,132 +103,67 @@ STACKED = frozenset((r"\overset", r"\underset", r"\stackrel"))
 
 #: Relations as links of a chain have them; a chain ends at an arrow of logic if another
 #: relation follows.
-RELATIONS = {
-    "=": "=",
-    "≡": "=",
-    "≔": "=",
-    ":=": "=",
-    "==": "=",
-    r"\coloneqq": "=",
-    r"\triangleq": "=",
-    "≜": "=",
-    r"\equiv": "=",
-    "≈": "≈",
-    "≃": "≈",
-    "≅": "≈",
-    "≐": "≈",
-    "~=": "≈",
-    r"\approx": "≈",
-    r"\simeq": "≈",
-    r"\cong": "≈",
-    r"\doteq": "≈",
-    r"\approxeq": "≈",
-    "→": "→",
-    "⟶": "→",
-    "->": "→",
-    "➜": "→",
-    "➡": "→",
-    "↦": "→",
-    r"\to": "→",
-    r"\rightarrow": "→",
-    r"\longrightarrow": "→",
-    r"\mapsto": "→",
-    r"\longmapsto": "→",
-    r"\leadsto": "→",
-    "⇒": "⇒",
-    "⟹": "⇒",
-    "=>": "⇒",
-    "-->": "→",
-    "==>": "⇒",
-    "⟺": "⇒",
-    "⇔": "⇒",
-    r"\Rightarrow": "⇒",
-    r"\Longrightarrow": "⇒",
-    r"\implies": "⇒",
-    r"\iff": "⇒",
-    r"\Leftrightarrow": "⇒",
-    "∴": "⇒",
-    r"\therefore": "⇒",
-}
+_RELATIONS = _spelt(
+    {
+        "=": r"= ≡ ≔ := == \coloneqq \triangleq ≜ \equiv",
+        "≈": r"≈ ≃ ≅ ≐ ~= \approx \simeq \cong \doteq \approxeq",
+        "→": r"→ ⟶ -> ➜ ➡ ↦ --> \to \rightarrow \longrightarrow \mapsto \longmapsto \leadsto",
+        "⇒": r"⇒ ⟹ => ==> ⟺ ⇔ \Rightarrow \Longrightarrow \implies \iff \Leftrightarrow"
+        r" ∴ \therefore",
+    }
+)
 #: Inequalities, as the grammar writes them.
-INEQUALITIES = {
-    "<": "<",
-    ">": ">",
-    "≤": "<=",
-    "≥": ">=",
-    "<=": "<=",
-    ">=": ">=",
-    r"\lt": "<",
-    r"\gt": ">",
-    r"\le": "<=",
-    r"\leq": "<=",
-    r"\leqslant": "<=",
-    r"\ge": ">=",
-    r"\geq": ">=",
-    r"\geqslant": ">=",
-}
+_INEQUALITIES = _spelt(
+    {
+        "<": r"< \lt",
+        ">": r"> \gt",
+        "<=": r"<= ≤ \le \leq \leqslant",
+        ">=": r">= ≥ \ge \geq \geqslant",
+    }
+)
 #: Signs behind which a condition stands, which claims no value.
-CONDITIONS = words(
+_CONDITIONS = words(
     r"\in \notin \forall \exists \sim \propto \ne \neq \subset \subseteq \ll \gg \mid \colon"
     " ∈ ∉ ∀ ∃ ∝ ≠ ⊂ ⊆ ≪ ≫"
 )
 #: Signs between operands: sums, quotients, and kinds of products: of anything (``·``),
 #: crosses (``×``), matrix products (``@``), entry by entry (``⊙``).
-OPERATORS = {
-    "+": "+",
-    "-": "-",
-    "−": "-",
-    "–": "-",
-    "‐": "-",
-    "‑": "-",
-    "/": "/",
-    "÷": "/",
-    "∕": "/",
-    "⁄": "/",
-    r"\div": "/",
-    "*": "*",
-    "∗": "*",
-    r"\ast": "*",
-    "@": "@",
-    "·": "·",
-    "⋅": "·",
-    "•": "·",
-    "∙": "·",
-    r"\cdot": "·",
-    r"\bullet": "·",
-    "×": "×",
-    r"\times": "×",
-    "⊙": "⊙",
-    "∘": "⊙",
-    "⊗": "⊙",
-    r"\odot": "⊙",
-    r"\circ": "⊙",
-}
-del OPERATORS["⊗"]
+_OPERATORS = _spelt(
+    {
+        "+": "+",
+        "-": "- − – ‐ ‑",
+        "/": r"/ ÷ ∕ ⁄ \div",
+        "*": r"* ∗ \ast",
+        "@": "@",
+        "·": r"· ⋅ • ∙ \cdot \bullet",
+        "×": r"× \times",
+        "⊙": r"⊙ ∘ \odot \circ",
+    }
+)
 
-ELLIPSES = words(
+_ELLIPSES = words(
     "⋯ … ⋮ ⋱ ..."
     r" \cdots \dots \ldots \vdots \ddots \dotsc \dotsb \dotsm \hdots"
 )
 #: Brackets, and those that close them.
 PAIRS = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", r"\{": r"\}", "⌊": "⌋", "⌈": "⌉"}
 #: Other ways to write brackets.
-BRACKETS = {
-    r"\lbrack": "[",
-    r"\rbrack": "]",
-    r"\lparen": "(",
-    r"\rparen": ")",
-    r"\lbrace": r"\{",
-    r"\rbrace": r"\}",
-    r"\langle": "⟨",
-    r"\rangle": "⟩",
-    "〈": "⟨",
-    "〉": "⟩",
-    r"\lfloor": "⌊",
-    r"\rfloor": "⌋",
-    r"\lceil": "⌈",
-    r"\rceil": "⌉",
-}
+BRACKETS = _spelt(
+    {
+        "[": r"\lbrack",
+        "]": r"\rbrack",
+        "(": r"\lparen",
+        ")": r"\rparen",
+        r"\{": r"\lbrace",
+        r"\}": r"\rbrace",
+        "⟨": r"\langle 〈",
+        "⟩": r"\rangle 〉",
+        "⌊": r"\lfloor",
+        "⌋": r"\rfloor",
+        "⌈": r"\lceil",
+        "⌉": r"\rceil",
+    }
+)
 
 #: Environments that are arrays, and those that only lay equations out.
 MATRICES = environments.MATRICES | {"tabular"}
@@ -245,33 +171,17 @@ LAYOUTS = (environments.FORMULAS - MATRICES) | {"subequations"}
 #: Environments that have an argument before their contents.
 WITH_ARGUMENT = environments.WITH_ARGUMENT | {"tabular"}
 
+_FUNCTIONS = "exp tanh sqrt max min argmax sum diag sin cos rowsum abs sigmoid"
 #: Functions by the names that documents use, and what the grammar calls them.
-FUNCTIONS = {
-    "exp": "exp",
-    "log": "log",
-    "ln": "log",
-    "tanh": "tanh",
-    "sqrt": "sqrt",
-    "max": "max",
-    "min": "min",
-    "argmax": "argmax",
-    "sum": "sum",
-    "softmax": "softmax",
-    "Softmax": "softmax",
-    "SoftMax": "softmax",
-    "smax": "softmax",
-    "concat": "concat",
-    "Concat": "concat",
-    "Concatenate": "concat",
-    "diag": "diag",
-    "sin": "sin",
-    "cos": "cos",
-    "rowsum": "rowsum",
-    "abs": "abs",
-    "sigmoid": "sigmoid",
-    "relu": "relu",
-    "ReLU": "relu",
-}
+FUNCTIONS = _spelt(
+    {
+        "log": "log ln",
+        "softmax": "softmax Softmax SoftMax smax",
+        "concat": "concat Concat Concatenate",
+        "relu": "relu ReLU",
+        **{name: name for name in _FUNCTIONS.split()},
+    }
+)
 #: Functions that take an operand without brackets.
 BARE = words("exp log ln tanh sin cos")
 #: Large signs that add or multiply what follows, over an index.
@@ -308,10 +218,10 @@ SIGNS = {
     **{rf"\{name}": ("name", name) for name in FUNCTIONS},
     **{sign: ("accent", sign) for sign in COMBINING},
     **{sign: ("command", name) for sign, name in LARGE.items()},
-    **{sign: ("operator", one) for sign, one in OPERATORS.items()},
-    **{sign: ("relation", one) for sign, one in RELATIONS.items()},
-    **{sign: ("inequality", one) for sign, one in INEQUALITIES.items()},
-    **{sign: ("dots", sign) for sign in ELLIPSES},
+    **{sign: ("operator", meaning) for sign, meaning in _OPERATORS.items()},
+    **{sign: ("relation", meaning) for sign, meaning in _RELATIONS.items()},
+    **{sign: ("inequality", meaning) for sign, meaning in _INEQUALITIES.items()},
+    **{sign: ("dots", sign) for sign in _ELLIPSES},
     **{sign: ("open", sign) for sign in PAIRS},
     **{sign: ("close", sign) for sign in PAIRS.values()},
     **{
@@ -329,7 +239,7 @@ SIGNS = {
     **dict.fromkeys(("√", r"\sqrt"), ("command", r"\sqrt")),
     **dict.fromkeys(("∂", r"\partial"), ("command", "∂")),
     **dict.fromkeys(("∇", r"\nabla"), ("command", "∇")),
-    **{sign: ("condition", sign) for sign in CONDITIONS},
+    **{sign: ("condition", sign) for sign in _CONDITIONS},
     "&": ("cell", "&"),
     "~": ("blank", "~"),
 }

@@ -46,7 +46,7 @@ _ITSELF = frozenset({"values", "data", "real", "A"})
 _TRANSPOSED = frozenset({"T", "mT", "H", "mH"})
 
 #: What calls a function that the program defines: its definition's name, its arguments.
-Caller = Callable[[str, list[Value], dict[str, Value]], Value]
+_Caller = Callable[[str, list[Value], dict[str, Value]], Value]
 
 
 class Reader:
@@ -55,7 +55,7 @@ class Reader:
     ``call`` follows functions that the program itself defines, which are ``defined``.
     """
 
-    def __init__(self, source: Source, scope: Scope, defined: Set[str], called: Caller) -> None:
+    def __init__(self, source: Source, scope: Scope, defined: Set[str], called: _Caller) -> None:
         self.source = source
         self.scope = scope
         self.defined = defined

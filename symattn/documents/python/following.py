@@ -71,75 +71,80 @@ class Program:
 
     def follow(self, source: Source) -> list[Event]:
         """What the statements of a piece say, in the order in which they run."""
-        follower = _Follower(self)
+        frame = Frame(self.scope, self.names, self.filling, self.names)
+        follower = _Follower(self, source, frame)
         with suppress(_Returned):
-            frame = Frame(self.scope, self.names, self.filling, self.names)
-            follower.statements(source, source.body, frame)
+            follower.statements(source.body)
         return follower.events
 
 
+@dataclass(frozen=True)
 class _Follower:
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.events: list[Event] = []
+    """Follows the statements of a piece in a frame; all add to the same events."""
 
-    def reader(self, source: Source, frame: Frame) -> Reader:
+    program: Program
+    source: Source
+    frame: Frame
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def reader(self) -> Reader:
+        """One that has read nothing yet."""
+
         def called(name: str, values: list[Value], named: dict[str, Value]) -> Value:
-            return self.call(self.program.functions[name], frame, values, named)
+            return self.call(self.program.functions[name], values, named)
 
-        return Reader(source, frame.scope, self.program.functions.keys(), called)
+        return Reader(self.source, self.frame.scope, self.program.functions.keys(), called)
 
-    def statements(self, source: Source, body: Iterable[ast.stmt], frame: Frame) -> None:
+    def statements(self, body: Iterable[ast.stmt]) -> None:
         for node in body:
-            frame.scope.spent.followed += 1
-            if frame.scope.spent.followed > FOLLOWED.most:
+            self.frame.scope.spent.followed += 1
+            if self.frame.scope.spent.followed > FOLLOWED.most:
                 return
-            self.statement(source, node, frame)
+            self.statement(node)
 
-    def statement(self, source: Source, node: ast.stmt, frame: Frame) -> None:
+    def statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Assign(targets=[ast.Name(name)], value=ast.Lambda(args=given, body=body)):
                 function = ast.FunctionDef(name, given, [ast.Return(body)], decorator_list=[])
                 function = ast.fix_missing_locations(ast.copy_location(function, node))
-                self.program.functions[name] = Definition(source, function)
+                self.program.functions[name] = Definition(self.source, function)
             case ast.Assign(targets=targets, value=value):
-                self.assign(source, node, targets, value, frame)
+                self.assign(node, targets, value)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self.assign(source, node, [target], value, frame)
+                self.assign(node, [target], value)
             case ast.AugAssign(target=target, op=op, value=value):
                 changed = ast.copy_location(ast.BinOp(target, op, value), node)
-                self.assign(source, node, [target], changed, frame)
+                self.assign(node, [target], changed)
             case ast.Expr(value=ast.Constant()):
                 pass
             case ast.Expr(value=value):
-                self.expression(source, node, value, frame)
+                self.expression(node, value)
             case ast.FunctionDef(name=name):
-                self.program.functions[name] = Definition(source, node)
+                self.program.functions[name] = Definition(self.source, node)
             case ast.If():
-                self.branch(source, node, frame)
+                self.branch(node)
             case ast.For():
-                self.loop(source, node, frame)
+                self.loop(node)
             case ast.With(body=body):
-                self.statements(source, body, frame)
+                self.statements(body)
             case ast.Try():
-                self.statements(source, [*node.body, *node.orelse, *node.finalbody], frame)
+                self.statements([*node.body, *node.orelse, *node.finalbody])
             case ast.While(test=at) | ast.Match(subject=at):
-                self.change(source, node, at, dict.fromkeys(reassigned(node), UNKNOWN), frame)
+                self.change(node, at, dict.fromkeys(reassigned(node), UNKNOWN))
             case ast.Assert(test=test):
-                self._compared(source, node, test, frame)
-            case ast.Return(value=ast.expr() as value) if not frame.depth:
+                self._compared(node, test)
+            case ast.Return(value=ast.expr() as value) if not self.frame.depth:
                 # It stands outside of the function that it was taken from.
-                self.expression(source, node, value, frame)
+                self.expression(node, value)
             case ast.Return(value=value):
-                raise _Returned(None if value is None else self.reader(source, frame).value(value))
+                raise _Returned(None if value is None else self.reader.value(value))
 
-    def tell(
-        self, source: Source, node: ast.stmt, pieces: Iterable[Words | Chain], frame: Frame
-    ) -> Event | None:
+    def tell(self, node: ast.stmt, pieces: Iterable[Words | Chain]) -> Event | None:
         parts = tuple(pieces)
-        if not parts or frame.is_silent:
+        if not parts or self.frame.is_silent:
             return None
-        event = Event(source, node, parts)
+        event = Event(self.source, node, parts)
         self.events.append(event)
         return event
 
@@ -147,15 +152,11 @@ class _Follower:
 
     def assign(
         self,
-        source: Source,
         node: ast.stmt,
         targets: Sequence[ast.expr],
         value: ast.expr,
-        frame: Frame,
     ) -> None:
-        event = self.tell(
-            source, node, assigned(self.reader(source, frame), targets, value, frame), frame
-        )
+        event = self.tell(node, assigned(self.reader, targets, value, self.frame))
         if isinstance(targets[-1], ast.Subscript):
             self._filled([owner(targets[-1])])
             return
@@ -174,34 +175,32 @@ class _Follower:
 
     def change(
         self,
-        source: Source,
         node: ast.stmt,
         at: ast.expr,
         values: Mapping[str, Value],
-        frame: Frame,
     ) -> None:
         """Tell what a statement has made of names, which nobody may know."""
         self._filled(name for name, value in values.items() if value is UNKNOWN)
-        self.tell(source, node, changed(self.reader(source, frame), at, values, frame), frame)
+        self.tell(node, changed(self.reader, at, values, self.frame))
 
     # -- what is shown ----------------------------------------------------------------
 
-    def expression(self, source: Source, node: ast.stmt, value: ast.expr, frame: Frame) -> None:
-        reader = self.reader(source, frame)
+    def expression(self, node: ast.stmt, value: ast.expr) -> None:
+        reader = self.reader
         match value:
             case ast.Call(func=ast.Name(id="print" | "display" | "pprint"), args=arguments):
                 pieces = [piece for argument in arguments for piece in shown(reader, argument)]
-                self.tell(source, node, pieces, frame)
+                self.tell(node, pieces)
                 return
             case ast.Call(
                 func=ast.Attribute(value=of, attr="masked_fill_" | "fill_" | "div_" | "mul_")
             ):
-                self.assign(source, node, [of], value, frame)
+                self.assign(node, [of], value)
                 return
             case ast.Call(func=ast.Attribute(attr="append" | "extend", value=ast.Name(id=name))):
-                frame.scope.known.pop(name, None)
+                self.frame.scope.known.pop(name, None)
                 return
-        if self._compared(source, node, value, frame):
+        if self._compared(node, value):
             return
         inner: ast.expr = value
         while isinstance(inner, ast.Call) and last_name(inner.func) in SHOWN:
@@ -212,18 +211,18 @@ class _Follower:
         meaning = reader.tried(inner)
         if isinstance(inner, ast.Tuple) and isinstance(meaning, Items):
             pieces = [piece for item in inner.elts for piece in shown(reader, item)]
-            self.tell(source, node, pieces, frame)
+            self.tell(node, pieces)
             return
         quantity = member(reader, inner, meaning)
         # A call that gives nothing back shows nothing, though it may print.
         if quantity is not None and not (
             isinstance(quantity, Opaque) and isinstance(value, ast.Call)
         ):
-            self.tell(source, node, [mention(quantity, reader.span(value))], frame)
+            self.tell(node, [mention(quantity, reader.span(value))])
 
-    def _compared(self, source: Source, node: ast.stmt, value: ast.expr, frame: Frame) -> bool:
+    def _compared(self, node: ast.stmt, value: ast.expr) -> bool:
         """``a == b`` and ``np.allclose(a, b)`` as the claims that they are."""
-        reader = self.reader(source, frame)
+        reader = self.reader
         link: Link
         match value:
             case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
@@ -241,42 +240,42 @@ class _Follower:
         spans = (reader.span(left), reader.span(right))
         if all(isinstance(member, Opaque) for member in members):
             return True
-        self.tell(source, node, [Chain(tuple(members), (link,), spans, is_code=True)], frame)
+        self.tell(node, [Chain(tuple(members), (link,), spans, is_code=True)])
         return True
 
     # -- branches, loops, functions ---------------------------------------------------
 
-    def branch(self, source: Source, node: ast.If, frame: Frame) -> None:
+    def branch(self, node: ast.If) -> None:
         try:
-            holds = self.reader(source, frame).truth(node.test)
+            holds = self.reader.truth(node.test)
         except Unread:
             unknown = dict.fromkeys(reassigned(node), UNKNOWN)
-            self.change(source, node, node.test, unknown, frame)
+            self.change(node, node.test, unknown)
             return
-        self.statements(source, node.body if holds else node.orelse, frame)
+        self.statements(node.body if holds else node.orelse)
 
-    def loop(self, source: Source, node: ast.For, frame: Frame) -> None:
-        scope, start = frame.scope, len(self.events)
+    def loop(self, node: ast.For) -> None:
+        scope, start = self.frame.scope, len(self.events)
         names = stored(node)
         before = {name: scope.stands_for[name] for name in names if name in scope.stands_for}
         changes: dict[str, Value] = {}
         try:
-            turns = list(rounds(self.reader(source, frame), node.iter))
-            inner = replace(frame, own=None)
+            turns = list(rounds(self.reader, node.iter))
+            inner = replace(self, frame=replace(self.frame, own=None))
             for values in turns:
                 take(node.target, values, scope)
-                self.statements(source, node.body, inner)
+                inner.statements(node.body)
             changes = {name: scope.stands_for.get(name, UNKNOWN) for name in names}
         except Unread:
             changes = dict.fromkeys(reassigned(node), UNKNOWN)
         for name in names:
             scope.stands_for.pop(name, None)
         scope.stands_for.update(before)
-        self.change(source, node, node.iter, changes, frame)
-        if frame.own is not None:
-            self._fill(frame, start)
+        self.change(node, node.iter, changes)
+        if self.frame.own is not None:
+            self._fill(start)
 
-    def _fill(self, frame: Frame, start: int) -> None:
+    def _fill(self, start: int) -> None:
         """Tell of arrays that a loop has filled as a whole what fills them."""
         entries: dict[str, dict[tuple[int, ...], syntax.Tree]] = {}
         for event in self.events[start:]:
@@ -287,7 +286,7 @@ class _Follower:
                     whole = tuple(key for key in keys if isinstance(key, int))
                     entries.setdefault(name, {})[whole] = value
         for name, trees in entries.items():
-            shape = frame.scope.shapes.get(name, ())
+            shape = self.frame.scope.shapes.get(name, ())
             count = prod(shape[: len(next(iter(trees)))])
             if len(trees) != count or (tree := filled(trees)) is None:
                 continue
@@ -304,41 +303,42 @@ class _Follower:
             after = [event for event in self.events[place:] if not _fills(event, name)]
             self.events[place:] = [replace(first, pieces=(whole_chain,)), *after]
 
-    def call(
-        self, definition: Definition, frame: Frame, values: list[Value], named: dict[str, Value]
-    ) -> Value:
-        if frame.depth >= _CALLS:
+    def call(self, definition: Definition, values: list[Value], named: dict[str, Value]) -> Value:
+        if self.frame.depth >= _CALLS:
             raise Unread
-        bound = self._arguments(definition, frame, values, named)
+        inner = replace(self, source=definition.source)
+        bound = inner._arguments(definition.node.args, values, named)
         result: Value = UNKNOWN
-        tried = replace(frame, own=None, is_silent=True)
         with suppress(Unread):
-            result = self._result(definition, tried, dict(bound))
-        if result is not UNKNOWN and (frame.is_silent or _is_plain(definition.node, result)):
+            result = inner._result(definition.node, bound, own=None)
+        if result is not UNKNOWN and (self.frame.is_silent or _is_plain(definition.node, result)):
             return result
-        if frame.is_silent:
+        if self.frame.is_silent:
             raise Unread
-        return self._result(definition, replace(frame, own=set()), dict(bound))
+        return inner._result(definition.node, bound, own=set())
 
-    def _result(self, definition: Definition, frame: Frame, bound: dict[str, Value]) -> Value:
-        scope = replace(frame.scope, stands_for=bound)
-        inner = replace(frame, scope=scope, depth=frame.depth + 1)
+    def _result(
+        self, node: ast.FunctionDef, bound: Mapping[str, Value], own: set[str] | None
+    ) -> Value:
+        """What a function gives; nothing is told of one without names of its own."""
+        scope = replace(self.frame.scope, stands_for=dict(bound))
+        depth = self.frame.depth + 1
+        frame = replace(self.frame, scope=scope, depth=depth, own=own, is_silent=own is None)
         try:
-            self.statements(definition.source, definition.node.body, inner)
+            replace(self, frame=frame).statements(node.body)
         except _Returned as returned:
             return returned.value
         return None
 
     def _arguments(
-        self, definition: Definition, frame: Frame, values: list[Value], named: dict[str, Value]
+        self, takes: ast.arguments, values: list[Value], named: dict[str, Value]
     ) -> dict[str, Value]:
-        takes = definition.node.args
         if takes.vararg or takes.kwarg:
             raise Unread
         parameters = [parameter.arg for parameter in (*takes.posonlyargs, *takes.args)]
         if len(values) > len(parameters):
             raise Unread
-        reader = self.reader(definition.source, frame)
+        reader = self.reader
         bound: dict[str, Value] = {}
         defaults = [None] * (len(parameters) - len(takes.defaults)) + list(takes.defaults)
         every = [*zip(parameters, defaults, strict=True)]

@@ -45,10 +45,7 @@ def _array(given: Arguments) -> Value:
 
 
 def _elementwise(function: str) -> Callable[[Arguments], Value]:
-    def made(given: Arguments) -> Value:
-        return call(function, given.tree(0))
-
-    return made
+    return lambda given: call(function, given.tree(0))
 
 
 def power(scope: Scope, base: syntax.Tree, exponent: Value) -> syntax.Tree:
@@ -68,10 +65,6 @@ def power(scope: Scope, base: syntax.Tree, exponent: Value) -> syntax.Tree:
     for _ in range(abs(times) - 1):
         product = syntax.Binary("*", product, base)
     return product if times > 0 else syntax.Binary("/", number("1"), product)
-
-
-def _power(given: Arguments) -> Value:
-    return power(given.scope, given.tree(0), given.option(("exponent",), 1))
 
 
 def _product(given: Arguments) -> Value:
@@ -105,7 +98,7 @@ def _transposed(given: Arguments) -> Value:
 
 
 def _reduction(kind: str) -> Callable[[Arguments], Value]:
-    def made(given: Arguments) -> Value:
+    def meaning(given: Arguments) -> Value:
         scope, x, axis = given.scope, given.tree(0), given.axis()
         rank = scope.rank(x)
         if given.path == kind:
@@ -126,7 +119,7 @@ def _reduction(kind: str) -> Callable[[Arguments], Value]:
             return summed
         return syntax.Indexed(summed, (_COLUMN, 0) if axis else (0,))
 
-    return made
+    return meaning
 
 
 def _count(scope: Scope, x: syntax.Tree, rank: int | None, axis: int | None) -> syntax.Tree:
@@ -143,10 +136,6 @@ def _softmax(given: Arguments) -> Value:
     if axis is None and "special" in given.path and scope.rank(x) == 2:
         return syntax.Binary("/", call("exp", x), call("total", call("exp", x)))
     return call("softmax", x)
-
-
-def _log_softmax(given: Arguments) -> Value:
-    return call("log", given.scope.tree(_softmax(given)))
 
 
 def negated(keep: syntax.Tree) -> syntax.Tree:
@@ -191,10 +180,6 @@ def added(left: syntax.Tree, right: syntax.Tree, scope: Scope) -> syntax.Tree:
     return syntax.Binary("+", left, right)
 
 
-def _masked_fill(given: Arguments) -> Value:
-    return masked(given.tree(0), negated(given.tree(1)), given.option(("value",), 2))
-
-
 def _where(given: Arguments) -> Value:
     condition, yes, no = given.tree(0), given.value(1), given.value(2)
     if isinstance(yes, syntax.Literal) and isinstance(no, syntax.Literal):
@@ -204,10 +189,6 @@ def _where(given: Arguments) -> Value:
     return masked(given.tree(2), negated(condition), yes)
 
 
-def _not(given: Arguments) -> Value:
-    return negated(given.tree(0))
-
-
 def _concat(given: Arguments) -> Value:
     parts, axis = given.value(0), given.option(AXES, 1)
     if "hstack" not in given.path and (axis is None or given.scope.whole(axis) not in (-1, 1)):
@@ -215,10 +196,6 @@ def _concat(given: Arguments) -> Value:
     if not isinstance(parts, Items):
         raise Unread
     return call("concat", *(given.scope.tree(part) for part in parts.items))
-
-
-def _stacked(given: Arguments) -> Value:
-    return given.tree(0)
 
 
 def _length(given: Arguments) -> Value:
@@ -323,23 +300,12 @@ def _prepared(given: Arguments) -> Value:
     return Applied("softmax", {} if axis is None else {"dim": axis})
 
 
-def _scaled(op: str) -> Callable[[Arguments], Value]:
-    def made(given: Arguments) -> Value:
-        return syntax.Binary(op, given.tree(0), given.tree(1))
-
-    return made
-
-
-def _square(given: Arguments) -> Value:
-    return power(given.scope, given.tree(0), number("2"))
-
-
-def _reciprocal_root(given: Arguments) -> Value:
-    return syntax.Binary("/", number("1"), call("sqrt", given.tree(0)))
+def _operation(op: str) -> Callable[[Arguments], Value]:
+    return lambda given: syntax.Binary(op, given.tree(0), given.tree(1))
 
 
 #: Functions and methods that leave the numbers as they are.
-SAME = frozenset(
+_SAME = frozenset(
     {"astype", "float", "double", "half", "numpy", "detach", "item", "tolist", "copy", "clone",
      "cpu", "cuda", "to", "bool", "contiguous", "requires_grad_", "type", "float32", "float64",
      "float16", "asarray_chkfinite", "squeeze", "block_until_ready", "DataFrame", "Series",
@@ -352,16 +318,19 @@ RANDOM = re.compile(
 
 #: By its last name, what a function makes of its arguments.
 FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
-    **dict.fromkeys(SAME, _same),
+    **dict.fromkeys(_SAME, _same),
     **dict.fromkeys(
         ("array", "asarray", "tensor", "as_tensor", "Tensor", "FloatTensor", "matrix",
          "constant", "Variable", "from_numpy", "mat", "list", "tuple"), _array,
     ),
     **{name: _elementwise(name) for name in ("exp", "sqrt", "log", "tanh", "abs")},
     "float": _infinite,
-    "rsqrt": _reciprocal_root,
-    **dict.fromkeys(("power", "pow"), _power),
-    "square": _square,
+    "rsqrt": lambda given: syntax.Binary("/", number("1"), call("sqrt", given.tree(0))),
+    **dict.fromkeys(
+        ("power", "pow"),
+        lambda given: power(given.scope, given.tree(0), given.option(("exponent",), 1)),
+    ),
+    "square": lambda given: power(given.scope, given.tree(0), number("2")),
     **dict.fromkeys(("dot", "matmul", "mm", "mv"), _product),
     **dict.fromkeys(
         ("transpose", "swapaxes", "permute", "t", "adjoint", "matrix_transpose"), _transposed
@@ -372,19 +341,22 @@ FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
     **dict.fromkeys(("min", "amin", "reduce_min"), _reduction("min")),
     **MAKERS,
     "softmax": _softmax,
-    "log_softmax": _log_softmax,
+    "log_softmax": lambda given: call("log", given.scope.tree(_softmax(given))),
     **dict.fromkeys(("Softmax", "Softmax1d"), _prepared),
-    **dict.fromkeys(("masked_fill", "masked_fill_"), _masked_fill),
+    **dict.fromkeys(
+        ("masked_fill", "masked_fill_"),
+        lambda given: masked(given.tree(0), negated(given.tree(1)), given.option(("value",), 2)),
+    ),
     "where": _where,
-    "logical_not": _not,
+    "logical_not": lambda given: negated(given.tree(0)),
     **dict.fromkeys(("concatenate", "concat", "cat", "hstack"), _concat),
-    **dict.fromkeys(("stack", "vstack", "row_stack"), _stacked),
+    **dict.fromkeys(("stack", "vstack", "row_stack"), lambda given: given.tree(0)),
     "len": _length,
     **dict.fromkeys(("size", "shape"), _size),
     **dict.fromkeys(("reshape", "view"), _reshaped),
     "scaled_dot_product_attention": _attention,
     "einsum": _einsum,
-    **{name: _scaled(op) for name, op in (
+    **{name: _operation(op) for name, op in (
         ("multiply", "*"), ("mul", "*"), ("divide", "/"), ("div", "/"), ("true_divide", "/"),
         ("add", "+"), ("subtract", "-"), ("sub", "-"),
     )},

@@ -6,16 +6,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from symattn import syntax
 from symattn.documents.python.library import simplified
-from symattn.documents.python.values import Items, Scope, Unread, Value, number
+from symattn.documents.python.values import Expressions, Items, Scope, Unread, Value, number
 from symattn.documents.trees import Named
 from symattn.limits import FOLLOWED
-
-if TYPE_CHECKING:
-    from symattn.documents.python.expressions import Reader
 
 #: Functions of an entry, and those of a row.
 _ENTRYWISE = frozenset({"exp", "sqrt", "log", "tanh"})
@@ -38,7 +34,7 @@ def take(target: ast.expr, value: Value, scope: Scope) -> None:
             raise Unread
 
 
-def rounds(reader: Reader, node: ast.expr) -> Iterator[Value]:
+def rounds(reader: Expressions, node: ast.expr) -> Iterator[Value]:
     """What a loop runs over, one value after the other."""
     match node:
         case ast.Call(func=ast.Name(id="enumerate"), args=[of, *start], keywords=named):
@@ -63,7 +59,9 @@ def rounds(reader: Reader, node: ast.expr) -> Iterator[Value]:
         yield tree.items[i] if isinstance(tree, syntax.Array) else syntax.Indexed(tree, (i,))
 
 
-def comprehended(reader: Reader, element: ast.expr, loop: ast.comprehension, depth: int) -> Value:
+def comprehended(
+    reader: Expressions, element: ast.expr, loop: ast.comprehension, depth: int
+) -> Value:
     """``[element for target in iter]``: what is done to all entries of an array at once,
     or one after the other."""
     scope = reader.scope
@@ -97,18 +95,17 @@ def _for_each(tree: syntax.Tree, whole: syntax.Tree, scope: Scope) -> syntax.Tre
             if scope.shape(tree) != ():
                 raise Unread
             return tree
-        case syntax.Call(function, (operand,)) if function in _ENTRYWISE:
-            return syntax.Call(function, (_for_each(operand, whole, scope),))
-        case syntax.Call("softmax", (operand,)) if operand == _EACH:
+        case syntax.Call("softmax", (operand,), ()) if operand == _EACH:
             return syntax.Call("softmax", (whole,))
-        case syntax.Binary(op, left, right) if op != "@":
-            result = syntax.Binary(
-                op, _for_each(left, whole, scope), _for_each(right, whole, scope)
-            )
-            return simplified(result, scope)
-        case syntax.Negative(operand):
-            return syntax.Negative(_for_each(operand, whole, scope))
-    raise Unread
+        case syntax.Binary("@"):
+            raise Unread
+        case syntax.Call(function, (_,), ()) if function in _ENTRYWISE:
+            pass
+        case syntax.Binary() | syntax.Negative():
+            pass
+        case _:
+            raise Unread
+    return simplified(syntax.mapped(tree, lambda part: _for_each(part, whole, scope)), scope)
 
 
 def filled(entries: Mapping[tuple[int, ...], syntax.Tree]) -> syntax.Tree | None:
@@ -133,10 +130,6 @@ def filled(entries: Mapping[tuple[int, ...], syntax.Tree]) -> syntax.Tree | None
 
 def _lifted(tree: syntax.Tree, keys: tuple[int, ...]) -> syntax.Tree:
     """What gives a row, or an entry, by itself, as what gives all of them."""
-
-    def lifted(part: syntax.Tree) -> syntax.Tree:
-        return _lifted(part, keys)
-
     match tree:
         case syntax.Indexed(operand, at) if at == keys:
             return operand
@@ -146,15 +139,17 @@ def _lifted(tree: syntax.Tree, keys: tuple[int, ...]) -> syntax.Tree:
         ) == keys:
             return syntax.Binary("@", left, syntax.Transposed(right))
         case syntax.Binary("@", left, syntax.Name() as right) if len(keys) == 1:
-            return syntax.Binary("@", lifted(left), right)
-        case syntax.Binary(op, left, right) if op != "@":
-            return syntax.Binary(op, lifted(left), lifted(right))
-        case syntax.Call(function, (operand,)) if function in (
-            _ROWWISE if len(keys) == 1 else _ENTRYWISE
-        ):
-            return syntax.Call(function, (lifted(operand),))
-        case syntax.Negative(operand):
-            return syntax.Negative(lifted(operand))
+            return syntax.Binary("@", _lifted(left, keys), right)
         case syntax.Literal() | syntax.Name() | syntax.Call("rows" | "cols"):
             return tree
-    raise Unread
+        case syntax.Binary("@"):
+            raise Unread
+        case syntax.Call(function, (_,), ()) if function in (
+            _ROWWISE if len(keys) == 1 else _ENTRYWISE
+        ):
+            pass
+        case syntax.Binary() | syntax.Negative():
+            pass
+        case _:
+            raise Unread
+    return syntax.mapped(tree, lambda part: _lifted(part, keys))

@@ -25,7 +25,7 @@ def _sizes(given: Arguments) -> tuple[int, int | None]:
 
 
 def _filled(text: str) -> Callable[[Arguments], Value]:
-    def made(given: Arguments) -> Value:
+    def meaning(given: Arguments) -> Value:
         try:
             return given.scope.make(*_sizes(given), lambda i, j: text)
         except Unread:
@@ -33,11 +33,11 @@ def _filled(text: str) -> Callable[[Arguments], Value]:
                 return call("triangle", number("1"))
             raise
 
-    return made
+    return meaning
 
 
 def _filled_like(text: str) -> Callable[[Arguments], Value]:
-    def made(given: Arguments) -> Value:
+    def meaning(given: Arguments) -> Value:
         shape = given.scope.shape(given.tree(0))
         if shape is None and text == "1":
             return call("triangle", number("1"))
@@ -46,7 +46,7 @@ def _filled_like(text: str) -> Callable[[Arguments], Value]:
         rows, columns = shape[0], shape[1] if len(shape) == 2 else None
         return given.scope.make(rows, columns, lambda i, j: text)
 
-    return made
+    return meaning
 
 
 def _full(given: Arguments) -> Value:
@@ -79,7 +79,7 @@ def _counted(given: Arguments) -> Value:
 
 
 def _triangle(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]:
-    def made(given: Arguments) -> Value:
+    def meaning(given: Arguments) -> Value:
         x = given.tree(0)
         offset = given.scope.whole(given.option(("k", "diagonal"), 1, number("0")))
         if x == call("triangle", number("1")):
@@ -94,7 +94,7 @@ def _triangle(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]
         )
         return Labelled(kept)
 
-    return made
+    return meaning
 
 
 def _unsized(keeps: Callable[[int, int], bool], offset: int) -> syntax.Tree:
@@ -109,12 +109,12 @@ def _unsized(keeps: Callable[[int, int], bool], offset: int) -> syntax.Tree:
 def _indices(keeps: Callable[[int, int], bool]) -> Callable[[Arguments], Value]:
     """``triu_indices``: as a mask of where they are, whatever its size."""
 
-    def made(given: Arguments) -> Value:
+    def meaning(given: Arguments) -> Value:
         given.rest()
         offset = given.option(("k", "offset"), 1, number("0"))
         return _unsized(keeps, given.scope.whole(offset))
 
-    return made
+    return meaning
 
 
 def _is_below(distance: int, offset: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from symattn.documents.python import loops
 from symattn.documents.python.expressions import Reader
@@ -44,8 +44,7 @@ def shown(reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Ch
             return
         case ast.JoinedStr(values=parts):
             with reader.within(node):
-                for part in parts:
-                    yield from shown(reader, part, depth)
+                yield from _all_shown(reader, parts, depth)
             return
         case ast.FormattedValue(value=value):
             yield from shown(reader, value, depth)
@@ -61,21 +60,17 @@ def shown(reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Ch
             yield from shown(reader, of_all, depth)
             return
         case ast.BinOp(left=left, op=ast.Add(), right=right) if _is_text(left) or _is_text(right):
-            yield from shown(reader, left, depth)
-            yield from shown(reader, right, depth)
+            yield from _all_shown(reader, (left, right), depth)
             return
         case ast.BinOp(left=ast.Constant(value=str()) as left, op=ast.Mod(), right=right):
-            yield from shown(reader, left, depth)
-            for argument in right.elts if isinstance(right, ast.Tuple) else [right]:
-                yield from shown(reader, argument, depth)
+            arguments = right.elts if isinstance(right, ast.Tuple) else [right]
+            yield from _all_shown(reader, (left, *arguments), depth)
             return
         case ast.Call(
             func=ast.Attribute(value=ast.Constant(value=str()) as text_node, attr="format"),
             args=arguments,
         ):
-            yield from shown(reader, text_node, depth)
-            for argument in arguments:
-                yield from shown(reader, argument, depth)
+            yield from _all_shown(reader, (text_node, *arguments), depth)
             return
         case ast.Call(func=function) if (
             last_name(function) in SHOWN and (inner := first_argument(node)) is not None
@@ -87,6 +82,11 @@ def shown(reader: Reader, node: ast.expr, depth: int = 0) -> Iterator[Words | Ch
         yield Words(meaning, reader.span(node))
     elif (quantity := member(reader, node, meaning)) is not None:
         yield mention(quantity, reader.span(node))
+
+
+def _all_shown(reader: Reader, nodes: Iterable[ast.expr], depth: int) -> Iterator[Words | Chain]:
+    for node in nodes:
+        yield from shown(reader, node, depth)
 
 
 def _each(

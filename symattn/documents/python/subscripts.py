@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from symattn import syntax
 from symattn.documents.python import library
-from symattn.documents.python.values import Items, Scope, Unread, Value
-
-if TYPE_CHECKING:
-    from symattn.documents.python.expressions import Reader
+from symattn.documents.python.values import Expressions, Items, Scope, Unread, Value
 
 
-def subscripted(reader: Reader, value: ast.expr, key: ast.expr, depth: int) -> Value:
+def subscripted(reader: Expressions, value: ast.expr, key: ast.expr, depth: int) -> Value:
     """What ``value[key]`` stands for."""
     scope = reader.scope
     if isinstance(value, ast.Attribute) and value.attr == "shape":
@@ -62,7 +58,7 @@ def _item(items: Items, key: Value, scope: Scope) -> Value:
     return items.items[place]
 
 
-def _key(reader: Reader, node: ast.expr, depth: int) -> syntax.Key:
+def _key(reader: Expressions, node: ast.expr, depth: int) -> syntax.Key:
     def whole(bound: ast.expr) -> int:
         return reader.scope.whole(reader.value(bound, depth))
 

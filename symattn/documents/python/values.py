@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from itertools import islice
+from typing import Protocol, TypeVar
 
 from symattn import syntax
 from symattn.documents.text import Span
@@ -73,16 +75,17 @@ def call(function: str, *arguments: syntax.Tree) -> syntax.Call:
 
 def is_expressible(tree: syntax.Tree) -> bool:
     """Whether the grammar of steps has all that the tree is made of."""
-    waiting = [tree]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, syntax.Call) and part.function in BEYOND:
-            return False
-        if isinstance(part, syntax.Sequence | syntax.Comparison) or part in (INFINITE, HIDDEN):
-            return False
-        if not isinstance(part, syntax.Array):
-            waiting.extend(syntax.inside(part))
-    return True
+    return not any(
+        (isinstance(part, syntax.Call) and part.function in BEYOND)
+        or isinstance(part, syntax.Sequence | syntax.Comparison)
+        or part in (INFINITE, HIDDEN)
+        for part in _parts(tree)
+    )
+
+
+def _parts(tree: syntax.Tree) -> Iterator[syntax.Tree]:
+    """All that a tree is made of, each array as one."""
+    return syntax.walk(tree, lambda part: not isinstance(part, syntax.Array))
 
 
 #: So deep are lists nested at most, batches of one around matrices among them.
@@ -94,27 +97,21 @@ INFINITE = Figure("inf")
 
 def size(tree: syntax.Tree, most: int) -> int:
     """How many parts a tree has, counted up to ``most``; an array is one."""
-    waiting, count = [tree], 0
-    while waiting and count < most:
-        count += 1
-        part = waiting.pop()
-        if not isinstance(part, syntax.Array):
-            waiting.extend(syntax.inside(part))
-    return count
+    return sum(1 for _ in islice(_parts(tree), most))
 
 
-def unplaced(tree: syntax.Tree) -> syntax.Tree:
+def _unplaced(tree: syntax.Tree) -> syntax.Tree:
     """An array whose figures are printed elsewhere."""
     match tree:
         case Figure():
             return Figure(tree.text)
         case syntax.Array(items):
-            return Labelled(tuple(map(unplaced, items)))
+            return Labelled(tuple(map(_unplaced, items)))
     return tree
 
 
 @dataclass
-class Spending:
+class _Spending:
     """Entries that were made by name, and statements that were followed."""
 
     made: int = 0
@@ -130,7 +127,7 @@ class Scope:
     known: dict[str, Value] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(default_factory=dict)
     meant: set[str] = field(default_factory=set)
-    spent: Spending = field(default_factory=Spending)
+    spent: _Spending = field(default_factory=_Spending)
 
     def make(self, rows: int, columns: int | None, entry: Callable[[int, int], str]) -> Labelled:
         """An array of numbers that are printed nowhere; a vector without ``columns``."""
@@ -242,7 +239,7 @@ class Scope:
         if isinstance(value, syntax.Name):
             if value.name not in self.known:
                 raise Unread
-            return unplaced(self.tree(self.known[value.name], depth))
+            return _unplaced(self.tree(self.known[value.name], depth))
         tree = self.tree(value, depth)
         if any(True for _ in syntax.names(tree)):
             raise Unread
@@ -270,3 +267,20 @@ def _special(quantities: Mapping[str, Node]) -> Callable[[syntax.Call], Node | N
         return None
 
     return special
+
+
+class Expressions(Protocol):
+    """What reads expressions of a program, each so deep in others."""
+
+    @property
+    def scope(self) -> Scope:
+        """What names stand for."""
+        ...
+
+    def value(self, node: ast.expr, depth: int = 0) -> Value:
+        """What an expression stands for."""
+        ...
+
+    def tree(self, node: ast.expr, depth: int = 0) -> syntax.Tree:
+        """What an expression stands for, as a tree."""
+        ...

@@ -55,7 +55,7 @@ def _below_back(node: Node, g: Node) -> Flows:
     for part in nodes.arguments(node):
         height, width = part.grid
         rows = Node("pick", (g,), part.grid, (range(start, start + height), range(width)))
-        flows.append(rows if len(part.shape) == 2 else Node("reshape", (rows,), part.shape))
+        flows.append(nodes.shaped(rows, part.shape))
         start += height
     return flows
 
@@ -213,7 +213,7 @@ def embedding(ids: Node, table: Node) -> Node:
     return nodes.matmul(onehot(ids, table.shape[0]), table)
 
 
-def frequencies(d: int, base: Node) -> list[Node]:
+def _frequencies(d: int, base: Node) -> list[Node]:
     """``base ** (-2c / d)`` for every pair of columns c: a root where it is one."""
     if d % 2:
         raise Malformed(f"expected an even number of columns, as they go in pairs, found {d}")
@@ -244,7 +244,7 @@ def _root_of(value: Value, power: fmpq) -> Value:
 
 def angles(at: Node, d: int, base: Node) -> Node:
     """Positions, a vector, times the frequencies of d columns: a column for each pair."""
-    turns = nodes.concat(tuple(Node("reshape", (x,), (1,)) for x in frequencies(d, base)))
+    turns = nodes.concat(tuple(Node("reshape", (x,), (1,)) for x in _frequencies(d, base)))
     return times(_column(at), turns)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from flint import fmpq
@@ -13,9 +14,19 @@ from symattn.numbers.reading import Hidden
 from symattn.programs import nodes
 from symattn.programs.algebra import above, larger, minus, number, over, pi, plus, times
 from symattn.programs.functions.calls import Function, function
-from symattn.programs.nodes import Elementwise, Node
+from symattn.programs.nodes import Back, Elementwise, Node
 
 Flows = list[Node | None]
+
+
+def sloped(slope: Callable[[Node, Node], Node]) -> Back:
+    """The rule of a function of one operand, by its slope: (operand, result) -> slope."""
+
+    def back(node: Node, g: Node) -> Flows:
+        (x,) = nodes.arguments(node)
+        return [times(g, slope(x, node))]
+
+    return back
 
 
 def _of_entries(name: Elementwise, says: str) -> Function:
@@ -38,10 +49,6 @@ erf = _of_entries("erf", "The error function, 2/sqrt(pi) times the integral of e
 # -- comparisons -------------------------------------------------------------------------
 
 
-def _no_flow(node: Node, g: Node) -> Flows:
-    return [None, None]
-
-
 def _comparison(sign: str) -> Function:
     def build(x: Node, y: Node) -> Node:
         match sign:
@@ -56,7 +63,7 @@ def _comparison(sign: str) -> Function:
         apart = plus(above(x, y), above(y, x))
         return minus(1, apart) if sign == "==" else apart
 
-    return Function(sign, build, _no_flow)
+    return Function(sign, build, lambda node, g: [None, None])
 
 
 #: 1 where a comparison holds, else 0, by its sign.
@@ -66,23 +73,17 @@ COMPARISONS = {sign: _comparison(sign) for sign in (">", ">=", "<", "<=", "==", 
 # -- kinks -------------------------------------------------------------------------------
 
 
-def _relu_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
-    return [times(g, COMPARISONS[">"](x, number(0)))]
-
-
-@function(_relu_back, kink=Sentence("0 at 0"))
+@function(sloped(lambda x, y: COMPARISONS[">"](x, number(0))), kink=Sentence("0 at 0"))
 def relu(x: Node) -> Node:
     """x where it is above 0, else 0."""
     return larger(0, x, to_first=True)
 
 
-def _abs_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
-    return [times(g, sign(x))]
+def _abs_slope(x: Node, y: Node) -> Node:
+    return sign(x)
 
 
-@function(_abs_back, name="abs", kink=Sentence("0 at 0"))
+@function(sloped(_abs_slope), name="abs", kink=Sentence("0 at 0"))
 def absolute(x: Node) -> Node:
     """The magnitude of every entry."""
     return larger(x, nodes.negate(x))
@@ -184,29 +185,24 @@ power = Function("**", _power, _power_back)
 # -- gates -------------------------------------------------------------------------------
 
 
-def _sigmoid_back(node: Node, g: Node) -> Flows:
-    return [times(g, times(node, minus(1, node)))]
-
-
-@function(_sigmoid_back)
+@function(sloped(lambda x, y: times(y, minus(1, y))))
 def sigmoid(x: Node) -> Node:
     """1 / (1 + exp(-x)), the logistic function."""
     return over(1, plus(1, nodes.apply("exp", nodes.negate(x))))
 
 
-def _silu_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
+def _silu_slope(x: Node, y: Node) -> Node:
     share = sigmoid(x)
-    return [times(g, times(share, plus(1, times(x, minus(1, share)))))]
+    return times(share, plus(1, times(x, minus(1, share))))
 
 
-@function(_silu_back)
+@function(sloped(_silu_slope))
 def silu(x: Node) -> Node:
     """x sigmoid(x), which is called swish too."""
     return times(x, sigmoid(x))
 
 
-@function(lambda node, g: [times(g, sigmoid(*nodes.arguments(node)))])
+@function(sloped(lambda x, y: sigmoid(x)))
 def softplus(x: Node) -> Node:
     """log(1 + exp(x))."""
     return nodes.apply("log", plus(1, nodes.apply("exp", x)))

@@ -63,7 +63,7 @@ def _cross_entropy_back(node: Node, g: Node) -> Flows:
         # Whole numbers are rows that add up to 1 for certain.
         weights = times(weights, nodes.rowsum(targets))
     apart = minus(weights, targets)
-    into = _like(times(g, over(apart, logits.shape[0])), x)
+    into = nodes.shaped(times(g, over(apart, logits.shape[0])), x.shape)
     return [into, *_into_weights(node, g, log_softmax(logits))]
 
 
@@ -72,17 +72,13 @@ def _into_weights(node: Node, g: Node, levels: Node) -> Flows:
     minus infinity no number does, and it is an error to ask for it."""
     x, y, *smoothing = nodes.arguments(node)
     slopes = times(nodes.negate(levels), over(g, levels.shape[0]))
-    flows: Flows = [_like(slopes, y) if y.shape == x.shape else None]
+    flows: Flows = [nodes.shaped(slopes, y.shape) if y.shape == x.shape else None]
     for part in smoothing:
         _, targets = _targets(x, y)
         if flows[0] is not None:
             flows[0] = times(minus(1, part), flows[0])
         flows.append(nodes.total(times(slopes, minus(over(1, targets.shape[1]), targets))))
     return flows
-
-
-def _like(g: Node, x: Node) -> Node:
-    return g if g.shape == x.shape else Node("reshape", (g,), x.shape)
 
 
 @function(_cross_entropy_back)
@@ -96,7 +92,7 @@ def _nll_back(node: Node, g: Node) -> Flows:
     x, _ = nodes.arguments(node)
     weights, levels = weighted(node)
     into = times(g, over(nodes.negate(weights), levels.shape[0]))
-    return [_like(into, x), *_into_weights(node, g, levels)]
+    return [nodes.shaped(into, x.shape), *_into_weights(node, g, levels)]
 
 
 @function(_nll_back)

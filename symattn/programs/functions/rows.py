@@ -11,7 +11,7 @@ from symattn.programs import nodes
 from symattn.programs.algebra import above, minus, over, plus, times
 from symattn.programs.functions.arranging import flat
 from symattn.programs.functions.calls import Axis, Count, function
-from symattn.programs.functions.entries import COMPARISONS, Flows
+from symattn.programs.functions.entries import COMPARISONS, Flows, sloped
 from symattn.programs.nodes import Node
 from symattn.shapes import show
 
@@ -148,13 +148,12 @@ def rowmax(x: Node) -> Node:
     return nodes.rowmax(x)
 
 
-def _rowmin_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
-    peaks = COMPARISONS["=="](x, node)
-    return [times(g, over(peaks, nodes.rowsum(peaks)))]
+def _rowmin_slope(x: Node, y: Node) -> Node:
+    peaks = COMPARISONS["=="](x, y)
+    return over(peaks, nodes.rowsum(peaks))
 
 
-@function(_rowmin_back, kink=_SHARED)
+@function(sloped(_rowmin_slope), kink=_SHARED)
 def rowmin(x: Node) -> Node:
     """The smallest entry of each row, as a column."""
     return nodes.negate(nodes.rowmax(nodes.negate(x)))
@@ -261,9 +260,9 @@ def _scaled(x: Node, gamma: Node | None, beta: Node | None) -> Node:
     return x if beta is None else plus(x, _fitted(beta, x))
 
 
-def _fitted(one: Node, x: Node) -> Node:
+def _fitted(vector: Node, x: Node) -> Node:
     """A vector is scaled by one row as by a vector: it stays one."""
-    return Node("reshape", (one,), x.shape) if len(one.shape) > len(x.shape) else one
+    return Node("reshape", (vector,), x.shape) if len(vector.shape) > len(x.shape) else vector
 
 
 def _of_rows(x: Node) -> Axis:
@@ -325,12 +324,7 @@ def rmsnorm(x: Node, gamma: Node | None = None, *, eps: Node) -> Node:
     return _scaled(over(x, _root_mean_square(x, eps)), gamma, None)
 
 
-def _norm_back(node: Node, g: Node) -> Flows:
-    (x,) = nodes.arguments(node)
-    return [times(g, over(x, node))]
-
-
-@function(_norm_back)
+@function(sloped(over))
 def norm(x: Node, axis: Axis | None = None) -> Node:
     """The length of all entries as a vector, or along an axis: the root of the sum of squares."""
     return nodes.apply("sqrt", summed(times(x, x), axis))

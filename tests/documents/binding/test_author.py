@@ -16,6 +16,7 @@ from symattn.documents.files import article, read_article
 from symattn.documents.help import beside, help_of
 from symattn.documents.walkthrough import walkthrough
 from symattn.errors import Malformed
+from symattn.verdicts import Verdict
 from tests.documents import marks
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -322,3 +323,29 @@ def test_the_walkthrough_file_of_an_article(path: Path, tmp_path: Path) -> None:
     )
     assert judged == again
     assert judged
+
+
+def test_options_of_an_authors_call_are_judged(tmp_path: Path) -> None:
+    """A softmax down the columns is judged as that, and not as one along the rows."""
+    text = """Inputs: $X = [[1, 0], [0, 2]]$
+
+<!-- symattn: A = softmax(X, axis=0) -->
+
+The weights: $A = [[0.73, 0.12], [0.27, 0.78]]$
+"""
+    (tmp_path / "post.md").write_text(text, "utf-8")
+    case = library.load(tmp_path / "post.md")
+    assert case.steps == {"A": "softmax(X, axis=0)"}
+    judged = {
+        one.text: one.correct for one in audit(case).figures if one.verdict is Verdict.REFUTED
+    }
+    assert judged == {"0.78": "0.88"}
+    assert len(audit(case).figures) == 4
+
+
+@pytest.mark.parametrize("step", ["X**2", "X > 0", "X + [[0, -inf], [0, 0]]", "gelu(X)"])
+def test_an_author_writes_what_walkthrough_files_do(step) -> None:
+    """A note's step may be any expression of the one grammar."""
+    text = f"$X = [[1, 0], [0, 2]]$\n\n<!-- symattn: A = {step} -->\n\n$A = [[1, 0], [0, 4]]$\n"
+    made = article(Path("post.md"), text.encode())
+    assert "A" in read_reading(made, help_of(made)).steps
