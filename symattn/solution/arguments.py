@@ -20,7 +20,7 @@ from symattn.numbers.rows import Rows, read_rows, shape_of
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, show
 from symattn.solution.heads import Head, joined
-from symattn.solution.visibility import Alignment, Visibility, seen
+from symattn.solution.visibility import Alignment, seen
 
 #: What the result is for a query that sees no key.
 Empty = Literal["error", "zero", "nan", "mean"]
@@ -84,12 +84,12 @@ def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Hea
     faults.raise_all()
     lead_k, group = _fitting(stacks["Q"], stacks["K"], stacks["V"])
     lead, n_q, n_k = stacks["Q"].lead, stacks["Q"].n, stacks["K"].n
-    visible = _visibility(asked)
+    mask, causal = _order(asked)
     bias: Sequence[Rows] | None = None
     sinks: Sequence[Rows] | None = None
     kept = None
     with faults.inside(""):
-        kept = seen(visible, lead, n_q, n_k)
+        kept = seen(lead, n_q, n_k, mask, causal, asked.window, asked.lengths)
     if asked.bias is not None:
         with faults.inside("bias"):
             bias = _spread(arrays.read_stack(asked.bias), lead, n_q, n_k)
@@ -103,8 +103,8 @@ def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Hea
     _need_keys(empty, asked)
     count = prod(lead_k)
     sight = None if kept is None else kept.reshape(count, group * n_q, n_k)
-    hidden_otherwise = any(x is not None for x in (visible.mask, visible.window, visible.lengths))
-    plain = visible.causal in (True, "top-left") and not hidden_otherwise
+    only_causal = all(x is None for x in (mask, asked.window, asked.lengths))
+    plain = causal in (True, "top-left") and only_causal
     heads = []
     for h in range(count):
         of = slice(h * group, (h + 1) * group)
@@ -136,12 +136,13 @@ def grouped(matrices: Sequence[Rows], group: int) -> list[Rows]:
     return [joined(matrices[k : k + group]) for k in range(0, len(matrices), group)]
 
 
-def _visibility(asked: Asked) -> Visibility:
+def _order(asked: Asked) -> tuple[object, Alignment | bool | None]:
+    """The mask and the causal order, which a mask's name may stand for."""
     if not isinstance(asked.mask, str):
-        return Visibility(asked.mask, asked.causal, asked.window, asked.lengths)
+        return asked.mask, asked.causal
     if asked.mask != "causal":
         raise Malformed(Fault("mask", f"expected None, 'causal' or a matrix, found {asked.mask!r}"))
-    return Visibility(None, asked.causal or True, asked.window, asked.lengths)
+    return None, asked.causal or True
 
 
 def _fitting(q: Stack, k: Stack, v: Stack) -> tuple[Shape, int]:
