@@ -13,7 +13,7 @@ from functools import cached_property, partial
 
 from flint import arb, fmpq
 
-from symattn.auditing.figures import Cause, Figure
+from symattn.auditing.figures import Cause, Figure, behind
 from symattn.auditing.prints import Computed, Prints, Recomputation
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import is_truncated
@@ -140,7 +140,7 @@ class Causes:
             return cause
         for way in self._ways(figure, after=True):
             wrong = [source for source in way.wrong if source.order > figure.order]
-            own = any(_leads_to(figure, source, known) for source in way.wrong)
+            own = any(figure in behind(source, known.get) for source in way.wrong)
             if wrong and not own and (_rounds(figure, way) or _is_cut(figure, way)):
                 return _carried(way)
         return cause
@@ -237,25 +237,10 @@ class Causes:
         return self._whole[key]
 
 
-def _leads_to(source: Figure, figure: Figure, known: Known) -> bool:
-    """Whether a figure carries another, by however many others."""
-    waiting, seen = [figure], set()
-    while waiting:
-        current = waiting.pop()
-        if current is source:
-            return True
-        if current.order not in seen and current in known:
-            seen.add(current.order)
-            waiting += known[current].because
-    return False
-
-
 def _is_only_cut(figure: Figure, known: Known) -> bool:
-    """Whether a wrong figure is cut off, or carries only such figures."""
-    cause = known[figure]
-    if cause.kind == "carried":
-        return all(_is_only_cut(source, known) for source in cause.because)
-    return cause.kind == "truncated"
+    """Whether a wrong figure is cut off, or wrong because of such figures only."""
+    kinds = (known[source].kind for source in behind(figure, known.get))
+    return all(kind in ("carried", "truncated") for kind in kinds)
 
 
 def _is_multiple(value: Value | Hidden, unit: fmpq) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -212,12 +213,6 @@ class Figure:
         value = self.entry.quantity.entry(self.entry.i, self.entry.j)
         return str(value) if isinstance(value, Hidden) or value.is_closed else ""
 
-    @property
-    def telling(self) -> int:
-        """How many printed digits tell the figure from others: final zeros
-        don't, as many a slip gives a whole number."""
-        return 0 if self.printed is None else len(str(abs(self.printed.count)).strip("0"))
-
     # -- as a number to compute on with -------------------------------------------
 
     @cached_property
@@ -248,6 +243,18 @@ class Figure:
         beyond = (value - self.number) * (1 if self.printed.value >= 0 else -1)
         slack = self._half * _SLACK
         return bool(beyond + slack > 0 and beyond + slack < 2 * self._half)
+
+
+def behind(figure: Figure, cause: Callable[[Figure], Cause | None]) -> Iterator[Figure]:
+    """A figure, those that its ``cause`` speaks of, those that theirs do, and so on."""
+    waiting, seen = [figure], set()
+    while waiting:
+        current = waiting.pop()
+        if current not in seen:
+            seen.add(current)
+            yield current
+            known = cause(current)
+            waiting += known.because if known else ()
 
 
 @dataclass(frozen=True)
