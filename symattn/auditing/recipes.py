@@ -7,7 +7,6 @@ from functools import partial
 
 from flint import arb
 
-from symattn import formulas as f
 from symattn.auditing.terms import (
     MASKED,
     ONE,
@@ -24,11 +23,9 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, compare
 from symattn.programs import nodes
-from symattn.programs.display import formula, names
 from symattn.programs.entrywise import Entrywise, Grid
 from symattn.programs.nodes import Node
 from symattn.programs.running import Run
-from symattn.shapes import keys
 from symattn.solution.entries import Entry
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
@@ -50,16 +47,12 @@ class Recipes:
 
     def __init__(self, solution: Solution, folded: bool = False) -> None:
         self.solution = solution
-        self.folded = folded
+        self._is_folded = folded
         program = solution.program
         self.nodes = program.named
         self.names: dict[int, str] = {}
         for name, node in self.nodes.items():
             self.names.setdefault(node.serial, name)
-        #: Nodes that are the gradient of a quantity, and none themselves.
-        own = {node.serial for node in program.quantities.values()}
-        self.gradients = self.names.keys() - own
-        self._shown = names(program)
         #: Scores that the document subtracts somewhere, as keys.
         self.subtracted: set[str] = set()
         self._same: dict[str, str] = {}
@@ -71,7 +64,6 @@ class Recipes:
         self._entries: dict[tuple[str, int, int], Term] = {}
         self._definitions: dict[tuple[str, int, int], tuple[Term, ...]] = {}
         self._exact: dict[tuple[int, int, int], arb] = {}
-        self._texts: dict[str, str] = {}
 
     def _compare_quantities(self) -> None:
         """Note quantities that equal an earlier one exactly, as with an identity for W_V a
@@ -101,18 +93,6 @@ class Recipes:
             other = self.solution.quantity(expression)
             if other.shape == own.shape and (ratio := _ratio(own.rows, other.rows)) is not None:
                 yield ratio, expression
-
-    def text(self, node: Node) -> str:
-        """A node as text: its name, or its expression down to names."""
-        return f.text(self._shown.get(node.serial) or formula(node, self._shown))
-
-    def entry_text(self, name: str, i: int, j: int) -> str:
-        """An entry as text: ``A[0, 2]``, ``dL/dQ[0, 1]``, ``b[1]``, ``d_k``."""
-        node = self.nodes[name]
-        if name not in self._texts:
-            self._texts[name] = self.text(node)
-        place = ", ".join(map(str, keys(node.shape, i, j)))
-        return self._texts[name] + (f"[{place}]" if place else "")
 
     # -- exact values -----------------------------------------------------------------
 
@@ -192,7 +172,7 @@ class Recipes:
 
     def _named(self, name: str, i: int, j: int) -> Term | Hidden:
         node = self.nodes[name]
-        if self.folded and node.op in ("given", "hide"):
+        if self._is_folded and node.op in ("given", "hide"):
             known = number(float(self.exact(node, i, j)))
             if known is MASKED:
                 return HIDDEN
