@@ -183,7 +183,7 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
             named, tried = slips.named, slips.tried
             for figure in refuted:
                 if known[figure].slip is None:
-                    known[figure] = causes.carried_from_later(figure, known)
+                    known[figure] = causes.propagated_from_later(figure, known)
             slips.explain_rest()
             # Some that seemed cut off may carry what a slip has explained since.
             for figure in refuted:

@@ -9,6 +9,7 @@ from the document's own printed figures, all of them right
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 from flint import arb, fmpq
@@ -67,6 +68,7 @@ def _look(
     return taken(chosen)
 
 
+@dataclass(frozen=True)
 class _Way:
     """One way of computing a figure from those printed before it: by the
     definition of its term, and a choice among figures of the same thing.
@@ -74,10 +76,9 @@ class _Way:
     ``rounded`` computes it from all that those may have been rounded from.
     """
 
-    def __init__(self, computed: Computed, rounded: Callable[[], Computed]) -> None:
-        self.computed = computed
-        self.value = computed.value
-        self.rounded = rounded
+    figure: Figure
+    computed: Computed
+    rounded: Callable[[], Computed]
 
     @cached_property
     def used(self) -> list[Figure]:
@@ -88,6 +89,34 @@ class _Way:
     def wrong(self) -> list[Figure]:
         """The refuted ones among them."""
         return [figure for figure in self.used if figure.verdict is Verdict.REFUTED]
+
+    def rounds(self) -> bool:
+        """Whether what comes of it rounds to the figure."""
+        return self.figure.rounds_from(self.computed.value)
+
+    def is_cut(self) -> bool:
+        """Whether what comes of it is cut off to the figure."""
+        return self.figure.cut_from(self.computed.value)
+
+    def is_near(self) -> bool:
+        """Whether wrong figures lead to this one, if the author went on with
+        more digits of them than were printed."""
+        figure = self.figure
+        if figure.off is None or not self.computed.is_wrong:
+            return False
+        off = abs(figure.number - figure.entry.ball(FIRST))
+        nearer = abs(figure.number - self.computed.value) < off
+        return nearer and figure.rounds_from(self.rounded().value)
+
+    def cause(self) -> Cause:
+        """The cause of the figure if it came about so."""
+        if self.wrong:
+            reason = Sentence("follows from {figures}", figures=_named(self.wrong))
+            return Cause("carried", reason, tuple(self.wrong))
+        reason = Sentence(
+            "follows from figures that were rounded first: {figures}", figures=_named(self.used)
+        )
+        return Cause("rounded-inputs", reason, tuple(self.used))
 
 
 class Causes:
@@ -116,33 +145,38 @@ class Causes:
         ways = list(self._ways(figure))
         if figure.printed and figure.off is not None and is_truncated(figure.entry, figure.printed):
             # Nor is it one to come out from what is wrong for another reason.
-            carrying = [way for way in ways if self._is_carried(figure, way, known)]
-            if carrying:
-                return _carried(min(carrying, key=lambda way: len(way.wrong)))
+            leading = [
+                way
+                for way in ways
+                if not all(_is_only_cut(source, known) for source in way.wrong)
+                and (way.rounds() or way.is_near())
+            ]
+            if leading:
+                return _simplest(leading)
             reason = Sentence("truncated, not rounded")
-            if used := next((way.used for way in ways if figure.rounds_from(way.value)), None):
+            if used := next((way.used for way in ways if way.rounds()), None):
                 also = Sentence(
-                    "computing with {figures} as printed also gives this value", figures=named(used)
+                    "computing with {figures} as printed also gives this value",
+                    figures=_named(used),
                 )
                 reason = joined((reason, also), "; ")
             return Cause("truncated", reason)
-        for fits in (_rounds, _is_cut, self._is_near):
-            giving = [way for way in ways if fits(figure, way)]
-            if giving:
-                return _carried(min(giving, key=lambda way: len(way.wrong)))
+        for fits in (_Way.rounds, _Way.is_cut, _Way.is_near):
+            if giving := [way for way in ways if fits(way)]:
+                return _simplest(giving)
         return Cause("root", Sentence("wrong in itself"))
 
-    def carried_from_later(self, figure: Figure, known: Known) -> Cause:
-        """The cause of a figure that seemed a root: it may carry what is wrong further down,
-        where the document shows what it was computed from only afterwards."""
+    def propagated_from_later(self, figure: Figure, known: Known) -> Cause:
+        """The cause of a figure that seemed a root: it may follow from what is wrong further
+        down, where the document shows what it was computed from only afterwards."""
         cause = known[figure]
         if cause.kind != "root":
             return cause
         for way in self._ways(figure, after=True):
             wrong = [source for source in way.wrong if source.order > figure.order]
             own = any(figure in behind(source, known.get) for source in way.wrong)
-            if wrong and not own and (_rounds(figure, way) or _is_cut(figure, way)):
-                return _carried(way)
+            if wrong and not own and (way.rounds() or way.is_cut()):
+                return way.cause()
         return cause
 
     def _said_before(self, figure: Figure) -> Figure | None:
@@ -161,7 +195,7 @@ class Causes:
                 for choose in (latest, sharpest, first):
                     plain, rounded = self._recomputations(prints, choose)
                     place = (definition, order, itself)
-                    way = _Way(plain.value(*place), partial(rounded.value, *place))
+                    way = _Way(figure, plain.value(*place), partial(rounded.value, *place))
                     if way.computed.is_printed:
                         yield way
                     if not way.computed.choice:
@@ -195,30 +229,11 @@ class Causes:
         for definition in prints.recipes.definitions(name, i, j):
             yield definition, True
         if prints.recipes is self._folded:
-            for ratio, node in self._multiples_of(name):
+            if name not in self._multiples:
+                self._multiples[name] = list(self._folded.multiples(name, self._expressions))
+            for ratio, node in self._multiples[name]:
                 part = self._folded.at(node, i, j)
                 yield Term("*", (number(ratio), part)), True
-
-    def _multiples_of(self, name: str) -> list[tuple[float, Node]]:
-        """Printed expressions, worked out beside the steps, that a step is a
-        multiple of."""
-        if name not in self._multiples:
-            self._multiples[name] = list(self._folded.multiples(name, self._expressions))
-        return self._multiples[name]
-
-    def _is_carried(self, figure: Figure, way: _Way, known: Known) -> bool:
-        """Whether a figure comes out from wrong ones that are not just cut off."""
-        if all(_is_only_cut(source, known) for source in way.wrong):
-            return False
-        return _rounds(figure, way) or self._is_near(figure, way)
-
-    def _is_near(self, figure: Figure, way: _Way) -> bool:
-        """Whether wrong figures lead to this one, if the author went on with
-        more digits of them than were printed."""
-        if figure.off is None or not way.computed.is_wrong:
-            return False
-        nearer = abs(figure.number - way.value) < abs(figure.number - figure.entry.ball(FIRST))
-        return nearer and figure.rounds_from(way.rounded().value)
 
     def _with_rounding(self, figure: Figure) -> arb:
         """All that a figure may have been rounded from."""
@@ -250,26 +265,11 @@ def _is_multiple(value: Value | Hidden, unit: fmpq) -> bool:
     return whole is not None and (whole / unit).q == 1
 
 
-def _rounds(figure: Figure, way: _Way) -> bool:
-    return figure.rounds_from(way.value)
+def _simplest(ways: Sequence[_Way]) -> Cause:
+    return min(ways, key=lambda way: len(way.wrong)).cause()
 
 
-def _is_cut(figure: Figure, way: _Way) -> bool:
-    return figure.cut_from(way.value)
-
-
-def _carried(way: _Way) -> Cause:
-    """The cause of a figure that comes out in that way."""
-    if way.wrong:
-        reason = Sentence("follows from {figures}", figures=named(way.wrong))
-        return Cause("carried", reason, tuple(way.wrong))
-    reason = Sentence(
-        "follows from figures that were rounded first: {figures}", figures=named(way.used)
-    )
-    return Cause("rounded-inputs", reason, tuple(way.used))
-
-
-def named(figures: Sequence[Figure]) -> str:
+def _named(figures: Sequence[Figure]) -> str:
     """Figures named once each, shortened."""
     names = list(dict.fromkeys(figure.told for figure in figures))
     listed = joined(names[:4])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from symattn import syntax
@@ -96,12 +96,9 @@ def fixed(audit: Audit, again: Callable[[str], Audit]) -> Fixed:
     for span in sorted(_refuted(current)):
         if origins.get(span) not in wrong:
             return _refused(article, f"{_places(current)[span][0]} would be refuted")
-    return Fixed(
-        article,
-        _reading(current).article.source,
-        tuple(_changes(current, article, origins)),
-        tuple(_at_origin(plan.left, origins)),
-    )
+    left = tuple(replace(item, span=origins.get(item.span, item.span)) for item in plan.left)
+    fixes = tuple(_fixes(current, article, origins))
+    return Fixed(article, _reading(current).article.source, fixes, left)
 
 
 def _refused(article: Article, why: str) -> Fixed:
@@ -154,7 +151,7 @@ class _Plan:
 
     def _correct(self, span: Span, figures: Sequence[Figure]) -> None:
         """Correct what stands at one place, or say why not."""
-        correction = self._found(span, figures)
+        correction = self._correction(span, figures)
         if isinstance(correction, Edit):
             self.edits.append(correction)
             return
@@ -162,7 +159,7 @@ class _Plan:
         self.left.append(Left(span, refuted.label, refuted.text, correction))
         insort(self._wrong, span)
 
-    def _found(self, span: Span, figures: Sequence[Figure]) -> Edit | str:
+    def _correction(self, span: Span, figures: Sequence[Figure]) -> Edit | str:
         """What corrects a figure, or why nothing does."""
         of = [figure for figure in figures if not figure.claim.is_arithmetic]
         judges = of or figures
@@ -302,7 +299,7 @@ def _said(audit: Audit, moves: Moves) -> Counter[tuple[Span, str, str]]:
     return Counter((moves.moved(span), key, text) for span, key, text in claims)
 
 
-def _changes(new: Audit, old: Article, origins: Mapping[Span, Span]) -> Iterator[Fix]:
+def _fixes(new: Audit, old: Article, origins: Mapping[Span, Span]) -> Iterator[Fix]:
     """What was corrected, in the order of the article."""
     article = _reading(new).article
     for span, figures in figures_at(new).items():
@@ -310,9 +307,3 @@ def _changes(new: Audit, old: Article, origins: Mapping[Span, Span]) -> Iterator
         if origin is not None and article.text(span) != old.text(origin):
             labels = (figure.label for figure in figures if not figure.claim.is_arithmetic)
             yield Fix(origin, next(labels, ""), old.text(origin), article.text(span))
-
-
-def _at_origin(left: Iterable[Left], origins: Mapping[Span, Span]) -> Iterator[Left]:
-    """What was left, at its places in the old text."""
-    for item in left:
-        yield Left(origins.get(item.span, item.span), item.label, item.printed, item.why)

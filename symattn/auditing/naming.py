@@ -9,7 +9,7 @@ import numpy as np
 from symattn.auditing.figures import NO_CAUSE, Cause, Figure, Slip, behind
 from symattn.auditing.model import Flags, Recipe
 from symattn.auditing.pen import pen_slips
-from symattn.auditing.search import DOCUMENT, Found, Gate, Search
+from symattn.auditing.search import DOCUMENT, Candidate, Gate, Search
 from symattn.languages.sentence import Sentence, joined
 from symattn.solution.solution import Solution
 
@@ -77,7 +77,7 @@ class Slips:
             if cause.kind == "root" and cause.slip is None:
                 self._causes[figure] = self._unexplained(figure)
 
-    def _slip(self, candidate: Found) -> Slip:
+    def _slip(self, candidate: Candidate) -> Slip:
         return Slip(
             kind=candidate.hypothesis.edit.kind,
             sentence=self._sentence(candidate),
@@ -95,7 +95,7 @@ class Slips:
     def _those(self, flags: Flags) -> tuple[Figure, ...]:
         return tuple(self._figures[int(k)] for k in np.flatnonzero(flags))
 
-    def _sentence(self, candidate: Found) -> Sentence:
+    def _sentence(self, candidate: Candidate) -> Sentence:
         """The slip with what it explains and what contradicts it."""
         hypothesis = candidate.hypothesis
         count, slip = int(candidate.explains.sum()), hypothesis.edit.phrase
@@ -124,7 +124,7 @@ class Slips:
             figures=figures, slip=slip, contradicted=contradicted,
         )  # fmt: skip
 
-    def _step(self, candidate: Found) -> str:
+    def _step(self, candidate: Candidate) -> str:
         """The first step from which on figures are wrong, by its name."""
         hypothesis = candidate.hypothesis
         below = hypothesis.model.below(hypothesis.edit.node)
