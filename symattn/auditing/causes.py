@@ -14,7 +14,7 @@ from functools import cached_property, partial
 
 from flint import arb, fmpq
 
-from symattn.auditing.figures import Cause, Figure, behind
+from symattn.auditing.figures import NO_CAUSE, Cause, Figure, behind
 from symattn.auditing.prints import Computed, Prints, Recomputation
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import is_truncated
@@ -113,9 +113,7 @@ class _Way:
         if self.wrong:
             reason = Sentence("follows from {figures}", figures=_named(self.wrong))
             return Cause("carried", reason, tuple(self.wrong))
-        reason = Sentence(
-            "follows from figures that were rounded first: {figures}", figures=_named(self.used)
-        )
+        reason = Sentence("computed from rounded figures: {figures}", figures=_named(self.used))
         return Cause("rounded-inputs", reason, tuple(self.used))
 
 
@@ -164,7 +162,7 @@ class Causes:
         for fits in (_Way.rounds, _Way.is_cut, _Way.is_near):
             if giving := [way for way in ways if fits(way)]:
                 return _simplest(giving)
-        return Cause("root", Sentence("wrong in itself"))
+        return Cause("root", NO_CAUSE)
 
     def propagated_from_later(self, figure: Figure, known: Known) -> Cause:
         """The cause of a figure that seemed a root: it may follow from what is wrong further

@@ -27,7 +27,7 @@ from symattn.verdicts import Verdict
 _SLACK = arb(2) ** -30
 
 #: What is said of a root that no slip explains.
-NO_CAUSE = Sentence("wrong in itself: no cause found")
+NO_CAUSE = Sentence("incorrect, no cause found")
 
 CauseKind = Literal["truncated", "rounded-inputs", "carried", "root", "last-digit"]
 

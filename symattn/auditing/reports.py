@@ -67,7 +67,7 @@ def coarse(audit: Audit, everywhere: bool = False) -> list[Figure]:
 def coarsely(figure: Figure) -> str:
     """What is to be said of a coarse figure, in a sentence."""
     finer = f": {figure.correct}" if figure.correct else ""
-    return f"{figure.label} is printed {figure.text}, but is not whole{finer}"
+    return f"{figure.label} is printed as {figure.text}, but is not a whole number{finer}"
 
 
 def loose(audit: Audit) -> list[Figure]:
@@ -78,8 +78,9 @@ def loose(audit: Audit) -> list[Figure]:
 
 def loosely(figure: Figure) -> str:
     """What is to be said of a figure within rounding, in a sentence."""
-    gives = f"as printed its numbers give {figure.correct}" if figure.correct else "as printed"
-    return f"{figure.label} is printed {figure.text}; {gives}, it holds within their rounding"
+    gives = f"its numbers as printed give {figure.correct}; " if figure.correct else ""
+    printed = f"{figure.label} is printed as {figure.text}"
+    return f"{printed}; {gives}it holds only within the rounding of its operands"
 
 
 def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:

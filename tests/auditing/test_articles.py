@@ -78,7 +78,7 @@ def test_annotations_and_logs_have_the_same_places():
     line, *notices = findings.github([found]).splitlines()
     assert line.startswith(
         f"::error file=post.md,line=9,col={wrong['column']},endLine=9,"
-        f"endColumn={wrong['end_column']},title=last-digit::A[0, 1] is printed 0.39"
+        f"endColumn={wrong['end_column']},title=last-digit::A[0, 1] is printed as 0.39"
     )
     assert all(notice.startswith("::notice file=post.md,line=") for notice in notices)
     (run,) = json.loads(findings.sarif([found], "0"))["runs"]
