@@ -55,7 +55,7 @@ def _place(figure: Figure) -> tuple[int, tuple[int, ...]]:
 def _cause(figure: Figure, first: Figure) -> Cause:
     """Why numbers do not come to a figure; ``first`` is where those are wrong first."""
     if figure is not first and figure.rounds_from(first.number):
-        reason = Sentence("repeats {figure}", figure=first.told)
+        reason = Sentence("repeats {figure}", figure=first.description)
         return Cause("carried", reason, (first,))
     if figure.printed and is_truncated(figure.entry, figure.printed):
         return Cause("truncated", Sentence("truncated, not rounded"))

@@ -37,7 +37,7 @@ ROOTS = ("truncated", "root", "last-digit")
 class Audit:
     """What a document prints, judged; made by :func:`audit`.
 
-    ``habit`` says what explains every miss at once, if something does;
+    ``habit`` is the systematic error that explains every miss at once, if one does;
     ``causes`` are the slips behind many wrong figures at once, of so many that
     were ``tried``. Of an article, ``unjudged`` are claims that have no answer.
     """
@@ -113,7 +113,7 @@ class Audit:
     @property
     def roots(self) -> list[Figure]:
         """The figures that are wrong in themselves, each where it first
-        occurs: with these corrected, the carried ones come out."""
+        occurs: with these corrected, the propagated ones come out."""
         return [figure for figure in self.figures if figure.cause in ROOTS]
 
     def count(self, verdict: Verdict) -> int:
@@ -154,8 +154,8 @@ def audit(case: str | Path | Case | Solution) -> Audit:
     document = _Document(solution)
     slips, tried = _explained(document)
     figures, statements = tuple(document.figures), tuple(document.statements)
-    habit, unjudged = _habit(document.figures), tuple(document.unjudged)
-    return Audit(solution.case, figures, statements, habit, slips, tried, unjudged)
+    systematic, unjudged = _systematic_error(document.figures), tuple(document.unjudged)
+    return Audit(solution.case, figures, statements, systematic, slips, tried, unjudged)
 
 
 def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
@@ -185,7 +185,7 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
                 if known[figure].slip is None:
                     known[figure] = causes.propagated_from_later(figure, known)
             slips.explain_rest()
-            # Some that seemed cut off may carry what a slip has explained since.
+            # Some that seemed cut off may follow from what a slip has explained since.
             for figure in refuted:
                 if known[figure].kind == "truncated":
                     known[figure] = causes.cause(figure, known)
@@ -295,8 +295,8 @@ class _Document:
                     self.figures.append(figure)
 
 
-def _habit(figures: list[Figure]) -> str:
-    """What explains every miss at once, if something does."""
+def _systematic_error(figures: list[Figure]) -> str:
+    """What explains every miss at once, if something does; '' for nothing."""
     missed = [figure for figure in figures if figure.cause]
     causes = {figure.cause for figure in missed}
     if len(missed) > 2 and causes == {"rounded-inputs"}:

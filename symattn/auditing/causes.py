@@ -3,7 +3,7 @@
 The first that fits: it repeats an earlier wrong figure; the exact value cut
 off, unless figures lead to it that are wrong for another reason; computed
 from the document's own printed figures, all of them right
-(``rounded-inputs``) or some of them wrong (``carried``); wrong in itself.
+(``rounded-inputs``) or some of them wrong (``carried``: a propagated error); none of these.
 """
 
 from __future__ import annotations
@@ -139,7 +139,9 @@ class Causes:
         """The cause of a refuted figure; ``known`` are those of earlier ones."""
         # Saying a wrong figure again is no new slip, however it came about.
         if (earlier := self._said_before(figure)) is not None:
-            return Cause("carried", Sentence("repeats {figure}", figure=earlier.told), (earlier,))
+            return Cause(
+                "carried", Sentence("repeats {figure}", figure=earlier.description), (earlier,)
+            )
         ways = list(self._ways(figure))
         if figure.printed and figure.off is not None and is_truncated(figure.entry, figure.printed):
             # Nor is it one to come out from what is wrong for another reason.
@@ -269,7 +271,7 @@ def _simplest(ways: Sequence[_Way]) -> Cause:
 
 def _named(figures: Sequence[Figure]) -> str:
     """Figures named once each, shortened."""
-    names = list(dict.fromkeys(figure.told for figure in figures))
+    names = list(dict.fromkeys(figure.description for figure in figures))
     listed = joined(names[:4])
     if len(names) <= 4:
         return listed

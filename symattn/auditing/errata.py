@@ -23,15 +23,15 @@ def _lines(audit: Audit) -> Iterator[str]:
     roots = grouped(audit)
     wrong = [s for s in audit.statements if s.verdict is Verdict.REFUTED]
     if roots or wrong:
-        found = (
+        outcome = (
             "Worked through with exact arithmetic, these figures come out differently. "
             f"{summary_line(audit)}."
         )
     else:
         count = len(audit.figures)
         checked = f"All {count} figures" if count else "All statements"
-        found = f"{checked} that could be checked agree with the exact values."
-    yield from (f"Thank you for this walkthrough. {found}", "")
+        outcome = f"{checked} that could be checked agree with the exact values."
+    yield from (f"Thank you for this walkthrough. {outcome}", "")
     yield from _cause_items(audit)
     if roots:
         yield from ("| where | quantity | printed | correct | why |", "|---|---|---|---|---|")

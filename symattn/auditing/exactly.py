@@ -51,13 +51,13 @@ class Exactly:
 
     def _take(self, node: Node) -> None:
         for part in ancestors([node], stop=lambda x: x.serial in self._made):
-            made = rebuilt(part, tuple(self._used[x.serial] for x in part.operands))
-            used = self._instead if part is self._node and self._instead else made
+            result = rebuilt(part, tuple(self._used[x.serial] for x in part.operands))
+            used = self._instead if part is self._node and self._instead else result
             if part is not self._node or not self._in_use:
-                made = used
+                result = used
                 if printed := self._printed.get(part.serial):
-                    used = with_entries(self._solution, made, printed)
-            self._made[part.serial], self._used[part.serial] = made, used
+                    used = with_entries(self._solution, result, printed)
+            self._made[part.serial], self._used[part.serial] = result, used
 
 
 def confirmed_by(

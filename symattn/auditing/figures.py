@@ -38,7 +38,7 @@ class Slip:
 
     ``phrase`` is the slip alone, ``sentence`` with what it explains.
     ``reproduces`` are the wrong figures that it gives, ``follows`` those that
-    carry nothing but these, ``breaks`` right ones that contradict it;
+    are propagated from these alone, ``breaks`` right ones that contradict it;
     ``coverage`` is the part that it explains of the wrong figures that it
     changes. ``rivals`` are slips that no figure tells from it.
     """
@@ -66,7 +66,7 @@ class Slip:
 class Cause:
     """Why a figure is wrong.
 
-    ``because`` are the figures that a carried one carries, or that a figure
+    ``because`` are the figures that a propagated one follows from, or that a figure
     with rounded inputs was computed from; ``slip`` is the one that explains it,
     ``candidates`` are others with their bits, none of them good enough to be
     named; ``reason`` says it in a sentence.
@@ -113,20 +113,17 @@ class Figure:
 
     @property
     def correct(self) -> str:
-        """The right figure in the places and the style of the printed one; of
-        a coarse one in the places of the figures beside it."""
+        """The right figure as the printed one is; see :class:`Judgement`."""
         return self.judgement.correct
 
     @property
     def off(self) -> int | None:
-        """How many units of its last place the figure is too large; None
-        where that is no number."""
+        """How many units of its last place it is too large; None where that is no number."""
         return self.judgement.off
 
     @property
     def coarse(self) -> bool:
-        """Whether it holds as a bare whole number, taken for exact, of a
-        quantity that is not whole."""
+        """Whether it holds as a bare whole number of a quantity that is not whole."""
         return self.judgement.detail == "coarse"
 
     @property
@@ -136,14 +133,12 @@ class Figure:
 
     @property
     def within_rounding(self) -> bool:
-        """Whether it holds only if its operands were rounded to what is printed of them;
-        ``correct`` is what they come to as they are printed."""
+        """Whether it holds only if its operands were rounded to what is printed of them."""
         return self.judgement.within_rounding
 
     @property
     def cause(self) -> CauseKind | Literal[""]:
-        """Truncated, rounded-inputs, carried, root or last-digit; '' where
-        the figure is not refuted."""
+        """The kind of its cause; '' where the figure is not refuted."""
         return self.why.kind if self.why else ""
 
     @property
@@ -158,8 +153,7 @@ class Figure:
 
     @property
     def slip(self) -> str:
-        """The kind of that slip, ``arithmetic`` for numbers that do not come to what is
-        printed; '' where there is none."""
+        """The kind of that slip, or ``arithmetic``; '' where there is none."""
         if self.claim.is_arithmetic and self.cause == "root":
             return "arithmetic"
         return self.explained.kind if self.explained else ""
@@ -195,7 +189,7 @@ class Figure:
         return syntax.entry_text(self.claim.of, self.claim.tree, self.at)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The figure as reasons name it: ``A[0][2] = 0.31 (3.4)``, of an article by its line."""
         where = self.claim.where
         if self.claim.span:

@@ -87,7 +87,7 @@ def fixed(audit: Audit, again: Callable[[str], Audit]) -> Fixed:
             return _refused(article, f"it couldn't be read: {error}")
         moves = Moves(plan.edits)
         if lost := _lost(current, new, moves):
-            return _refused(article, f"{lost} would be understood in another way")
+            return _refused(article, f"{lost} would be read differently")
         origins = {moves.moved(span): origin for span, origin in origins.items()}
         current = new
     else:
@@ -147,7 +147,9 @@ class _Plan:
         for statement in audit.statements:
             claim = statement.claim
             if statement.verdict is Verdict.REFUTED and claim.span is not None:
-                self.left.append(Left(claim.span, claim.holds, "", "a statement has no digits"))
+                self.left.append(
+                    Left(claim.span, claim.holds, "", "a statement has no digits to correct")
+                )
 
     def _correct(self, span: Span, figures: Sequence[Figure]) -> None:
         """Correct what stands at one place, or say why not."""
@@ -171,18 +173,18 @@ class _Plan:
             wrong = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
             return f"{wrong.label} is {wrong.correct}, but as {others[0].label} it is not refuted"
         if any(figure.claim.number in self._doubtful for figure in judges):
-            return "most figures beside it would change too: it may be something else"
+            return "most figures beside it would change too, so it may be something else"
         if self._rewriter.is_rendered(span):
-            return "the page also contains it as rendered: correct the source"
+            return "the page also contains it in rendered form: correct the source"
         if not of and any(self._is_led_astray(figure) for figure in figures):
-            return "it follows from a figure that is left"
+            return "it follows from a figure that was left as it is"
         if any(figure.printed is None or figure.off is None for figure in judges):
             return "correcting its digits is not enough"
         edits = {self._edit(span, figure) for figure in judges}
         if len(edits) > 1:
             readings = (f"as {figure.label} it would be {figure.correct}" for figure in judges)
             return ", ".join(dict.fromkeys(readings))
-        return edits.pop() or "its digits are not in the file as they were read"
+        return edits.pop() or "its digits do not stand in the file as they were read"
 
     def _is_led_astray(self, figure: Figure) -> bool:
         """Whether a wrong figure stands in what leads to this one."""

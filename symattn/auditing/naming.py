@@ -134,7 +134,7 @@ class Slips:
         return ""
 
     def _explain(self, slip: Slip) -> None:
-        """The first figure is wrong by the slip, the others carry it."""
+        """The first figure is wrong by the slip, the others are propagated from it."""
         first, *others = slip.explains
         self._causes[first] = Cause("root", slip.sentence, slip=slip)
         for figure in others:
@@ -142,7 +142,9 @@ class Slips:
             if cause.kind == "carried":
                 self._causes[figure] = Cause("carried", cause.reason, cause.because, slip)
             else:
-                reason = Sentence("follows from the same mistake as {figure}", figure=first.told)
+                reason = Sentence(
+                    "follows from the same mistake as {figure}", figure=first.description
+                )
                 self._causes[figure] = Cause("carried", reason, (first,), slip)
 
     def _unexplained(self, figure: Figure) -> Cause:

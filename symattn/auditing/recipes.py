@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 
 from flint import arb
 
@@ -198,18 +199,15 @@ def _is_input(node: Node) -> bool:
 def _ratio(left: Rows, right: Rows) -> float | None:
     """The rational c with ``left = c * right``, if there is one."""
     ratio: Value | None = None
-    for ours, theirs in zip(left, right, strict=True):
-        for a, b in zip(ours, theirs, strict=True):
-            if isinstance(a, Hidden) or isinstance(b, Hidden):
+    for a, b in zip(chain(*left), chain(*right), strict=True):
+        if isinstance(a, Hidden) or isinstance(b, Hidden):
+            return None
+        is_zero = b.is_zero() is Verdict.HOLDS
+        if ratio is None and not is_zero:
+            ratio = a / b
+            if ratio.rational() is None:
                 return None
-            if b.is_zero() is Verdict.HOLDS:
-                if a.is_zero() is not Verdict.HOLDS:
-                    return None
-                continue
-            if ratio is None:
-                ratio = a / b
-                if ratio.rational() is None:
-                    return None
-            if compare(a, ratio * b) is not Verdict.HOLDS:
-                return None
+        same = a.is_zero() if is_zero or ratio is None else compare(a, ratio * b)
+        if same is not Verdict.HOLDS:
+            return None
     return None if ratio is None else float(ratio.ball(64))

@@ -32,7 +32,7 @@ class Weights:
     it so much should give just this figure has a chance of one to so many.
     ``free`` are figures that say nothing: they follow from others that are
     printed; any other wrong one says ``least`` bits. ``origins`` tells from which
-    wrong ones a carried figure comes; ``cuts`` whether the document cuts figures
+    wrong ones a propagated figure comes; ``cuts`` whether the document cuts figures
     off instead of rounding them.
     """
 
@@ -100,11 +100,11 @@ class Weights:
         return np.array([key in same for key in self._keys], bool)
 
     def following(self, reproduced: Flags) -> Flags:
-        """The wrong figures that carry nothing but reproduced ones."""
-        carried = np.zeros_like(reproduced)
+        """The wrong figures that are propagated from reproduced ones alone."""
+        propagated = np.zeros_like(reproduced)
         for figure, origins in self._origins.items():
-            carried[figure] = reproduced[origins].all()
-        return np.asarray(carried & ~reproduced)
+            propagated[figure] = reproduced[origins].all()
+        return np.asarray(propagated & ~reproduced)
 
     def gain(self, predicted: Predicted, counted: Flags) -> float:
         """The bits of figures, less those that follow from the others of their row: where a

@@ -85,17 +85,15 @@ def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Hea
     lead_k, group = _fitting(stacks["Q"], stacks["K"], stacks["V"])
     lead, n_q, n_k = stacks["Q"].lead, stacks["Q"].n, stacks["K"].n
     mask, causal = _order(asked)
-    bias: Sequence[Rows] | None = None
-    sinks: Sequence[Rows] | None = None
-    kept = None
+    kept, bias, sinks = None, None, None
     with faults.inside(""):
         kept = seen(lead, n_q, n_k, mask, causal, asked.window, asked.lengths)
-    if asked.bias is not None:
-        with faults.inside("bias"):
-            bias = _spread(arrays.read_stack(asked.bias), lead, n_q, n_k)
-    if asked.sink is not None:
-        with faults.inside("sink"):
-            sinks = _sinks(asked.sink, lead, n_q)
+    with faults.inside("bias"):
+        if asked.bias is not None:
+            bias = grouped(_spread(arrays.read_stack(asked.bias), lead, n_q, n_k), group)
+    with faults.inside("sink"):
+        if asked.sink is not None:
+            sinks = grouped(_sinks(asked.sink, lead, n_q), group)
     faults.raise_all()
     empty = np.zeros((*lead, n_q), dtype=bool)
     if kept is not None and sinks is None:
@@ -105,24 +103,23 @@ def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Hea
     sight = None if kept is None else kept.reshape(count, group * n_q, n_k)
     only_causal = all(x is None for x in (mask, asked.window, asked.lengths))
     plain = causal in (True, "top-left") and only_causal
-    heads = []
-    for h in range(count):
-        of = slice(h * group, (h + 1) * group)
-        heads.append(
-            Head(
-                joined(stacks["Q"].matrices[of]),
-                stacks["K"].matrices[h],
-                stacks["V"].matrices[h],
-                scale=factors["scale"],
-                softcap=cap,
-                bias=None if bias is None else joined(bias[of]),
-                seen=None if sight is None else sight[h],
-                sink=None if sinks is None else joined(sinks[of]),
-                is_causal=plain and group == 1,
-                uniform=asked.on_empty_row == "mean",
-                empty=empty.reshape(count, -1)[h],
-            )
+    queries = grouped(stacks["Q"].matrices, group)
+    heads = [
+        Head(
+            queries[h],
+            stacks["K"].matrices[h],
+            stacks["V"].matrices[h],
+            scale=factors["scale"],
+            softcap=cap,
+            bias=None if bias is None else bias[h],
+            seen=None if sight is None else sight[h],
+            sink=None if sinks is None else sinks[h],
+            is_causal=plain and group == 1,
+            uniform=asked.on_empty_row == "mean",
+            empty=empty.reshape(count, -1)[h],
         )
+        for h in range(count)
+    ]
     return heads, Layout(lead, lead_k, group, n_q, empty)
 
 

@@ -25,21 +25,23 @@ Known = tuple[Callable[[Node], Doubles], Callable[[Node, int, int], "Value | Hid
 def faults(nodes: Iterable[Node], known: Known) -> Iterator[Fault]:
     """The numbers that a function of one of the nodes is not of, each once: by the last of the
     calls that take it, which the others are part of."""
-    told: set[int] = set()
+    reported: set[int] = set()
     for node in reversed([*nodes]):
         written = node.written
         if written is None:
             continue
         for parameter, domain in DOMAINS.get(written.function, {}).items():
             operand = written.given.get(parameter)
-            if operand is None or (source := _source(operand)) in told:
+            if operand is None or (source := _source(operand)) in reported:
                 continue
             expected = domain(written.given)
-            for place, found in _outside(operand, expected, known):
-                told.add(source)
-                what = f"expected {expected}, found {found}"
+            for place, number in _outside(operand, expected, known):
+                reported.add(source)
+                what = f"expected {expected}, found {number}"
                 yield Fault(f"{written.function}: {parameter}{place}", what)
-        if written.function in WEIGHTED and not told.intersection(map(_source, written.operands)):
+        if written.function in WEIGHTED and not reported.intersection(
+            map(_source, written.operands)
+        ):
             yield from _infinite(node, written.function, known)
 
 
