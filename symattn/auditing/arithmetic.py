@@ -41,7 +41,10 @@ def explained(figures: Sequence[Figure], known: Mapping[Figure, Cause]) -> dict[
         why = known.get(figure) or _cause(figure, wrong.setdefault(figure.term.key, figure))
         chain, quantity = (of.get(_place(figure)) for of in (chains, quantities))
         if chain and quantity:
-            more = _gives(chain) if figure is quantity else _is(quantity)
+            right = Sentence(
+                "{quantity} is {figure}", quantity=quantity.label, figure=_right(quantity)
+            )
+            more = _gives(chain) if figure is quantity else right
             why = replace(why, reason=joined((why.reason, more), "; "))
         causes[figure] = why
     return causes
@@ -64,10 +67,6 @@ def _cause(figure: Figure, first: Figure) -> Cause:
 
 def _gives(chain: Figure) -> Sentence:
     return Sentence("the arithmetic as printed gives {figure}", figure=_right(chain))
-
-
-def _is(quantity: Figure) -> Sentence:
-    return Sentence("{quantity} is {figure}", quantity=quantity.label, figure=_right(quantity))
 
 
 def _right(figure: Figure) -> str:

@@ -29,8 +29,8 @@ from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 
-#: Causes of figures that are wrong in themselves.
-ROOTS = ("truncated", "root", "last-digit")
+#: Causes of figures that are not wrong because of others.
+_ROOTS = ("truncated", "root", "last-digit")
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,8 +51,7 @@ class Audit:
     unjudged: tuple[Open, ...] = ()
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
-        return f"<Audit of {self.case.name[:60]!r}: {counts}>"
+        return f"<Audit of {self.case.name[:60]!r}: {self._counts}>"
 
     def _repr_html_(self) -> str:
         from symattn.printers import notebook
@@ -67,10 +66,13 @@ class Audit:
             for item in self.statements
             if item.verdict is Verdict.REFUTED
         ]
-        counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
         header = ("where", "quantity", "printed", "correct", "cause")
         title, whole = self.case.title or self.case.name, notebook.beginning(len(rows), 0)
-        return notebook.summary(title, counts, header, rows[: notebook.MOST], whole)
+        return notebook.summary(title, self._counts, header, rows[: notebook.MOST], whole)
+
+    @property
+    def _counts(self) -> str:
+        return ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
@@ -112,9 +114,9 @@ class Audit:
 
     @property
     def roots(self) -> list[Figure]:
-        """The figures that are wrong in themselves, each where it first
+        """The figures that are not wrong because of others, each where it first
         occurs: with these corrected, the propagated ones come out."""
-        return [figure for figure in self.figures if figure.cause in ROOTS]
+        return [figure for figure in self.figures if figure.cause in _ROOTS]
 
     def count(self, verdict: Verdict) -> int:
         """Figures and statements with that verdict."""
@@ -199,7 +201,7 @@ def _covering(items: Sequence[Open]) -> Callable[[Span], Open | None]:
     ordered = sorted(items, key=lambda item: item.span)
     starts = [item.span.start for item in ordered]
     #: Up to each, the one that reaches furthest.
-    far = [*accumulate(ordered, _further)]
+    far = [*accumulate(ordered, lambda *two: max(two, key=lambda item: item.span.end))]
 
     def covering(span: Span) -> Open | None:
         before = bisect_right(starts, span.start)
@@ -207,11 +209,6 @@ def _covering(items: Sequence[Open]) -> Callable[[Span], Open | None]:
         return last if last and last.span.end >= span.end else None
 
     return covering
-
-
-def _further(first: Open, other: Open) -> Open:
-    """The one that reaches further."""
-    return first if first.span.end >= other.span.end else other
 
 
 class _Document:

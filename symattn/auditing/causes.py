@@ -22,7 +22,6 @@ from symattn.auditing.terms import Term, number
 from symattn.languages.sentence import Sentence, joined
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Hidden
-from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.verdicts import Verdict
 
@@ -209,7 +208,10 @@ class Causes:
         if key not in self._computed:
             plain, rounded = (
                 Recomputation(prints.recipes, partial(_look, prints, choose, taken))
-                for taken in (lambda figure: figure.number, self._with_rounding)
+                for taken in (
+                    lambda figure: figure.number,
+                    lambda figure: figure.number if self._is_whole(figure) else figure.rounded,
+                )
             )
             self._computed[key] = plain, rounded
         return self._computed[key]
@@ -235,10 +237,6 @@ class Causes:
                 part = self._folded.at(node, i, j)
                 yield Term("*", (number(ratio), part)), True
 
-    def _with_rounding(self, figure: Figure) -> arb:
-        """All that a figure may have been rounded from."""
-        return figure.number if self._is_whole(figure) else figure.rounded
-
     def _is_whole(self, figure: Figure) -> bool:
         """Whether the quantity needs no rounding at the places of the figure."""
         if figure.printed is None:
@@ -247,8 +245,12 @@ class Causes:
         node = self._plain.nodes.get(figure.place[0], figure.node)
         key = (node.serial, str(unit))
         if key not in self._whole:
-            entries = self._plain.entries(node)
-            self._whole[key] = all(_is_multiple(value, unit) for value in entries)
+            rational = (
+                value.rational()
+                for value in self._plain.entries(node)
+                if not isinstance(value, Hidden)
+            )
+            self._whole[key] = all(x is not None and (x / unit).q == 1 for x in rational)
         return self._whole[key]
 
 
@@ -256,13 +258,6 @@ def _is_only_cut(figure: Figure, known: Known) -> bool:
     """Whether a wrong figure is cut off, or wrong because of such figures only."""
     kinds = (known[source].kind for source in behind(figure, known.get))
     return all(kind in ("carried", "truncated") for kind in kinds)
-
-
-def _is_multiple(value: Value | Hidden, unit: fmpq) -> bool:
-    if isinstance(value, Hidden):
-        return True
-    whole = value.rational()
-    return whole is not None and (whole / unit).q == 1
 
 
 def _simplest(ways: Sequence[_Way]) -> Cause:

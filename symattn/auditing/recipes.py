@@ -136,7 +136,8 @@ class Recipes:
         place = (name, i, j)
         if place not in self._definitions:
             node = self.nodes[name]
-            terms = [] if _is_input(node) else [self._made(node, i, j)]
+            is_input = node.op in ("given", "table", "constant")
+            terms = [] if is_input else [self._made(node, i, j)]
             if node.op == "softmax":
                 terms += self._shifted(node, i, j)
             self._definitions[place] = tuple(terms)
@@ -190,10 +191,6 @@ class Recipes:
         if place not in self._entries:
             self._entries[place] = Term("entry", place)
         return self._entries[place]
-
-
-def _is_input(node: Node) -> bool:
-    return node.op in ("given", "table", "constant")
 
 
 def _ratio(left: Rows, right: Rows) -> float | None:

@@ -7,7 +7,7 @@ from math import prod
 
 from symattn import syntax
 from symattn.cases.claims import Claim
-from symattn.cases.statements import Comparison, Function, Operand, Sizes, lower_statement
+from symattn.cases.statements import Comparison, Function, Sizes, lower_statement
 from symattn.errors import Malformed, Undecided
 from symattn.limits import STATEMENT, STATEMENT_ENTRY
 from symattn.numbers.reading import Hidden
@@ -69,17 +69,14 @@ class Decider:
             for decided in comparison.decided:
                 operand = self._quantity(decided.operand, known)
                 known[decided.node.serial] = _value(decided.function, operand)
-            operands = [self._operand(operand, known) for operand in comparison.operands]
+            # What is compared is one quantity, or the whole numbers of a list.
+            lists = (x.lengths if isinstance(x, Sizes) else (x,) for x in comparison.operands)
+            operands = [[self._quantity(node, known) for node in parts] for parts in lists]
         except (Undecided, Exhausted):
             # Which entry is the largest, or which sign one has, stays open.
             return Verdict.UNDECIDED
         sides = zip(operands, comparison.relations, operands[1:], strict=False)
         return Verdict.all([_relation(*side) for side in sides])
-
-    def _operand(self, operand: Operand, known: dict[int, Node]) -> list[Quantity]:
-        """What is compared: one quantity, or the whole numbers of a list."""
-        parts = operand.lengths if isinstance(operand, Sizes) else (operand,)
-        return [self._quantity(node, known) for node in parts]
 
     def _quantity(self, node: Node, known: dict[int, Node]) -> Quantity:
         """The quantity of a node with what is ``known`` in place of some of its inputs."""

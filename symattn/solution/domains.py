@@ -14,7 +14,7 @@ from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, compare, rational
 from symattn.programs.functions.domains import DOMAINS, WEIGHTED, Domain
 from symattn.programs.nodes import Node
-from symattn.shapes import Shape, keys
+from symattn.shapes import keys
 from symattn.verdicts import Verdict
 
 Flags = npt.NDArray[np.bool_]
@@ -51,17 +51,13 @@ def _source(node: Node) -> int:
     return node.serial
 
 
-def _place(shape: Shape, i: int, j: int) -> str:
-    return "".join(f"[{k}]" for k in keys(shape, i, j))
-
-
 def _outside(node: Node, domain: Domain, known: Known) -> Iterator[tuple[str, str]]:
     pairs, exact = known
     doubtful = ~np.broadcast_to(_inside(pairs(node), domain), node.grid)
     for i, j in np.argwhere(doubtful).tolist():
         value = exact(node, i, j)
         if isinstance(value, Hidden) or not _holds(value, domain):
-            yield _place(node.shape, i, j), _said(value)
+            yield "".join(f"[{k}]" for k in keys(node.shape, i, j)), _said(value)
 
 
 def _said(value: Value | Hidden) -> str:

@@ -72,7 +72,8 @@ class Runs:
         """:class:`Refuted` where an entry is another number than in the run in balls: two
         walks over the program, with generic numbers for symbols."""
         near = self.balls(FIRST)[node].matrix[i, j]
-        if not _agree(near, ball):
+        # A ball without bound says nothing.
+        if near.is_finite() and ball.is_finite() and not near.overlaps(ball):
             raise Refuted(f"entry [{i}, {j}] is {ball} exactly, in balls {near}")
 
     def degree(self, node: Node) -> int:
@@ -125,11 +126,6 @@ class Runs:
 
     def _keeps(self, node: Node, i: int, j: int, mask: object) -> bool:
         return self.exact[node].at(i, j) is not HIDDEN
-
-
-def _agree(first: arb, other: arb) -> bool:
-    """Whether two balls may hold the same number; one without bound says nothing."""
-    return not (first.is_finite() and other.is_finite()) or bool(first.overlaps(other))
 
 
 def _degree(op: Op, below: list[int]) -> int:
