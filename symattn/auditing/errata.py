@@ -90,7 +90,7 @@ def _reading(audit: Audit) -> Iterator[str]:
             yield f"- line {line}, {markdown_code(item.what)}: {markdown(item.why)}"
         yield ""
     if summary := coverage.line(audit):
-        yield from (f"The numbers of the text: {summary}.", "")
+        yield from (f"How the text was read: {summary}.", "")
 
 
 def _row(audit: Audit, figure: Figure, *more: str) -> str:

@@ -78,9 +78,9 @@ def loose(audit: Audit) -> list[Figure]:
 
 def loosely(figure: Figure) -> str:
     """What is to be said of a figure within rounding, in a sentence."""
-    gives = f"its numbers as printed give {figure.correct}; " if figure.correct else ""
-    printed = f"{figure.label} is printed as {figure.text}"
-    return f"{printed}; {gives}it holds only within the rounding of its operands"
+    gives = f" (as printed they give {figure.correct})" if figure.correct else ""
+    holds = f"which holds only within the rounding of its operands{gives}"
+    return f"{figure.label} is printed as {figure.text}, {holds}"
 
 
 def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:

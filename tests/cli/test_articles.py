@@ -79,6 +79,16 @@ def test_a_figure_that_is_wrong_twice_is_told_once(printed, within):
     assert "only within the rounding" not in found
 
 
+def test_the_same_reason_is_told_once():
+    """Of a figure that is wrong as the quantity and as what its numbers come to."""
+    source = "Their share is 2 / 3 = 0.66."
+    claims = [claimed(source, "of", "Y", "0.66", "= "),
+              claimed(source, "as_printed", "2 / 3", "0.66", "= ")]  # fmt: skip
+    found = audited(read(source, claims, given={"X": ("2", "3")}, steps={"Y": "X[0] / X[1]"}))
+    assert [figure.cause for figure in found.figures] == ["truncated"] * 2
+    assert text_of(found).count("truncated, not rounded") == 1
+
+
 def test_what_is_carried_is_counted_with_its_lines():
     """Or shown, each at its place; a statement has its line as well."""
     folded, whole = text_of(carried()), text_of(carried(), unfolded=True)
