@@ -286,7 +286,7 @@ class _Document:
                     article = self.solution.case.reading.article
                     figure.line = article.place(figure.span.start).line
                 if claim.confirmed and figure.span and figure.verdict is not Verdict.HOLDS:
-                    why = f"only its value could say that it is {figure.label}"
+                    why = f"only its value suggests that it is {figure.label}"
                     self.unjudged.append(Open(figure.text, why, figure.span))
                 else:
                     self.figures.append(figure)

@@ -69,8 +69,8 @@ def confirmed_by(
         _, i, j = recipe.places[place]
         try:
             quantity = recipe.solution.quantity(nodes[place])
-            hidden = quantity.is_hidden(i, j)
-            near = arb("-inf") if hidden else Entry(quantity, i, j).ball(FIRST)
+            masked = quantity.is_hidden(i, j)
+            near = arb("-inf") if masked else Entry(quantity, i, j).ball(FIRST)
         except SymattnError:
             continue
         if figure.rounds_from(near) or (cuts and figure.cut_from(near)):

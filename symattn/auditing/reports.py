@@ -30,7 +30,7 @@ def summary_line(audit: Audit) -> Sentence:
     if not (count["figures"] or count["statements"] or count["unchecked"]):
         return Sentence("No figures to judge")
 
-    def said(*names: str) -> list[Sentence]:
+    def counted(*names: str) -> list[Sentence]:
         return [Sentence(_COUNTS[name], count=count[name]) for name in names if count[name]]
 
     figures, statements, holds, roots = (
@@ -43,18 +43,18 @@ def summary_line(audit: Audit) -> Sentence:
         )
         judged = Sentence("{first} and {second}", first=judged, second=more)
     hold = Sentence("1 holds" if holds == 1 else "{count} hold", count=holds)
-    if less := said("coarse", "within_rounding"):
+    if less := counted("coarse", "within_rounding"):
         hold = Sentence("{holds} ({less})", holds=hold, less=joined(less))
     outcomes = joined(
         (
             hold,
             Sentence(_COUNTS["refuted"], count=count["refuted"]),
-            *said("undecided"),
+            *counted("undecided"),
             Sentence("1 root" if roots == 1 else "{count} roots", count=roots),
         )
     )
     line = joined((judged, outcomes), ": ")
-    unchecked = said("unchecked")
+    unchecked = counted("unchecked")
     return joined((line, *unchecked), "; ") if unchecked else line
 
 

@@ -48,7 +48,7 @@ _FORMATS = ("text", "json", "github", "sarif", "errata", *FORMS)
     "--all",
     "unfolded",
     is_flag=True,
-    help="In text, list every carried figure instead of counting them.",
+    help="In text, list every propagated error instead of counting them.",
 )
 @click.option(
     "--fix",
@@ -82,10 +82,10 @@ def command(
     """Judge what a document prints: which figure is wrong, what it should be, and why.
 
     A figure is refuted when the exact value does not round to it. Each refuted
-    figure has a cause: truncated, rounded-inputs, carried (it follows from
-    earlier wrong figures), root (wrong in itself) or last-digit. Slips that
-    explain many of them, and that chance does not, come first; carried figures
-    are counted. A coarse figure holds, but is a whole number where the quantity
+    figure has a cause: truncated, rounded-inputs, carried (propagated from other
+    wrong figures), root (incorrect on its own) or last-digit. Mistakes that
+    explain many wrong figures, where chance does not, come first; propagated
+    errors are counted. A coarse figure holds, but is a whole number where the quantity
     is not. Exits with 1 if anything is refuted.
 
     \b

@@ -97,8 +97,8 @@ def _infinite(node: Node, function: str, known: Known) -> Iterator[Fault]:
     """Where a logarithm is minus infinity, and its weight is not 0."""
     weights, levels = WEIGHTED[function](node)
     pairs, exact = known
-    hidden = np.broadcast_to(~np.isfinite(pairs(levels).high), levels.grid)
-    for i, j in np.argwhere(hidden).tolist():
+    masked = np.broadcast_to(~np.isfinite(pairs(levels).high), levels.grid)
+    for i, j in np.argwhere(masked).tolist():
         if exact(levels, i, j) is not HIDDEN:
             continue
         weight = exact(weights, i, j)
