@@ -46,13 +46,15 @@ class Verdict(Enum):
 
     @staticmethod
     def all(verdicts: Iterable[Verdict]) -> Verdict:
-        """``refuted`` if any is, else ``undecided`` if any is, else ``holds``.
+        """``refuted`` as soon as one is, else ``undecided`` if any is, else ``holds``.
 
         >>> Verdict.all([Verdict.HOLDS, Verdict.UNDECIDED])
         <Verdict.UNDECIDED: 'undecided'>
         """
-        present = set(verdicts)
-        for verdict in (Verdict.REFUTED, Verdict.UNDECIDED):
-            if verdict in present:
+        outcome = Verdict.HOLDS
+        for verdict in verdicts:
+            if verdict is Verdict.REFUTED:
                 return verdict
-        return Verdict.HOLDS
+            if verdict is Verdict.UNDECIDED:
+                outcome = verdict
+        return outcome

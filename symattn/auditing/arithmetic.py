@@ -41,7 +41,10 @@ def explained(figures: Sequence[Figure], known: Mapping[Figure, Cause]) -> dict[
         why = known.get(figure) or _cause(figure, wrong.setdefault(figure.term.key, figure))
         chain, quantity = (of.get(_place(figure)) for of in (chains, quantities))
         if chain and quantity:
-            more = _gives(chain) if figure is quantity else _is(quantity)
+            right = Sentence(
+                "{quantity} is {figure}", quantity=quantity.label, figure=_right(quantity)
+            )
+            more = _gives(chain) if figure is quantity else right
             why = replace(why, reason=joined((why.reason, more), "; "))
         causes[figure] = why
     return causes
@@ -55,7 +58,7 @@ def _place(figure: Figure) -> tuple[int, tuple[int, ...]]:
 def _cause(figure: Figure, first: Figure) -> Cause:
     """Why numbers do not come to a figure; ``first`` is where those are wrong first."""
     if figure is not first and figure.rounds_from(first.number):
-        reason = Sentence("repeats {figure}", figure=first.told)
+        reason = Sentence("repeats {figure}", figure=first.description)
         return Cause("carried", reason, (first,))
     if figure.printed and is_truncated(figure.entry, figure.printed):
         return Cause("truncated", Sentence("truncated, not rounded"))
@@ -64,10 +67,6 @@ def _cause(figure: Figure, first: Figure) -> Cause:
 
 def _gives(chain: Figure) -> Sentence:
     return Sentence("the arithmetic as printed gives {figure}", figure=_right(chain))
-
-
-def _is(quantity: Figure) -> Sentence:
-    return Sentence("{quantity} is {figure}", quantity=quantity.label, figure=_right(quantity))
 
 
 def _right(figure: Figure) -> str:

@@ -29,15 +29,15 @@ from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution, solve
 from symattn.verdicts import Verdict
 
-#: Causes of figures that are wrong in themselves.
-ROOTS = ("truncated", "root", "last-digit")
+#: Causes of figures that are not wrong because of others.
+_ROOTS = ("truncated", "root", "last-digit")
 
 
 @dataclass(frozen=True, repr=False)
 class Audit:
     """What a document prints, judged; made by :func:`audit`.
 
-    ``habit`` says what explains every miss at once, if something does;
+    ``habit`` is the systematic error that explains every miss at once, if one does;
     ``causes`` are the slips behind many wrong figures at once, of so many that
     were ``tried``. Of an article, ``unjudged`` are claims that have no answer.
     """
@@ -51,8 +51,7 @@ class Audit:
     unjudged: tuple[Open, ...] = ()
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
-        return f"<Audit of {self.case.name[:60]!r}: {counts}>"
+        return f"<Audit of {self.case.name[:60]!r}: {self._counts}>"
 
     def _repr_html_(self) -> str:
         from symattn.printers import notebook
@@ -67,10 +66,13 @@ class Audit:
             for item in self.statements
             if item.verdict is Verdict.REFUTED
         ]
-        counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
         header = ("where", "quantity", "printed", "correct", "cause")
         title, whole = self.case.title or self.case.name, notebook.beginning(len(rows), 0)
-        return notebook.summary(title, counts, header, rows[: notebook.MOST], whole)
+        return notebook.summary(title, self._counts, header, rows[: notebook.MOST], whole)
+
+    @property
+    def _counts(self) -> str:
+        return ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
@@ -112,9 +114,9 @@ class Audit:
 
     @property
     def roots(self) -> list[Figure]:
-        """The figures that are wrong in themselves, each where it first
-        occurs: with these corrected, the carried ones come out."""
-        return [figure for figure in self.figures if figure.cause in ROOTS]
+        """The figures that are not wrong because of others, each where it first
+        occurs: with these corrected, the propagated ones come out."""
+        return [figure for figure in self.figures if figure.cause in _ROOTS]
 
     def count(self, verdict: Verdict) -> int:
         """Figures and statements with that verdict."""
@@ -154,8 +156,8 @@ def audit(case: str | Path | Case | Solution) -> Audit:
     document = _Document(solution)
     slips, tried = _explained(document)
     figures, statements = tuple(document.figures), tuple(document.statements)
-    habit, unjudged = _habit(document.figures), tuple(document.unjudged)
-    return Audit(solution.case, figures, statements, habit, slips, tried, unjudged)
+    systematic, unjudged = _systematic_error(document.figures), tuple(document.unjudged)
+    return Audit(solution.case, figures, statements, systematic, slips, tried, unjudged)
 
 
 def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
@@ -183,9 +185,9 @@ def _explained(document: _Document) -> tuple[tuple[Slip, ...], int]:
             named, tried = slips.named, slips.tried
             for figure in refuted:
                 if known[figure].slip is None:
-                    known[figure] = causes.carried_from_later(figure, known)
+                    known[figure] = causes.propagated_from_later(figure, known)
             slips.explain_rest()
-            # Some that seemed cut off may carry what a slip has explained since.
+            # Some that seemed cut off may follow from what a slip has explained since.
             for figure in refuted:
                 if known[figure].kind == "truncated":
                     known[figure] = causes.cause(figure, known)
@@ -199,7 +201,7 @@ def _covering(items: Sequence[Open]) -> Callable[[Span], Open | None]:
     ordered = sorted(items, key=lambda item: item.span)
     starts = [item.span.start for item in ordered]
     #: Up to each, the one that reaches furthest.
-    far = [*accumulate(ordered, _further)]
+    far = [*accumulate(ordered, lambda *two: max(two, key=lambda item: item.span.end))]
 
     def covering(span: Span) -> Open | None:
         before = bisect_right(starts, span.start)
@@ -207,11 +209,6 @@ def _covering(items: Sequence[Open]) -> Callable[[Span], Open | None]:
         return last if last and last.span.end >= span.end else None
 
     return covering
-
-
-def _further(first: Open, other: Open) -> Open:
-    """The one that reaches further."""
-    return first if first.span.end >= other.span.end else other
 
 
 class _Document:
@@ -289,14 +286,14 @@ class _Document:
                     article = self.solution.case.reading.article
                     figure.line = article.place(figure.span.start).line
                 if claim.confirmed and figure.span and figure.verdict is not Verdict.HOLDS:
-                    why = f"only its value could say that it is {figure.label}"
+                    why = f"only its value suggests that it is {figure.label}"
                     self.unjudged.append(Open(figure.text, why, figure.span))
                 else:
                     self.figures.append(figure)
 
 
-def _habit(figures: list[Figure]) -> str:
-    """What explains every miss at once, if something does."""
+def _systematic_error(figures: list[Figure]) -> str:
+    """What explains every miss at once, if something does; '' for nothing."""
     missed = [figure for figure in figures if figure.cause]
     causes = {figure.cause for figure in missed}
     if len(missed) > 2 and causes == {"rounded-inputs"}:

@@ -3,17 +3,18 @@
 The first that fits: it repeats an earlier wrong figure; the exact value cut
 off, unless figures lead to it that are wrong for another reason; computed
 from the document's own printed figures, all of them right
-(``rounded-inputs``) or some of them wrong (``carried``); wrong in itself.
+(``rounded-inputs``) or some of them wrong (``carried``: a propagated error); none of these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 from flint import arb, fmpq
 
-from symattn.auditing.figures import Cause, Figure
+from symattn.auditing.figures import NO_CAUSE, Cause, Figure, behind
 from symattn.auditing.prints import Computed, Prints, Recomputation
 from symattn.auditing.recipes import Recipes
 from symattn.auditing.standard import is_truncated
@@ -21,7 +22,6 @@ from symattn.auditing.terms import Term, number
 from symattn.languages.sentence import Sentence, joined
 from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Hidden
-from symattn.numbers.values import Value
 from symattn.programs.nodes import Node
 from symattn.verdicts import Verdict
 
@@ -67,6 +67,7 @@ def _look(
     return taken(chosen)
 
 
+@dataclass(frozen=True)
 class _Way:
     """One way of computing a figure from those printed before it: by the
     definition of its term, and a choice among figures of the same thing.
@@ -74,10 +75,9 @@ class _Way:
     ``rounded`` computes it from all that those may have been rounded from.
     """
 
-    def __init__(self, computed: Computed, rounded: Callable[[], Computed]) -> None:
-        self.computed = computed
-        self.value = computed.value
-        self.rounded = rounded
+    figure: Figure
+    computed: Computed
+    rounded: Callable[[], Computed]
 
     @cached_property
     def used(self) -> list[Figure]:
@@ -88,6 +88,32 @@ class _Way:
     def wrong(self) -> list[Figure]:
         """The refuted ones among them."""
         return [figure for figure in self.used if figure.verdict is Verdict.REFUTED]
+
+    def rounds(self) -> bool:
+        """Whether what comes of it rounds to the figure."""
+        return self.figure.rounds_from(self.computed.value)
+
+    def is_cut(self) -> bool:
+        """Whether what comes of it is cut off to the figure."""
+        return self.figure.cut_from(self.computed.value)
+
+    def is_near(self) -> bool:
+        """Whether wrong figures lead to this one, if the author went on with
+        more digits of them than were printed."""
+        figure = self.figure
+        if figure.off is None or not self.computed.is_wrong:
+            return False
+        off = abs(figure.number - figure.entry.ball(FIRST))
+        nearer = abs(figure.number - self.computed.value) < off
+        return nearer and figure.rounds_from(self.rounded().value)
+
+    def cause(self) -> Cause:
+        """The cause of the figure if it came about so."""
+        if self.wrong:
+            reason = Sentence("follows from {figures}", figures=_named(self.wrong))
+            return Cause("carried", reason, tuple(self.wrong))
+        reason = Sentence("computed from rounded figures: {figures}", figures=_named(self.used))
+        return Cause("rounded-inputs", reason, tuple(self.used))
 
 
 class Causes:
@@ -112,37 +138,44 @@ class Causes:
         """The cause of a refuted figure; ``known`` are those of earlier ones."""
         # Saying a wrong figure again is no new slip, however it came about.
         if (earlier := self._said_before(figure)) is not None:
-            return Cause("carried", Sentence("repeats {figure}", figure=earlier.told), (earlier,))
+            return Cause(
+                "carried", Sentence("repeats {figure}", figure=earlier.description), (earlier,)
+            )
         ways = list(self._ways(figure))
         if figure.printed and figure.off is not None and is_truncated(figure.entry, figure.printed):
             # Nor is it one to come out from what is wrong for another reason.
-            carrying = [way for way in ways if self._is_carried(figure, way, known)]
-            if carrying:
-                return _carried(min(carrying, key=lambda way: len(way.wrong)))
+            leading = [
+                way
+                for way in ways
+                if not all(_is_only_cut(source, known) for source in way.wrong)
+                and (way.rounds() or way.is_near())
+            ]
+            if leading:
+                return _simplest(leading)
             reason = Sentence("truncated, not rounded")
-            if used := next((way.used for way in ways if figure.rounds_from(way.value)), None):
+            if used := next((way.used for way in ways if way.rounds()), None):
                 also = Sentence(
-                    "computing with {figures} as printed also gives this value", figures=named(used)
+                    "computing with {figures} as printed also gives this value",
+                    figures=_named(used),
                 )
                 reason = joined((reason, also), "; ")
             return Cause("truncated", reason)
-        for fits in (_rounds, _is_cut, self._is_near):
-            giving = [way for way in ways if fits(figure, way)]
-            if giving:
-                return _carried(min(giving, key=lambda way: len(way.wrong)))
-        return Cause("root", Sentence("wrong in itself"))
+        for fits in (_Way.rounds, _Way.is_cut, _Way.is_near):
+            if giving := [way for way in ways if fits(way)]:
+                return _simplest(giving)
+        return Cause("root", NO_CAUSE)
 
-    def carried_from_later(self, figure: Figure, known: Known) -> Cause:
-        """The cause of a figure that seemed a root: it may carry what is wrong further down,
-        where the document shows what it was computed from only afterwards."""
+    def propagated_from_later(self, figure: Figure, known: Known) -> Cause:
+        """The cause of a figure that seemed a root: it may follow from what is wrong further
+        down, where the document shows what it was computed from only afterwards."""
         cause = known[figure]
         if cause.kind != "root":
             return cause
         for way in self._ways(figure, after=True):
             wrong = [source for source in way.wrong if source.order > figure.order]
-            own = any(_leads_to(figure, source, known) for source in way.wrong)
-            if wrong and not own and (_rounds(figure, way) or _is_cut(figure, way)):
-                return _carried(way)
+            own = any(figure in behind(source, known.get) for source in way.wrong)
+            if wrong and not own and (way.rounds() or way.is_cut()):
+                return way.cause()
         return cause
 
     def _said_before(self, figure: Figure) -> Figure | None:
@@ -161,7 +194,7 @@ class Causes:
                 for choose in (latest, sharpest, first):
                     plain, rounded = self._recomputations(prints, choose)
                     place = (definition, order, itself)
-                    way = _Way(plain.value(*place), partial(rounded.value, *place))
+                    way = _Way(figure, plain.value(*place), partial(rounded.value, *place))
                     if way.computed.is_printed:
                         yield way
                     if not way.computed.choice:
@@ -175,7 +208,10 @@ class Causes:
         if key not in self._computed:
             plain, rounded = (
                 Recomputation(prints.recipes, partial(_look, prints, choose, taken))
-                for taken in (lambda figure: figure.number, self._with_rounding)
+                for taken in (
+                    lambda figure: figure.number,
+                    lambda figure: figure.number if self._is_whole(figure) else figure.rounded,
+                )
             )
             self._computed[key] = plain, rounded
         return self._computed[key]
@@ -195,34 +231,11 @@ class Causes:
         for definition in prints.recipes.definitions(name, i, j):
             yield definition, True
         if prints.recipes is self._folded:
-            for ratio, node in self._multiples_of(name):
+            if name not in self._multiples:
+                self._multiples[name] = list(self._folded.multiples(name, self._expressions))
+            for ratio, node in self._multiples[name]:
                 part = self._folded.at(node, i, j)
                 yield Term("*", (number(ratio), part)), True
-
-    def _multiples_of(self, name: str) -> list[tuple[float, Node]]:
-        """Printed expressions, worked out beside the steps, that a step is a
-        multiple of."""
-        if name not in self._multiples:
-            self._multiples[name] = list(self._folded.multiples(name, self._expressions))
-        return self._multiples[name]
-
-    def _is_carried(self, figure: Figure, way: _Way, known: Known) -> bool:
-        """Whether a figure comes out from wrong ones that are not just cut off."""
-        if all(_is_only_cut(source, known) for source in way.wrong):
-            return False
-        return _rounds(figure, way) or self._is_near(figure, way)
-
-    def _is_near(self, figure: Figure, way: _Way) -> bool:
-        """Whether wrong figures lead to this one, if the author went on with
-        more digits of them than were printed."""
-        if figure.off is None or not way.computed.is_wrong:
-            return False
-        nearer = abs(figure.number - way.value) < abs(figure.number - figure.entry.ball(FIRST))
-        return nearer and figure.rounds_from(way.rounded().value)
-
-    def _with_rounding(self, figure: Figure) -> arb:
-        """All that a figure may have been rounded from."""
-        return figure.number if self._is_whole(figure) else figure.rounded
 
     def _is_whole(self, figure: Figure) -> bool:
         """Whether the quantity needs no rounding at the places of the figure."""
@@ -232,61 +245,28 @@ class Causes:
         node = self._plain.nodes.get(figure.place[0], figure.node)
         key = (node.serial, str(unit))
         if key not in self._whole:
-            entries = self._plain.entries(node)
-            self._whole[key] = all(_is_multiple(value, unit) for value in entries)
+            rational = (
+                value.rational()
+                for value in self._plain.entries(node)
+                if not isinstance(value, Hidden)
+            )
+            self._whole[key] = all(x is not None and (x / unit).q == 1 for x in rational)
         return self._whole[key]
 
 
-def _leads_to(source: Figure, figure: Figure, known: Known) -> bool:
-    """Whether a figure carries another, by however many others."""
-    waiting, seen = [figure], set()
-    while waiting:
-        current = waiting.pop()
-        if current is source:
-            return True
-        if current.order not in seen and current in known:
-            seen.add(current.order)
-            waiting += known[current].because
-    return False
-
-
 def _is_only_cut(figure: Figure, known: Known) -> bool:
-    """Whether a wrong figure is cut off, or carries only such figures."""
-    cause = known[figure]
-    if cause.kind == "carried":
-        return all(_is_only_cut(source, known) for source in cause.because)
-    return cause.kind == "truncated"
+    """Whether a wrong figure is cut off, or wrong because of such figures only."""
+    kinds = (known[source].kind for source in behind(figure, known.get))
+    return all(kind in ("carried", "truncated") for kind in kinds)
 
 
-def _is_multiple(value: Value | Hidden, unit: fmpq) -> bool:
-    if isinstance(value, Hidden):
-        return True
-    whole = value.rational()
-    return whole is not None and (whole / unit).q == 1
+def _simplest(ways: Sequence[_Way]) -> Cause:
+    return min(ways, key=lambda way: len(way.wrong)).cause()
 
 
-def _rounds(figure: Figure, way: _Way) -> bool:
-    return figure.rounds_from(way.value)
-
-
-def _is_cut(figure: Figure, way: _Way) -> bool:
-    return figure.cut_from(way.value)
-
-
-def _carried(way: _Way) -> Cause:
-    """The cause of a figure that comes out in that way."""
-    if way.wrong:
-        reason = Sentence("follows from {figures}", figures=named(way.wrong))
-        return Cause("carried", reason, tuple(way.wrong))
-    reason = Sentence(
-        "follows from figures that were rounded first: {figures}", figures=named(way.used)
-    )
-    return Cause("rounded-inputs", reason, tuple(way.used))
-
-
-def named(figures: Sequence[Figure]) -> str:
+def _named(figures: Sequence[Figure]) -> str:
     """Figures named once each, shortened."""
-    names = list(dict.fromkeys(figure.told for figure in figures))
+    names = list(dict.fromkeys(figure.description for figure in figures))
     listed = joined(names[:4])
     if len(names) <= 4:
         return listed

@@ -16,19 +16,18 @@ from symattn.languages.sentence import Sentence, joined
 _LINES = 12
 
 
-def counts(audit: Audit) -> dict[str, int]:
+_BY_STATUS = {
+    "bound": "{count} bound",
+    "local": "{count} local",
+    "given": "{count} given",
+    "ignored": "{count} ignored",
+}
+
+
+def counts(numbers: Sequence[Number]) -> dict[str, int]:
     """How many numbers there are, and how many of each status."""
-    return _counts(audit.numbers)
-
-
-def _counts(numbers: Sequence[Number]) -> dict[str, int]:
     counts = Counter(number.status for number in numbers)
     return {"numbers": len(numbers)} | {name: counts[name] for name in get_args(Status)}
-
-
-def of(audit: Audit, status: Status) -> list[Number]:
-    """The numbers of that status, in order."""
-    return with_status(audit.numbers, status)
 
 
 def with_status(numbers: Sequence[Number], status: Status) -> list[Number]:
@@ -46,19 +45,13 @@ def sentence(case: Case, numbers: Sequence[Number]) -> str:
 
     ``12 numbers: 8 bound, 2 local, 1 given, 1 not read (line 40)``.
     """
-    count = _counts(numbers)
-    sentences = {
-        "bound": Sentence("{count} bound", count=count["bound"]),
-        "local": Sentence("{count} local", count=count["local"]),
-        "given": Sentence("{count} given", count=count["given"]),
-        "ignored": Sentence("{count} ignored", count=count["ignored"]),
-    }
-    parts: list[str] = [text for name, text in sentences.items() if count[name]]
+    count = counts(numbers)
+    parts = [Sentence(_BY_STATUS[name], count=count[name]) for name in _BY_STATUS if count[name]]
     if unread := with_status(numbers, "unread"):
         at = lines(places.spanned(case, number.span).line for number in unread)
         parts.append(Sentence("{count} not read ({lines})", count=len(unread), lines=at))
-    total = Sentence("{count} numbers", count=count["numbers"])
-    head = Sentence("1 number") if count["numbers"] == 1 else total
+    total = count["numbers"]
+    head = Sentence("1 number" if total == 1 else "{count} numbers", count=total)
     return joined((head, joined(parts)), ": ") if parts else head
 
 
@@ -73,16 +66,10 @@ def lines(numbers: Iterable[int]) -> Sentence:
     return Sentence("lines {lines} and {count} more", lines=listed, count=len(distinct) - _LINES)
 
 
-def as_dict(audit: Audit) -> dict[str, Any] | None:
-    """The counts as plain data, with the places of what was not read or is no claim; None
-    where there is no article."""
-    return dictionary(audit.case, audit.numbers) if audit.case.reading is not None else None
-
-
 def dictionary(case: Case, numbers: Sequence[Number]) -> dict[str, Any]:
-    """The same for the numbers that the article of a case prints."""
+    """The counts as plain data, with the places of what was not read or is no claim."""
     return {
-        **_counts(numbers),
+        **counts(numbers),
         "unread_at": _places(case, with_status(numbers, "unread")),
         "ignored_at": _places(case, with_status(numbers, "ignored")),
         "notes": list(case.reading.article.notes) if case.reading else [],

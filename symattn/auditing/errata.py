@@ -8,60 +8,52 @@ from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure
 from symattn.auditing.places import spanned, where
-from symattn.auditing.reports import coarse, grouped, just_as_well, summary_line, why
+from symattn.auditing.reports import coarse, grouped, just_as_well, propagated, summary_line, why
 from symattn.escaping import markdown, markdown_code, markdown_start
 from symattn.verdicts import Verdict
 
 
 def errata(audit: Audit) -> str:
     """A short, polite text in Markdown that can be sent to the author."""
-    lines = [f"# Errata: {markdown(audit.case.title)}", ""]
+    return "\n".join(_lines(audit))
+
+
+def _lines(audit: Audit) -> Iterator[str]:
+    yield from (f"# Errata: {markdown(audit.case.title)}", "")
     roots = grouped(audit)
     wrong = [s for s in audit.statements if s.verdict is Verdict.REFUTED]
-    if not roots and not wrong:
+    if roots or wrong:
+        outcome = (
+            "Worked through with exact arithmetic, these figures come out differently. "
+            f"{summary_line(audit)}."
+        )
+    else:
         count = len(audit.figures)
         checked = f"All {count} figures" if count else "All statements"
-        lines += [
-            "Thank you for this walkthrough. "
-            f"{checked} that could be checked agree with the exact values.",
-            "",
-            *_coarse_rows(audit),
-            *_reading(audit),
-        ]
-        return "\n".join(lines)
-    lines += [
-        "Thank you for this walkthrough. In working it through with exact arithmetic, these "
-        f"figures came out differently. {summary_line(audit)}.",
-        "",
-    ]
-    lines += _cause_items(audit)
+        outcome = f"{checked} that could be checked agree with the exact values."
+    yield from (f"Thank you for this walkthrough. {outcome}", "")
+    yield from _cause_items(audit)
     if roots:
-        lines += ["| where | quantity | printed | correct | why |", "|---|---|---|---|---|"]
-        for root, carried in roots:
+        yield from ("| where | quantity | printed | correct | why |", "|---|---|---|---|---|")
+        for root, propagating in roots:
             reason = why(audit, root)
-            if carried:
-                single = len(carried) == 1
-                reason += f"; {len(carried)} further figure{'' if single else 's'} follow"
-                reason += "s" if single else ""
-            lines.append(_row(audit, root, reason))
-        lines.append("")
-    follow = [f for _, carried in roots for f in carried]
-    if follow:
-        lines += ["Once these are corrected, the following become:", ""]
-        lines += ["| where | quantity | printed | correct |", "|---|---|---|---|"]
-        for figure in sorted(follow, key=lambda f: f.order):
-            lines.append(_row(audit, figure))
-        lines.append("")
-    lines += _coarse_rows(audit)
+            if propagating:
+                reason += f"; {propagated(len(propagating))}"
+            yield _row(audit, root, reason)
+        yield ""
+    if follow := [figure for _, others in roots for figure in others]:
+        yield from ("With these corrected, the following figures change as well:", "")
+        yield from ("| where | quantity | printed | correct |", "|---|---|---|---|")
+        yield from (_row(audit, figure) for figure in sorted(follow, key=lambda f: f.order))
+        yield ""
+    yield from _coarse_rows(audit)
     if wrong:
-        lines += ["These statements do not hold for the numbers given:", ""]
-        lines += [
-            f"- {markdown_start(where(audit.case, s))}: {markdown_code(s.claim.holds)}"
-            for s in wrong
-        ]
-        lines.append("")
-    lines += _reading(audit)
-    return "\n".join(lines)
+        yield from ("These statements do not hold for the numbers given:", "")
+        for statement in wrong:
+            at = markdown_start(where(audit.case, statement))
+            yield f"- {at}: {markdown_code(statement.claim.holds)}"
+        yield ""
+    yield from _reading(audit)
 
 
 def _cause_items(audit: Audit) -> Iterator[str]:
@@ -82,7 +74,7 @@ def _coarse_rows(audit: Audit) -> Iterator[str]:
     figures = coarse(audit, everywhere=True)
     if figures:
         yield from ("These figures are printed as whole numbers, but are not whole:", "")
-        yield from ("| where | quantity | printed | finer |", "|---|---|---|---|")
+        yield from ("| where | quantity | printed | more precisely |", "|---|---|---|---|")
         yield from (*(_row(audit, figure) for figure in figures), "")
 
 
@@ -98,7 +90,7 @@ def _reading(audit: Audit) -> Iterator[str]:
             yield f"- line {line}, {markdown_code(item.what)}: {markdown(item.why)}"
         yield ""
     if summary := coverage.line(audit):
-        yield from (f"Of the text: {summary}.", "")
+        yield from (f"How the text was read: {summary}.", "")
 
 
 def _row(audit: Audit, figure: Figure, *more: str) -> str:

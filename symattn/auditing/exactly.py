@@ -13,7 +13,7 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value, rational
 from symattn.programs import nodes
-from symattn.programs.nodes import Node, ancestors
+from symattn.programs.nodes import Node, ancestors, rebuilt
 from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution
 
@@ -51,23 +51,13 @@ class Exactly:
 
     def _take(self, node: Node) -> None:
         for part in ancestors([node], stop=lambda x: x.serial in self._made):
-            operands = tuple(self._used[x.serial] for x in part.operands)
-            rebuilt = part
-            if any(x is not y for x, y in zip(operands, part.operands, strict=True)):
-                rebuilt = Node(part.op, operands, part.shape, part.extra)
-            used = rebuilt
-            if part is self._node:
-                assert self._instead is not None
-                used = self._instead
-                rebuilt = rebuilt if self._in_use else used
-            self._made[part.serial] = rebuilt
-            in_its_place = part is self._node and self._in_use
-            self._used[part.serial] = used if in_its_place else self._fixed(part, used)
-
-    def _fixed(self, node: Node, rebuilt: Node) -> Node:
-        """A node with the printed numbers in the places of its entries."""
-        printed = self._printed.get(node.serial)
-        return rebuilt if printed is None else with_entries(self._solution, rebuilt, printed)
+            result = rebuilt(part, tuple(self._used[x.serial] for x in part.operands))
+            used = self._instead if part is self._node and self._instead else result
+            if part is not self._node or not self._in_use:
+                result = used
+                if printed := self._printed.get(part.serial):
+                    used = with_entries(self._solution, result, printed)
+            self._made[part.serial], self._used[part.serial] = result, used
 
 
 def confirmed_by(
@@ -79,8 +69,8 @@ def confirmed_by(
         _, i, j = recipe.places[place]
         try:
             quantity = recipe.solution.quantity(nodes[place])
-            hidden = quantity.is_hidden(i, j)
-            near = arb("-inf") if hidden else Entry(quantity, i, j).ball(FIRST)
+            masked = quantity.is_hidden(i, j)
+            near = arb("-inf") if masked else Entry(quantity, i, j).ball(FIRST)
         except SymattnError:
             continue
         if figure.rounds_from(near) or (cuts and figure.cut_from(near)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -26,7 +27,7 @@ from symattn.verdicts import Verdict
 _SLACK = arb(2) ** -30
 
 #: What is said of a root that no slip explains.
-NO_CAUSE = Sentence("wrong in itself: no cause found")
+NO_CAUSE = Sentence("incorrect, no cause found")
 
 CauseKind = Literal["truncated", "rounded-inputs", "carried", "root", "last-digit"]
 
@@ -37,7 +38,7 @@ class Slip:
 
     ``phrase`` is the slip alone, ``sentence`` with what it explains.
     ``reproduces`` are the wrong figures that it gives, ``follows`` those that
-    carry nothing but these, ``breaks`` right ones that contradict it;
+    are propagated from these alone, ``breaks`` right ones that contradict it;
     ``coverage`` is the part that it explains of the wrong figures that it
     changes. ``rivals`` are slips that no figure tells from it.
     """
@@ -65,7 +66,7 @@ class Slip:
 class Cause:
     """Why a figure is wrong.
 
-    ``because`` are the figures that a carried one carries, or that a figure
+    ``because`` are the figures that a propagated one follows from, or that a figure
     with rounded inputs was computed from; ``slip`` is the one that explains it,
     ``candidates`` are others with their bits, none of them good enough to be
     named; ``reason`` says it in a sentence.
@@ -112,20 +113,17 @@ class Figure:
 
     @property
     def correct(self) -> str:
-        """The right figure in the places and the style of the printed one; of
-        a coarse one in the places of the figures beside it."""
+        """The right figure as the printed one is; see :class:`Judgement`."""
         return self.judgement.correct
 
     @property
     def off(self) -> int | None:
-        """How many units of its last place the figure is too large; None
-        where that is no number."""
+        """How many units of its last place it is too large; None where that is no number."""
         return self.judgement.off
 
     @property
     def coarse(self) -> bool:
-        """Whether it holds as a bare whole number, taken for exact, of a
-        quantity that is not whole."""
+        """Whether it holds as a bare whole number of a quantity that is not whole."""
         return self.judgement.detail == "coarse"
 
     @property
@@ -135,14 +133,12 @@ class Figure:
 
     @property
     def within_rounding(self) -> bool:
-        """Whether it holds only if its operands were rounded to what is printed of them;
-        ``correct`` is what they come to as they are printed."""
+        """Whether it holds only if its operands were rounded to what is printed of them."""
         return self.judgement.within_rounding
 
     @property
     def cause(self) -> CauseKind | Literal[""]:
-        """Truncated, rounded-inputs, carried, root or last-digit; '' where
-        the figure is not refuted."""
+        """The kind of its cause; '' where the figure is not refuted."""
         return self.why.kind if self.why else ""
 
     @property
@@ -157,8 +153,7 @@ class Figure:
 
     @property
     def slip(self) -> str:
-        """The kind of that slip, ``arithmetic`` for numbers that do not come to what is
-        printed; '' where there is none."""
+        """The kind of that slip, or ``arithmetic``; '' where there is none."""
         if self.claim.is_arithmetic and self.cause == "root":
             return "arithmetic"
         return self.explained.kind if self.explained else ""
@@ -194,7 +189,7 @@ class Figure:
         return syntax.entry_text(self.claim.of, self.claim.tree, self.at)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The figure as reasons name it: ``A[0][2] = 0.31 (3.4)``, of an article by its line."""
         where = self.claim.where
         if self.claim.span:
@@ -211,12 +206,6 @@ class Figure:
         """The closed form; '' where there is no short one."""
         value = self.entry.quantity.entry(self.entry.i, self.entry.j)
         return str(value) if isinstance(value, Hidden) or value.is_closed else ""
-
-    @property
-    def telling(self) -> int:
-        """How many printed digits tell the figure from others: final zeros
-        don't, as many a slip gives a whole number."""
-        return 0 if self.printed is None else len(str(abs(self.printed.count)).strip("0"))
 
     # -- as a number to compute on with -------------------------------------------
 
@@ -248,6 +237,18 @@ class Figure:
         beyond = (value - self.number) * (1 if self.printed.value >= 0 else -1)
         slack = self._half * _SLACK
         return bool(beyond + slack > 0 and beyond + slack < 2 * self._half)
+
+
+def behind(figure: Figure, cause: Callable[[Figure], Cause | None]) -> Iterator[Figure]:
+    """A figure, those that its ``cause`` speaks of, those that theirs do, and so on."""
+    waiting, seen = [figure], set()
+    while waiting:
+        current = waiting.pop()
+        if current not in seen:
+            seen.add(current)
+            yield current
+            known = cause(current)
+            waiting += known.because if known else ()
 
 
 @dataclass(frozen=True)

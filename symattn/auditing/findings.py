@@ -22,15 +22,15 @@ RULES = {
     "truncated": "A figure is truncated instead of rounded.",
     "rounded-inputs": "A figure was computed from rounded figures.",
     "carried": "A figure is wrong because figures it was computed from are wrong.",
-    "root": "A figure is wrong in itself.",
+    "root": "A figure is wrong, and not because of other figures.",
     "last-digit": "A figure is off by one unit in its last place.",
     "statement": "A statement does not hold.",
     "coarse": "A figure that is not whole is printed as a whole number.",
-    "within-rounding": "A figure holds only if its operands were rounded before printing.",
+    "within-rounding": "A figure holds only within the rounding of its operands.",
     "undecided": "A figure or statement could not be decided.",
-    "open": "A part of an article could be read in more than one way, or in none.",
+    "open": "A part of an article could be read in several ways, or in none.",
     "assumption": "A meaning was assumed that the article does not state.",
-    "coverage": "A count of the numbers of an article by how they were read.",
+    "coverage": "A count of the numbers in an article, by how they were read.",
 }
 
 #: Rules of what is no error of its own, or none for certain; and of what is only told.
@@ -106,7 +106,7 @@ def _where(judged: Figure | Statement) -> str:
 
 def _said(figure: Figure) -> str:
     """A wrong figure with the right one."""
-    printed = f"{figure.label} is printed {figure.text}, correct is {figure.correct}"
+    printed = f"{figure.label} is printed as {figure.text}; the correct value is {figure.correct}"
     return f"{_where(figure)}{printed}"
 
 

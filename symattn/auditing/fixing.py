@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from symattn import syntax
@@ -87,7 +87,7 @@ def fixed(audit: Audit, again: Callable[[str], Audit]) -> Fixed:
             return _refused(article, f"it couldn't be read: {error}")
         moves = Moves(plan.edits)
         if lost := _lost(current, new, moves):
-            return _refused(article, f"{lost} would be understood in another way")
+            return _refused(article, f"{lost} would be read differently")
         origins = {moves.moved(span): origin for span, origin in origins.items()}
         current = new
     else:
@@ -96,12 +96,9 @@ def fixed(audit: Audit, again: Callable[[str], Audit]) -> Fixed:
     for span in sorted(_refuted(current)):
         if origins.get(span) not in wrong:
             return _refused(article, f"{_places(current)[span][0]} would be refuted")
-    return Fixed(
-        article,
-        _reading(current).article.source,
-        tuple(_changes(current, article, origins)),
-        tuple(_at_origin(plan.left, origins)),
-    )
+    left = tuple(replace(item, span=origins.get(item.span, item.span)) for item in plan.left)
+    fixes = tuple(_fixes(current, article, origins))
+    return Fixed(article, _reading(current).article.source, fixes, left)
 
 
 def _refused(article: Article, why: str) -> Fixed:
@@ -150,11 +147,13 @@ class _Plan:
         for statement in audit.statements:
             claim = statement.claim
             if statement.verdict is Verdict.REFUTED and claim.span is not None:
-                self.left.append(Left(claim.span, claim.holds, "", "a statement has no digits"))
+                self.left.append(
+                    Left(claim.span, claim.holds, "", "a statement has no digits to correct")
+                )
 
     def _correct(self, span: Span, figures: Sequence[Figure]) -> None:
         """Correct what stands at one place, or say why not."""
-        correction = self._found(span, figures)
+        correction = self._correction(span, figures)
         if isinstance(correction, Edit):
             self.edits.append(correction)
             return
@@ -162,7 +161,7 @@ class _Plan:
         self.left.append(Left(span, refuted.label, refuted.text, correction))
         insort(self._wrong, span)
 
-    def _found(self, span: Span, figures: Sequence[Figure]) -> Edit | str:
+    def _correction(self, span: Span, figures: Sequence[Figure]) -> Edit | str:
         """What corrects a figure, or why nothing does."""
         of = [figure for figure in figures if not figure.claim.is_arithmetic]
         judges = of or figures
@@ -174,18 +173,18 @@ class _Plan:
             wrong = next(figure for figure in figures if figure.verdict is Verdict.REFUTED)
             return f"{wrong.label} is {wrong.correct}, but as {others[0].label} it is not refuted"
         if any(figure.claim.number in self._doubtful for figure in judges):
-            return "most figures beside it would change too: it may be something else"
+            return "most figures beside it would change too, so it may be something else"
         if self._rewriter.is_rendered(span):
-            return "the page also contains it as rendered: correct the source"
+            return "the page also contains it in rendered form: correct the source"
         if not of and any(self._is_led_astray(figure) for figure in figures):
-            return "it follows from a figure that is left"
+            return "it follows from a figure that was left as it is"
         if any(figure.printed is None or figure.off is None for figure in judges):
             return "correcting its digits is not enough"
         edits = {self._edit(span, figure) for figure in judges}
         if len(edits) > 1:
             readings = (f"as {figure.label} it would be {figure.correct}" for figure in judges)
             return ", ".join(dict.fromkeys(readings))
-        return edits.pop() or "its digits are not in the file as they were read"
+        return edits.pop() or "its digits do not stand in the file as they were read"
 
     def _is_led_astray(self, figure: Figure) -> bool:
         """Whether a wrong figure stands in what leads to this one."""
@@ -302,7 +301,7 @@ def _said(audit: Audit, moves: Moves) -> Counter[tuple[Span, str, str]]:
     return Counter((moves.moved(span), key, text) for span, key, text in claims)
 
 
-def _changes(new: Audit, old: Article, origins: Mapping[Span, Span]) -> Iterator[Fix]:
+def _fixes(new: Audit, old: Article, origins: Mapping[Span, Span]) -> Iterator[Fix]:
     """What was corrected, in the order of the article."""
     article = _reading(new).article
     for span, figures in figures_at(new).items():
@@ -310,9 +309,3 @@ def _changes(new: Audit, old: Article, origins: Mapping[Span, Span]) -> Iterator
         if origin is not None and article.text(span) != old.text(origin):
             labels = (figure.label for figure in figures if not figure.claim.is_arithmetic)
             yield Fix(origin, next(labels, ""), old.text(origin), article.text(span))
-
-
-def _at_origin(left: Iterable[Left], origins: Mapping[Span, Span]) -> Iterator[Left]:
-    """What was left, at its places in the old text."""
-    for item in left:
-        yield Left(origins.get(item.span, item.span), item.label, item.printed, item.why)

@@ -35,6 +35,8 @@ def slips(node: Node) -> Iterator[Slip]:
     others = _INSTEAD.get(written.function)
     for instead, other, own in others(node) if others else ():
         yield "other-function", instead, (other, own)
+    if alike := _OTHER.get(written.function):
+        yield "other-function", _call(alike, **written.given), (alike, written.function)
 
 
 #: Functions that are forgotten whole.
@@ -44,6 +46,11 @@ _LEFT_OUT = frozenset(
         "layernorm", "rmsnorm", "l2norm", "rope", "alibi", "softcap", "window", "padding", "cumsum",
     )
 )  # fmt: skip
+#: Functions that are taken for another one of the same arguments.
+_OTHER = {
+    "silu": "sigmoid", "log_softmax": "softmax", "var": "std", "std": "var", "max": "min",
+    "min": "max", "rowmin": "rowmax", "rmsnorm": "layernorm",
+}  # fmt: skip
 #: What is computed instead, what that is called, and what it stands for.
 _Other = tuple[Node, str | Sentence, str | Sentence]
 
@@ -69,54 +76,34 @@ def _gelu(node: Node) -> Iterator[_Other]:
         yield _again(node, approximate="tanh"), near, exact
 
 
-def _silu(node: Node) -> Iterator[_Other]:
-    yield _call("sigmoid", *nodes.arguments(node)), "sigmoid", "silu"
-
-
 def _sigmoid(node: Node) -> Iterator[_Other]:
     (x,) = nodes.arguments(node)
     yield nodes.apply("tanh", x), "tanh", "sigmoid"
     yield _call("sigmoid", nodes.negate(x)), "exp(x)", "exp(-x)"
 
 
-def _log_softmax(node: Node) -> Iterator[_Other]:
-    yield _call("softmax", **_given(node)), "softmax", "log_softmax"
-
-
 def _logsumexp(node: Node) -> Iterator[_Other]:
-    yield (
-        nodes.apply("exp", node),
-        Sentence("the sum of the exponentials"),
-        Sentence("its logarithm"),
-    )
+    powers = nodes.apply("exp", node)
+    yield powers, Sentence("the sum of the exponentials"), Sentence("its logarithm")
 
 
 def _axis(node: Node) -> Iterator[_Other]:
     """The other axis, where the shape stays."""
     (x, *_) = nodes.arguments(node)
     if len(x.shape) == 2 and x.shape[0] == x.shape[1]:
-        axis = _given(node).get("axis", -1)
-        other = 0 if axis else 1
-        yield (
-            _again(node, axis=other),
-            Sentence("axis {axis}", axis=other),
-            Sentence("axis {axis}", axis=1 - other),
-        )
+        axis = 0 if _given(node).get("axis", -1) else 1
+        words = (Sentence("axis {axis}", axis=axis), Sentence("axis {axis}", axis=1 - axis))
+        yield _again(node, axis=axis), *words
 
 
 def _variance(node: Node) -> Iterator[_Other]:
     ddof = _given(node).get("ddof", 0)
     by = (Sentence("the count"), Sentence("the count less one"))
-    if ddof or _count(node) > 1:
-        yield _again(node, ddof=0 if ddof else 1), by[not ddof], by[bool(ddof)]
-    name = "std" if node.written and node.written.function == "var" else "var"
-    yield _call(name, **_given(node)), name, "std" if name == "var" else "var"
-
-
-def _count(node: Node) -> int:
-    """How many entries one of a reduced quantity is of."""
     (x, *_) = nodes.arguments(node)
-    return x.grid[0] * x.grid[1] // (node.grid[0] * node.grid[1])
+    # How many entries one of the reduced quantity is of.
+    count = x.grid[0] * x.grid[1] // (node.grid[0] * node.grid[1])
+    if ddof or count > 1:
+        yield _again(node, ddof=0 if ddof else 1), by[not ddof], by[bool(ddof)]
 
 
 def _layernorm(node: Node) -> Iterator[_Other]:
@@ -133,11 +120,8 @@ def _layernorm(node: Node) -> Iterator[_Other]:
         yield _affine(over(apart, spread), rest), *words
     plain = _affine(over(apart, plus(_call("var", x, axis=axis), eps)), rest)
     yield plain, Sentence("the variance"), Sentence("its square root")
-    yield (
-        _affine(apart, rest),
-        Sentence("the distance from the mean"),
-        Sentence("that divided by the deviation"),
-    )
+    words = Sentence("the distance from the mean"), Sentence("that divided by the deviation")
+    yield _affine(apart, rest), *words
     yield _affine(_call("rmsnorm", x, eps=eps), rest), "rmsnorm", "layernorm"
 
 
@@ -152,7 +136,6 @@ def _rmsnorm(node: Node) -> Iterator[_Other]:
     x = given["x"]
     assert isinstance(x, Node)
     yield _affine(_call("l2norm", x), given), Sentence("the sum of squares"), Sentence("their mean")
-    yield _call("layernorm", **given), "layernorm", "rmsnorm"
 
 
 def _norm(node: Node) -> Iterator[_Other]:
@@ -176,73 +159,49 @@ def _loss(node: Node) -> Iterator[_Other]:
     yield nodes.negate(node), Sentence("the other sign"), Sentence("its own")
 
 
-def _extreme(node: Node) -> Iterator[_Other]:
-    own = node.written.function if node.written else ""
-    other = {"max": "min", "min": "max", "rowmin": "rowmax"}[own]
-    yield _call(other, **_given(node)), other, own
-
-
 def _rope(node: Node) -> Iterator[_Other]:
     given = _given(node)
     pairs = Sentence("neighbouring columns"), Sentence("columns half apart")
     other = not given.get("interleaved", True)
     if node.shape[1] > 2:
         yield _again(node, interleaved=other), pairs[not other], pairs[other]
-    at = given.get("positions") or nodes.table(
-        (tuple(number(k).extra for k in range(node.shape[0])),), node.shape[:1]
-    )
+    counted = tuple(number(k).extra for k in range(node.shape[0]))
+    at = given.get("positions") or nodes.table((counted,), node.shape[:1])
     assert isinstance(at, Node)
-    yield (
-        _again(node, positions=nodes.negate(at)),
-        Sentence("the angles reversed"),
-        Sentence("their own sign"),
-    )
-    yield (
-        _again(node, positions=plus(at, 1)),
-        Sentence("positions from 1"),
-        Sentence("positions from 0"),
-    )
+    reversed_ = _again(node, positions=nodes.negate(at))
+    yield reversed_, Sentence("the angles reversed"), Sentence("their own sign")
+    later = _again(node, positions=plus(at, 1))
+    yield later, Sentence("positions from 1"), Sentence("positions from 0")
 
 
 def _alibi(node: Node) -> Iterator[_Other]:
     slope = _given(node)["slope"]
     assert isinstance(slope, Node)
-    yield (
-        _again(node, slope=nodes.negate(slope)),
-        Sentence("the distance added"),
-        Sentence("it subtracted"),
-    )
+    added = _again(node, slope=nodes.negate(slope))
+    yield added, Sentence("the distance added"), Sentence("it subtracted")
 
 
 def _window(node: Node) -> Iterator[_Other]:
     left = _given(node)["left"]
     assert isinstance(left, int)
-    yield _again(node, left=left + 1), Sentence("one more key"), Sentence("those of the window")
+    own = Sentence("those of the window")
+    yield _again(node, left=left + 1), Sentence("one more key"), own
     if left:
-        yield (
-            _again(node, left=left - 1),
-            Sentence("one key fewer"),
-            Sentence("those of the window"),
-        )
+        yield _again(node, left=left - 1), Sentence("one key fewer"), own
 
 
 def _padding(node: Node) -> Iterator[_Other]:
     lengths = _given(node)["lengths"]
     assert isinstance(lengths, Node)
-    yield (
-        _again(node, lengths=plus(lengths, 1)),
-        Sentence("one more key"),
-        Sentence("those of the length"),
-    )
+    longer = _again(node, lengths=plus(lengths, 1))
+    yield longer, Sentence("one more key"), Sentence("those of the length")
 
 
 _INSTEAD: Mapping[str, Callable[[Node], Iterator[_Other]]] = {
     "gelu": _gelu,
-    "silu": _silu,
     "sigmoid": _sigmoid,
     "softmax": _axis,
     "cumsum": _axis,
-    "log_softmax": _log_softmax,
     "logsumexp": _logsumexp,
     "var": _variance,
     "std": _variance,
@@ -250,9 +209,6 @@ _INSTEAD: Mapping[str, Callable[[Node], Iterator[_Other]]] = {
     "layernorm": _layernorm,
     "rmsnorm": _rmsnorm,
     "norm": _norm,
-    "max": _extreme,
-    "min": _extreme,
-    "rowmin": _extreme,
     "rope": _rope,
     "alibi": _alibi,
     "window": _window,

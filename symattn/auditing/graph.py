@@ -95,7 +95,7 @@ class Graph:
                 return outer
         elif op == "total" and operands[0].grid[0] == 1:
             return self.node("rowsum", operands, grid)
-        elif op == "rowsum" and _has_all_columns(operands[0]):
+        elif op == "rowsum" and _has_all(operands[0], 1):
             (inner,) = operands[0].operands
             summed = self.node("rowsum", [inner], (inner.grid[0], 1))
             return self.pick(summed, operands[0].extra[0], _FIRST)
@@ -106,7 +106,7 @@ class Graph:
     def _once(
         self, op: Any, operands: Sequence[Node], grid: tuple[int, int], extra: Any = None
     ) -> Node:
-        key = (op, *(x.serial for x in operands), grid, _frozen(extra))
+        key = (op, *(x.serial for x in operands), grid, extra)
         if key not in self._made:
             self._made[key] = Node(op, tuple(operands), grid, extra)
         return self._made[key]
@@ -134,12 +134,12 @@ class Graph:
     def matmul(self, x: Node, y: Node) -> Node:
         """A product; of it and its transpose one is made of the other."""
         rows, columns = x.grid[0], y.grid[1]
-        if x.op == "pick" and x.extra[1] == _all(x.operands[0].grid[1]):
+        if _has_all(x, 1):
             inner = self.matmul(x.operands[0], y)
-            return self.pick(inner, x.extra[0], _all(columns))
-        if y.op == "pick" and y.extra[0] == _all(y.operands[0].grid[0]):
+            return self.pick(inner, x.extra[0], range(columns))
+        if _has_all(y, 0):
             inner = self.matmul(x, y.operands[0])
-            return self.pick(inner, _all(rows), y.extra[1])
+            return self.pick(inner, range(rows), y.extra[1])
         turned = "matmul", self.transpose(y).serial, self.transpose(x).serial, (columns, rows), None
         if turned in self._made:
             return self.transpose(self._made[turned])
@@ -150,7 +150,7 @@ class Graph:
         if x.op == "pick":
             rows, columns = (_among(*two) for two in zip(x.extra, (rows, columns), strict=True))
             (x,) = x.operands
-        if (rows, columns) == (_all(x.grid[0]), _all(x.grid[1])):
+        if (rows, columns) == (range(x.grid[0]), range(x.grid[1])):
             return x
         return self._once("pick", [x], (len(rows), len(columns)), (rows, columns))
 
@@ -164,10 +164,10 @@ class Graph:
         rows, columns = picked[0].extra
         whole = picked[0].operands[0].grid
         inner = []
+        # The same places of a matrix, or the same rows of a column beside it.
+        alike = (((rows, columns), whole), ((rows, _FIRST), (whole[0], 1)))
         for x in operands:
-            if (x.op == "pick" and x.extra == (rows, columns) and x.operands[0].grid == whole) or (
-                x.op == "pick" and x.extra == (rows, _FIRST) and _is_column(x.operands[0], whole)
-            ):
+            if x.op == "pick" and (x.extra, x.operands[0].grid) in alike:
                 inner.append(x.operands[0])
             elif x.grid == (1, 1) and x.op != "pick":
                 inner.append(x)
@@ -184,8 +184,9 @@ _ENTRYWISE = ("negate", "add", "subtract", "multiply", "divide", "maximum", "abo
 _FIRST = range(1)
 
 
-def _all(count: int) -> range:
-    return range(count)
+def _has_all(x: Node, axis: int) -> bool:
+    """Whether all rows, or all columns, are picked."""
+    return x.op == "pick" and x.extra[axis] == range(x.operands[0].grid[axis])
 
 
 def _among(before: range, places: range) -> range:
@@ -193,19 +194,6 @@ def _among(before: range, places: range) -> range:
     first, last = before[places[0]], before[places[-1]]
     step = before.step * places.step
     return range(first, last + (1 if step > 0 else -1), step)
-
-
-def _is_column(x: Node, whole: tuple[int, int]) -> bool:
-    return x.grid == (whole[0], 1)
-
-
-def _has_all_columns(x: Node) -> bool:
-    return x.op == "pick" and x.extra[1] == _all(x.operands[0].grid[1])
-
-
-def _frozen(extra: Any) -> Any:
-    """What an operation needs besides, as a key."""
-    return tuple(map(tuple, extra)) if isinstance(extra, tuple) else extra
 
 
 def _without(number: int, op: str, operands: Sequence[Node], grid: tuple[int, int]) -> Node | None:

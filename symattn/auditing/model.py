@@ -126,9 +126,8 @@ class Model:
         self.printed = printed or {}
         self._fixed: dict[int, tuple[Flags, Matrix]] = {}
         for (node, i, j), number in self.printed.items():
-            if node.serial not in self._fixed:
-                self._fixed[node.serial] = np.zeros(node.grid, bool), np.zeros(node.grid)
-            where, numbers = self._fixed[node.serial]
+            empty = np.zeros(node.grid, bool), np.zeros(node.grid)
+            where, numbers = self._fixed.setdefault(node.serial, empty)
             where[i, j], numbers[i, j] = True, floating(number)
         self._floats = Floats()
         self._made: dict[int, Matrix] = {}
@@ -149,10 +148,7 @@ class Model:
         self._used[node.serial] = self._fixed_in(node, matrix)
 
     def _apply(self, node: Node, instead: Mapping[int, Matrix]) -> Matrix:
-        operands = []
-        for x in node.operands:
-            known = instead.get(x.serial)
-            operands.append(self[x] if known is None else known)
+        operands = [instead[x.serial] if x.serial in instead else self[x] for x in node.operands]
         return self._floats.apply(node, operands)
 
     def _fixed_in(self, node: Node, matrix: Matrix) -> Matrix:
@@ -195,10 +191,8 @@ class Model:
             changed = self._followed(node, values[k : k + _MANY], in_use)
             for at, figure in enumerate(figures[k : k + _MANY]):
                 of, i, j = self.recipe.places[figure]
-                matrix = changed.get(of.serial)
-                predicted[k + at] = (
-                    self._made[of.serial][i, j] if matrix is None else matrix[at, i, j]
-                )
+                matrix = changed[of.serial][at] if of.serial in changed else self._made[of.serial]
+                predicted[k + at] = matrix[i, j]
         return predicted
 
     def _followed(self, node: Node, values: Matrix, in_use: bool) -> dict[int, Matrix]:
@@ -224,7 +218,6 @@ class Model:
     def _read(self, changed: Mapping[int, Matrix], many: tuple[int, ...]) -> Predicted:
         predicted = np.empty((*many, len(self.recipe.places)))
         for serial, (places, rows, columns) in self._figures.items():
-            values = changed.get(serial)
-            values = self._made[serial] if values is None else values
+            values = changed[serial] if serial in changed else self._made[serial]
             predicted[..., places] = values[..., rows, columns]
         return predicted

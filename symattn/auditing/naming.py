@@ -6,16 +6,33 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from symattn.auditing.figures import NO_CAUSE, Cause, Figure, Slip
+from symattn.auditing.figures import NO_CAUSE, Cause, Figure, Slip, behind
 from symattn.auditing.model import Flags, Recipe
 from symattn.auditing.pen import pen_slips
-from symattn.auditing.search import DOCUMENT, Found, Gate, Search
+from symattn.auditing.search import DOCUMENT, Candidate, Gate, Search
 from symattn.languages.sentence import Sentence, joined
 from symattn.solution.solution import Solution
-from symattn.verdicts import Verdict
 
+_REASONED = ("carried", "truncated", "rounded-inputs")
 _LAST_DIGIT = Sentence("off by one unit in the last place")
 _CUT_SHORT = Sentence("the search for a cause was stopped early")
+#: How many of the wrong figures that a slip changes follow from it, from a named step on or not.
+_FOLLOW = {
+    ("the only", False): "The wrong figure follows from",
+    ("all", False): "All {count} wrong figures follow from",
+    ("one", False): "1 of the {changed} wrong figures follows from",
+    ("some", False): "{count} of the {changed} wrong figures follow from",
+    ("the only", True): "From {step} on, the wrong figure follows from",
+    ("all", True): "From {step} on, all {count} wrong figures follow from",
+    ("one", True): "From {step} on, 1 of the {changed} wrong figures follows from",
+    ("some", True): "From {step} on, {count} of the {changed} wrong figures follow from",
+}
+#: How many correct figures contradict it: none, one, or more.
+_CONTRADICT = {
+    0: "no correct figure contradicts it",
+    1: "1 correct figure contradicts it",
+    2: "{count} correct figures contradict it",
+}
 
 
 class Slips:
@@ -36,9 +53,14 @@ class Slips:
         self._at = {figure: place for place, figure in enumerate(figures)}
         self._causes = causes
         self._recipe = Recipe(solution, figures)
-        free = [figure in causes and _says_nothing(causes[figure]) for figure in figures]
+        # What is wrong for a reason that is known needs no slip of the recipe.
+        free = [figure in causes and causes[figure].kind in _REASONED for figure in figures]
         origins = {
-            self._at[figure]: [self._at[origin] for origin in self._origins(figure)]
+            self._at[figure]: [
+                self._at[source]
+                for source in behind(figure, causes.get)
+                if source in causes and causes[source].kind != "carried"
+            ]
             for figure, cause in causes.items()
             if cause.kind == "carried"
         }
@@ -55,21 +77,7 @@ class Slips:
             if cause.kind == "root" and cause.slip is None:
                 self._causes[figure] = self._unexplained(figure)
 
-    def _origins(self, figure: Figure) -> list[Figure]:
-        """The wrong figures that a carried one comes from in the end."""
-        origins, waiting, seen = [], [figure], set()
-        while waiting:
-            current = waiting.pop()
-            if current.order in seen or current not in self._causes:
-                continue
-            seen.add(current.order)
-            cause = self._causes[current]
-            if cause.kind != "carried":
-                origins.append(current)
-            waiting += [source for source in cause.because if source.verdict is Verdict.REFUTED]
-        return origins
-
-    def _slip(self, candidate: Found) -> Slip:
+    def _slip(self, candidate: Candidate) -> Slip:
         return Slip(
             kind=candidate.hypothesis.edit.kind,
             sentence=self._sentence(candidate),
@@ -87,29 +95,36 @@ class Slips:
     def _those(self, flags: Flags) -> tuple[Figure, ...]:
         return tuple(self._figures[int(k)] for k in np.flatnonzero(flags))
 
-    def _sentence(self, candidate: Found) -> Sentence:
+    def _sentence(self, candidate: Candidate) -> Sentence:
         """The slip with what it explains and what contradicts it."""
         hypothesis = candidate.hypothesis
         count, slip = int(candidate.explains.sum()), hypothesis.edit.phrase
-        contradicted = _contradicted(int(candidate.breaks.sum()))
+        breaks = int(candidate.breaks.sum())
+        contradicted = Sentence(_CONTRADICT[min(breaks, 2)], count=breaks)
         if hypothesis.edit.kind == "wrong-number":
+            figures = Sentence(
+                "One wrong figure follows from one wrong number"
+                if count == 1
+                else "{count} wrong figures follow from one wrong number",
+                count=count,
+            )
             return Sentence(
                 "{figures}, {slip}. Its origin is unknown; {contradicted}.",
-                figures=_follow_from_a_number(count), slip=slip, contradicted=contradicted,
+                figures=figures, slip=slip, contradicted=contradicted,
             )  # fmt: skip
         if hypothesis.in_use:
             node = self._recipe.text(hypothesis.edit.node)
             slip = Sentence("{slip}, although {step} is printed correctly", slip=slip, step=node)
-        if step := self._step(candidate):
-            figures = _follow_after(step, count, candidate.changed)
-        else:
-            figures = _follow(count, candidate.changed)
+        step, changed = self._step(candidate), candidate.changed
+        part = "all" if count == changed else "one" if count == 1 else "some"
+        part = "the only" if changed == 1 else part
+        figures = Sentence(_FOLLOW[part, bool(step)], step=step, count=count, changed=changed)
         return Sentence(
             "{figures} {slip}; {contradicted}.",
             figures=figures, slip=slip, contradicted=contradicted,
         )  # fmt: skip
 
-    def _step(self, candidate: Found) -> str:
+    def _step(self, candidate: Candidate) -> str:
         """The first step from which on figures are wrong, by its name."""
         hypothesis = candidate.hypothesis
         below = hypothesis.model.below(hypothesis.edit.node)
@@ -119,7 +134,7 @@ class Slips:
         return ""
 
     def _explain(self, slip: Slip) -> None:
-        """The first figure is wrong by the slip, the others carry it."""
+        """The first figure is wrong by the slip, the others are propagated from it."""
         first, *others = slip.explains
         self._causes[first] = Cause("root", slip.sentence, slip=slip)
         for figure in others:
@@ -127,7 +142,9 @@ class Slips:
             if cause.kind == "carried":
                 self._causes[figure] = Cause("carried", cause.reason, cause.because, slip)
             else:
-                reason = Sentence("follows from the same mistake as {figure}", figure=first.told)
+                reason = Sentence(
+                    "follows from the same mistake as {figure}", figure=first.description
+                )
                 self._causes[figure] = Cause("carried", reason, (first,), slip)
 
     def _unexplained(self, figure: Figure) -> Cause:
@@ -138,54 +155,3 @@ class Slips:
         whole = self._search.is_whole
         reason = NO_CAUSE if whole else joined((NO_CAUSE, _CUT_SHORT), "; ")
         return Cause("root", reason, candidates=near)
-
-
-def _says_nothing(cause: Cause) -> bool:
-    """Whether a figure is wrong for a reason that is known: no slip of the recipe is needed."""
-    return cause.kind in ("carried", "truncated", "rounded-inputs")
-
-
-def _follow_from_a_number(count: int) -> Sentence:
-    if count == 1:
-        return Sentence("One wrong figure follows from one wrong number")
-    return Sentence("{count} wrong figures follow from one wrong number", count=count)
-
-
-def _follow(count: int, changed: int) -> Sentence:
-    """What follows from a slip: so many of the wrong figures that it changes."""
-    if changed == 1:
-        return Sentence("The wrong figure follows from")
-    if count == changed:
-        return Sentence("All {count} wrong figures follow from", count=count)
-    if count == 1:
-        return Sentence("1 of the {changed} wrong figures follows from", changed=changed)
-    return Sentence(
-        "{count} of the {changed} wrong figures follow from", count=count, changed=changed
-    )
-
-
-def _follow_after(step: str, count: int, changed: int) -> Sentence:
-    """The same where figures are wrong from a step on."""
-    if changed == 1:
-        return Sentence("From {step} on, the wrong figure follows from", step=step)
-    if count == changed:
-        return Sentence(
-            "From {step} on, all {count} wrong figures follow from", step=step, count=count
-        )
-    if count == 1:
-        return Sentence(
-            "From {step} on, 1 of the {changed} wrong figures follows from",
-            step=step, changed=changed,
-        )  # fmt: skip
-    return Sentence(
-        "From {step} on, {count} of the {changed} wrong figures follow from",
-        step=step, count=count, changed=changed,
-    )  # fmt: skip
-
-
-def _contradicted(count: int) -> Sentence:
-    if not count:
-        return Sentence("no correct figure contradicts it")
-    if count == 1:
-        return Sentence("1 correct figure contradicts it")
-    return Sentence("{count} correct figures contradict it", count=count)

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, prod
+from operator import neg, truediv
 
 from flint import arb
 
@@ -104,6 +105,15 @@ class Computed:
         return [figures[order] for order in sorted(figures)]
 
 
+_OPERATIONS: Mapping[str, Callable[..., arb]] = {
+    "+": lambda *values: sum(values, arb(0)),
+    "*": lambda *values: prod(values, start=arb(1)),
+    "/": truediv,
+    "neg": neg,
+    "maximum": arb.max,
+    "above": above,
+}
+
 #: What is taken for a term at a place in the document, or None; what it is
 #: taken from is noted in the value that is being computed.
 Look = Callable[[Term, int, Computed], "arb | None"]
@@ -175,24 +185,8 @@ class Recomputation:
                     return self.recipes.exact(self.recipes.nodes[name], i, j)
                 computed.take_over(stored)
                 return stored.value
-            case "+", parts:
-                return sum((self._worked(part, order, computed) for part in parts), arb(0))
-            case "*", parts:
-                product = arb(1)
-                for part in parts:
-                    product *= self._worked(part, order, computed)
-                return product
-            case "/", (left, right):
-                return self._worked(left, order, computed) / self._worked(right, order, computed)
-            case "neg", (part,):
-                return -self._worked(part, order, computed)
-            case "maximum", (left, right):
-                return self._worked(left, order, computed).max(self._worked(right, order, computed))
-            case "above", (left, right):
-                return above(
-                    self._worked(left, order, computed), self._worked(right, order, computed)
-                )
-            case function, (part,):
-                result: arb = getattr(arb, function)(self._worked(part, order, computed))
+            case operation, parts:
+                values = [self._worked(part, order, computed) for part in parts]
+                apply = _OPERATIONS.get(operation) or getattr(arb, operation)
+                result: arb = apply(*values)
                 return result
-        raise AssertionError(f"no value for {term.op}")

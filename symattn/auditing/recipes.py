@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 
 from flint import arb
 
-from symattn import formulas as f
 from symattn.auditing.terms import (
     MASKED,
     ONE,
@@ -24,11 +24,9 @@ from symattn.numbers.balls import FIRST
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, compare
 from symattn.programs import nodes
-from symattn.programs.display import formula, names
 from symattn.programs.entrywise import Entrywise, Grid
 from symattn.programs.nodes import Node
 from symattn.programs.running import Run
-from symattn.shapes import keys
 from symattn.solution.entries import Entry
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
@@ -50,16 +48,12 @@ class Recipes:
 
     def __init__(self, solution: Solution, folded: bool = False) -> None:
         self.solution = solution
-        self.folded = folded
+        self._is_folded = folded
         program = solution.program
         self.nodes = program.named
         self.names: dict[int, str] = {}
         for name, node in self.nodes.items():
             self.names.setdefault(node.serial, name)
-        #: Nodes that are the gradient of a quantity, and none themselves.
-        own = {node.serial for node in program.quantities.values()}
-        self.gradients = self.names.keys() - own
-        self._shown = names(program)
         #: Scores that the document subtracts somewhere, as keys.
         self.subtracted: set[str] = set()
         self._same: dict[str, str] = {}
@@ -71,7 +65,6 @@ class Recipes:
         self._entries: dict[tuple[str, int, int], Term] = {}
         self._definitions: dict[tuple[str, int, int], tuple[Term, ...]] = {}
         self._exact: dict[tuple[int, int, int], arb] = {}
-        self._texts: dict[str, str] = {}
 
     def _compare_quantities(self) -> None:
         """Note quantities that equal an earlier one exactly, as with an identity for W_V a
@@ -101,18 +94,6 @@ class Recipes:
             other = self.solution.quantity(expression)
             if other.shape == own.shape and (ratio := _ratio(own.rows, other.rows)) is not None:
                 yield ratio, expression
-
-    def text(self, node: Node) -> str:
-        """A node as text: its name, or its expression down to names."""
-        return f.text(self._shown.get(node.serial) or formula(node, self._shown))
-
-    def entry_text(self, name: str, i: int, j: int) -> str:
-        """An entry as text: ``A[0, 2]``, ``dL/dQ[0, 1]``, ``b[1]``, ``d_k``."""
-        node = self.nodes[name]
-        if name not in self._texts:
-            self._texts[name] = self.text(node)
-        place = ", ".join(map(str, keys(node.shape, i, j)))
-        return self._texts[name] + (f"[{place}]" if place else "")
 
     # -- exact values -----------------------------------------------------------------
 
@@ -155,7 +136,8 @@ class Recipes:
         place = (name, i, j)
         if place not in self._definitions:
             node = self.nodes[name]
-            terms = [] if _is_input(node) else [self._made(node, i, j)]
+            is_input = node.op in ("given", "table", "constant")
+            terms = [] if is_input else [self._made(node, i, j)]
             if node.op == "softmax":
                 terms += self._shifted(node, i, j)
             self._definitions[place] = tuple(terms)
@@ -192,7 +174,7 @@ class Recipes:
 
     def _named(self, name: str, i: int, j: int) -> Term | Hidden:
         node = self.nodes[name]
-        if self.folded and node.op in ("given", "hide"):
+        if self._is_folded and node.op in ("given", "hide"):
             known = number(float(self.exact(node, i, j)))
             if known is MASKED:
                 return HIDDEN
@@ -211,25 +193,18 @@ class Recipes:
         return self._entries[place]
 
 
-def _is_input(node: Node) -> bool:
-    return node.op in ("given", "table", "constant")
-
-
 def _ratio(left: Rows, right: Rows) -> float | None:
     """The rational c with ``left = c * right``, if there is one."""
     ratio: Value | None = None
-    for ours, theirs in zip(left, right, strict=True):
-        for a, b in zip(ours, theirs, strict=True):
-            if isinstance(a, Hidden) or isinstance(b, Hidden):
+    for a, b in zip(chain(*left), chain(*right), strict=True):
+        if isinstance(a, Hidden) or isinstance(b, Hidden):
+            return None
+        is_zero = b.is_zero() is Verdict.HOLDS
+        if ratio is None and not is_zero:
+            ratio = a / b
+            if ratio.rational() is None:
                 return None
-            if b.is_zero() is Verdict.HOLDS:
-                if a.is_zero() is not Verdict.HOLDS:
-                    return None
-                continue
-            if ratio is None:
-                ratio = a / b
-                if ratio.rational() is None:
-                    return None
-            if compare(a, ratio * b) is not Verdict.HOLDS:
-                return None
+        same = a.is_zero() if is_zero or ratio is None else compare(a, ratio * b)
+        if same is not Verdict.HOLDS:
+            return None
     return None if ratio is None else float(ratio.ball(64))

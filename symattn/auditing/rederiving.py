@@ -6,11 +6,9 @@ pass; one that lets a library do it differentiates what it computes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from symattn.auditing.model import Recipe
 from symattn.programs.gradient import differentiate
-from symattn.programs.nodes import Node, ancestors
+from symattn.programs.nodes import Node, ancestors, replaced
 from symattn.programs.program import Program
 from symattn.syntax import gradient_name
 
@@ -39,15 +37,3 @@ def rederived(recipe: Recipe, node: Node, instead: Node) -> list[Node] | None:
         if old is not None:
             put[old.serial] = new
     return [replaced(place, put) for place, _, _ in recipe.places]
-
-
-def replaced(node: Node, put: Mapping[int, Node]) -> Node:
-    """A node with others in the places of some that it is made of."""
-    rebuilt: dict[int, Node] = dict(put)
-    for part in ancestors([node], stop=lambda x: x.serial in rebuilt):
-        operands = tuple(rebuilt[x.serial] for x in part.operands)
-        if any(x is not y for x, y in zip(operands, part.operands, strict=True)):
-            rebuilt[part.serial] = Node(part.op, operands, part.shape, part.extra)
-        else:
-            rebuilt[part.serial] = part
-    return rebuilt[node.serial]

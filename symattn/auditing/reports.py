@@ -8,12 +8,20 @@ from typing import Any
 
 from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
-from symattn.auditing.figures import NO_CAUSE, Figure, Slip, Statement
+from symattn.auditing.figures import NO_CAUSE, Figure, Slip, Statement, behind
 from symattn.auditing.places import as_dict as _place
 from symattn.auditing.places import file_of, region, spanned
 from symattn.languages.sentence import Sentence, joined
 from symattn.shapes import keys
 from symattn.verdicts import Verdict
+
+_COUNTS = {
+    "coarse": "{count} coarse",
+    "within_rounding": "{count} within rounding",
+    "refuted": "{count} refuted",
+    "undecided": "{count} undecided",
+    "unchecked": "{count} not checked",
+}
 
 
 def summary_line(audit: Audit) -> Sentence:
@@ -21,37 +29,33 @@ def summary_line(audit: Audit) -> Sentence:
     count = audit.summary
     if not (count["figures"] or count["statements"] or count["unchecked"]):
         return Sentence("No figures to judge")
-    judged = [_figures(count["figures"])]
-    if statements := count["statements"]:
-        many = Sentence("{count} statements", count=statements)
-        judged.append(Sentence("1 statement") if statements == 1 else many)
-    holds = Sentence("{count} hold", count=count["holds"])
-    if count["holds"] == 1:
-        holds = Sentence("1 holds")
-    less = []
-    if count["coarse"]:
-        less.append(Sentence("{count} coarse", count=count["coarse"]))
-    if count["within_rounding"]:
-        less.append(Sentence("{count} within rounding", count=count["within_rounding"]))
-    if less:
-        holds = Sentence("{holds} ({less})", holds=holds, less=joined(less))
-    tail = [holds, Sentence("{count} refuted", count=count["refuted"])]
-    if count["undecided"]:
-        tail.append(Sentence("{count} undecided", count=count["undecided"]))
-    roots = Sentence("{count} roots", count=count["roots"])
-    tail.append(Sentence("1 root") if count["roots"] == 1 else roots)
-    line = joined((_both(*judged), joined(tail)), ": ")
-    if not count["unchecked"]:
-        return line
-    return joined((line, Sentence("{count} not checked", count=count["unchecked"])), "; ")
 
+    def counted(*names: str) -> list[Sentence]:
+        return [Sentence(_COUNTS[name], count=count[name]) for name in names if count[name]]
 
-def _figures(count: int) -> Sentence:
-    return Sentence("1 figure") if count == 1 else Sentence("{count} figures", count=count)
-
-
-def _both(first: Sentence, *second: Sentence) -> Sentence:
-    return Sentence("{first} and {second}", first=first, second=second[0]) if second else first
+    figures, statements, holds, roots = (
+        count[name] for name in ("figures", "statements", "holds", "roots")
+    )
+    judged = Sentence("1 figure" if figures == 1 else "{count} figures", count=figures)
+    if statements:
+        more = Sentence(
+            "1 statement" if statements == 1 else "{count} statements", count=statements
+        )
+        judged = Sentence("{first} and {second}", first=judged, second=more)
+    hold = Sentence("1 holds" if holds == 1 else "{count} hold", count=holds)
+    if less := counted("coarse", "within_rounding"):
+        hold = Sentence("{holds} ({less})", holds=hold, less=joined(less))
+    outcomes = joined(
+        (
+            hold,
+            Sentence(_COUNTS["refuted"], count=count["refuted"]),
+            *counted("undecided"),
+            Sentence("1 root" if roots == 1 else "{count} roots", count=roots),
+        )
+    )
+    line = joined((judged, outcomes), ": ")
+    unchecked = counted("unchecked")
+    return joined((line, *unchecked), "; ") if unchecked else line
 
 
 def coarse(audit: Audit, everywhere: bool = False) -> list[Figure]:
@@ -63,7 +67,7 @@ def coarse(audit: Audit, everywhere: bool = False) -> list[Figure]:
 def coarsely(figure: Figure) -> str:
     """What is to be said of a coarse figure, in a sentence."""
     finer = f": {figure.correct}" if figure.correct else ""
-    return f"{figure.label} is printed {figure.text}, but is not whole{finer}"
+    return f"{figure.label} is printed as {figure.text}, but is not a whole number{finer}"
 
 
 def loose(audit: Audit) -> list[Figure]:
@@ -74,15 +78,16 @@ def loose(audit: Audit) -> list[Figure]:
 
 def loosely(figure: Figure) -> str:
     """What is to be said of a figure within rounding, in a sentence."""
-    gives = f"as printed its numbers give {figure.correct}" if figure.correct else "as printed"
-    return f"{figure.label} is printed {figure.text}; {gives}, it holds within their rounding"
+    gives = f" (as printed they give {figure.correct})" if figure.correct else ""
+    holds = f"which holds only within the rounding of its operands{gives}"
+    return f"{figure.label} is printed as {figure.text}, {holds}"
 
 
 def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:
-    """Every root, or figure with rounded inputs, with what is carried from it.
+    """Every root, or figure with rounded inputs, with what is propagated from it.
 
     First those of a cause, then those that none was found for, then the rest. A
-    figure that carries several roots stands with the first.
+    figure that several roots lead to stands with the first.
     """
     groups: dict[int, tuple[Figure, list[Figure]]] = {
         figure.order: (figure, [])
@@ -98,7 +103,7 @@ def grouped(audit: Audit) -> list[tuple[Figure, list[Figure]]]:
 
     def rank(group: tuple[Figure, list[Figure]]) -> tuple[int, int, int]:
         number = cause_number(audit, group[0])
-        kind = 0 if number else 1 if is_unexplained(group[0]) else 2
+        kind = 0 if number else 1 if _is_unexplained(group[0]) else 2
         return kind, number or 0, group[0].order
 
     return sorted(groups.values(), key=rank)
@@ -109,19 +114,13 @@ def cause_number(audit: Audit, figure: Figure) -> int | None:
     return audit.causes.index(figure.explained) + 1 if figure.explained else None
 
 
-def is_unexplained(figure: Figure) -> bool:
-    """Whether it is a root that no cause was found for."""
+def _is_unexplained(figure: Figure) -> bool:
     return figure.cause == "root" and figure.reason.startswith(NO_CAUSE)
-
-
-def what_else(figure: Figure) -> str:
-    """What is said of a root besides that no cause was found; '' for nothing."""
-    return figure.reason.removeprefix(NO_CAUSE).removeprefix("; ")
 
 
 def several_unexplained(audit: Audit) -> bool:
     """Whether no cause was found for more than one root: that is not repeated for each."""
-    return sum(map(is_unexplained, audit.figures)) > 1
+    return sum(map(_is_unexplained, audit.figures)) > 1
 
 
 def just_as_well(slip: Slip) -> str:
@@ -150,36 +149,41 @@ def why(audit: Audit, figure: Figure) -> str:
 
 
 def caused(audit: Audit, figure: Figure, several: bool) -> str:
-    """The cause of a figure with its kind; where ``several`` roots have no cause, none says so."""
-    reason = why(audit, figure)
-    if is_unexplained(figure):
-        return what_else(figure) if several else reason
-    if figure.explained:
-        return reason
-    return f"{figure.cause}: {reason}"
+    """The cause of a figure; where ``several`` roots have no cause, none says so."""
+    if several and _is_unexplained(figure):
+        return figure.reason.removeprefix(NO_CAUSE).removeprefix("; ")
+    return why(audit, figure)
+
+
+def propagated(count: int) -> Sentence:
+    """How many other figures are wrong because of one."""
+    return Sentence(
+        "1 more figure is wrong because of it"
+        if count == 1
+        else "{count} more figures are wrong because of it",
+        count=count,
+    )
 
 
 def folded(audit: Audit, figures: Sequence[Figure], most: int = 6) -> str:
-    """Carried figures as a count: ``13 more carry it: A[0, 0] (9 times), Y[0, 2]``; '' for none.
+    """Propagated figures as a count, with what they are of: ``A[0, 0] (9 times), Y[0, 2]``;
+    '' for none.
 
-    Where too many entries carry it, their quantities are told.
+    Where there are too many entries, their quantities are told.
     """
     if not figures:
         return ""
     names = [_entry(audit, figure) for figure in figures]
     if len(set(names)) > most:
-        names = [_quantity(figure) for figure in figures]
-    times = Counter(names)
-    counts = list(times.items())[:most]
+        names = [
+            str(figure.term.parts[0]) if figure.term.op == "entry" else figure.label
+            for figure in figures
+        ]
+    counts = list(Counter(names).items())[:most]
     phrases = [name + f" ({count} times)" * (count > 1) for name, count in counts]
     more = len(figures) - sum(count for _, count in counts)
-    carry = "carries" if len(figures) == 1 else "carry"
     tail = f" and {more} more" if more else ""
-    return f"{len(figures)} more {carry} it: {', '.join(phrases)}{tail}"
-
-
-def _quantity(figure: Figure) -> str:
-    return str(figure.term.parts[0]) if figure.term.op == "entry" else figure.label
+    return f"{propagated(len(figures))}: {', '.join(phrases)}{tail}"
 
 
 def _entry(audit: Audit, figure: Figure) -> str:
@@ -192,30 +196,26 @@ def _entry(audit: Audit, figure: Figure) -> str:
 
 
 def origins(figure: Figure) -> list[Figure]:
-    """The figures that are wrong in themselves from which this one carries."""
-    roots: dict[int, Figure] = {}
-    waiting, seen = [figure], set()
-    while waiting:
-        current = waiting.pop()
-        if current.order in seen:
-            continue
-        seen.add(current.order)
-        if current.cause != "carried":
-            roots[current.order] = current
-        waiting += [f for f in current.because if f.verdict is Verdict.REFUTED]
-    return [roots[order] for order in sorted(roots)] or [figure]
+    """The roots that this figure is wrong because of, itself where it is one."""
+    roots = [
+        source
+        for source in behind(figure, lambda source: source.why)
+        if source.verdict is Verdict.REFUTED and source.cause != "carried"
+    ]
+    return sorted(roots, key=lambda root: root.order) or [figure]
 
 
 def as_dict(audit: Audit) -> dict[str, Any]:
     """The audit as plain data: what ``--format json`` prints."""
+    case = audit.case
     return {
-        "case": audit.case.name,
-        "file": file_of(audit.case) if audit.case.path else None,
+        "case": case.name,
+        "file": file_of(case) if case.path else None,
         "summary": audit.summary,
         "causes": [_cause(slip) for slip in audit.causes],
         "claims": [
-            *(_figure(audit, figure) for figure in audit.figures),
-            *(_statement(audit, statement) for statement in audit.statements),
+            *(_claim(audit, figure) for figure in audit.figures),
+            *(_claim(audit, statement) for statement in audit.statements),
         ],
         "roots": [
             {
@@ -225,7 +225,7 @@ def as_dict(audit: Audit) -> dict[str, Any]:
                 "correct": root.correct,
                 "slip": root.slip or None,
                 "reason": root.reason,
-                **_place(audit.case, region(audit.case, root)),
+                **_place(case, region(case, root)),
             }
             for root in audit.roots
         ],
@@ -234,14 +234,10 @@ def as_dict(audit: Audit) -> dict[str, Any]:
             for item in audit.unchecked
         ],
         "habit": audit.habit or None,
-        "coverage": coverage.as_dict(audit),
+        "coverage": coverage.dictionary(case, audit.numbers) if case.reading else None,
         "assumptions": list(audit.assumptions),
         "open": [
-            {
-                "what": item.what,
-                "why": item.why,
-                **_place(audit.case, spanned(audit.case, item.span)),
-            }
+            {"what": item.what, "why": item.why, **_place(case, spanned(case, item.span))}
             for item in audit.open
         ],
     }
@@ -261,59 +257,42 @@ def _cause(slip: Slip) -> dict[str, Any]:
     }
 
 
-def _figure(audit: Audit, figure: Figure) -> dict[str, Any]:
-    return {
-        "where": figure.claim.where,
-        "of": figure.claim.of,
-        "arithmetic": figure.claim.is_arithmetic,
-        "at": list(figure.at),
-        "printed": figure.text,
-        "correct": figure.correct,
-        "exact": figure.exact or None,
-        "verdict": str(figure.verdict),
-        "cause": figure.cause or None,
-        "because": [f"{f.claim.where}: {f.label}" for f in figure.because],
-        "cause_of": audit.causes.index(figure.explained) if figure.explained else None,
-        "candidates": [
-            {"sentence": sentence, "bits": round(bits, 1)} for sentence, bits in figure.candidates
-        ],
-        "slip": figure.slip or None,
-        "reason": figure.reason or None,
-        "vacuous": figure.vacuous,
-        "coarse": figure.coarse,
-        "within_rounding": figure.within_rounding,
-        **_said(audit, figure),
-    }
-
-
-def _said(audit: Audit, judged: Figure | Statement) -> dict[str, Any]:
-    """Where it is said, and whether that says what it is."""
-    return {
-        "status": "local" if judged.claim.is_local else "bound",
-        "confirmed": judged.claim.confirmed,
-        **_place(audit.case, region(audit.case, judged)),
-    }
-
-
-def _statement(audit: Audit, statement: Statement) -> dict[str, Any]:
-    claim = statement.claim
-    return {
+def _claim(audit: Audit, judged: Figure | Statement) -> dict[str, Any]:
+    """A figure or a statement, with the same keys in the same order."""
+    claim = judged.claim
+    about: dict[str, Any] = {
         "where": claim.where,
-        "of": claim.holds,
-        "arithmetic": False,
+        "of": claim.text,
+        "arithmetic": claim.is_arithmetic,
         "at": [],
-        "printed": None,
-        "correct": None,
-        "exact": None,
-        "verdict": str(statement.verdict),
+        **dict.fromkeys(("printed", "correct", "exact")),
+        "verdict": str(judged.verdict),
         "cause": None,
         "because": [],
         "cause_of": None,
         "candidates": [],
-        "slip": None,
-        "reason": statement.doubt or None,
-        "vacuous": False,
-        "coarse": False,
-        "within_rounding": statement.within_rounding,
-        **_said(audit, statement),
+        **dict.fromkeys(("slip", "reason")),
+        **dict.fromkeys(("vacuous", "coarse"), False),
+        "within_rounding": judged.within_rounding,
+        "status": "local" if claim.is_local else "bound",
+        "confirmed": claim.confirmed,
+        **_place(audit.case, region(audit.case, judged)),
+    }
+    if isinstance(judged, Statement):
+        return about | {"reason": judged.doubt or None}
+    return about | {
+        "at": list(judged.at),
+        "printed": judged.text,
+        "correct": judged.correct,
+        "exact": judged.exact or None,
+        "cause": judged.cause or None,
+        "because": [f"{source.claim.where}: {source.label}" for source in judged.because],
+        "cause_of": audit.causes.index(judged.explained) if judged.explained else None,
+        "candidates": [
+            {"sentence": sentence, "bits": round(bits, 1)} for sentence, bits in judged.candidates
+        ],
+        "slip": judged.slip or None,
+        "reason": judged.reason or None,
+        "vacuous": judged.vacuous,
+        "coarse": judged.coarse,
     }

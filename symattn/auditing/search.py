@@ -11,10 +11,11 @@ minus these bits.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log2
+from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -88,14 +89,14 @@ class Hypothesis:
     nodes: tuple[Node, ...] = ()
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def identity(self) -> tuple[str, ...]:
         """What it is said to be: the same by whatever numbers it was computed."""
         words = self.edit.words
         return (self.edit.kind, *(words if self.solved is None else words[-1:]))
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Candidate:
     """A hypothesis and its score; ``rivals`` are others for the same figures, no worse."""
 
     hypothesis: Hypothesis
@@ -105,14 +106,14 @@ class Found:
     reproduces: Flags
     follows: Flags
     breaks: Flags
-    rivals: tuple[Found, ...] = ()
+    rivals: tuple[Candidate, ...] = ()
 
     @property
     def explains(self) -> Flags:
         """The wrong figures that it gives, and those that follow from them."""
         return np.asarray(self.reproduces | self.follows)
 
-    def is_like(self, other: Found) -> bool:
+    def is_like(self, other: Candidate) -> bool:
         """Whether no figure tells the two apart."""
         return np.array_equal(self.explains, other.explains) and np.array_equal(
             self.breaks, other.breaks
@@ -123,6 +124,11 @@ class Found:
         few = self.breaks.sum() <= BROKEN * self.changed
         alone = all(self.is_like(other) for other in self.rivals)
         return bool(self.bits >= gate.bits and self.coverage >= COVERAGE and few and alone)
+
+
+def _as_printed(candidate: Candidate) -> tuple[float, bool]:
+    """The best first; of equal ones that which is also printed so."""
+    return -round(candidate.bits, 6), candidate.hypothesis.in_use
 
 
 class Search:
@@ -188,12 +194,11 @@ class Search:
     # -- trials --------------------------------------------------------------------
 
     def _try(self, site: Site, steps: bool) -> None:
-        candidates = site.steps() if steps else site.entries(self._open(site))
-        counts: dict[str, int] = defaultdict(int)
+        by_kind: dict[str, int] = defaultdict(int)
         edits = []
-        for edit in candidates:
-            counts[edit.kind] += 1
-            if counts[edit.kind] <= _EACH:
+        for edit in site.steps() if steps else site.entries(self._open(site)):
+            by_kind[edit.kind] += 1
+            if by_kind[edit.kind] <= _EACH:
                 edits.append(edit)
         if edits:
             self._take(site.model, site.in_use, edits)
@@ -344,8 +349,10 @@ class Search:
         words = (text, f"{values[i, j]:.{max(digits, _FEWEST)}g}", self.recipe.entry(node, i, j))
         return Edit("wrong-number", words, node, stack, exactly)
 
-    def _told(self, hypothesis: Hypothesis) -> Hypothesis:
-        """One wrong number, by as few digits as give the same figures."""
+    def _shortened(self, hypothesis: Hypothesis) -> Hypothesis:
+        """One wrong number by as few digits as give the same figures."""
+        if hypothesis.solved is None:
+            return hypothesis
         node = hypothesis.edit.node
         values = hypothesis.model[node] if hypothesis.in_use else hypothesis.model.made(node)
         i, j = (int(index) for index in np.argwhere(hypothesis.edit.value != values)[0])
@@ -359,7 +366,7 @@ class Search:
 
     # -- the best ------------------------------------------------------------------
 
-    def causes(self) -> Iterator[Found]:
+    def causes(self) -> Iterator[Candidate]:
         """The causes that can be named, the best first, each confirmed exactly."""
         left = self.weights.bits > 0
         for _ in range(_CAUSES):
@@ -373,21 +380,12 @@ class Search:
             left &= ~candidate.explains
 
     @_QUIET
-    def best(self, left: Flags) -> list[Found]:
+    def best(self, left: Flags) -> list[Candidate]:
         """Edits for what is left, the best first; the first with its rivals."""
-        if not self.hypotheses:
+        ranked = self._ranked(self.hypotheses, left, _as_printed)
+        if not ranked:
             return []
-        gains = (
-            np.array([candidate.given & left for candidate in self.hypotheses]) @ self.weights.bits
-        )
-        costs = np.array([self._cost(candidate) for candidate in self.hypotheses])
-        order = np.argsort(costs - gains, kind="stable")[:_CLOSE]
-        scored = [self._scored(self.hypotheses[k], left) for k in order]
-        scored.sort(key=lambda candidate: (-round(candidate.bits, 6), candidate.hypothesis.in_use))
-        distinct: dict[tuple[str, ...], Found] = {}
-        for candidate in scored:
-            distinct.setdefault(candidate.hypothesis.said, candidate)
-        first, *others = distinct.values()
+        first, *others = ranked
         rivals = [
             candidate
             for candidate in others
@@ -399,36 +397,37 @@ class Search:
     @_QUIET
     def nearest(self, figure: int, most: int = 3) -> list[tuple[str, float]]:
         """Edits that give a figure, with their bits, the best first; none may be good enough."""
-        giving = [
-            candidate
-            for candidate in self.hypotheses
-            if candidate.given[figure] and candidate.solved != figure
-        ]
-        giving.sort(
-            key=lambda candidate: self._cost(candidate) - float(candidate.given @ self.weights.bits)
-        )
-        left = self.weights.bits > 0
-        scored = [self._scored(candidate, left) for candidate in giving[:_CLOSE]]
-        scored.sort(key=lambda candidate: -candidate.bits)
-        distinct: dict[tuple[str, ...], Found] = {}
+        giving = [x for x in self.hypotheses if x.given[figure] and x.solved != figure]
+        ranked = self._ranked(giving, self.weights.bits > 0, lambda candidate: -candidate.bits)
+        return [(self.phrase(candidate.hypothesis), candidate.bits) for candidate in ranked[:most]]
+
+    def _ranked(
+        self, hypotheses: Sequence[Hypothesis], left: Flags, key: Callable[[Candidate], Any]
+    ) -> list[Candidate]:
+        """The best of some for what is left, each that is said in the same words once."""
+        if not hypotheses:
+            return []
+        gains = np.array([hypothesis.given & left for hypothesis in hypotheses]) @ self.weights.bits
+        costs = np.array([self._cost(hypothesis) for hypothesis in hypotheses])
+        order = np.argsort(costs - gains, kind="stable")[:_CLOSE]
+        scored = [self._scored(hypotheses[k], left) for k in order]
+        scored.sort(key=key)
+        distinct: dict[tuple[str, ...], Candidate] = {}
         for candidate in scored:
-            distinct.setdefault(candidate.hypothesis.said, candidate)
-        return [
-            (self.phrase(candidate.hypothesis), candidate.bits)
-            for candidate in [*distinct.values()][:most]
-        ]
+            distinct.setdefault(candidate.hypothesis.identity, candidate)
+        return [*distinct.values()]
 
     @_QUIET
     def phrase(self, hypothesis: Hypothesis) -> str:
         """A hypothesis in words."""
-        return (hypothesis if hypothesis.solved is None else self._told(hypothesis)).edit.phrase
+        return self._shortened(hypothesis).edit.phrase
 
     def _cost(self, hypothesis: Hypothesis) -> float:
         return hypothesis.edit.price + log2(self.tried[hypothesis.edit.kind])
 
     def _scored(
         self, hypothesis: Hypothesis, left: Flags, reproduced: Flags | None = None
-    ) -> Found:
+    ) -> Candidate:
         weights = self.weights
         reproduced = hypothesis.given & weights.refuted if reproduced is None else reproduced
         follows = weights.following(reproduced)
@@ -447,7 +446,7 @@ class Search:
         gain = weights.gain(hypothesis.predicted, counted)
         bits = gain - self._cost(hypothesis) - log2(1 + early)
         bits -= _BREAK * float(broken.sum()) + _MISS * float(missed.sum())
-        return Found(
+        return Candidate(
             hypothesis=hypothesis,
             bits=bits,
             coverage=float(explained.sum()) / max(int(changed.sum()), 1),
@@ -458,10 +457,10 @@ class Search:
         )
 
     @_QUIET
-    def _confirmed(self, candidate: Found, left: Flags) -> Found:
+    def _confirmed(self, candidate: Candidate, left: Flags) -> Candidate:
         """The cause with only those figures that it gives exactly."""
-        hypothesis = candidate.hypothesis
-        hypothesis = hypothesis if hypothesis.solved is None else self._told(hypothesis)
+        hypothesis = self._shortened(candidate.hypothesis)
+        model, in_use = hypothesis.model, hypothesis.in_use
         places = [
             (int(k), self.recipe.figures[int(k)]) for k in np.flatnonzero(candidate.reproduces)
         ]
@@ -469,11 +468,9 @@ class Search:
             if hypothesis.nodes:
                 nodes = hypothesis.nodes
             else:
-                base = Exactly(hypothesis.model, in_use=hypothesis.in_use)
-                instead = hypothesis.edit.exactly(base.used if hypothesis.in_use else base.made)
-                edited = Exactly(
-                    hypothesis.model, hypothesis.edit.node, instead, in_use=hypothesis.in_use
-                )
+                base = Exactly(model, in_use=in_use)
+                instead = hypothesis.edit.exactly(base.used if in_use else base.made)
+                edited = Exactly(model, hypothesis.edit.node, instead, in_use=in_use)
                 nodes = tuple(edited.made(node) for node, _, _ in self.recipe.places)
             confirmed = set(confirmed_by(self.recipe, nodes, places, self.weights.cuts))
         except SymattnError:

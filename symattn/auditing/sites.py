@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import combinations, permutations
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +19,18 @@ from symattn.languages.sentence import Sentence
 from symattn.numbers import rounding
 from symattn.numbers.formats import FloatFormat
 from symattn.numbers.reading import Hidden
-from symattn.numbers.values import Value, rational
+from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
 from symattn.programs.floats import Matrix
 from symattn.programs.nodes import Node
 from symattn.solution.entries import Entry
+from symattn.solution.quantity import Quantity
 
 FORMATS: tuple[FloatFormat, ...] = ("float16", "float32")
 #: Steps are rounded to so many places at most.
 _PLACES = 4
+#: What a step is rounded to: to no places, to one, or to more.
+_ROUNDED = {0: "whole numbers", 1: "1 place", 2: "{places} places"}
 #: Nodes that are no steps: nothing is computed.
 _PLAIN = ("constant", "triangle", "table")
 
@@ -77,8 +81,15 @@ class Site:
 
     def _at_places(self, places: Places, base: Base) -> Node:
         columns = self.node.grid[1]
+        return self._table(
+            base, lambda quantity, i, j: quantity.entry(*divmod(int(places[i, j]), columns))
+        )
+
+    def _table(self, base: Base, entry: Callable[[Quantity, int, int], Value | Hidden]) -> Node:
+        """The step with other entries, each made of the quantity that it is without the edit."""
         quantity = self.recipe.solution.quantity(base(self.node))
-        return table([[quantity.entry(*divmod(int(k), columns)) for k in row] for row in places])
+        rows, columns = self.node.grid
+        return table([[entry(quantity, i, j) for j in range(columns)] for i in range(rows)])
 
     # -- another operation -------------------------------------------------------
 
@@ -102,37 +113,33 @@ class Site:
             case "exp" | "log":
                 yield from self._bases()
             case "concat":
-                for a in range(len(x)):
-                    for b in range(a + 1, len(x)):
-                        order = [*x]
-                        order[a], order[b] = x[b], x[a]
-                        changed = graph.node("concat", order, node.grid)
-                        yield from self._instead("heads-exchanged", changed, str(a), str(b))
+                for a, b in combinations(range(len(x)), 2):
+                    order = [*x]
+                    order[a], order[b] = x[b], x[a]
+                    changed = graph.node("concat", order, node.grid)
+                    yield from self._instead("heads-exchanged", changed, str(a), str(b))
         if (origin := graph.origin.get(node.serial)) is not None:
             for kind, changed, words in slips(origin):
                 yield from self._instead(kind, graph[changed], *words)
         if node.op in ("matmul", "multiply"):
             for operand in x:
-                yield from self._instead("operand-ignored", operand, self._text(operand))
+                yield from self._instead("operand-ignored", operand, self.recipe.text(operand))
         if node.operands:
             yield from self._others()
             minus = graph.node("negate", [node], node.grid)
             yield from self._instead("sign-flipped", minus)
 
-    def _text(self, node: Node) -> str:
-        return self.recipe.text(node)
-
     def _scales(self, x: Node, scale: Node) -> Made:
         graph, op = self.recipe.graph, self.node.op
         word = Sentence("division by") if op == "divide" else Sentence("factor")
         grid = self.node.grid
-        yield from self._instead("scale-dropped", x, word, self._text(scale))
+        yield from self._instead("scale-dropped", x, word, self.recipe.text(scale))
         # Of two that give the same figures the likelier slip is told first.
         if scale.op == "sqrt":
             plain = graph.node(op, [x, scale.operands[0]], grid)
-            yield from self._instead("scale-not-rooted", plain, self._text(scale.operands[0]))
+            yield from self._instead("scale-not-rooted", plain, self.recipe.text(scale.operands[0]))
         twice = graph.node(op, [self.node, scale], grid)
-        yield from self._instead("scaled-twice", twice, word, self._text(scale))
+        yield from self._instead("scaled-twice", twice, word, self.recipe.text(scale))
         value = float(self.model[scale][0, 0])
         rooted = scale.op == "sqrt"
         inner = value * value if rooted else value
@@ -144,21 +151,21 @@ class Site:
             factor = graph[nodes.apply("sqrt", number) if rooted else number]
             kind = "off-by-one" if not rooted and abs(size - inner) == 1 else "other-scale"
             yield from self._instead(
-                kind, graph.node(op, [x, factor], grid), text, self._text(scale)
+                kind, graph.node(op, [x, factor], grid), text, self.recipe.text(scale)
             )
 
     def _terms(self, x: Node, y: Node) -> Made:
         graph, op, grid = self.recipe.graph, self.node.op, self.node.grid
-        yield from self._instead("term-dropped", x, self._text(y))
+        yield from self._instead("term-dropped", x, self.recipe.text(y))
         last = y if op == "add" else graph.node("negate", [y], y.grid)
-        yield from self._instead("term-dropped", last, self._text(x))
+        yield from self._instead("term-dropped", last, self.recipe.text(x))
         if op == "subtract":
             flipped = graph.node("add", [x, y], grid)
-            yield from self._instead("term-sign", flipped, self._text(y))
+            yield from self._instead("term-sign", flipped, self.recipe.text(y))
         else:
             for first, other in ((x, y), (y, x)):
                 flipped = graph.node("subtract", [first, other], grid)
-                yield from self._instead("term-sign", flipped, self._text(other))
+                yield from self._instead("term-sign", flipped, self.recipe.text(other))
 
     def _sizes(self, own: float) -> list[int]:
         """The sizes that a scale may have been taken from."""
@@ -199,7 +206,7 @@ class Site:
             pair[place] = graph.transpose(operand)
             side = operand.operands[0] if operand.op == "transpose" else operand
             if pair[0].grid[1] == pair[1].grid[0]:
-                yield from self._instead("transposed", graph.matmul(*pair), self._text(side))
+                yield from self._instead("transposed", graph.matmul(*pair), self.recipe.text(side))
         if y.grid[1] == x.grid[0]:
             yield from self._instead("product-swapped", graph.matmul(y, x))
 
@@ -233,7 +240,7 @@ class Site:
                 instead = graph.transpose(other) if operand.op == "transpose" else other
                 operands = [instead if k == place else x for k, x in enumerate(node.operands)]
                 changed = graph.again(node, operands)
-                yield from self._instead("other-matrix", changed, name, self._text(inner))
+                yield from self._instead("other-matrix", changed, name, self.recipe.text(inner))
 
     def _is_at_hand(self, other: Node) -> bool:
         """Whether a quantity is known where the step is made: it is not computed from that,
@@ -251,15 +258,13 @@ class Site:
         for places in range(_PLACES + 1):
             value = np.round(values, places)
             if not _same(value, values):
-                phrase = Sentence("{places} places", places=places)
-                if places < 2:
-                    phrase = Sentence("1 place") if places else Sentence("whole numbers")
+                phrase = Sentence(_ROUNDED[min(places, 2)], places=places)
                 exact = partial(self._rounded, places)
                 yield Edit("rounded", (self.text, phrase), node, value, exact)
         for name in FORMATS:
             value = values.astype(name).astype(float)
             if not _same(value, values):
-                exact = partial(self._held, name)
+                exact = partial(self._stored, name)
                 yield Edit("held-in", (self.text, name), node, value, exact)
         rows, columns = node.grid
         flat = np.arange(rows * columns).reshape(node.grid)
@@ -273,40 +278,34 @@ class Site:
 
     def _lines(self, flat: Places, word: str) -> Made:
         """One row, or column, for another, and two of them swapped."""
-        for a in range(len(flat)):
-            for b in range(len(flat)):
-                for kind, into, of in (("reused", [b], [a]), ("s-swapped", [a, b], [b, a])):
-                    if a == b or (len(into) == 2 and a > b):
-                        continue
+        for a, b in permutations(range(len(flat)), 2):
+            for kind, into, of in (("-reused", [b], [a]), ("s-swapped", [a, b], [b, a])):
+                if len(into) == 1 or a < b:
                     places = flat.copy()
                     places[into] = flat[of]
                     arranged = places.T if word == "column" else places
-                    kind = f"{word}-{kind}" if len(into) == 1 else f"{word}{kind}"
-                    yield self._moved(kind, arranged, self.text, str(a), str(b))
+                    yield self._moved(f"{word}{kind}", arranged, self.text, str(a), str(b))
 
     def _rounded(self, places: int, base: Base) -> Node:
-        quantity = self.recipe.solution.quantity(base(self.node))
         scale = fmpq(10) ** places
 
-        def rounded(i: int, j: int) -> Value | Hidden:
+        def rounded(quantity: Quantity, i: int, j: int) -> Value | Hidden:
             if isinstance(entry := quantity.entry(i, j), Hidden):
                 return entry
             count = rounding.to_integer(Entry(quantity, i, j), scale, "half-even")
             return rational(fmpq(count) / scale)
 
-        rows, columns = self.node.grid
-        return table([[rounded(i, j) for j in range(columns)] for i in range(rows)])
+        return self._table(base, rounded)
 
-    def _held(self, name: FloatFormat, base: Base) -> Node:
-        quantity = self.recipe.solution.quantity(base(self.node))
-        floats = np.atleast_2d(quantity.nearest(name)).astype(float)
+    def _stored(self, name: FloatFormat, base: Base) -> Node:
+        floats = np.atleast_2d(self.recipe.solution.quantity(base(self.node)).nearest(name))
 
-        def held(i: int, j: int) -> Value | Hidden:
-            finite = np.isfinite(floats[i, j])
-            return rational(_fraction(float(floats[i, j]))) if finite else quantity.entry(i, j)
+        def stored(quantity: Quantity, i: int, j: int) -> Value | Hidden:
+            x = float(floats[i, j])
+            finite = np.isfinite(x)
+            return rational(fmpq(*x.as_integer_ratio())) if finite else quantity.entry(i, j)
 
-        rows, columns = self.node.grid
-        return table([[held(i, j) for j in range(columns)] for i in range(rows)])
+        return self._table(base, stored)
 
     # -- single entries ----------------------------------------------------------
 
@@ -334,34 +333,26 @@ class Site:
         node = self.node
         if node.op not in ("matmul", "rowsum"):
             return
-        x = self.model[node.operands[0]][i]
-        y = self.model[node.operands[1]][:, j] if node.op == "matmul" else np.ones(len(x))
-        if len(x) < 2:
-            return
-        for k, part in enumerate(x * y):
-            if not np.isfinite(part) or part == 0:
+        parts = self.model[node.operands[0]][i]
+        if node.op == "matmul":
+            parts = parts * self.model[node.operands[1]][:, j]
+        for k, part in enumerate(parts):
+            if len(parts) < 2 or not np.isfinite(part) or part == 0:
                 continue
-            labels = self.recipe.entry(node, i, j), self._part(i, j, k)
+            places = zip(node.operands, ((i, k), (k, j)), strict=False)
+            at = (self.recipe.graph.place(operand, *entry) for operand, entry in places)
+            factors = " * ".join(self.recipe.entry(*place) for place in at)
+            labels = self.recipe.entry(node, i, j), factors
             for kind, times in (("product-dropped", 1), ("product-sign", 2)):
                 value = self.values.copy()
                 value[i, j] -= times * part
                 yield Edit(kind, labels, node, value, partial(self._without, i, j, k, times))
 
-    def _part(self, i: int, j: int, k: int) -> str:
-        entries = [self._entry(self.node.operands[0], i, k)]
-        if self.node.op == "matmul":
-            entries.append(self._entry(self.node.operands[1], k, j))
-        return " * ".join(entries)
-
-    def _entry(self, node: Node, i: int, j: int) -> str:
-        return self.recipe.entry(*self.recipe.graph.place(node, i, j))
-
     def _without(self, i: int, j: int, k: int, times: int, base: Base) -> Node:
         solution = self.recipe.solution
-        x, *y = self.node.operands
-        part = _number(solution.quantity(base(x)).entry(i, k))
-        for other in y:
-            part = part * _number(solution.quantity(base(other)).entry(k, j))
+        part = ONE
+        for operand, entry in zip(self.node.operands, ((i, k), (k, j)), strict=False):
+            part = part * _number(solution.quantity(base(operand)).entry(*entry))
         node = base(self.node)
         whole = _number(solution.quantity(node).entry(i, j))
         return with_entries(solution, node, {(i, j): whole - part * times})
@@ -375,8 +366,3 @@ def _number(entry: Value | Hidden) -> Value:
     if isinstance(entry, Hidden):
         raise Undecided("a masked score in the place of a number")
     return entry
-
-
-def _fraction(x: float) -> fmpq:
-    above, below = x.as_integer_ratio()
-    return fmpq(above, below)

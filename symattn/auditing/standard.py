@@ -65,10 +65,10 @@ class Standard:
         ``reach`` gives all that a figure of mere numbers may be, as these may have
         been rounded; None where it is what they come to.
         """
-        hidden = entry.is_hidden
-        if hidden or printed is None:
-            same = hidden and printed is None
-            correct = MINUS_INFINITY if hidden else str(entry.value)
+        masked = entry.is_hidden
+        if masked or printed is None:
+            same = masked and printed is None
+            correct = MINUS_INFINITY if masked else str(entry.value)
             return Judgement(Verdict.HOLDS if same else Verdict.REFUTED, correct)
         verdict = self.verdict(entry, printed)
         try:

@@ -7,14 +7,14 @@ from math import prod
 
 from symattn import syntax
 from symattn.cases.claims import Claim
-from symattn.cases.statements import Comparison, Function, Operand, Sizes, lower_statement
+from symattn.cases.statements import Comparison, Function, Sizes, lower_statement
 from symattn.errors import Malformed, Undecided
 from symattn.limits import STATEMENT, STATEMENT_ENTRY
 from symattn.numbers.reading import Hidden
 from symattn.numbers.spending import Exhausted, is_exhausted, task
 from symattn.numbers.values import ONE, Value, rational
 from symattn.programs import nodes
-from symattn.programs.nodes import Node, ancestors
+from symattn.programs.nodes import Node
 from symattn.solution.quantity import Quantity
 from symattn.solution.solution import Solution
 from symattn.verdicts import Verdict
@@ -55,15 +55,11 @@ class Decider:
             comparisons = lower_statement(self.solution.program, tree)
         else:
             comparisons = statement.comparisons
-        entries = sum(
-            prod(node.grid)
-            for one in comparisons
-            for node in one.operands
-            if isinstance(node, Node)
-        )
+        operands = (operand for comparison in comparisons for operand in comparison.operands)
+        entries = sum(prod(operand.grid) for operand in operands if isinstance(operand, Node))
         limit = replace(STATEMENT, most=STATEMENT.most + STATEMENT_ENTRY * entries)
         with task(limit.most):
-            verdict = Verdict.all([self._comparison(one) for one in comparisons])
+            verdict = Verdict.all([*map(self._comparison, comparisons)])
             is_cut = verdict is Verdict.UNDECIDED and is_exhausted()
         return verdict, limit.said() if is_cut else ""
 
@@ -73,39 +69,26 @@ class Decider:
             for decided in comparison.decided:
                 operand = self._quantity(decided.operand, known)
                 known[decided.node.serial] = _value(decided.function, operand)
-            operands = [self._operand(operand, known) for operand in comparison.operands]
+            # What is compared is one quantity, or the whole numbers of a list.
+            lists = (x.lengths if isinstance(x, Sizes) else (x,) for x in comparison.operands)
+            operands = [[self._quantity(node, known) for node in parts] for parts in lists]
         except (Undecided, Exhausted):
             # Which entry is the largest, or which sign one has, stays open.
             return Verdict.UNDECIDED
-        return Verdict.all(
-            [
-                _relation(left, relation, right)
-                for left, relation, right in zip(
-                    operands, comparison.relations, operands[1:], strict=False
-                )
-            ]
-        )
-
-    def _operand(self, operand: Operand, known: dict[int, Node]) -> list[Quantity]:
-        """What is compared: one quantity, or the whole numbers of a list."""
-        parts = operand.lengths if isinstance(operand, Sizes) else (operand,)
-        return [self._quantity(node, known) for node in parts]
+        sides = zip(operands, comparison.relations, operands[1:], strict=False)
+        return Verdict.all([_relation(*side) for side in sides])
 
     def _quantity(self, node: Node, known: dict[int, Node]) -> Quantity:
         """The quantity of a node with what is ``known`` in place of some of its inputs."""
-        replaced = dict(known)
-        for part in ancestors([node]):
-            operands = tuple(replaced.get(x.serial, x) for x in part.operands)
-            if operands != part.operands:
-                replaced[part.serial] = Node(part.op, operands, part.shape, part.extra)
-        return self.solution.quantity(replaced.get(node.serial, node))
+        return self.solution.quantity(nodes.replaced(node, known))
 
 
 def _value(function: Function, operand: Quantity) -> Node:
     """What a function that only statements know gives, worked out exactly."""
     if function != "abs":
         return nodes.constant(_extreme(function, operand))
-    rows = tuple(tuple(_absolute(_number(x)) for x in row) for row in operand.rows)
+    entries = (tuple(map(_number, row)) for row in operand.rows)
+    rows = tuple(tuple(-x if _sign(x) < 0 else x for x in row) for row in entries)
     return nodes.table(rows, operand.shape)
 
 
@@ -114,21 +97,12 @@ def _relation(left: list[Quantity], relation: str, right: list[Quantity]) -> Ver
         return Verdict.REFUTED
     return Verdict.all(
         [
-            _affordably(_entry(x, i, j), relation, _entry(y, i, j))
+            _compared(_entry(x, i, j), relation, _entry(y, i, j))
             for x, y in zip(left, right, strict=True)
             for i in range(max(x.grid[0], y.grid[0]))
             for j in range(max(x.grid[1], y.grid[1]))
         ]
     )
-
-
-def _affordably(left: Value | Hidden, relation: str, right: Value | Hidden) -> Verdict:
-    """What a comparison of entries comes to while there is something left to spend on it:
-    another entry may refute the statement at no cost."""
-    try:
-        return _compared(left, relation, right)
-    except Exhausted:
-        return Verdict.UNDECIDED
 
 
 def _entry(quantity: Quantity, i: int, j: int) -> Value | Hidden:
@@ -140,10 +114,6 @@ def _number(value: Value | Hidden) -> Value:
     if isinstance(value, Hidden):
         raise Malformed("a masked score (-inf) can't be compared")
     return value
-
-
-def _absolute(value: Value) -> Value:
-    return -value if _sign(value) < 0 else value
 
 
 def _sign(value: Value) -> int:
@@ -180,7 +150,14 @@ def _compared(left: Value | Hidden, relation: str, right: Value | Hidden) -> Ver
             ">": not less and not both,
         }
         return _verdict(truth.get(relation, not less))
-    difference = left - right
+    try:
+        return _ordered(left - right, relation)
+    except Exhausted:
+        # Another entry may refute the statement at no cost.
+        return Verdict.UNDECIDED
+
+
+def _ordered(difference: Value, relation: str) -> Verdict:
     zero = difference.is_zero()
     if relation == "!=":
         return zero.negated

@@ -68,20 +68,19 @@ def number(value: float) -> Term:
 
 def add(terms: list[Term]) -> Term:
     """A flat sum without zeros."""
-    flat: list[Term] = []
-    for term in terms:
-        flat += term.parts if term.op == "+" else [term] if term is not ZERO else []
-    return Term("+", tuple(flat)) if len(flat) > 1 else flat[0] if flat else ZERO
+    return _flat("+", terms, ZERO)
 
 
 def multiply(left: Term, right: Term) -> Term:
     """A flat product; a product by 0 is 0, by 1 the other factor."""
-    if left is ZERO or right is ZERO:
-        return ZERO
+    return ZERO if left is ZERO or right is ZERO else _flat("*", (left, right), ONE)
+
+
+def _flat(op: str, terms: Iterable[Term], neutral: Term) -> Term:
     flat: list[Term] = []
-    for term in (left, right):
-        flat += term.parts if term.op == "*" else [term] if term is not ONE else []
-    return Term("*", tuple(flat)) if len(flat) > 1 else flat[0] if flat else ONE
+    for term in terms:
+        flat += term.parts if term.op == op else [term] if term is not neutral else []
+    return Term(op, tuple(flat)) if len(flat) > 1 else flat[0] if flat else neutral
 
 
 def negative(term: Term) -> Term:

@@ -32,7 +32,7 @@ class Weights:
     it so much should give just this figure has a chance of one to so many.
     ``free`` are figures that say nothing: they follow from others that are
     printed; any other wrong one says ``least`` bits. ``origins`` tells from which
-    wrong ones a carried figure comes; ``cuts`` whether the document cuts figures
+    wrong ones a propagated figure comes; ``cuts`` whether the document cuts figures
     off instead of rounding them.
     """
 
@@ -55,13 +55,8 @@ class Weights:
         self.true = model.true
         verdicts = [figure.verdict for figure in figures]
         self.refuted: Flags = np.array([item is Verdict.REFUTED for item in verdicts], bool)
-        self.held: Flags = np.array(
-            [
-                verdict is Verdict.HOLDS and not figure.vacuous
-                for figure, verdict in zip(figures, verdicts, strict=True)
-            ],
-            bool,
-        )
+        vacuous = np.array([figure.vacuous for figure in figures], bool)
+        self.held: Flags = ~vacuous & [item is Verdict.HOLDS for item in verdicts]
         # A number where a score is masked tells by its digits alone.
         true = np.where(np.isneginf(self.true), 0.0, self.true)
         off = np.abs(self.printed - true) / np.array(list(map(_telling_unit, figures)))
@@ -77,10 +72,7 @@ class Weights:
         if cuts:
             self.bits = np.maximum(self.bits - log2(1.5), 0.0)
         self._sign = np.where(self.printed < 0, -1.0, 1.0)
-        self._count_once()
-
-    def _count_once(self) -> None:
-        """What is printed several times says it once."""
+        # What is printed several times says it once.
         seen = set()
         for figure in np.flatnonzero(self.bits):
             if self._keys[figure] in seen:
@@ -108,11 +100,11 @@ class Weights:
         return np.array([key in same for key in self._keys], bool)
 
     def following(self, reproduced: Flags) -> Flags:
-        """The wrong figures that carry nothing but reproduced ones."""
-        carried = np.zeros_like(reproduced)
+        """The wrong figures that are propagated from reproduced ones alone."""
+        propagated = np.zeros_like(reproduced)
         for figure, origins in self._origins.items():
-            carried[figure] = reproduced[origins].all()
-        return np.asarray(carried & ~reproduced)
+            propagated[figure] = reproduced[origins].all()
+        return np.asarray(propagated & ~reproduced)
 
     def gain(self, predicted: Predicted, counted: Flags) -> float:
         """The bits of figures, less those that follow from the others of their row: where a
@@ -130,9 +122,7 @@ class Weights:
 
     def _has_fixed_sum(self, predicted: Predicted, serial: int, row: int, columns: int) -> bool:
         by_column = {
-            j: figure
-            for figure, (node, i, j) in enumerate(self._places)
-            if node.serial == serial and i == row
+            j: figure for figure, (of, i, j) in enumerate(self._keys) if (of, i) == (serial, row)
         }
         places = list(by_column.values())
         apart = predicted[places].sum() - self.true[places].sum()

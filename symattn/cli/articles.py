@@ -68,9 +68,9 @@ def _figure(
     if figure.span:
         _marked(audit, out, figure.span, figure.correct)
     also = sums.get(figure.span) if figure.span else None
-    for judged in (figure, also):
-        if judged is not None and (why := reports.caused(audit, judged, several)):
-            paragraph(out, why, "", _INSIDE)
+    reasons = (reports.caused(audit, judged, several) for judged in (figure, also) if judged)
+    for why in dict.fromkeys(filter(None, reasons)):
+        paragraph(out, why, "", _INSIDE)
 
 
 def others(audit: Audit, out: Console, strict: bool) -> None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     "--all",
     "unfolded",
     is_flag=True,
-    help="In the text report, list the carried figures instead of counting them.",
+    help="In the text report, list every propagated error instead of counting them.",
 )
 @click.option(
     "--fix",
@@ -77,11 +77,11 @@ def command(
     """Find the wrong figures of a document, and why they are wrong.
 
     A figure is refuted when the exact value does not round to it. Each refuted figure has a
-    cause: truncated, rounded-inputs, carried (it follows from earlier wrong figures), root
-    (wrong in itself) or last-digit. The report begins with the mistakes that explain many
-    wrong figures at once, if chance can be ruled out, and only counts carried figures. A
-    coarse figure holds, but is a whole number where the quantity is not. Exits with 1 if
-    anything is refuted.
+    cause: truncated, rounded-inputs, carried (propagated from other wrong figures), root
+    (incorrect on its own) or last-digit. The report begins with the mistakes that explain
+    many wrong figures at once, if chance can be ruled out, and only counts propagated
+    errors. A coarse figure holds, but is a whole number where the quantity is not. Exits
+    with 1 if anything is refuted.
 
     \b
       symattn audit please-study-man

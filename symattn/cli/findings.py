@@ -82,11 +82,15 @@ def _counts(audit: Audit, out: Console, strict: bool) -> None:
     coarse = reports.coarse(audit, everywhere=strict)
     if more := audit.summary["coarse"] - len(coarse):
         others = f"{more} more" if coarse else str(more)
-        phrase = "figure is a whole number" if more == 1 else "figures are whole numbers"
-        paragraph(out, f"{others} {phrase} where the quantity is not", "dim", "  ")
+        phrase = (
+            "figure is printed as a whole number although its quantity is not whole"
+            if more == 1
+            else "figures are printed as whole numbers although their quantities are not whole"
+        )
+        paragraph(out, f"{others} {phrase}", "dim", "  ")
     if vacuous := sum(figure.vacuous for figure in audit.figures):
         phrase = "1 figure has" if vacuous == 1 else f"{vacuous} figures have"
-        paragraph(out, f"{phrase} too few digits to say much", "dim", "  ")
+        paragraph(out, f"{phrase} too few digits for a meaningful check", "dim", "  ")
     if within := reports.loose(audit):
         single = len(within) == 1
         phrase = "1 figure holds" if single else f"{len(within)} figures hold"

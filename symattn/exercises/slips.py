@@ -13,7 +13,6 @@ import numpy as np
 from symattn import formulas as f
 from symattn.auditing.edits import Edit
 from symattn.auditing.model import Model, Recipe
-from symattn.auditing.rederiving import replaced
 from symattn.auditing.sites import Site
 from symattn.cases.case import Case, with_numbers
 from symattn.errors import SymattnError
@@ -23,7 +22,7 @@ from symattn.numbers import rounding
 from symattn.printers.blocks import Math
 from symattn.programs.display import formula
 from symattn.programs.functions.domains import DOMAINS
-from symattn.programs.nodes import Node, ancestors
+from symattn.programs.nodes import Node, ancestors, replaced
 from symattn.shapes import Nested, nested
 from symattn.solution.entries import Entry
 from symattn.solution.solution import Solution

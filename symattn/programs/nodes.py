@@ -121,6 +121,20 @@ def ancestors(
     return [nodes[serial] for serial in sorted(nodes)]
 
 
+def rebuilt(node: Node, operands: tuple[Node, ...]) -> Node:
+    """The operation of a node on these operands; itself where they are its own."""
+    same = all(x is y for x, y in zip(operands, node.operands, strict=True))
+    return node if same else Node(node.op, operands, node.shape, node.extra)
+
+
+def replaced(node: Node, put: Mapping[int, Node]) -> Node:
+    """A node with others in the places of some that it is made of, by their serials."""
+    known = dict(put)
+    for part in ancestors([node], stop=lambda x: x.serial in known):
+        known[part.serial] = rebuilt(part, tuple(known[x.serial] for x in part.operands))
+    return known[node.serial]
+
+
 #: How a gradient flows through a call: (node, what flows into it) to what flows into each
 #: operand.
 Back = Callable[[Node, Node], "list[Node | None]"]

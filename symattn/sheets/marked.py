@@ -98,7 +98,7 @@ def _lists(audit: Audit, article: Article, say: Language) -> Iterator[SourceList
             for item in audit.open
         )
         yield SourceList(say.text("Not decided"), tuple(items))
-    unread = [number.span for number in coverage.of(audit, "unread")]
+    unread = [number.span for number in coverage.with_status(audit.numbers, "unread")]
     links = [_links(article, unread, say)] if unread else []
     if left := [*((note,) for note in article.notes), *links]:
         yield SourceList(say.text("Not read"), tuple(left))
@@ -118,7 +118,7 @@ def _legend(say: Language) -> tuple[Mark, ...]:
 def _marks(audit: Audit, say: Language) -> Iterator[tuple[Span, Mark]]:
     """A mark for every number that is judged or was not read; what is said of several at
     one place is one mark."""
-    for number in coverage.of(audit, "unread"):
+    for number in coverage.with_status(audit.numbers, "unread"):
         yield number.span, Mark("", "unread", say.again(number.why))
     for span, figures in figures_at(audit).items():
         first = min(figures, key=lambda figure: _WORST.index(_kind(figure)))

@@ -15,6 +15,7 @@ from symattn.auditing.reports import (
     cause_number,
     grouped,
     just_as_well,
+    propagated,
     summary_line,
     why,
 )
@@ -60,8 +61,8 @@ def _summary(audit: Audit, say: Language) -> Iterator[b.Block]:
         return
     yield b.Paragraph(
         say(
-            "A struck figure is wrong at its printed places; the correct one is beside it. A "
-            "root is wrong in itself; a carried figure comes out right once its roots are "
+            "A struck-out figure is wrong at the places printed; the correct one is beside it. A "
+            "root is an error of its own; a propagated error comes out right once its roots are "
             "corrected."
         )
     )
@@ -78,7 +79,7 @@ def _summary(audit: Audit, say: Language) -> Iterator[b.Block]:
             (follow,),
         )
         rows.append(line)
-    header = (say("where"), say("quantity"), say("figure"), say("why"), say("carried"))
+    header = (say("where"), say("quantity"), say("figure"), say("why"), say("propagated"))
     yield b.Table(header, tuple(rows), "P{25mm}P{34mm}lP{43mm}r")
 
 
@@ -126,19 +127,7 @@ def _note(audit: Audit, figure: Figure, say: Language) -> str:
     """Why a figure is wrong; what has a cause says no more than which."""
     if number := cause_number(audit, figure):
         return say.text("cause {number}", number=number)
-    return f"{_kind(figure.cause, say)}: {say.again(figure.reason)}"
-
-
-def _kind(cause: str, say: Language) -> str:
-    """The kind of a cause in words."""
-    words = {
-        "truncated": say.text("truncated"),
-        "rounded-inputs": say.text("rounded-inputs"),
-        "carried": say.text("carried"),
-        "root": say.text("root"),
-        "last-digit": say.text("last-digit"),
-    }
-    return words[cause]
+    return say.again(figure.reason)
 
 
 def _statements(audit: Audit, say: Language) -> Iterator[b.Block]:
@@ -197,8 +186,7 @@ def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
     for root, carried in grouped(audit):
         reason = say.again(root.reason)
         if carried:
-            more = say.text("{count} more follow from it", count=len(carried))
-            reason += f" ({more})"
+            reason += f" ({say.again(propagated(len(carried)))})"
         rows.append(
             (
                 (_where(audit, root, say),),

@@ -20,7 +20,7 @@ from symattn.numbers.rows import Rows, read_rows, shape_of
 from symattn.numbers.values import Value
 from symattn.shapes import Shape, show
 from symattn.solution.heads import Head, joined
-from symattn.solution.visibility import Alignment, Visibility, seen
+from symattn.solution.visibility import Alignment, seen
 
 #: What the result is for a query that sees no key.
 Empty = Literal["error", "zero", "nan", "mean"]
@@ -84,18 +84,16 @@ def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Hea
     faults.raise_all()
     lead_k, group = _fitting(stacks["Q"], stacks["K"], stacks["V"])
     lead, n_q, n_k = stacks["Q"].lead, stacks["Q"].n, stacks["K"].n
-    visible = _visibility(asked)
-    bias: Sequence[Rows] | None = None
-    sinks: Sequence[Rows] | None = None
-    kept = None
+    mask, causal = _order(asked)
+    kept, bias, sinks = None, None, None
     with faults.inside(""):
-        kept = seen(visible, lead, n_q, n_k)
-    if asked.bias is not None:
-        with faults.inside("bias"):
-            bias = _spread(arrays.read_stack(asked.bias), lead, n_q, n_k)
-    if asked.sink is not None:
-        with faults.inside("sink"):
-            sinks = _sinks(asked.sink, lead, n_q)
+        kept = seen(lead, n_q, n_k, mask, causal, asked.window, asked.lengths)
+    with faults.inside("bias"):
+        if asked.bias is not None:
+            bias = grouped(_spread(arrays.read_stack(asked.bias), lead, n_q, n_k), group)
+    with faults.inside("sink"):
+        if asked.sink is not None:
+            sinks = grouped(_sinks(asked.sink, lead, n_q), group)
     faults.raise_all()
     empty = np.zeros((*lead, n_q), dtype=bool)
     if kept is not None and sinks is None:
@@ -103,26 +101,25 @@ def heads_of(q: Numbers, k: Numbers, v: Numbers, asked: Asked) -> tuple[list[Hea
     _need_keys(empty, asked)
     count = prod(lead_k)
     sight = None if kept is None else kept.reshape(count, group * n_q, n_k)
-    hidden_otherwise = any(x is not None for x in (visible.mask, visible.window, visible.lengths))
-    plain = visible.causal in (True, "top-left") and not hidden_otherwise
-    heads = []
-    for h in range(count):
-        of = slice(h * group, (h + 1) * group)
-        heads.append(
-            Head(
-                joined(stacks["Q"].matrices[of]),
-                stacks["K"].matrices[h],
-                stacks["V"].matrices[h],
-                scale=factors["scale"],
-                softcap=cap,
-                bias=None if bias is None else joined(bias[of]),
-                seen=None if sight is None else sight[h],
-                sink=None if sinks is None else joined(sinks[of]),
-                is_causal=plain and group == 1,
-                uniform=asked.on_empty_row == "mean",
-                empty=empty.reshape(count, -1)[h],
-            )
+    only_causal = all(x is None for x in (mask, asked.window, asked.lengths))
+    plain = causal in (True, "top-left") and only_causal
+    queries = grouped(stacks["Q"].matrices, group)
+    heads = [
+        Head(
+            queries[h],
+            stacks["K"].matrices[h],
+            stacks["V"].matrices[h],
+            scale=factors["scale"],
+            softcap=cap,
+            bias=None if bias is None else bias[h],
+            seen=None if sight is None else sight[h],
+            sink=None if sinks is None else sinks[h],
+            is_causal=plain and group == 1,
+            uniform=asked.on_empty_row == "mean",
+            empty=empty.reshape(count, -1)[h],
         )
+        for h in range(count)
+    ]
     return heads, Layout(lead, lead_k, group, n_q, empty)
 
 
@@ -136,12 +133,13 @@ def grouped(matrices: Sequence[Rows], group: int) -> list[Rows]:
     return [joined(matrices[k : k + group]) for k in range(0, len(matrices), group)]
 
 
-def _visibility(asked: Asked) -> Visibility:
+def _order(asked: Asked) -> tuple[object, Alignment | bool | None]:
+    """The mask and the causal order, which a mask's name may stand for."""
     if not isinstance(asked.mask, str):
-        return Visibility(asked.mask, asked.causal, asked.window, asked.lengths)
+        return asked.mask, asked.causal
     if asked.mask != "causal":
         raise Malformed(Fault("mask", f"expected None, 'causal' or a matrix, found {asked.mask!r}"))
-    return Visibility(None, asked.causal or True, asked.window, asked.lengths)
+    return None, asked.causal or True
 
 
 def _fitting(q: Stack, k: Stack, v: Stack) -> tuple[Shape, int]:

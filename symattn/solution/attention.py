@@ -238,7 +238,7 @@ def attention(
 
     In this order: ``scale`` is an exact number, ``1/sqrt(d_k)`` unless given; ``softcap`` c
     makes scores ``c * tanh(scores / c)``; ``bias`` is added, n_q x n_k, with or without
-    leading axes; then scores are hidden, ``mask`` being ... x n_q x n_k of booleans or 1
+    leading axes; then scores are masked, ``mask`` being ... x n_q x n_k of booleans or 1
     (keep) and 0 (hide), or of floats 0 and -inf, or ``"causal"``; ``causal`` hides keys after
     the query, whose position is its own (``"top-left"``) or counted from the last
     key (``"bottom-right"``: a decoder step), True where both are the same; ``window=(l, r)``

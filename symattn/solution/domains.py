@@ -14,7 +14,7 @@ from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.values import Value, compare, rational
 from symattn.programs.functions.domains import DOMAINS, WEIGHTED, Domain
 from symattn.programs.nodes import Node
-from symattn.shapes import Shape, keys
+from symattn.shapes import keys
 from symattn.verdicts import Verdict
 
 Flags = npt.NDArray[np.bool_]
@@ -25,21 +25,23 @@ Known = tuple[Callable[[Node], Doubles], Callable[[Node, int, int], "Value | Hid
 def faults(nodes: Iterable[Node], known: Known) -> Iterator[Fault]:
     """The numbers that a function of one of the nodes is not of, each once: by the last of the
     calls that take it, which the others are part of."""
-    told: set[int] = set()
+    reported: set[int] = set()
     for node in reversed([*nodes]):
         written = node.written
         if written is None:
             continue
         for parameter, domain in DOMAINS.get(written.function, {}).items():
             operand = written.given.get(parameter)
-            if operand is None or (source := _source(operand)) in told:
+            if operand is None or (source := _source(operand)) in reported:
                 continue
             expected = domain(written.given)
-            for place, found in _outside(operand, expected, known):
-                told.add(source)
-                what = f"expected {expected}, found {found}"
+            for place, number in _outside(operand, expected, known):
+                reported.add(source)
+                what = f"expected {expected}, found {number}"
                 yield Fault(f"{written.function}: {parameter}{place}", what)
-        if written.function in WEIGHTED and not told.intersection(map(_source, written.operands)):
+        if written.function in WEIGHTED and not reported.intersection(
+            map(_source, written.operands)
+        ):
             yield from _infinite(node, written.function, known)
 
 
@@ -49,17 +51,13 @@ def _source(node: Node) -> int:
     return node.serial
 
 
-def _place(shape: Shape, i: int, j: int) -> str:
-    return "".join(f"[{k}]" for k in keys(shape, i, j))
-
-
 def _outside(node: Node, domain: Domain, known: Known) -> Iterator[tuple[str, str]]:
     pairs, exact = known
     doubtful = ~np.broadcast_to(_inside(pairs(node), domain), node.grid)
     for i, j in np.argwhere(doubtful).tolist():
         value = exact(node, i, j)
         if isinstance(value, Hidden) or not _holds(value, domain):
-            yield _place(node.shape, i, j), _said(value)
+            yield "".join(f"[{k}]" for k in keys(node.shape, i, j)), _said(value)
 
 
 def _said(value: Value | Hidden) -> str:
@@ -99,8 +97,8 @@ def _infinite(node: Node, function: str, known: Known) -> Iterator[Fault]:
     """Where a logarithm is minus infinity, and its weight is not 0."""
     weights, levels = WEIGHTED[function](node)
     pairs, exact = known
-    hidden = np.broadcast_to(~np.isfinite(pairs(levels).high), levels.grid)
-    for i, j in np.argwhere(hidden).tolist():
+    masked = np.broadcast_to(~np.isfinite(pairs(levels).high), levels.grid)
+    for i, j in np.argwhere(masked).tolist():
         if exact(levels, i, j) is not HIDDEN:
             continue
         weight = exact(weights, i, j)

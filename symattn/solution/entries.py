@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 from flint import arb
 
 from symattn import formulas as f
@@ -18,25 +19,40 @@ from symattn.numbers import formats, rounding
 from symattn.numbers.balls import FIRST
 from symattn.numbers.formats import Format
 from symattn.numbers.forms import linear_form
+from symattn.numbers.reading import Hidden
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value
-from symattn.shapes import keys
+from symattn.shapes import Shape, keys
+from symattn.solution.sources import Source
 from symattn.verdicts import Verdict
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from symattn.solution.quantity import Quantity
+#: How numbers are rounded: to decimal places, or to significant digits.
+Rounding = Callable[[rounding.Real, int, RoundingMode], Decimal]
 
 #: Above this many bits single entries are enclosed instead of all together.
 _WHOLE = 4 * FIRST
+
+
+class _Quantity(Protocol):
+    """What an entry needs of its :class:`~symattn.solution.quantity.Quantity`."""
+
+    name: str
+    shape: Shape
+    source: Source
+    letters: tuple[str, ...]
+
+    @property
+    def grid(self) -> tuple[int, int]: ...
+    def entry(self, i: int, j: int) -> Value | Hidden: ...
+    def is_hidden(self, i: int, j: int) -> bool: ...
+    def coefficient(self, symbol: str) -> _Quantity: ...
 
 
 @dataclass(frozen=True)
 class Entry:
     """One entry: by enclosures first, exactly where those leave a doubt."""
 
-    quantity: Quantity
+    quantity: _Quantity
     i: int
     j: int
 
@@ -93,26 +109,16 @@ class Entry:
                 yield symbol, coefficient
 
 
-def decimal(entry: Entry, places: int, mode: RoundingMode) -> Decimal | str:
-    """One entry rounded to decimal places: a Decimal, or for a linear form its text."""
-    if entry.has_symbols:
-        return _rounded_form(entry, lambda real: rounding.decimal(real, places, mode))
-    return rounding.decimal(entry, places, mode)
-
-
-def significant(entry: Entry, digits: int, mode: RoundingMode) -> Decimal | str:
-    """Like :func:`decimal`, to significant digits."""
-    if entry.has_symbols:
-        return _rounded_form(entry, lambda real: rounding.significant(real, digits, mode))
-    return rounding.significant(entry, digits, mode)
-
-
-def _rounded_form(entry: Entry, rounded: Callable[[Entry], Decimal]) -> str:
-    terms = ((symbol, f.decimal(rounded(real))) for symbol, real in entry.coefficients())
+def rounded(entry: Entry, to: Rounding, digits: int, mode: RoundingMode) -> Decimal | str:
+    """One entry rounded, to decimal places or significant digits: a Decimal, or for a linear
+    form its text."""
+    if not entry.has_symbols:
+        return to(entry, digits, mode)
+    terms = ((symbol, f.decimal(to(x, digits, mode))) for symbol, x in entry.coefficients())
     return f.text(linear_form(terms))
 
 
-def nearest(quantity: Quantity, form: Format) -> tuple[npt.NDArray[np.float64], Faults]:
+def nearest(quantity: _Quantity, form: Format) -> tuple[npt.NDArray[np.float64], Faults]:
     """The float of the format nearest to each entry of the grid, and which entries it is not
     certain of, with the digits that are: NaN stands there, and where an entry is no number.
     :class:`~symattn.errors.Unsound` where floats aren't those of IEEE 754."""
@@ -130,9 +136,8 @@ def nearest(quantity: Quantity, form: Format) -> tuple[npt.NDArray[np.float64], 
         if not doubt.any() or (balls := source.balls(bits)) is None:
             break
         places = np.flatnonzero(doubt)
-        rounded = formats.rounded_balls([balls[k] for k in places.tolist()], bits, form)
-        floats.ravel()[places] = rounded[0]
-        doubt.ravel()[places] = ~rounded[1]
+        near, certain = formats.rounded_balls([balls[k] for k in places.tolist()], bits, form)
+        floats.ravel()[places], doubt.ravel()[places] = near, ~certain
     faults = Faults()
     for i, j in np.argwhere(doubt).tolist():
         entry = Entry(quantity, i, j)

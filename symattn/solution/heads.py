@@ -64,7 +64,7 @@ class Head:
             steps["B"] = f"{scores} + bias"
             scores = "B"
         if self.empty.any():
-            given["live"] = _column(~self.empty)
+            given["live"] = _rows(~self.empty[:, None])
             steps["L"] = f"{scores} * live"
             scores, keep = "L", keep if keep is None else keep | self.empty[:, None]
         if self.is_causal:
@@ -102,10 +102,6 @@ def scores_of(steps: Container[str]) -> str:
 
 def _rows(kept: npt.NDArray[np.bool_]) -> Table:
     return Table(kept.shape[1], floats=kept.astype(float))
-
-
-def _column(kept: npt.NDArray[np.bool_]) -> Table:
-    return _rows(kept[:, None])
 
 
 def joined(parts: Sequence[Rows]) -> Rows:

@@ -21,8 +21,8 @@ Flags = npt.NDArray[np.bool_]
 
 
 class _LogSums(Source):
-    """The entries of ``log(rowsum(exp(scores)))``, scores possibly hidden, as one row; those
-    of rows that see no key are hidden."""
+    """The entries of ``log(rowsum(exp(scores)))``, scores possibly masked, as one row; those
+    of rows that see no key are masked."""
 
     def __init__(self, scores: Quantity, empty: Flags) -> None:
         super().__init__(self._entry)
@@ -67,7 +67,7 @@ class _LogSums(Source):
 
 def log_sums(head: Solution) -> Quantity:
     """``log(rowsum(exp(M)))`` of a head, a number for each query; its sink takes part. For a
-    query that sees no key it is hidden, minus infinity.
+    query that sees no key it is masked, minus infinity.
 
     >>> from symattn import attention
     >>> log_sums(attention([[1]], [[0], [0]], [[1], [2]], scale=1).solution).at(0)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, cast
 
 import numpy as np
 from flint import arb
@@ -16,15 +17,16 @@ from symattn import formulas as f
 from symattn.errors import Fault, Faults, Malformed, OutOfRange, Undecided, expected
 from symattn.limits import PURSUED
 from symattn.numbers import formats
+from symattn.numbers import rounding as roundings
 from symattn.numbers.balls import FIRST
 from symattn.numbers.formats import FloatFormat
 from symattn.numbers.forms import Names
 from symattn.numbers.reading import HIDDEN, Hidden
 from symattn.numbers.rounding import RoundingMode
 from symattn.numbers.values import Value, compare
-from symattn.shapes import Nested, Shape, chosen, grid, keys_text, nested, rows_at, show
-from symattn.solution import entries
-from symattn.solution.entries import Entry
+from symattn.shapes import Shape, chosen, grid, keys_text, nested, rows_at, show
+from symattn.solution.entries import Entry, Rounding, nearest, rounded
+from symattn.solution.roles import Role
 from symattn.solution.sources import Part, Source
 from symattn.verdicts import Verdict
 
@@ -32,14 +34,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from symattn.printers.notebook import Cell
-    from symattn.solution.roles import Role
 
 #: What stands in the brackets of ``A[0, 1:]``.
 Key = SupportsIndex | slice
-
-T = TypeVar("T")
-
-_MINUS_INFINITY = Decimal("-Infinity")
 
 #: Places of the figures in notebooks; of how many entries those show the closed forms.
 _PLACES, _FEW_FORMS = 4, 64
@@ -99,10 +96,6 @@ class Quantity:
         """All exact entries, by rows of the grid; HIDDEN is a masked score."""
         rows, columns = self.grid
         return tuple(tuple(self.entry(i, j) for j in range(columns)) for i in range(rows))
-
-    def values(self) -> Iterator[Value]:
-        """The exact entries that are numbers, row by row."""
-        return (value for row in self.rows for value in row if isinstance(value, Value))
 
     def at(self, *place: int) -> Value | Hidden:
         """The exact entry at as many indices as the shape has; negative ones
@@ -187,16 +180,13 @@ class Quantity:
     __array_ufunc__ = None
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
-        raise TypeError(refusal(self.name))
+        raise TypeError(
+            f"{self.name} is exact, NumPy's arrays and floats are not: call nearest('float64') for "
+            "the nearest floats, decimal(4) for Decimals, exact for a SymPy matrix; to judge an "
+            "array beside it, symattn.testing.assert_close(array, quantity)"
+        )
 
-    def __float__(self) -> NoReturn:
-        raise TypeError(refusal(self.name))
-
-    def renamed(self, name: str) -> Quantity:
-        """The same quantity under another name."""
-        quantity = copy(self)
-        quantity.name = name
-        return quantity
+    __float__ = __array__
 
     def playing(self, role: Role) -> Quantity:
         """The same quantity as a part of attention."""
@@ -263,13 +253,34 @@ class Quantity:
         ``rounding`` is one of half-even, half-up, half-down, down, up, floor,
         ceiling; the case's own unless given. A masked score is -Infinity.
         """
-        mode = self.rounding if rounding is None else rounding
-        return self._each(lambda entry: entries.decimal(entry, places, mode), _MINUS_INFINITY)
+        return self._rounded(roundings.decimal, places, rounding)
 
     def significant(self, digits: int = 6, rounding: RoundingMode | None = None) -> Any:
         """Like :meth:`decimal`, to significant digits."""
-        mode = self.rounding if rounding is None else rounding
-        return self._each(lambda e: entries.significant(e, digits, mode), _MINUS_INFINITY)
+        return self._rounded(roundings.significant, digits, rounding)
+
+    def _rounded(self, to: Rounding, digits: int, mode: RoundingMode | None) -> Any:
+        """Every entry rounded, nested in the quantity's shape."""
+        rows, columns = self.grid
+        if self.source.undefined is not None and self.source.undefined.any():
+            raise Malformed(f"{self.name} has entries that are not numbers: they have no digits")
+        faults = Faults()
+
+        def each(i: int, j: int) -> Decimal | str:
+            entry = Entry(self, i, j)
+            try:
+                if not entry.is_hidden:
+                    return rounded(entry, to, digits, self.rounding if mode is None else mode)
+            except Undecided as error:
+                faults.extend(fault.inside(entry.place) for fault in error.faults)
+                if len(faults) >= PURSUED.most:
+                    raise Undecided(faults) from None
+            return Decimal("-Infinity")
+
+        table = tuple(tuple(each(i, j) for j in range(columns)) for i in range(rows))
+        if faults:
+            raise Undecided(faults)
+        return nested(self.shape, table)
 
     def nearest(
         self, name: FloatFormat = "float64", undecided: Literal["error", "nan"] = "error"
@@ -284,35 +295,17 @@ class Quantity:
         form = formats.float_format(name)
         if undecided not in ("error", "nan"):
             raise Malformed(f"undecided={undecided!r}: {expected(undecided, ('error', 'nan'))}")
-        self._need_numbers()
-        floats, faults = entries.nearest(self, form)
+        if self.symbols:
+            raise Malformed(
+                f"{self.name} is a linear form in {', '.join(self.symbols)}: ask for "
+                f"coefficient({self.symbols[0]!r}), whose entries are numbers"
+            )
+        floats, faults = nearest(self, form)
         if faults and undecided == "error":
             raise Undecided(faults)
         with np.errstate(over="ignore"):
             kept = name if name in ("float64", "float32", "float16") else "float32"
             return floats.reshape(self.shape).astype(kept)
-
-    def _each(self, convert: Callable[[Entry], T], hidden: T) -> Nested[T]:
-        """``convert`` of every entry, nested in the quantity's shape."""
-        rows, columns = self.grid
-        if self.source.undefined is not None and self.source.undefined.any():
-            raise Malformed(f"{self.name} has entries that are not numbers: they have no digits")
-        faults = Faults()
-
-        def each(i: int, j: int) -> T:
-            entry = Entry(self, i, j)
-            try:
-                return hidden if entry.is_hidden else convert(entry)
-            except Undecided as error:
-                faults.extend(fault.inside(entry.place) for fault in error.faults)
-                if len(faults) >= PURSUED.most:
-                    raise Undecided(faults) from None
-                return hidden
-
-        table = tuple(tuple(each(i, j) for j in range(columns)) for i in range(rows))
-        if faults:
-            raise Undecided(faults)
-        return nested(self.shape, table)
 
     def is_hidden(self, i: int, j: int) -> bool:
         """Whether entry (i, j) of the grid is a masked score."""
@@ -325,29 +318,12 @@ class Quantity:
         balls = self.source.balls(FIRST)
         return None if balls is None else balls[i * self.grid[1] + j]
 
-    def _need_numbers(self) -> None:
-        if self.symbols:
-            raise Malformed(
-                f"{self.name} is a linear form in {', '.join(self.symbols)}: ask for "
-                f"coefficient({self.symbols[0]!r}), whose entries are numbers"
-            )
-
     def equals(self, other: Quantity) -> Verdict:
         """Whether all entries are equal, decided exactly; shapes must agree."""
         if self.shape != other.shape:
             return Verdict.REFUTED
-        outcome = Verdict.HOLDS
-        for ours, theirs in zip(self.rows, other.rows, strict=True):
-            for a, b in zip(ours, theirs, strict=True):
-                if isinstance(a, Hidden) or isinstance(b, Hidden):
-                    verdict = Verdict.HOLDS if a is b else Verdict.REFUTED
-                else:
-                    verdict = compare(a, b)
-                if verdict is Verdict.REFUTED:
-                    return verdict
-                if verdict is Verdict.UNDECIDED:
-                    outcome = verdict
-        return outcome
+        pairs = zip(chain(*self.rows), chain(*other.rows), strict=True)
+        return Verdict.all(_same(ours, theirs) for ours, theirs in pairs)
 
     # -- display ------------------------------------------------------------
 
@@ -366,7 +342,7 @@ class Quantity:
         rows, columns = self.grid
         if len(self.shape) > 2 or rows * columns > _FEW_FORMS:
             return None
-        if not all(value.is_closed for value in self.values()):
+        if not all(isinstance(x, Hidden) or x.is_closed for row in self.rows for x in row):
             return None
         return f"$\\displaystyle {self.latex()}$"
 
@@ -388,7 +364,7 @@ class Quantity:
             return Cell("-∞")
         entry = Entry(self, i, j)
         try:
-            decimal = entries.decimal(entry, _PLACES, self.rounding)
+            decimal = rounded(entry, roundings.decimal, _PLACES, self.rounding)
         except (Malformed, Undecided):
             return Cell("(no digits)")
         rows, columns = self.grid
@@ -407,10 +383,7 @@ class Quantity:
         return "\n".join(lines) if self.shape else lines[0][1:-1]
 
 
-def refusal(name: str) -> str:
-    """What is said to NumPy, and to those who want a float."""
-    return (
-        f"{name} is exact, NumPy's arrays and floats are not: call nearest('float64') for the "
-        "nearest floats, decimal(4) for Decimals, exact for a SymPy matrix; to judge an array "
-        "beside it, symattn.testing.assert_close(array, quantity)"
-    )
+def _same(ours: Value | Hidden, theirs: Value | Hidden) -> Verdict:
+    if isinstance(ours, Value) and isinstance(theirs, Value):
+        return compare(ours, theirs)
+    return Verdict.HOLDS if ours is theirs else Verdict.REFUTED

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from symattn.solution.attention import Attention, Gradients
+from typing import Any, Literal
 
 #: The parts of attention and of its gradients.
 Part = Literal["scores", "weights", "output", "lse", "dQ", "dK", "dV", "dA", "dS", "dBias", "dSink"]
@@ -16,7 +13,9 @@ Part = Literal["scores", "weights", "output", "lse", "dQ", "dK", "dV", "dA", "dS
 class Role:
     """A part of attention: what an array beside it is judged by.
 
-    ``keys`` are the indices that were taken of the whole part, one after the other.
+    ``forward`` is the :class:`~symattn.solution.attention.Attention` that it belongs to,
+    ``backward`` its gradients; both are made of quantities, which know only that they are
+    there. ``keys`` are the indices that were taken of the whole part, one after the other.
 
     >>> from symattn import attention
     >>> made = attention([[1]], [[1], [2]], [[3], [4]], scale=1)
@@ -25,8 +24,8 @@ class Role:
     """
 
     part: Part
-    forward: Attention
-    backward: Gradients | None = None
+    forward: Any
+    backward: Any = None
     keys: tuple[Any, ...] = ()
 
     def taken(self, key: Any) -> Role:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import methodcaller
+from typing import TypeVar
 
 from flint import arb
 
@@ -18,7 +20,9 @@ from symattn.programs.enclosures import Enclosure
 from symattn.programs.entrywise import Grid
 from symattn.programs.nodes import LINEAR, Node, Op, ancestors
 from symattn.programs.polynomials import Held
-from symattn.programs.running import Run
+from symattn.programs.running import Leaf, Run
+
+M = TypeVar("M")
 
 
 class Runs:
@@ -34,18 +38,30 @@ class Runs:
         self._base = base
         self._apart = apart
         self._degrees: dict[int, int] = {}
-        self.polynomials: Run[Held | None] = Run(polynomials.Packed(), self._packed)
+        self.polynomials: Run[Held | None] = Run(
+            polynomials.Packed(),
+            lambda node: self._known(node, polynomials.read, lambda runs: runs.polynomials),
+        )
         self.exact: Run[Grid[Value]] = Run(entrywise.exact(), self._given)
-        self.pairs: Run[Doubles] = Run(pairs.Pairs(), self._paired)
+        self.pairs: Run[Doubles] = Run(
+            pairs.Pairs(), lambda node: self._known(node, pairs.enclose, lambda runs: runs.pairs)
+        )
         self._balls: dict[int, _BallRun] = {}
         self._points: dict[int, Run[Grid[arb]]] = {}
 
-    def _given(self, node: Node) -> Grid[Value] | None:
+    def _known(
+        self, node: Node, read: Callable[[Rows], M], run: Callable[[Runs], Run[M]]
+    ) -> M | None:
+        """What a node is without being computed: an input, or what ``base`` has computed."""
         rows = self.inputs.get(node.serial)
         if rows is not None:
-            return entrywise.grid(rows)
-        if self._base and not self.degree(node):
-            return self._base.exact[node]
+            return read(rows)
+        return run(self._base)[node] if self._base and not self.degree(node) else None
+
+    def _given(self, node: Node) -> Grid[Value] | None:
+        known = self._known(node, entrywise.grid, lambda runs: runs.exact)
+        if known is not None:
+            return known
         quotients = polynomials.quotients(self.polynomials[node])
         if quotients is None:
             return None
@@ -56,14 +72,9 @@ class Runs:
         """:class:`Refuted` where an entry is another number than in the run in balls: two
         walks over the program, with generic numbers for symbols."""
         near = self.balls(FIRST)[node].matrix[i, j]
-        if not _agree(near, ball):
+        # A ball without bound says nothing.
+        if near.is_finite() and ball.is_finite() and not near.overlaps(ball):
             raise Refuted(f"entry [{i}, {j}] is {ball} exactly, in balls {near}")
-
-    def _packed(self, node: Node) -> Held | None:
-        rows = self.inputs.get(node.serial)
-        if rows is not None:
-            return polynomials.read(rows)
-        return self._base.polynomials[node] if self._base and not self.degree(node) else None
 
     def degree(self, node: Node) -> int:
         """How a node depends on the upstream gradient: 0 not at all, 1 as a
@@ -91,7 +102,8 @@ class Runs:
     def balls(self, bits: int) -> Run[Enclosure]:
         """The run in balls at ``bits`` bits."""
         if bits not in self._balls:
-            self._balls[bits] = _BallRun(bits, self._enclosed)
+            read, run = partial(enclosures.enclose, bits=bits), methodcaller("balls", bits)
+            self._balls[bits] = _BallRun(bits, lambda node: self._known(node, read, run))
         return self._balls[bits]
 
     def point(self, node: Node, i: int, j: int, bits: int) -> arb:
@@ -115,23 +127,6 @@ class Runs:
     def _keeps(self, node: Node, i: int, j: int, mask: object) -> bool:
         return self.exact[node].at(i, j) is not HIDDEN
 
-    def _paired(self, node: Node) -> Doubles | None:
-        rows = self.inputs.get(node.serial)
-        if rows is not None:
-            return pairs.enclose(rows)
-        return self._base.pairs[node] if self._base and not self.degree(node) else None
-
-    def _enclosed(self, node: Node, bits: int) -> Enclosure | None:
-        rows = self.inputs.get(node.serial)
-        if rows is not None:
-            return enclosures.enclose(rows, bits)
-        return self._base.balls(bits)[node] if self._base and not self.degree(node) else None
-
-
-def _agree(first: arb, other: arb) -> bool:
-    """Whether two balls may hold the same number; one without bound says nothing."""
-    return not (first.is_finite() and other.is_finite()) or bool(first.overlaps(other))
-
 
 def _degree(op: Op, below: list[int]) -> int:
     if not any(below):
@@ -146,9 +141,9 @@ def _degree(op: Op, below: list[int]) -> int:
 class _BallRun(Run[Enclosure]):
     """A run in balls, every step of it at the same precision."""
 
-    def __init__(self, bits: int, known: Callable[[Node, int], Enclosure | None]) -> None:
+    def __init__(self, bits: int, leaf: Leaf[Enclosure]) -> None:
         self.bits = bits
-        super().__init__(enclosures.Balls(), lambda node: known(node, bits))
+        super().__init__(enclosures.Balls(), leaf)
 
     def __getitem__(self, node: Node) -> Enclosure:
         with precision(self.bits):

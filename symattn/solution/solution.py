@@ -112,7 +112,7 @@ class Solution:
         """
         from symattn.solution.symbolic import Symbolic
 
-        return Symbolic(self)
+        return Symbolic(self.case, self.keeps)
 
     def gradient(self, name: str) -> Quantity:
         """dL/d(name), where L is the sum of upstream times output; ``dQ``, ``grad(Q)`` and

@@ -7,26 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import sympy
 
 from symattn import formulas as f
+from symattn.cases.case import Case
 from symattn.errors import NoClosedForm, UnknownName, short
 from symattn.limits import ARGUMENT, DERIVED, EXPANDED, FORMULA, NO_CLOSED_FORM, QUICK_BITS, Limit
 from symattn.numbers.reading import Hidden
 from symattn.numbers.sympy_bridge import from_sympy, to_sympy
 from symattn.numbers.values import Value
 from symattn.programs.display import symbol
+from symattn.programs.entrywise import Keeps
 from symattn.programs.uses import uses
 from symattn.solution.quantity import Quantity
 from symattn.solution.stages import Expr, Stage, Stages, letters_of
 from symattn.syntax import gradient_name
 from symattn.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from symattn.solution.solution import Solution
-
 
 #: Bits of a number that count like one operation.
 _BITS = 4
@@ -48,12 +45,11 @@ class Symbolic(Mapping[str, "Formula"]):
     symattn.errors.UnknownName: unknown name 'Z': expected one of X, d_k, Q, K, V, S, T, A, ...
     """
 
-    def __init__(self, solution: Solution) -> None:
-        case = solution.case
-        self.program = solution.program
+    def __init__(self, case: Case, keeps: Keeps[Expr]) -> None:
+        self.program = case.program
         if (count := uses(self.program)) > DERIVED.most:
             raise NoClosedForm(DERIVED.said(count))
-        self.derived = Stages(case.program, case.output, case.given, solution.keeps)
+        self.derived = Stages(case.program, case.output, case.given, keeps)
         self._rows = {**case.given, gradient_name(case.output): case.upstream}
         #: What letters stand for, in letters of what is given, and in numbers.
         self.letters = _Written(self.derived, lambda stage: {}, EXPANDED, EXPANDED)

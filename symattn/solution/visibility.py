@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,43 +16,41 @@ from symattn.verdicts import Verdict
 
 #: Which positions queries have among the keys: the first ones, or the last.
 Alignment = Literal["top-left", "bottom-right"]
-ALIGNMENTS: tuple[Alignment, ...] = get_args(Alignment)
+_ALIGNMENTS: tuple[Alignment, ...] = get_args(Alignment)
 
 Seen = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Visibility:
-    """What is asked for; see :func:`symattn.solution.attention.attention`."""
-
-    mask: object = None
-    causal: Alignment | bool | None = None
-    window: int | tuple[int | None, int | None] | None = None
-    lengths: object = None
-
-
-def seen(asked: Visibility, lead: Shape, n_q: int, n_k: int) -> Seen | None:
-    """Whether each query sees each key, lead x n_q x n_k; None where all see all.
+def seen(
+    lead: Shape,
+    n_q: int,
+    n_k: int,
+    mask: object = None,
+    causal: Alignment | bool | None = None,
+    window: int | tuple[int | None, int | None] | None = None,
+    lengths: object = None,
+) -> Seen | None:
+    """Whether each query sees each key, lead x n_q x n_k; None where all see all. The options
+    are those of :func:`symattn.solution.attention.attention`.
 
     Raises :class:`Malformed` for a mask or lengths of another shape, and for what is
     neither a mask nor an order.
 
-    >>> seen(Visibility(causal="bottom-right"), (), 2, 3).astype(int).tolist()
+    >>> seen((), 2, 3, causal="bottom-right").astype(int).tolist()
     [[1, 1, 0], [1, 1, 1]]
-    >>> seen(Visibility(window=(1, 0)), (), 3, 3).astype(int).tolist()
+    >>> seen((), 3, 3, window=(1, 0)).astype(int).tolist()
     [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
     """
     parts = [
-        _masked(asked.mask, lead, n_q, n_k),
-        _ordered(asked, n_q, n_k),
-        _within(asked.lengths, lead, n_k),
+        _masked(mask, lead, n_q, n_k),
+        _ordered(causal, window, n_q, n_k),
+        _within(lengths, lead, n_k),
     ]
-    known = [part for part in parts if part is not None]
-    if not known:
+    if all(part is None for part in parts):
         return None
     whole = np.ones((*lead, n_q, n_k), dtype=bool)
-    for part in known:
-        whole &= part
+    for part in parts:
+        whole &= True if part is None else part
     return whole
 
 
@@ -74,13 +71,10 @@ def _masked(mask: object, lead: Shape, n_q: int, n_k: int) -> Seen | None:
         raise Malformed(
             f"mask: expected leading axes that fit those of Q, found {show(array.shape)}"
         ) from None
-    kept: Seen
     if array.dtype == bool or (array.dtype.kind in "iu" and np.isin(array, (0, 1)).all()):
-        kept = array.astype(bool)
-        return kept
+        return np.asarray(array, dtype=bool)
     if array.dtype.kind == "f" and ((array == 0) | np.isneginf(array)).all():
-        kept = array == 0
-        return kept
+        return np.asarray(array == 0)
     raise Malformed(
         "mask: expected booleans, or 1 (keep) and 0 (hide) as integers, or 0 and -inf as floats "
         "that are added; other numbers that are added to scores are a bias"
@@ -119,10 +113,9 @@ def _keeps(entry: object) -> bool:
     raise Malformed(f"a mask holds 0 (hide) and 1 (keep), found {value}")
 
 
-def _ordered(asked: Visibility, n_q: int, n_k: int) -> Seen | None:
+def _ordered(alignment: Alignment | bool | None, window: object, n_q: int, n_k: int) -> Seen | None:
     """The causal order and the window, by positions of the queries among the keys."""
-    alignment = asked.causal
-    if alignment in (None, False) and asked.window is None:
+    if alignment in (None, False) and window is None:
         return None
     if alignment is True:
         if n_q != n_k:
@@ -131,13 +124,13 @@ def _ordered(asked: Visibility, n_q: int, n_k: int) -> Seen | None:
                 'causal="top-left" or, as in a decoder step, causal="bottom-right"'
             )
         alignment = "top-left"
-    if alignment not in (None, False, *ALIGNMENTS):
+    if alignment not in (None, False, *_ALIGNMENTS):
         raise Malformed(
-            f"causal: unknown order {alignment!r}: {expected(str(alignment), ALIGNMENTS)}"
+            f"causal: unknown order {alignment!r}: {expected(str(alignment), _ALIGNMENTS)}"
         )
     shift = 0 if alignment == "top-left" else n_k - n_q
     ahead = np.arange(n_k)[None, :] - (np.arange(n_q)[:, None] + shift)
-    left, right = _window(asked.window)
+    left, right = _window(window)
     if alignment:
         right = 0 if right is None else min(right, 0)
     kept = np.ones((n_q, n_k), dtype=bool)

@@ -84,11 +84,10 @@ class Sample:
         >>> sample("rectangular", n=5).visible.astype(int).tolist()
         [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
         """
-        from symattn.solution.visibility import Visibility, seen
+        from symattn.solution.visibility import seen
 
-        names = ("mask", "causal", "window", "lengths")
-        asked = Visibility(**{name: self.options.get(name) for name in names})
-        return seen(asked, self.q.shape[:-2], self.q.shape[-2], self.k.shape[-2])
+        options = {name: self.options.get(name) for name in ("mask", "causal", "window", "lengths")}
+        return seen(self.q.shape[:-2], self.q.shape[-2], self.k.shape[-2], **options)
 
 
 def _exactly(value: Any) -> Any:

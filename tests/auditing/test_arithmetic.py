@@ -58,7 +58,7 @@ def test_a_claim_may_ask_both():
         (
             OTHER,
             "0.420",
-            ["", "wrong in itself: no cause found; the arithmetic as printed gives 0.420"],
+            ["", "incorrect, no cause found; the arithmetic as printed gives 0.420"],
         ),
         (OTHER, "0.3945", ["the arithmetic as printed gives 0.4202; Y[0, 0] is 0.3945", ""]),
         (
@@ -66,7 +66,7 @@ def test_a_claim_may_ask_both():
             "0.44",
             [
                 "the arithmetic as printed gives 0.42; Y[0, 0] is 0.39",
-                "wrong in itself: no cause found; the arithmetic as printed gives 0.42",
+                "incorrect, no cause found; the arithmetic as printed gives 0.42",
             ],
         ),
     ],

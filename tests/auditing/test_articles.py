@@ -78,7 +78,7 @@ def test_annotations_and_logs_have_the_same_places():
     line, *notices = findings.github([found]).splitlines()
     assert line.startswith(
         f"::error file=post.md,line=9,col={wrong['column']},endLine=9,"
-        f"endColumn={wrong['end_column']},title=last-digit::A[0, 1] is printed 0.39"
+        f"endColumn={wrong['end_column']},title=last-digit::A[0, 1] is printed as 0.39"
     )
     assert all(notice.startswith("::notice file=post.md,line=") for notice in notices)
     (run,) = json.loads(findings.sarif([found], "0"))["runs"]
@@ -115,7 +115,7 @@ def test_coverage_counts_every_number():
     """Each is counted once, by what became of it; the sentence leaves out what there is none
     of, and names the lines of what was not read."""
     found = audited()
-    counts = coverage.counts(found)
+    counts = coverage.counts(found.numbers)
     assert counts == {
         "numbers": 20, "given": 4, "bound": 5, "local": 8, "ignored": 2, "unread": 1
     }  # fmt: skip
@@ -195,7 +195,7 @@ def test_what_only_its_value_bound_is_never_refuted():
     assert (found.figures, found.count(Verdict.REFUTED)) == ((), 0)
     (left,) = found.open
     assert (left.what, left.span) == ("0.622", span_of(POST, "0.622"))
-    assert coverage.counts(found)["unread"] == 1
+    assert coverage.counts(found.numbers)["unread"] == 1
     right = audited(post())
     assert [figure.text for figure in right.figures if figure.claim.confirmed] == ["0.622"]
 

@@ -252,7 +252,7 @@ def test_a_search_that_is_given_up_is_told(monkeypatch):
     found = audit(claiming(honest(), claims_of(slipping(V="X @ W_K"), ["V"], 4)))
     assert found.causes == ()
     reasons = {figure.reason for figure in found.roots}
-    assert "wrong in itself: no cause found; the search for a cause was stopped early" in reasons
+    assert "incorrect, no cause found; the search for a cause was stopped early" in reasons
 
 
 def test_a_statement_that_no_precision_settles_is_undecided():

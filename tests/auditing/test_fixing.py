@@ -238,7 +238,7 @@ def test_a_result_of_figures_that_are_left_is_left(corrected):
     assert result.text == "2 * 1 = 3"
     assert why(result) == [
         ("X[0, 1]", "it is an input"),
-        ("2 * 1", "it follows from a figure that is left"),
+        ("2 * 1", "it follows from a figure that was left as it is"),
     ]
 
 
@@ -258,7 +258,7 @@ def test_nothing_is_corrected_that_would_be_read_otherwise(corrected):
     for change, what in ((astray, "A"), (unbound, "A[0, 1]")):
         result = corrected("it is ⟦A[0, 1]|0.2698⟧", change)
         assert (result.text, result.fixes) == ("it is 0.2698", ())
-        assert f"{what} would be understood in another way" in result.refused
+        assert f"{what} would be read differently" in result.refused
 
 
 def test_nothing_is_corrected_that_refutes_something_else(corrected):
@@ -304,7 +304,7 @@ def test_a_page_that_was_rendered_is_left():
     result = fixed(document.audit(document.printed), document.audit)
     assert (result.text, result.fixes) == (document.printed, ())
     assert {reason for _, reason in why(result)} == {
-        "the page also contains it as rendered: correct the source"
+        "the page also contains it in rendered form: correct the source"
     }
 
 

@@ -249,7 +249,7 @@ def test_what_a_slip_does_not_explain_stays_a_root() -> None:
     assert slip.kind == "scale-dropped"
     own = [figure for figure in found.roots if figure.explained is None]
     assert [figure.label for figure in own] == ["V[1, 2]"]
-    assert own[0].reason == "wrong in itself: no cause found"
+    assert own[0].reason == "incorrect, no cause found"
 
 
 def test_a_wrong_number_is_told_by_the_digits_that_give_the_figures() -> None:

@@ -31,7 +31,7 @@ def document(*figures, **more):
 
 
 #: What is said of a root without a cause.
-NONE = "wrong in itself: no cause found"
+NONE = "incorrect, no cause found"
 
 
 def labels(figures):
@@ -106,8 +106,11 @@ def test_figures_of_a_cause_stand_together(seed) -> None:
     ("carried", "said"),
     [
         ([], ""),
-        ([("s", "0.576")], "1 more carries it: s"),
-        ([("s", "0.576"), ("s", "0.576"), ("t", "1.152")], "3 more carry it: s (2 times), t"),
+        ([("s", "0.576")], "1 more figure is wrong because of it: s"),
+        (
+            [("s", "0.576"), ("s", "0.576"), ("t", "1.152")],
+            "3 more figures are wrong because of it: s (2 times), t",
+        ),
     ],
 )
 def test_what_is_carried_in_a_line(carried, said) -> None:
@@ -130,23 +133,23 @@ def test_what_is_carried_by_many_entries() -> None:
     assert sum(1 + len(carried) for _, carried in groups) == 64
     figures = [figure for figure in found.figures if figure.claim.of in names]
     assert reports.folded(found, figures) == (
-        "63 more carry it: P (9 times), Q (9 times), R (9 times), T (9 times), U (9 times), "
-        "V (9 times) and 9 more"
+        "63 more figures are wrong because of it: P (9 times), Q (9 times), R (9 times), "
+        "T (9 times), U (9 times), V (9 times) and 9 more"
     )
     assert reports.folded(found, figures[:4]) == (
-        "4 more carry it: P[0, 0], P[0, 1], P[0, 2], P[1, 0]"
+        "4 more figures are wrong because of it: P[0, 0], P[0, 1], P[0, 2], P[1, 0]"
     )
 
 
 def test_figures_that_follow() -> None:
     """Errata count what follows from a root, one or several, and list it as the document does."""
     one = document(("b", "0.243"), ("s", "0.576"), ("t", "0.952"))
-    assert "; 1 further figure follows |" in errata(one)
+    assert "; 1 more figure is wrong because of it |" in errata(one)
     two = document(("c", "0.777"), ("b", "0.243"), ("s", "0.576"), ("u", "0.389"), ("t", "1.152"))
     text = errata(two)
-    assert f"| line 0 | `c` | 0.777 | 0.111 | {NONE}; 1 further figure follows |" in text
-    assert f"| line 1 | `b` | 0.243 | 0.143 | {NONE}; 2 further figures follow |" in text
-    after = text.partition("Once these are corrected, the following become:\n\n")[2]
+    assert f"| line 0 | `c` | 0.777 | 0.111 | {NONE}; {reports.propagated(1)} |" in text
+    assert f"| line 1 | `b` | 0.243 | 0.143 | {NONE}; {reports.propagated(2)} |" in text
+    after = text.partition("the following figures change as well:\n\n")[2]
     assert after.splitlines() == [
         "| where | quantity | printed | correct |",
         "|---|---|---|---|",
@@ -167,8 +170,8 @@ def test_a_case_without_a_file() -> None:
     found = document(("a", "0.433"), holds=["a < b"])
     first, second = findings.github([found]).splitlines()
     assert first == (
-        "::error file=paper,line=1,title=root::line 0: a is printed 0.433, correct is 0.333 "
-        "(wrong in itself: no cause found)"
+        "::error file=paper,line=1,title=root::line 0: a is printed as 0.433; "
+        "the correct value is 0.333 (incorrect, no cause found)"
     )
     assert second == "::error file=paper,line=1,title=statement::claims[1]: a < b does not hold"
     (run,) = json.loads(findings.sarif([found], "0"))["runs"]
@@ -197,5 +200,5 @@ def test_letters_that_mean_something_in_markdown() -> None:
     )  # fmt: skip
     text = errata(audit(Solution(case)))
     assert text.startswith("# Errata: \\<b>\\`1\\|2\\\\3\\`\\</b>\\\\nfour\n")
-    assert "| a\\|b\\`c\\\\n | `a` | 0.433 | 0.333 | wrong in itself: no cause found |" in text
+    assert "| a\\|b\\`c\\\\n | `a` | 0.433 | 0.333 | incorrect, no cause found |" in text
     assert text.endswith("- claims[1]: `a < b`\n")

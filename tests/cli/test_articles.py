@@ -33,7 +33,7 @@ WHOLE = r"""post.md Weights by hand
 post.md:9:30: A[0, 1] printed 0.39, correct 0.38
     9 | $$A = \begin{bmatrix} 0.62 & 0.39 \\ 0.12 & 0.88 \end{bmatrix}$$
       |                              ^^^^ 0.38
-      last-digit: off by one unit in the last place
+      off by one unit in the last place
   2 figures hold only within the rounding of their operands (lines 11, 12)
 assumed: assuming softmax row by row: A = softmax(S)
 post.md:12:19: open: a quarter (of what is not said)
@@ -79,10 +79,22 @@ def test_a_figure_that_is_wrong_twice_is_told_once(printed, within):
     assert "only within the rounding" not in found
 
 
+def test_the_same_reason_is_told_once():
+    """Of a figure that is wrong as the quantity and as what its numbers come to."""
+    source = "Their share is 2 / 3 = 0.66."
+    claims = [claimed(source, "of", "Y", "0.66", "= "),
+              claimed(source, "as_printed", "2 / 3", "0.66", "= ")]  # fmt: skip
+    found = audited(read(source, claims, given={"X": ("2", "3")}, steps={"Y": "X[0] / X[1]"}))
+    assert [figure.cause for figure in found.figures] == ["truncated"] * 2
+    assert text_of(found).count("truncated, not rounded") == 1
+
+
 def test_what_is_carried_is_counted_with_its_lines():
     """Or shown, each at its place; a statement has its line as well."""
     folded, whole = text_of(carried()), text_of(carried(), unfolded=True)
-    assert "      2 more carry it: T[1, 0] (2 times) (lines 2, 3)\n" in folded
+    assert (
+        "      2 more figures are wrong because of it: T[1, 0] (2 times) (lines 2, 3)\n" in folded
+    )
     places = re.findall(r"^post\.md:([0-9:]+): (.*)", whole, re.MULTILINE)
     assert places == [
         ("1:18", "S[1, 0] printed 3.5, correct 3.4"),
@@ -97,8 +109,8 @@ def test_what_is_coarse_is_told_at_its_place():
     """Where something beside it is wrong, and always where that counts."""
     source = "The sum 10 / 3 is 3."
     found = audited(read(source, [claimed(source, "as_printed", "10 / 3", "3", "is ")]))
-    assert "post.md:1:19: coarse: 10 / 3 is printed 3" in text_of(found, strict=True)
-    assert "1 figure is a whole number where the quantity is not" in text_of(found)
+    assert "post.md:1:19: coarse: 10 / 3 is printed as 3" in text_of(found, strict=True)
+    assert "1 figure is printed as a whole number although" in text_of(found)
 
 
 @pytest.mark.parametrize("width", [40, 60, 100])

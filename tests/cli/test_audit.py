@@ -99,7 +99,7 @@ WHERE = [
 ]  # fmt: skip
 REASONS = {
     "truncated": "truncated, not rounded",
-    "root": "wrong in itself: no cause found",
+    "root": "incorrect, no cause found",
     "carried": "follows from s = 0.75 (2, sum)",
     "last-digit": "off by one unit in the last place",
 }
@@ -186,10 +186,10 @@ def test_one_case_is_enough(others, code, strictly, write, symattn) -> None:
 
 #: The rows of the figures of the paper that are wrong, as the text has them.
 ROWS = {
-    "p": ["1, inputs", "p", "0.66", "0.67", "2/3", f"truncated: {REASONS['truncated']}"],
+    "p": ["1, inputs", "p", "0.66", "0.67", "2/3", REASONS["truncated"]],
     "s": ["2, sum", "s", "0.75", "0.81", "17/21", REASONS["root"]],
-    "t": ["2, thrice", "t", "2.25", "2.43", "17/7", f"carried: {REASONS['carried']}"],
-    "q": ["5 | off", "q", "0.144", "0.143", "1/7", f"last-digit: {REASONS['last-digit']}"],
+    "t": ["2, thrice", "t", "2.25", "2.43", "17/7", REASONS["carried"]],
+    "q": ["5 | off", "q", "0.144", "0.143", "1/7", REASONS["last-digit"]],
 }
 HEADINGS = ["where", "quantity", "printed", "correct", "exact", "cause"]
 
@@ -205,12 +205,12 @@ def test_text(words, paper, symattn) -> None:
         [SUMMARY],
         HEADINGS,
         ROWS["s"],
-        ROWS["t"] if words == ["--all"] else ["1 more carries it: t"],
+        ROWS["t"] if words == ["--all"] else ["1 more figure is wrong because of it: t"],
         ROWS["p"],
         ROWS["q"],
         ["refuted, 6 | order: p < q"],
         ["undecided, 6, open: log(4) == 2 * log(2)"],
-        ["1 figure has too few digits to say much"],
+        ["1 figure has too few digits for a meaningful check"],
         ["not checked, 7: sums are nice (a judgement)"],
         [],
     ]
@@ -272,7 +272,7 @@ def test_text_of_a_cause(caused, symattn) -> None:
         [],
         HEADINGS,
         ["line T", "T[0, 0]", "0.5938", "1.1875", "19/16", "cause 1"],
-        ["17 more carry it: T (8 times), A (9 times)"],
+        ["17 more figures are wrong because of it: T (8 times), A (9 times)"],
         ["line S", "S[0, 1]", "7.1234", "-1.0625", "-17/16"],
         ["line S", "S[2, 0]", "-3.3333", "0.2500", "1/4"],
         [],
@@ -311,8 +311,8 @@ def test_a_cause_for_machines(caused, symattn) -> None:
     assert result["message"]["text"] == message
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == first["line"]
     assert [place["message"]["text"] for place in result["relatedLocations"]] == [
-        f"{item['where']}: {item['of']}{item['at']} is printed {item['printed']}, "
-        f"correct is {item['correct']}"
+        f"{item['where']}: {item['of']}{item['at']} is printed as "
+        f"{item['printed']}; the correct value is {item['correct']}"
         for item in (claims[k] for k in explained[1:])
     ]
     assert result["properties"] == {
@@ -345,9 +345,10 @@ def test_errata_of_a_cause(caused, symattn) -> None:
         "",
     ]
     assert lines[10:13] == [
-        "| line T | `T[0, 0]` | 0.5938 | 1.1875 | cause 1; 17 further figures follow |",
-        "| line S | `S[0, 1]` | 7.1234 | -1.0625 | wrong in itself: no cause found |",
-        "| line S | `S[2, 0]` | -3.3333 | 0.2500 | wrong in itself: no cause found |",
+        "| line T | `T[0, 0]` | 0.5938 | 1.1875 | cause 1; "
+        "17 more figures are wrong because of it |",
+        "| line S | `S[0, 1]` | 7.1234 | -1.0625 | incorrect, no cause found |",
+        "| line S | `S[2, 0]` | -3.3333 | 0.2500 | incorrect, no cause found |",
     ]
 
 
@@ -363,19 +364,23 @@ def test_text_of_coarse_figures(write, symattn) -> None:
     """Shown where something else in the matrix is wrong, else counted; shown all with
     --strict, which refutes them."""
     write(case=MIXED)
-    shown = ["coarse, line A: A[0, 0] is printed 1, but is not whole: 1.300"]
-    other = ["coarse, line A: A[1, 0] is printed 1, but is not whole: 0.996"]
+    shown = ["coarse, line A: A[0, 0] is printed as 1, but is not a whole number: 1.300"]
+    other = ["coarse, line A: A[1, 0] is printed as 1, but is not a whole number: 0.996"]
     table = symattn("audit", "case.toml").table
     assert table[1] == ["9 figures: 8 hold (3 coarse), 1 refuted, 1 root"]
     assert table[4:] == [
-        shown, other, ["1 more figure is a whole number where the quantity is not"], []
+        shown, other,
+        ["1 more figure is printed as a whole number although its quantity is not whole"], [],
     ]  # fmt: skip
-    row = ["coarse, line A[0]: A[0][0] is printed 1, but is not whole: 1.300"]
+    row = ["coarse, line A[0]: A[0][0] is printed as 1, but is not a whole number: 1.300"]
     assert symattn("audit", "case.toml", "--strict").table[4:] == [shown, other, row, []]
     write(case=MIXED.replace("0.386", "0.368"))
     done = symattn("audit", "case.toml")
     assert done.code == 0
-    assert done.table[2:] == [["3 figures are whole numbers where the quantity is not"], []]
+    assert done.table[2:] == [
+        ["3 figures are printed as whole numbers although their quantities are not whole"],
+        [],
+    ]
 
 
 def test_coarse_figures_for_machines_and_authors(write, symattn) -> None:
@@ -389,8 +394,8 @@ def test_coarse_figures_for_machines_and_authors(write, symattn) -> None:
                                     for right in ("1.300", "0.996", "1.300")]  # fmt: skip
     notes = symattn("audit", "case.toml", "--format", "github").out.splitlines()
     assert [note for note in notes if "title=coarse" in note] == [
-        f"::warning file=case.toml,line={line},title=coarse::line {of}: {entry} is printed 1, "
-        f"but is not whole: {right}"
+        f"::warning file=case.toml,line={line},title=coarse::line {of}: {entry} is printed as "
+        f"1, but is not a whole number: {right}"
         for line, of, entry, right in [
             (6, "A", "A[0, 0]", "1.300"),
             (6, "A", "A[1, 0]", "0.996"),
@@ -402,7 +407,7 @@ def test_coarse_figures_for_machines_and_authors(write, symattn) -> None:
     assert levels == ["note"] * 3
     table = (
         "These figures are printed as whole numbers, but are not whole:\n\n"
-        "| where | quantity | printed | finer |\n|---|---|---|---|\n"
+        "| where | quantity | printed | more precisely |\n|---|---|---|---|\n"
         "| line A | `A[0, 0]` | 1 | 1.300 |\n| line A | `A[1, 0]` | 1 | 0.996 |\n"
         "| line A[0] | `A[0][0]` | 1 | 1.300 |\n\n"
     )
@@ -465,8 +470,8 @@ def test_colours(paper, terminal, write, monkeypatch, symattn) -> None:
     assert "\x1b[31m   0.75\x1b[0m" in out
     assert "\x1b[32m   0.81\x1b[0m" in out
     assert "\x1b[2m17/21\x1b[0m" in out
-    assert "\x1b[1mwrong in itself" in out
-    assert " carried: follows from s" in out
+    assert "\x1b[1mincorrect, no cause found" in out
+    assert " follows from s" in out
     assert "\x1b[31m  refuted, 6 | order: p < q\x1b[0m" in out
     assert "\x1b[2m  1 figure has too few" in out
     assert "\x1b[2m  not checked, 7" in out
@@ -594,7 +599,7 @@ def test_a_tolerance(write, symattn) -> None:
     rows = [row for row in symattn("audit", "case.toml").table if "line p" in row]
     assert sorted(row[2:4] for row in rows) == [["0.65", "0.67"], ["0.68", "0.67"]]
     notes = symattn("audit", "case.toml", "--format", "github").out
-    assert [line.partition("printed ")[2][:4] for line in notes.splitlines()] == ["0.68", "0.65"]
+    assert [line.partition("printed as ")[2][:4] for line in notes.splitlines()] == ["0.68", "0.65"]
     errata = symattn("audit", "case.toml", "--format", "errata").out
     assert errata.count("\n| line p | `p` |") == 2
 
@@ -618,7 +623,7 @@ def _findings():
             yield "statement", line, f"{where}: {of} does not hold"
         elif verdict == "refuted":
             assert cause
-            values = f"is printed {printed}, correct is {correct}"
+            values = f"is printed as {printed}; the correct value is {correct}"
             yield cause, line, f"{where}: {of} {values} ({REASONS[cause]})"
 
 
@@ -757,8 +762,8 @@ def test_messages_stay_in_their_line(write, symattn) -> None:
     done = symattn("audit", "case.toml", "--format", "github")
     (line,) = done.out.splitlines()
     assert line.endswith(
-        "title=root::1%0A::error::gotcha%0D%25: p is printed 0.567, correct is 0.667 "
-        "(wrong in itself: no cause found)"
+        "title=root::1%0A::error::gotcha%0D%25: p is printed as 0.567; the correct value is 0.667 "
+        "(incorrect, no cause found)"
     )
 
 
@@ -773,16 +778,17 @@ def test_errata(paper, symattn) -> None:
         [
             r"# Errata: A \<paper> \| on \`sums\`",
             "",
-            "Thank you for this walkthrough. In working it through with exact arithmetic, these "
-            f"figures came out differently. {SUMMARY}.",
+            "Thank you for this walkthrough. Worked through with exact arithmetic, these figures "
+            f"come out differently. {SUMMARY}.",
             "",
             "| where | quantity | printed | correct | why |",
             "|---|---|---|---|---|",
-            f"| 2, sum | `s` | 0.75 | 0.81 | {REASONS['root']}; 1 further figure follows |",
+            f"| 2, sum | `s` | 0.75 | 0.81 | {REASONS['root']}; "
+            "1 more figure is wrong because of it |",
             f"| 1, inputs | `p` | 0.66 | 0.67 | {REASONS['truncated']} |",
             rf"| 5 \| off | `q` | 0.144 | 0.143 | {REASONS['last-digit']} |",
             "",
-            "Once these are corrected, the following become:",
+            "With these corrected, the following figures change as well:",
             "",
             "| where | quantity | printed | correct |",
             "|---|---|---|---|",

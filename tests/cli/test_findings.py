@@ -76,12 +76,12 @@ def test_what_is_folded_is_counted(name) -> None:
 
 def test_closed_forms_go_first() -> None:
     """They are left out where room is short; where it is shorter, reasons stand below."""
-    wide, middle, narrow = (printed("cat-sat-mat", width) for width in (140, 100, 60))
+    wide, middle, narrow = (printed("cat-sat-mat", width) for width in (140, 90, 60))
     assert "e/(1 + sqrt(e) + e)" in wide
     for text in (middle, narrow):
         assert "exact" not in text
         assert "sqrt(e)" not in text
-    reason = "last-digit: off by one unit in the last place"
+    reason = "off by one unit in the last place"
     assert f"0.5065  {reason}\n" in middle
     assert f"0.5065\n    {reason}" in narrow
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import symattn
+from symattn.auditing import reports
 from symattn.printers import blocks as b
 from symattn.sheets import redpen, walkthrough
 from symattn.solution.solution import solve
@@ -30,7 +31,10 @@ WRONG = {
     "length-4-causal": 53,
     "please-study-man": 53,
 }
-CAUSE = re.compile(r"(truncated|rounded-inputs|carried|root|last-digit): .+|cause \d+")
+CAUSE = re.compile(
+    r"(truncated|computed from|follows from|repeats|incorrect|off by one|the arithmetic|coarse).*"
+    r"|cause \d+"
+)
 
 
 @cache
@@ -135,7 +139,7 @@ def test_a_coarse_figure_is_not_struck() -> None:
     assert cells(block)[1] == [
         [r"1\;\correct{1.300}", r"\struck{0.225}\;\correct{0.255}", "2"]
     ]  # fmt: skip
-    assert [plain(note).partition(":")[0] for note in block.notes] == ["root", "coarse"]
+    assert [re.split("[:,]", plain(note))[0] for note in block.notes] == ["incorrect", "coarse"]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +185,7 @@ def test_the_counts_are_true(name: str) -> None:
     roots = counts[6]
     assert counts == (len(said), len(stated), right, coarse, wrong + false, 0, roots, unchecked)
     causes = [plain(note) for block in pen(name).marked for note in block.notes]
-    assert (roots > 0) == any(not c.startswith(("carried", "rounded")) for c in causes)
+    assert (roots > 0) == any(not c.startswith(("follows", "repeats", "computed")) for c in causes)
     assert ("Nothing to correct." in pen(name).paragraphs) == (not wrong + false)
 
 
@@ -231,7 +235,7 @@ def test_where_the_document_differs(name: str) -> None:
     sentences = [slip.sentence for slip in symattn.audit(name).causes]
     for short, whole in zip(found, rows, strict=True):
         carried = plain(whole[4])
-        more = f" ({carried} more follow from it)" if carried else ""
+        more = f" ({reports.propagated(int(carried))})" if carried else ""
         # A cause has its number on the red-pen sheet, here it is told.
         _, _, number = plain(whole[3]).rpartition("cause ")
         reason = sentences[int(number) - 1] if number.isdigit() else plain(whole[3])
