@@ -97,6 +97,10 @@ class Quantity:
         rows, columns = self.grid
         return tuple(tuple(self.entry(i, j) for j in range(columns)) for i in range(rows))
 
+    def values(self) -> Iterator[Value]:
+        """The exact entries that are numbers, row by row."""
+        return (value for row in self.rows for value in row if isinstance(value, Value))
+
     def at(self, *place: int) -> Value | Hidden:
         """The exact entry at as many indices as the shape has; negative ones
         count from the end, as in NumPy. :class:`OutOfRange` outside."""
