@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import gcd, lcm
 
+from symattn import typesetting as t
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise, Part
@@ -152,7 +153,7 @@ class _Question:
         ]
         return "\n".join(blocks)
 
-    def _table(self, part: Part, cell: Callable[[Part, int, int], str], before: str) -> str:
+    def _table(self, part: Part, cell: Callable[[Part, int, int], str], before: t.Row) -> str:
         quantity = self.quantities[part.quantity]
         rows, columns = quantity.grid
         cells = [
