@@ -14,6 +14,8 @@ from symattn.exercises.questions import part_role
 from symattn.exercises.variants import _are_telling
 from symattn.languages.language import ENGLISH
 
+from ..notation import read
+
 CASE = exercise(library.load("cat-sat-mat"), "backward")
 
 

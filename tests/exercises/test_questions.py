@@ -38,8 +38,11 @@ def made(name: str, level: str) -> Exercise:
 def words(sheet: b.Sheet) -> str:
     """All text of the paragraphs and headings, formulas as they are written."""
     lines = [x.text for x in sheet.blocks if isinstance(x, b.Paragraph | b.Heading)]
-    pieces = [x if isinstance(x, str) else getattr(x, "text", "") or in_latex(getattr(x, "formula", ""))
-              for line in lines for x in (*line, "\n")]  # fmt: skip
+    pieces = [
+        x if isinstance(x, str) else in_latex(x.formula) if isinstance(x, b.Math) else x.text
+        for line in lines
+        for x in (*line, "\n")
+    ]
     return "".join(pieces)
 
 
