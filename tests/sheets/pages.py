@@ -33,7 +33,7 @@ _CASES = re.compile(
     r"\\left\\\{ \\begin\{array\}\{ll\} (.*), & \\mathrm\{if\}\\ (.*) \\\\ "
     r"(.*), & \\mathrm\{otherwise\} \\end\{array\} \\right\."
 )
-_JACOBIAN = re.compile(r"\\frac\{\\partial (.*)_\{i,j\}\}\{\\partial (.*)_\{i,k\}\}")
+_JACOBIAN = re.compile(r"\\frac\{\\partial ?(.*)_\{i,j\}\}\{\\partial ?(.*)_\{i,k\}\}")
 _PART = re.compile(r"\((.*)\)_\{(\d+)\\text\{--\}(\d+),\\,\\cdot\}")
 _PRODUCT = re.compile(r"(.*)_\{(\d+)\}\^\{\\top\} = (J_\{\2\})\\,(.*?)_\{\2\}\^")
 _SIDE = re.compile(r"(.*)_\{\\text\{(base|here)\}\}")
