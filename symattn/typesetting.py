@@ -337,7 +337,7 @@ def signed(whole: Row) -> Iterator[Node]:
 def _is_open(before: Node | None) -> bool:
     """Whether an operand is still to come behind a node."""
     match before:
-        case None | Limits():
+        case None | Limits() | Indexed(Limits()):
             return True
         case Sign(_, role):
             return role not in ("closing", "dots")

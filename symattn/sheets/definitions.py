@@ -100,7 +100,7 @@ class _Writer:
         if name in self.entries:
             return self.entries[name]
         called = self.called(name)
-        return called if not at or is_number(called) else t.index(grouped(called), at)
+        return called if not at or _is_number(called) else t.index(grouped(called), at)
 
     def called(self, name: str) -> t.Row:
         """A letter, or what is put in for it."""
@@ -218,8 +218,7 @@ def _level(tree: ast.expr) -> int:
     return _LEVELS.get(type(operator), _ATOM)
 
 
-def is_number(row: t.Row) -> bool:
-    """Whether a row begins with digits, or a sign before them."""
+def _is_number(row: t.Row) -> bool:
     return t.begins(row, t.Digits, t.Sign)
 
 

@@ -420,11 +420,8 @@ def grouped(name: t.Row) -> t.Row:
     """A name as one thing that takes an index."""
     if t.has_index(name):
         return f.bracketed(name)
-    return name if isinstance(name.nodes[0], t.Letter) and len(name.nodes) == 1 else _whole(name)
-
-
-def _whole(name: t.Row) -> t.Row:
-    return t.row(t.Group(name))
+    is_letter = len(name.nodes) == 1 and isinstance(name.nodes[0], t.Letter)
+    return name if is_letter else t.row(t.Group(name))
 
 
 def _as_named(row: RowNormaliser) -> tuple[Normaliser, Named] | None:
