@@ -1,9 +1,8 @@
 r"""Text that came from a file, made harmless for each kind of output.
 
 What a file says is text: it steers no terminal, hides nothing, forges no line,
-and is no mark-up. Each output has one function here (LaTeX has
-:func:`symattn.printers.letters.escape`); everything that is printed goes through
-the one of its output.
+and is no mark-up. Each output has one function here; everything that is
+printed goes through the one of its output.
 """
 
 from __future__ import annotations
@@ -175,3 +174,40 @@ def html_attribute(text: str) -> str:
     'x&quot; onclick=&quot;y'
     """
     return html_text(text).translate(_QUOTES)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "%": r"\%", "#": r"\#",
+    "_": r"\_", "&": r"\&", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+}  # fmt: skip
+#: Typography that LaTeX's fonts have under other names.
+TYPOGRAPHY = {"–": "--", "—": "---", "…": r"\dots{}", "’": "'", "“": "``", "”": "''"}
+
+
+def latex(text: str) -> str:
+    r"""Text made safe for LaTeX: it prints as it is, on one line, and what steers
+    or hides text is left out.
+
+    >>> latex(r"50% of \input{x}"), latex("a\u202eb\nc")
+    ('50\\% of \\textbackslash{}input\\{x\\}', 'ab c')
+    """
+    plain = "".join(" " if c.isspace() else "" if is_hidden(c) else c for c in text)
+    return "".join(_escape_word(word) for word in re.split(r"(\s+)", plain))
+
+
+#: Words with more letters, such as addresses, may break after every so many.
+_LONG_WORD, _BREAK = 16, 4
+
+
+def _escape_word(word: str) -> str:
+    escaped = ""
+    for place, c in enumerate(word):
+        if place and len(word) > _LONG_WORD and place % _BREAK == 0:
+            escaped += r"\allowbreak{}"
+        elif place and c in "-,'" and c == word[place - 1]:
+            # Two of these would be drawn as one sign.
+            escaped += "{}"
+        escaped += TYPOGRAPHY.get(c) or _LATEX.get(c, c)
+    return escaped

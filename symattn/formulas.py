@@ -1,14 +1,16 @@
-"""Formulas as trees, and their printers: plain text and LaTeX.
+"""Formulas as trees of what they mean, as plain text, and as they are set.
 
 Everything that symattn shows, a closed form or a step of a program, becomes
 one of these trees first, so precedence and layout are decided in one place.
+:func:`typeset` makes of it what printers walk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+
+from symattn import typesetting as t
 
 
 @dataclass(frozen=True)
@@ -20,10 +22,10 @@ class Number:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A name; ``latex`` where it is typeset differently from its text."""
+    """A name; ``row`` where it is set differently from its text."""
 
     text: str
-    latex: str = ""
+    row: t.Row | None = None
 
 
 @dataclass(frozen=True)
@@ -138,8 +140,8 @@ Formula = (
 )
 
 E = Symbol("e")
-PI = Symbol("pi", r"\pi")
-MINUS_INFINITY = Negated(Symbol("inf", r"\infty"))
+PI = Symbol("pi")
+MINUS_INFINITY = Negated(Symbol("inf", t.Row((t.Letter("∞"),))))
 
 
 def decimal(number: Decimal) -> Formula:
@@ -153,8 +155,8 @@ def decimal(number: Decimal) -> Formula:
     return Negated(size) if number < 0 else size
 
 
-# How tightly each kind binds, in text; LaTeX differs only where a fraction,
-# a root or a superscript brackets by its shape.
+# How tightly each kind binds, in text; where it is set, a fraction, a root or a
+# superscript brackets by its shape.
 _SUM, _PRODUCT, _NEGATED, _POSTFIX, _ATOM = range(5)
 
 
@@ -219,97 +221,112 @@ def _text(formula: Formula) -> tuple[str, int]:
             return shown_rows if is_vector else f"[{shown_rows}]", _ATOM
 
 
-#: LaTeX of the functions that have an own command; others are set upright.
-_COMMANDS: Mapping[str, str] = {"exp": r"\exp", "log": r"\log", "cos": r"\cos", "sin": r"\sin"}
-_RELATIONS: Mapping[str, str] = {
-    ">=": r"\geq", "<=": r"\leq", "==": "=", "!=": r"\neq",
-}  # fmt: skip
-
-
 def latex(formula: Formula) -> str:
     r"""The formula in LaTeX's mathematics.
 
     >>> latex(Quotient(E, Sum((Number("1"), Root(E), E))))
     '\\frac{e}{1 + \\sqrt{e} + e}'
     """
-    return _latex(formula)[0]
+    return t.latex(typeset(formula))
 
 
-def _latex(formula: Formula) -> tuple[str, int]:
+def typeset(formula: Formula) -> t.Row:
+    """The formula as it is set.
+
+    >>> typeset(Negated(PI)).nodes
+    (Sign(text='−', role='operator', prefix=True), Letter(text='π'))
+    """
+    return _typeset(formula)[0]
+
+
+def _typeset(formula: Formula) -> tuple[t.Row, int]:
     match formula:
         case Number(digits):
-            return digits, _ATOM
-        case Symbol(name, special):
-            return special or name_latex(name), _ATOM
+            return t.number(digits), _ATOM
+        case Symbol(name, row):
+            return row or typeset_name(name), _ATOM
         case Negated(operand):
-            return "-" + _brace(_latex(operand), _PRODUCT), _SUM
+            return t.sign("−", True) + _fence(_typeset(operand), _PRODUCT), _SUM
         case Sum(terms):
-            return _join([_brace(_latex(term), _SUM) for term in terms]), _SUM
+            return added([_fence(_typeset(term), _SUM) for term in terms]), _SUM
         case Product(factors, sign):
-            return _latex_product(factors, sign), _PRODUCT
+            return _typeset_product(factors, sign), _PRODUCT
         case Quotient(numerator, denominator):
-            return rf"\frac{{{latex(numerator)}}}{{{latex(denominator)}}}", _POSTFIX
+            return t.fraction(typeset(numerator), typeset(denominator)), _POSTFIX
         case Power(base, exponent):
-            return f"{_brace(_latex(base), _ATOM)}^{{{slashed(exponent)}}}", _POSTFIX
+            return t.index(_fence(_typeset(base), _ATOM), above=slashed(exponent)), _POSTFIX
         case Root(operand):
-            return rf"\sqrt{{{latex(operand)}}}", _ATOM
+            return t.row(t.Radical(typeset(operand))), _ATOM
         case Function(name, arguments):
-            command = _COMMANDS.get(name) or rf"\operatorname{{{_upright(name)}}}"
-            return rf"{command}\left({', '.join(map(latex, arguments))}\right)", _ATOM
+            inner = t.joined(map(typeset, arguments), t.COMMA)
+            return t.row(t.Name(name, True), t.fenced(inner)), _ATOM
         case Option(name, value):
-            return rf"\mathrm{{{_upright(name)}}} = {latex(value)}", _ATOM
+            return t.row(t.Name(name), t.EQUALS, typeset(value)), _ATOM
         case Indicator(left, sign, right):
-            inner = f"{latex(left)} {_RELATIONS.get(sign, sign)} {latex(right)}"
-            return rf"\left[{inner}\right]", _ATOM
+            return t.fenced(t.row(typeset(left), t.sign(sign), typeset(right)), "[]"), _ATOM
         case Transpose(operand):
-            return rf"{_brace(_latex(operand), _ATOM)}^{{\top}}", _POSTFIX
+            return t.index(_fence(_typeset(operand), _ATOM), above=TOP), _POSTFIX
         case Entry(operand, keys):
-            inner = _brace(_latex(operand), _ATOM)
+            inner = _fence(_typeset(operand), _ATOM)
             # TeX refuses a second subscript on W_{Q}.
-            inner = f"({inner})" if "_{" in inner else inner
-            return f"{inner}_{{{','.join(keys)}}}", _POSTFIX
+            inner = bracketed(inner) if t.has_index(inner) else inner
+            return t.index(inner, t.letters(",".join(keys))), _POSTFIX
         case Matrix(rows):
-            return latex_matrix([list(map(latex, row)) for row in rows]), _ATOM
+            return t.matrix(map(typeset, row) for row in rows), _ATOM
 
 
-def _brace(written: tuple[str, int], level: int) -> str:
-    string, binding = written
-    return string if binding >= level else rf"\left({string}\right)"
+TOP = t.row(t.Letter("⊤"))
 
 
-def _latex_product(factors: tuple[Formula, ...], sign: str) -> str:
-    pieces = [_brace(_latex(factors[0]), _PRODUCT)]
-    pieces += [_brace(_latex(factor), _NEGATED) for factor in factors[1:]]
+def added(terms: list[t.Row]) -> t.Row:
+    """Terms joined by their signs: ``a - b + c``."""
+    total = terms[0]
+    for term in terms[1:]:
+        is_negated = term.nodes[0] == t.Sign("−", "operator", True)
+        total += t.sign("−") + t.Row(term.nodes[1:]) if is_negated else t.sign("+") + term
+    return total
+
+
+def bracketed(row: t.Row) -> t.Row:
+    """A row in round brackets that don't grow."""
+    return t.sign("(") + row + t.sign(")")
+
+
+def _fence(written: tuple[t.Row, int], level: int) -> t.Row:
+    row, binding = written
+    return row if binding >= level else t.fenced(row)
+
+
+def _typeset_product(factors: tuple[Formula, ...], sign: str) -> t.Row:
+    pieces = [_fence(_typeset(factors[0]), _PRODUCT)]
+    pieces += [_fence(_typeset(factor), _NEGATED) for factor in factors[1:]]
     if sign == "o":
-        return r" \odot ".join(pieces)
+        return t.joined(pieces, t.sign("⊙"))
     product = pieces[0]
     for left, right, factor in zip(pieces, pieces[1:], factors[1:], strict=False):
         # Two numbers side by side would read as one.
-        touching = left[-1:].isdigit() and right[:1].isdigit()
+        touching = isinstance(left.nodes[-1], t.Digits) and t.begins(right, t.Digits)
         signed = isinstance(factor, Negated) and isinstance(factor.operand, Number)
-        apart = touching or signed or isinstance(factor, Number) or right.startswith(r"\frac")
-        product += (r" \cdot " if apart else r"\,") + right
+        apart = touching or signed or isinstance(factor, Number)
+        apart = apart or t.begins(right, t.Fraction)
+        product += (t.DOT if apart else t.THIN) + right
     return product
 
 
-def slashed(formula: Formula) -> str:
-    """LaTeX for a superscript: a fraction there is written with a slash.
+def slashed(formula: Formula) -> t.Row:
+    """A superscript as it is set: a fraction there is written with a slash.
 
-    >>> slashed(Quotient(Number("17"), Number("400")))
+    >>> t.latex(slashed(Quotient(Number("17"), Number("400"))))
     '17/400'
     """
     match formula:
         case Quotient(numerator, denominator):
-            over = _brace(_latex(numerator), _PRODUCT)
-            return f"{over}/{_brace(_latex(denominator), _POSTFIX)}"
-        case Negated(operand):
-            return f"-{slashed(operand)}" if not isinstance(operand, Sum) else latex(formula)
+            over = _fence(_typeset(numerator), _PRODUCT)
+            return over + t.sign("/") + _fence(_typeset(denominator), _POSTFIX)
+        case Negated(operand) if not isinstance(operand, Sum):
+            return t.sign("−", True) + slashed(operand)
         case _:
-            return latex(formula)
-
-
-#: Names of the field that are typeset as more than their letters.
-_NAMES: Mapping[str, str] = {"pi": r"\pi"}
+            return typeset(formula)
 
 
 def name_parts(name: str) -> tuple[str, str]:
@@ -327,37 +344,19 @@ def name_parts(name: str) -> tuple[str, str]:
     return base, below
 
 
-def name_latex(name: str) -> str:
-    r"""How a quantity's name is typeset: what follows ``_`` is a subscript,
+def typeset_name(name: str) -> t.Row:
+    r"""How a quantity's name is set: what follows ``_`` is a subscript,
     where there are letters before and after it.
 
-    >>> name_latex("W_Q"), name_latex("d_k"), name_latex("g1"), name_latex("scores")
-    ('W_{Q}', 'd_{k}', 'g_{1}', '\\mathit{scores}')
-    >>> name_latex("A_"), name_latex("_x")
-    ('\\mathit{A\\_}', '\\mathit{\\_x}')
+    >>> names = "W_Q", "d_k", "g1", "scores", "A_"
+    >>> [t.latex(typeset_name(name)) for name in names]
+    ['W_{Q}', 'd_{k}', 'g_{1}', '\\mathit{scores}', '\\mathit{A\\_}']
     """
-    if name in _NAMES:
-        return _NAMES[name]
+    if name == "pi":
+        return t.row(t.Letter("π"))
     base, below = name_parts(name)
-    latex = base if len(base) == 1 and base != "_" else rf"\mathit{{{_upright(base)}}}"
-    if below:
-        inner = below if len(below) == 1 or below.isdigit() else rf"\mathrm{{{_upright(below)}}}"
-        latex += f"_{{{inner}}}"
-    return latex
-
-
-def _upright(name: str) -> str:
-    return name.replace("_", r"\_")
-
-
-def latex_matrix(cells: list[list[str]], kind: str = "bmatrix") -> str:
-    r"""A matrix of LaTeX cells.
-
-    More than ten columns, amsmath's default, need ``MaxMatrixCols`` raised
-    where this is typeset.
-
-    >>> latex_matrix([["1", "2"]])
-    '\\begin{bmatrix} 1 & 2 \\end{bmatrix}'
-    """
-    body = r" \\ ".join(" & ".join(row) for row in cells)
-    return rf"\begin{{{kind}}} {body} \end{{{kind}}}"
+    letter = t.Letter(base) if len(base) == 1 and base != "_" else t.Word(base)
+    if not below:
+        return t.row(letter)
+    is_short = len(below) == 1 or below.isdigit()
+    return t.index(t.row(letter), t.letters(below) if is_short else t.row(t.Name(below)))

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from symattn import escaping
-from symattn.printers.letters import escape, unescape
+from symattn.escaping import latex as escape
 
 from .hostile import FORBIDDEN, steering
+from .notation import unescape
 from .strategies import many
 
 letters = st.one_of(

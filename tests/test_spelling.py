@@ -4,12 +4,14 @@ import re
 
 import pytest
 
+from symattn import typesetting as t
 from symattn.calculus import printing
 from symattn.documents import html, latex, markdown
 from symattn.documents.environments import DISPLAYS, FORMULAS, WITH_ARGUMENT
 from symattn.documents.text import Text
-from symattn.printers import notation
 from symattn.spelling import ENTRY, GREEK, is_figure
+
+from . import notation
 
 
 @pytest.mark.parametrize("name", sorted(FORMULAS))
@@ -36,7 +38,7 @@ def test_greek_letters_are_printed_as_such(name):
     """In text as the letter, in LaTeX by a command that the other printers know."""
     assert printing.text(name, {}) == GREEK[name]
     letter = {"phi": "ϕ", "omicron": "o"}.get(name, GREEK[name])
-    assert notation.read(printing.latex(name, {})) == (notation.Letter(letter),)
+    assert notation.read(t.latex(printing.typeset(name, {}))) == t.row(t.Letter(letter))
 
 
 @pytest.mark.parametrize(

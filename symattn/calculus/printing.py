@@ -1,118 +1,64 @@
-r"""Lines of a derivation as LaTeX (standard amsmath) and as Unicode text.
+r"""Lines of a derivation as they are set, and as Unicode text.
 
-One walk over what stands in the file, two tables of notation. The order of
-terms and factors is the author's; sums run over the whole range of their index.
+One walk over what stands in the file. The order of terms and factors is the
+author's; sums run over the whole range of their index.
 
 >>> names = {"S": 1}
 >>> text("exp(S[i]) / sum(j, exp(S[j])) == A[i]", names)
 'exp(S_i) / Σ_j exp(S_j) = A_i'
->>> print(latex("diff(A[i], S[k]) == A[i] * (delta(i, k) - A[k])", names))
-\frac{\partial A_{i}}{\partial S_{k}} = A_{i}\, (\delta_{ik} - A_{k})
+>>> print(t.latex(typeset("diff(A[i], S[k]) == A[i] * (delta(i, k) - A[k])", names)))
+\frac{\partial A_{i}}{\partial S_{k}} = A_{i}\,(\delta_{ik} - A_{k})
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from typing import Literal
 
 from symattn import syntax
+from symattn import typesetting as t
 from symattn.errors import Malformed
-from symattn.spelling import GREEK, SUPERSCRIPTS
+from symattn.spelling import GREEK
 from symattn.syntax import Tree
 
 _SUM, _ENTRYWISE, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4, 5
 
-_GREEK = {**GREEK, "eps": GREEK["epsilon"], "lam": GREEK["lambda"]}
-_COMMANDS = {"eps": r"\varepsilon", "epsilon": r"\varepsilon", "lam": r"\lambda", "omicron": "o"}
-_RAISED = str.maketrans({sign: raised for raised, sign in SUPERSCRIPTS.items()})
+_GREEK = {name: t.GREEK[name] for name in GREEK} | {
+    "eps": GREEK["epsilon"],
+    "epsilon": GREEK["epsilon"],
+    "lam": GREEK["lambda"],
+}
+_RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 #: A word or a number in prose, or several with signs between them: ``j < l``.
 _TOKEN = r"(?:[A-Za-z]\w*|\d+)"
 _CHAIN = re.compile(rf"(?<![\w.'’]){_TOKEN}(?: (?:<=|[=<>+-]) {_TOKEN})*(?!\w|\.\w)")
 #: One letter that is a word of English, if a word follows.
 _ARTICLE = re.compile(r"[AaI]\s+[a-z]")
-#: What makes brackets grow.
-_TALL = (r"\frac", r"\sum", r"\lim", r"\left", r"\operatorname*")
 #: A short exponent is raised, a long one follows exp.
-_RAISED_MOST = 24
+_RAISED_MOST = 23
 
 Shapes = Mapping[str, int]
 """How many axes each array has; a permutation has none, and is written like a function."""
 
-
-@dataclass(frozen=True)
-class Notation:
-    """The words of one output language, LaTeX unless said; ``{}`` marks where the parts go."""
-
-    minus: str = "-"
-    times: str = r"\, "
-    divide: str | None = None
-    parentheses: str = "({})"
-    root: str = r"\sqrt{{{}}}"
-    exponential: str = "e^{{{}}}"
-    function: str = r"\operatorname{{{}}}({})"
-    total: str = r"\sum_{{{}}} {}"
-    mean: str = r"\operatorname*{{mean}}_{{{}}} {}"
-    delta: str = r"\delta_{{{}}}"
-    at_most: str = r"[{} \le {}]"
-    before: str = r"[{} < {}]"
-    partial: str = r"\frac{{\partial {}}}{{\partial {}}}"
-    operator: str = r"\frac{{\partial}}{{\partial {1}}} {0}"
-    limit: str = r"\lim_{{{} \to {}}} {}"
-    expected: str = r"\operatorname{{E}}[{}]"
-    operations: str = r"\operatorname{{ops}}({})"
-    transpose: str = r"{}^\top"
-    hadamard: str = r" \circ "
-    ones: str = r"\mathbf{{{}}}_{{{}}}"
-    unit: str = r"I_{{{}}}"
-    infinity: str = r"\infty"
+#: Inside a line of text nothing is taller than the line; what is plain text has no height.
+Style = Literal["display", "inline", "text"]
 
 
-LATEX = Notation()
-
-#: Inside a line of text nothing is taller than the line.
-INLINE = replace(LATEX, divide="{} / {}", partial=r"\partial {} / \partial {}")
-
-TEXT = Notation(
-    minus="−",
-    times=" ",
-    divide="{} / {}",
-    parentheses="({})",
-    root="√{}",
-    exponential="exp({})",
-    function="{}({})",
-    total="Σ_{} {}",
-    mean="mean_{} {}",
-    delta="δ_{}",
-    at_most="[{} ≤ {}]",
-    before="[{} < {}]",
-    partial="∂{}/∂{}",
-    operator="∂/∂{1} {0}",
-    limit="lim({} → {}) {}",
-    expected="E[{}]",
-    operations="ops({})",
-    transpose="{}ᵀ",
-    hadamard=" ∘ ",
-    ones="{}_{}",
-    unit="I_{}",
-    infinity="∞",
-)
-
-
-def latex(line: str, shapes: Shapes) -> str:
-    """A line, a definition's side or a part of either in LaTeX, for any amsmath display."""
-    return _Printer(LATEX, shapes).whole(line)
+def typeset(line: str, shapes: Shapes, style: Style = "display") -> t.Row:
+    """A line, a definition's side or a part of either as it is set."""
+    return _Printer(style, shapes).tree(syntax.parse(line, letters=True))
 
 
 def text(line: str, shapes: Shapes) -> str:
     """The same in Unicode, on one line."""
-    return _Printer(TEXT, shapes).whole(line)
+    return _text(typeset(line, shapes, "text"))
 
 
-def sides(line: str, shapes: Shapes) -> list[str]:
-    """The sides of a line in LaTeX."""
+def sides(line: str, shapes: Shapes) -> list[t.Row]:
+    """The sides of a line as they are set."""
     tree = syntax.parse(line, letters=True)
-    printer = _Printer(LATEX, shapes)
+    printer = _Printer("display", shapes)
     if not isinstance(tree, syntax.Comparison):
         return [printer.tree(tree)]
     different = _off_diagonal(tree)
@@ -120,52 +66,52 @@ def sides(line: str, shapes: Shapes) -> list[str]:
     return [*map(printer.tree, first), printer.tree(last) + printer.unless(tree)]
 
 
-def condition(words: str, shapes: Shapes) -> str:
-    r"""A condition of a line in LaTeX.
+def condition(words: str, shapes: Shapes) -> t.Row:
+    r"""A condition of a line as it is set.
 
-    >>> condition("sum(l, E[l]) != 0", {"E": 1})
+    >>> t.latex(condition("sum(l, E[l]) != 0", {"E": 1}))
     '\\sum_{l} E_{l} \\ne 0'
     """
     left, differs, right = words.partition(" != ")
     if not differs:
-        return latex(words, shapes)
-    return rf"{latex(left, shapes)} \ne {latex(right, shapes)}"
+        return typeset(words, shapes)
+    return typeset(left, shapes) + t.sign("≠") + typeset(right, shapes)
 
 
-def pieces(words: str, shapes: Shapes) -> Iterator[tuple[str, str]]:
-    r"""Plain words and formulas in turn: (words, "") or ("", the formula in LaTeX).
+def pieces(words: str, shapes: Shapes) -> Iterator[str | t.Row]:
+    r"""Plain words, and formulas as they are set.
 
     Formulas stand between backquotes; names such as ``d_k`` and ``dA``, single
     letters, and such with signs between them, by themselves.
 
-    >>> list(pieces("A delta leaves `A[i]`.", {"A": 1}))
-    [('A delta leaves ', ''), ('', 'A_{i}'), ('.', '')]
-    >>> list(pieces("the pairs with j < l", {}))
-    [('the pairs with ', ''), ('', 'j < l')]
+    >>> [x if isinstance(x, str) else t.latex(x) for x in pieces("the pairs with `j < l`", {})]
+    ['the pairs with ', 'j < l']
     """
-    for part, formula in _quoted(words, INLINE, shapes):
-        if formula:
-            yield "", formula
+    for part in _quoted(words, "inline", shapes):
+        if isinstance(part, t.Row):
+            yield part
             continue
         end = 0
         for chain in _CHAIN.finditer(part):
             if rendered := _letters(chain[0], part[chain.start() :], shapes):
                 if part[end : chain.start()]:
-                    yield part[end : chain.start()], ""
-                yield "", rendered
+                    yield part[end : chain.start()]
+                yield rendered
                 end = chain.end()
         if part[end:]:
-            yield part[end:], ""
+            yield part[end:]
 
 
-def _letters(chain: str, rest: str, shapes: Shapes) -> str:
-    """Names and numbers with signs between them in LaTeX; nothing where they are words."""
+def _letters(chain: str, rest: str, shapes: Shapes) -> t.Row:
+    """Names and numbers with signs between them; nothing where they are words."""
     tokens = chain.split(" ")
     names = [token for token in tokens[::2] if not token.isdigit()]
     if not names or not all(_is_name(token, shapes) for token in names) or _ARTICLE.match(rest):
-        return ""
-    rendered = [token if k % 2 else latex(token, shapes) for k, token in enumerate(tokens)]
-    return " ".join(r"\le" if token == "<=" else token for token in rendered)
+        return t.Row()
+    return t.row(*(
+        t.sign(token) if k % 2 else typeset(token, shapes)
+        for k, token in enumerate(tokens)
+    ))  # fmt: skip
 
 
 def _is_name(word: str, shapes: Shapes) -> bool:
@@ -176,10 +122,11 @@ def _is_name(word: str, shapes: Shapes) -> bool:
 
 def prose(words: str, shapes: Shapes) -> str:
     """Words with the formulas in them in Unicode."""
-    return "".join(formula or plain for plain, formula in _quoted(words, TEXT, shapes))
+    parts = _quoted(words, "text", shapes)
+    return "".join(part if isinstance(part, str) else _text(part) for part in parts)
 
 
-def _quoted(words: str, to: Notation, shapes: Shapes) -> Iterator[tuple[str, str]]:
+def _quoted(words: str, style: Style, shapes: Shapes) -> Iterator[str | t.Row]:
     """Words and the formulas between backquotes in turn; what can't be read stays as it stands."""
     plain, *parts = words.split("`")
     for place, part in enumerate(parts):
@@ -190,223 +137,259 @@ def _quoted(words: str, to: Notation, shapes: Shapes) -> Iterator[tuple[str, str
             plain += f"`{part}"
         else:
             try:
-                formula = _Printer(to, shapes).whole(part)
+                formula = typeset(part, shapes, style)
             except Malformed:
                 plain += f"`{part}`"
                 continue
-            yield plain, ""
-            yield "", formula
+            yield plain
+            yield formula
             plain = ""
-    yield plain, ""
+    yield plain
+
+
+def _text(row: t.Row, tight: bool = False) -> str:
+    """A row on one line; ``tight`` in an index."""
+    written = ""
+    for node in row.nodes:
+        match node:
+            case t.Sign(sign, role, prefix):
+                is_apart = role in ("operator", "relation") and not prefix and not tight
+                before, after = " " * is_apart, " " * (is_apart or (sign == "," and not tight))
+                written += before + sign.translate(_PLAIN) + after
+            case t.Space(width):
+                written += "   " if width > 5 else " "
+            case t.Limits(sign):
+                written += sign.translate(_PLAIN)
+            case t.Fraction(above, below):
+                written += f"{_text(above)}/{_text(below)}"
+            case t.Fenced(opening, inner, closing):
+                written += f"{opening}{_text(inner)}{closing}"
+            case t.Marking(_, inner) | t.Group(inner):
+                written += _text(inner)
+            case t.Indexed(base, below, above):
+                # The mark of an array stands before its indices, an exponent behind.
+                parts = [_index(below), _power(above)]
+                is_mark = bool(above) and isinstance(above.nodes[0], t.Group)
+                written += _text(t.row(base)) + "".join(parts[::-1] if is_mark else parts)
+                written += " " if base in _SUMS else ""
+            case t.Digits(string) | t.Letter(string) | t.Name(string) | t.Word(string):
+                written += string.translate(_PLAIN)
+    return written
+
+
+#: Letters and signs that plain text has others for.
+_PLAIN = str.maketrans("ϕ⊤∗∑", "φᵀ*Σ")
+_SUMS = (t.Limits("∑"), t.Limits("mean"))
+
+
+def _index(below: t.Row) -> str:
+    if not below:
+        return ""
+    is_list = t.has(below, *t.COMMA.nodes)
+    return f"_({_text(below, True)})" if is_list else f"_{_text(below, True)}"
+
+
+def _power(above: t.Row) -> str:
+    written = _text(above, True)
+    if above == _TOP:
+        return written
+    if t.plain_figure(above) is not None and set(written) <= set("−0123456789"):
+        return written.translate(_RAISED)
+    return f"^{written}"
 
 
 class _Printer:
-    def __init__(self, to: Notation, shapes: Shapes) -> None:
-        self.to, self.shapes = to, shapes
+    def __init__(self, style: Style, shapes: Shapes) -> None:
+        self.is_text, self.is_slashed = style == "text", style != "display"
+        self.shapes = shapes
 
-    def whole(self, line: str) -> str:
-        return self.tree(syntax.parse(line, letters=True))
-
-    def tree(self, tree: Tree) -> str:
+    def tree(self, tree: Tree) -> t.Row:
         return self._written(tree)[0]
 
-    def _bracketed(self, tree: Tree, tightness: int) -> str:
+    def _held(self, tree: Tree, tightness: int) -> t.Row:
         written, tight = self._written(tree)
-        return written if tight >= tightness else self._around(self.to.parentheses, written)
+        return written if tight >= tightness else _around(written)
 
-    def _around(self, template: str, *parts: str) -> str:
-        """Parts, the last in brackets that are as tall as it is."""
-        rendered, inside = template.format(*parts), parts[-1]
-        if self.to is TEXT or not any(sign in inside for sign in _TALL):
-            return rendered
-        head, opened, closed = (
-            rendered[: -len(inside) - 2],
-            rendered[-len(inside) - 2],
-            rendered[-1],
-        )
-        return rf"{head}\left{opened} {inside} \right{closed}"
-
-    def _written(self, tree: Tree) -> tuple[str, int]:
-        to = self.to
+    def _written(self, tree: Tree) -> tuple[t.Row, int]:
         match tree:
             case syntax.Literal(number):
-                return number, _ATOM
+                return t.number(number), _ATOM
             case syntax.Name(name):
                 return self._name(name), _ATOM
             case syntax.Gradient(name):
-                return to.partial.format("L", self._name(name)), _PRODUCT
+                return self._partial(t.letters("L"), self._name(name)), _PRODUCT
             case syntax.Comparison(operands, relations):
                 if different := _off_diagonal(tree):
-                    return f"{self.tree(different)}{self.unless(tree)}", 0
+                    return self.tree(different) + self.unless(tree), 0
                 chain = self.tree(operands[0])
                 for relation, part in zip(relations, operands[1:], strict=True):
-                    sign = {"==": "=", "<=": r"\le" if to is not TEXT else "≤"}.get(
-                        relation, relation
-                    )
-                    chain += f" {sign} {self.tree(part)}"
+                    chain += t.sign(relation) + self.tree(part)
                 return chain, 0
             case syntax.Binary("*" | "/" | "@" as op, syntax.Negative(operand), right):
                 # A minus before a product is a minus before all of it.
                 return self._written(syntax.Negative(syntax.Binary(op, operand, right)))
             case syntax.Negative(operand):
-                return to.minus + self._bracketed(operand, _PRODUCT), _SUM
+                return t.sign("−", True) + self._held(operand, _PRODUCT), _SUM
             case syntax.Binary("+" | "-" as op, left, right):
-                sign = "+" if op == "+" else to.minus
-                first = self._written(left)[0]
-                return f"{first} {sign} {self._bracketed(right, _ENTRYWISE)}", _SUM
+                sign = t.sign(op)
+                return self.tree(left) + sign + self._held(right, _ENTRYWISE), _SUM
             case syntax.Binary("/", above, below):
-                return self._quotient(above, below)
+                return self._quotient(above, below), _PRODUCT
             case syntax.Binary("@", left, right):
-                parts = self._bracketed(left, _PRODUCT), self._factor(right)
-                return to.times.join(parts), _PRODUCT
+                return self._held(left, _PRODUCT) + t.THIN + self._factor(right), _PRODUCT
             case syntax.Binary("*", left, right):
                 if self._is_matrix(left) and self._is_matrix(right):
-                    parts = self._bracketed(left, _ENTRYWISE), self._bracketed(right, _PRODUCT)
-                    return to.hadamard.join(parts), _ENTRYWISE
+                    first, second = self._held(left, _ENTRYWISE), self._held(right, _PRODUCT)
+                    return first + t.sign("∘") + second, _ENTRYWISE
                 open_ended = isinstance(left, syntax.Call) and left.function in ("sum", "limit")
-                first = self._bracketed(left, _ATOM if open_ended else _PRODUCT)
-                return to.times.join((first, self._factor(right))), _PRODUCT
+                first = self._held(left, _ATOM if open_ended else _PRODUCT)
+                return first + t.THIN + self._factor(right), _PRODUCT
             case syntax.Power(base, exponent):
-                return self._power(base, exponent), _POWER
+                raised = self.tree(exponent)
+                if self.is_text and t.plain_figure(raised) is None:
+                    raised = t.fenced(raised)
+                return t.index(self._held(base, _ATOM), above=raised), _POWER
             case syntax.Transposed(operand):
-                inner = self._bracketed(operand, _ATOM)
-                raised = to is not TEXT and "^" in inner
-                return to.transpose.format(f"{{{inner}}}" if raised else inner), _POWER
+                inner = self._held(operand, _ATOM)
+                # An index above has no other beside it.
+                is_raised = any(isinstance(x, t.Indexed) and x.above for x in t.nodes(inner))
+                return t.index(t.row(t.Group(inner)) if is_raised else inner, above=_TOP), _POWER
             case syntax.Cell(syntax.Name(name), (inside,)) if self.shapes.get(name) == 0:
-                return f"{self._name(name)}({self._place(inside)})", _ATOM
+                return self._name(name) + _bracketed(self._place(inside)), _ATOM
             case syntax.Cell(operand, places):
-                name = self._bracketed(operand, _ATOM)
-                return self._marked(name, self._places(places)), _ATOM
+                return t.index(self._held(operand, _ATOM), self._places(places)), _ATOM
             case syntax.Call(function, arguments):
                 return self._call(function, arguments)
         raise AssertionError(type(tree).__name__)
 
-    def _factor(self, tree: Tree) -> str:
-        slashed = isinstance(tree, syntax.Binary) and tree.op == "/" and self.to.divide
-        return self._bracketed(tree, _POWER if slashed else _PRODUCT)
+    def _factor(self, tree: Tree) -> t.Row:
+        slashed = isinstance(tree, syntax.Binary) and tree.op == "/" and self.is_slashed
+        return self._held(tree, _POWER if slashed else _PRODUCT)
 
-    def _quotient(self, above: Tree, below: Tree) -> tuple[str, int]:
-        if self.to.divide is None:
+    def _quotient(self, above: Tree, below: Tree) -> t.Row:
+        if not self.is_slashed:
             # A fraction inside a fraction is as large as one by itself.
             parts = [
-                rf"\displaystyle {part} \vphantom{{\Bigg|}}" if r"\frac" in part else part
+                t.row(t.Styled(True, part + t.row(t.Strut("bar"))))
+                if t.has(part, t.Fraction)
+                else part
                 for part in (self.tree(above), self.tree(below))
             ]
-            return r"\frac{{{}}}{{{}}}".format(*parts), _PRODUCT
+            return t.fraction(*parts)
         summed = isinstance(below, syntax.Call) and below.function == "sum"
-        under = self._bracketed(below, _PRODUCT if summed else _POWER)
-        return self.to.divide.format(self._bracketed(above, _PRODUCT), under), _PRODUCT
+        under = self._held(below, _PRODUCT if summed else _POWER)
+        return self._held(above, _PRODUCT) + self._slash + under
 
-    def _power(self, base: Tree, exponent: Tree) -> str:
-        raised = self.tree(exponent)
-        written = self._bracketed(base, _ATOM)
-        if self.to is not TEXT:
-            # A name with an index already is no base for another exponent to stand by.
-            return f"{written}^{{{raised}}}"
-        plain = raised.replace("−", "-")
-        if set(plain) <= set("-0123456789"):
-            return written + plain.translate(_RAISED)
-        return f"{written}^({raised})"
+    @property
+    def _slash(self) -> t.Row:
+        return t.row(t.Sign("/", "operator")) if self.is_text else t.sign("/")
 
-    def _call(self, function: str, arguments: tuple[Tree, ...]) -> tuple[str, int]:
-        to = self.to
+    def _partial(self, of: t.Row, by: t.Row) -> t.Row:
+        above, below = t.PARTIAL + of, t.PARTIAL + by
+        return above + t.sign("/") + below if self.is_slashed else t.fraction(above, below)
+
+    def _call(self, function: str, arguments: tuple[Tree, ...]) -> tuple[t.Row, int]:
         match function, arguments:
             case "sum" | "mean", (*letters, body) if letters:
-                template = to.total if function == "sum" else to.mean
-                inside = self._bracketed(body, _PRODUCT)
-                if to is not TEXT and inside[0] in "[(":
-                    inside = to.times + inside
+                inside = self._held(body, _PRODUCT)
+                if not self.is_text and _opens(inside):
+                    inside = t.THIN + inside
+                sign = t.Limits("∑" if function == "sum" else "mean")
                 for letter in reversed(letters):
-                    inside = template.format(self.tree(letter), inside)
+                    inside = t.row(t.Indexed(sign, self.tree(letter), t.Row()), inside)
                 return inside, _PRODUCT
             case "delta", places:
-                return to.delta.format(self._places(places)), _ATOM
+                return t.index(t.row(t.Letter("δ")), self._places(places)), _ATOM
             case "step", (syntax.Comparison((first, second), (relation,)),):
                 if relation in (">", ">="):
                     first, second, relation = second, first, relation.replace(">", "<")
-                template = to.at_most if relation == "<=" else to.before
-                return template.format(self.tree(first), self.tree(second)), _ATOM
+                inside = self.tree(first) + t.sign(relation) + self.tree(second)
+                return _bracketed(inside, "[]"), _ATOM
             case "diff", (of, by):
                 below = self.tree(by)
                 if isinstance(of, syntax.Name | syntax.Cell):
-                    return to.partial.format(self.tree(of), below), _PRODUCT
-                return to.operator.format(self._bracketed(of, _ATOM), below), _PRODUCT
+                    return self._partial(self.tree(of), below), _PRODUCT
+                after = self._held(of, _ATOM)
+                space = t.THIN if self.is_text else t.Row()
+                return t.fraction(t.PARTIAL, t.PARTIAL + below) + space + after, _PRODUCT
             case "limit", (variable, target, body):
-                goal = self.tree(target)
-                for word in ("oo", "inf"):
-                    goal = re.sub(rf"\b{word}\b", lambda _: to.infinity, goal)
-                return to.limit.format(
-                    self.tree(variable), goal, self._bracketed(body, _PRODUCT)
-                ), (_PRODUCT)
+                goal = self._goal(target)
+                to = self.tree(variable) + t.sign("→") + goal
+                inside = self._held(body, _PRODUCT)
+                if self.is_text:
+                    return t.row(t.Name("lim"), _bracketed(to), t.THIN, inside), _PRODUCT
+                return t.row(t.Indexed(t.Limits("lim"), to, t.Row()), inside), _PRODUCT
             case "expect", (body,):
-                return self._around(to.expected, self.tree(body)), _ATOM
+                return t.row(t.Name("E", True), _around(self.tree(body), "[]")), _ATOM
             case "operations", _:
-                return to.operations.format(", ".join(map(self.tree, arguments))), _ATOM
+                inside = t.joined(map(self.tree, arguments), t.COMMA)
+                return t.row(t.Name("ops", True), _bracketed(inside)), _ATOM
             case "sqrt", (body,):
-                inside = self.tree(body) if to is not TEXT else self._bracketed(body, _ATOM)
-                return to.root.format(inside), _ATOM
+                if self.is_text:
+                    return t.row(t.Name("√"), self._held(body, _ATOM)), _ATOM
+                return t.row(t.Radical(self.tree(body))), _ATOM
             case "exp", (body,):
                 inside = self.tree(body)
-                if to is TEXT or len(inside) <= _RAISED_MOST:
-                    return to.exponential.format(inside), _POWER
-                return self._around(r"\exp({})", inside), _ATOM
-            case "log" | "sin" | "cos", (body,) if to is not TEXT:
-                return self._around(rf"\{function}({{}})", self.tree(body)), _ATOM
+                if not self.is_text and len(t.latex(inside)) <= _RAISED_MOST:
+                    return t.index(t.letters("e"), above=inside), _POWER
+                function_of = t.row(t.Name("exp", True), _around(inside))
+                return function_of, _POWER if self.is_text else _ATOM
             case "ones" | "zeros", sizes:
-                number = "1" if function == "ones" else "0"
-                separator = r" \times " if to is not TEXT else "×"
-                return to.ones.format(number, separator.join(map(self.tree, sizes))), _ATOM
+                number = t.number("1" if function == "ones" else "0")
+                below = t.joined(map(self.tree, sizes), t.TIMES)
+                return t.index(t.row(t.Marking("bold", number)), below), _ATOM
             case "eye", (size,):
-                return to.unit.format(self.tree(size)), _ATOM
-        inside = ", ".join(map(self.tree, arguments))
-        return self._around(to.function, function, inside), _ATOM
+                return t.index(t.letters("I"), self.tree(size)), _ATOM
+        inside = t.joined(map(self.tree, arguments), t.COMMA)
+        return t.row(t.Name(function, True), _around(inside)), _ATOM
 
-    def _places(self, places: tuple[Tree, ...]) -> str:
+    def _goal(self, target: Tree) -> t.Row:
+        """What a variable tends to."""
+        match target:
+            case syntax.Name("oo" | "inf"):
+                return t.row(t.Letter("∞"))
+            case syntax.Negative(operand):
+                return t.sign("−", True) + self._goal(operand)
+        return self.tree(target)
+
+    def _places(self, places: tuple[Tree, ...]) -> t.Row:
         """Indices side by side; commas only where one of them is more than a letter."""
-        written = [self._place(place) for place in places]
+        written = list(map(self._place, places))
         if all(isinstance(place, syntax.Name) and len(place.name) == 1 for place in places):
-            return "".join(written)
-        joined = ",".join(written)
-        return joined if self.to is not TEXT or len(written) == 1 else f"({joined})"
+            return t.row(*written)
+        return t.joined(written, t.COMMA)
 
-    def _place(self, tree: Tree) -> str:
+    def _place(self, tree: Tree) -> t.Row:
         match tree:
             case syntax.Cell(operand, (inside,)):
-                return f"{self.tree(operand)}({self._place(inside)})"
+                return self.tree(operand) + _bracketed(self._place(inside))
             case syntax.Binary(op, left, right):
-                return (
-                    f"{self._place(left)}{self.to.minus if op == '-' else op}{self._place(right)}"
-                )
+                return self._place(left) + t.sign(op) + self._place(right)
         return self.tree(tree)
 
-    def _name(self, name: str) -> str:
+    def _name(self, name: str) -> t.Row:
         """A quantity's name: ``d_k``, ``W_Q``, Greek letters by their English names."""
         stem, _, below = name.partition("_")
         lead = "d" if stem[1:] in _GREEK and stem[0] == "d" else ""
         letter = stem.removeprefix(lead)
         if letter in _GREEK:
-            greek = _COMMANDS.get(letter, rf"\{letter}") if self.to is not TEXT else _GREEK[letter]
-            stem = f"{lead}{greek}"
-        elif self.to is not TEXT and len(stem) > 2:
-            stem = rf"\mathit{{{stem}}}"
+            row = t.letters(lead) + t.row(t.Letter(_GREEK[letter]))
+        else:
+            row = t.row(t.Word(stem)) if len(stem) > 2 else t.letters(stem)
         if not below:
-            return stem
-        mark = self._name(below) if below in _GREEK else below.replace("_", ",")
+            return row
+        mark = self._name(below) if below in _GREEK else t.letters(below.replace("_", ","))
+        if not self.shapes.get(name):
+            return t.index(row, mark)
         # Indices go below: the mark of an array stands above, as in W^Q.
-        if self.shapes.get(name):
-            return f"{stem}^{{{mark}}}" if self.to is not TEXT else f"{stem}^{mark}"
-        return self._marked(stem, mark)
+        return t.index(row, above=t.row(t.Group(mark)) if self.is_text else mark)
 
-    def unless(self, line: syntax.Comparison) -> str:
+    def unless(self, line: syntax.Comparison) -> t.Row:
         """Behind a line off the diagonal: the places that differ there."""
         if _off_diagonal(line) is None:
-            return ""
-        sign, apart = ("≠", "   ") if self.to is TEXT else (r"\ne", r" \quad ")
-        first, second = next(iter(_different(line.operands)))
-        return f"{apart}({self._place(first)} {sign} {self._place(second)})"
-
-    def _marked(self, name: str, below: str) -> str:
-        return f"{name}_{below}" if self.to is TEXT else f"{name}_{{{below}}}"
+            return t.Row()
+        first, second = map(self._place, next(iter(_different(line.operands))))
+        return t.QUAD + _bracketed(first + t.sign("≠") + second)
 
     def _is_matrix(self, tree: Tree) -> bool:
         """Whether a tree stands for more than one number."""
@@ -430,6 +413,25 @@ class _Printer:
             case syntax.Call(_, (operand,)):
                 return self._is_matrix(operand)
         return False
+
+
+_TOP = t.row(t.Letter("⊤"))
+
+
+def _bracketed(row: t.Row, fences: str = "()") -> t.Row:
+    opening, closing = map(t.sign, fences)
+    return opening + row + closing
+
+
+def _around(row: t.Row, fences: str = "()") -> t.Row:
+    """A row in brackets that are as tall as it is."""
+    is_tall = t.has(row, t.Fraction, t.Limits, t.Fenced)
+    return t.fenced(row, fences) if is_tall else _bracketed(row, fences)
+
+
+def _opens(row: t.Row) -> bool:
+    """Whether a row begins with a bracket that doesn't grow."""
+    return row.nodes[0] in (t.sign("(") + t.sign("[")).nodes
 
 
 def _off_diagonal(line: syntax.Comparison) -> syntax.Comparison | None:

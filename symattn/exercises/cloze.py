@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import gcd, lcm
 
+from symattn import typesetting as t
 from symattn.errors import Malformed, SymattnError
 from symattn.exercises import quiz
 from symattn.exercises.exercise import Exercise, Part
@@ -163,7 +164,7 @@ class _ClozeQuestion:
             blocks.append(self._table(part, cells, self.text.result(part)))
         return "\n".join(blocks)
 
-    def _table(self, part: Part, cells: Mapping[_At, str], before: str) -> str:
+    def _table(self, part: Part, cells: Mapping[_At, str], before: t.Row) -> str:
         node = self.exercise.case.program.named[part.quantity]
         rows, columns = node.grid
         table = [[cells.get((i, j), quiz.MASKED) for j in range(columns)] for i in range(rows)]

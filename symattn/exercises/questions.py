@@ -7,20 +7,22 @@ from decimal import Decimal
 from typing import Any
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.cases.settings import Settings, settings
 from symattn.exercises.exercise import Exercise, Part
 from symattn.exercises.slips import InjectedFault, Mistake, mistakes
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
-from symattn.programs.display import symbol
+from symattn.programs.display import differential, symbol
 from symattn.shapes import keys
 from symattn.sheets import definitions
+from symattn.sheets.backward import BY_X, sum_of_outputs
 from symattn.sheets.presentation import indexed
 from symattn.sheets.steps import Steps
 from symattn.sheets.walkthrough import given, renamed, role, verified, working
 
 #: A blank for one figure, in a row with room for a hand.
-BLANK = r"\vphantom{\frac{0}{0}}\text{\_\_\_\_\_\_}"
+BLANK = t.row(t.Strut("fraction"), t.Text("______"))
 #: A line to write on: for a name, and for what is counted.
 _LONG, _SHORT = "_" * 24, "_" * 6
 
@@ -142,22 +144,14 @@ def _steps(steps: Steps) -> Iterator[b.Block]:
         node = program.quantities[name]
         if name in copies:
             continue
-        left = f.name_latex(name)
-        whole = steps.formula(left, node)
-        right = whole.removeprefix(f"{left} = ")
-        text = steps.case.steps[name]
-        lines.append((left, "=", right if whole != left else f.latex(f.Symbol(text, _code(text)))))
+        left = f.typeset_name(name)
+        right = steps.computed(left, node) or t.row(t.Text(steps.case.steps[name]))
+        lines.append((left, t.EQUALS, right))
         if node.op in ("softmax", "hide"):
-            row_sum = f.latex(steps.shown.row_label(node, "i")) if node.op == "softmax" else ""
+            row_sum = steps.row_sum(node)
             defined += steps.definitions(definitions.of_step(node, steps.named, row_sum))
     yield b.Equations(tuple(lines))
     yield from defined
-
-
-def _code(text: str) -> str:
-    from symattn.printers.letters import escape
-
-    return rf"\text{{{escape(text)}}}"
 
 
 def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
@@ -165,15 +159,10 @@ def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
     gradients = [part for part in exercise.parts if part.quantity.startswith("dL/d")]
     if not gradients:
         return
-    output = f.name_latex(case.output)
-    written = say(
-        "Write {short} for {long}.", short=b.Math(r"\mathrm{d}X"),
-        long=b.Math(r"\partial L/\partial X"),
-    )  # fmt: skip
+    output = f.typeset_name(case.output)
+    written = say("Write {short} for {long}.", short=b.Math(BY_X[0]), long=b.Math(BY_X[1]))
     if case.raw_upstream is None:
-        node = case.program.quantities[case.output]
-        at = ("", "i", "i,j")[len(node.shape)]
-        total = rf"L = \sum_{{{at}}} {indexed(output, at)}" if at else f"L = {output}"
+        total = sum_of_outputs(case.program.quantities[case.output], output)
         yield b.Paragraph((*written, " ", *say("The loss is {loss}.", loss=b.Math(total))))
         return
     sentence = say(
@@ -181,7 +170,7 @@ def _loss(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
     )
     yield b.Paragraph((*written, " ", *sentence))
     upstream = case.program.gradients[case.output]
-    yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{output}", exact=True)))
+    yield b.Matrices(tuple(steps.whole(upstream, differential(output), exact=True)))
 
 
 def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
@@ -189,13 +178,19 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
     yield b.Heading(say("Compute"))
     sentence = figures(exercise, say)
     if any(exercise.case.program.named[part.quantity].op == "hide" for part in exercise.parts):
-        sentence = (*sentence, " ", *say("A masked score is {hidden}.", hidden=b.Math(r"-\infty")))
+        sentence = (
+            *sentence,
+            " ",
+            *say("A masked score is {hidden}.", hidden=b.Math(t.MINUS_INFINITY)),
+        )
     yield b.Paragraph(sentence)
     for place, part in enumerate(exercise.parts):
         node = exercise.case.program.named[part.quantity]
-        name = f.latex(symbol(part.quantity))
+        name = f.typeset(symbol(part.quantity))
         named = part_role(exercise, part, say)
-        size = b.Math(r" \times ".join(map(str, node.shape))) if node.shape else ""
+        size = (
+            b.Math(t.joined((t.number(str(x)) for x in node.shape), t.TIMES)) if node.shape else ""
+        )
         title: b.Line = (
             f"({letter(place)}) ", b.Math(name), named, ", " if size else "", size,
             f" ({worth(part, say)})",
@@ -203,10 +198,10 @@ def _blanks(exercise: Exercise, steps: Steps) -> Iterator[b.Block]:
         rows, columns = node.grid
         yield b.Heading(title, 2, room=12.0 + 7.0 * rows)
         if not node.shape:
-            yield b.Matrices((b.Matrix(f"{name} = {BLANK}", ()),))
+            yield b.Matrices((b.Matrix(name + t.EQUALS + BLANK, ()),))
             continue
         labels = steps.tokens(node, 0)
-        yield b.Matrices((b.Matrix(f"{name} =", ((BLANK,) * columns,) * rows, labels),))
+        yield b.Matrices((b.Matrix(name + t.EQUALS, ((BLANK,) * columns,) * rows, labels),))
 
 
 def figures(exercise: Exercise, say: Language) -> b.Line:
@@ -250,7 +245,7 @@ def _lower(block: b.Block) -> b.Block:
 def _points(exercise: Exercise, say: Language) -> Iterator[b.Block]:
     rows: list[tuple[b.Line, ...]] = []
     for place, part in enumerate(exercise.parts):
-        label = part.quantity if exercise.is_proof else b.Math(f.latex(symbol(part.quantity)))
+        label = part.quantity if exercise.is_proof else b.Math(f.typeset(symbol(part.quantity)))
         rows.append(((f"({letter(place)})",), (label,), (str(part.points),)))
     rows.append(((), (b.Strong(say.text("total")),), (b.Strong(str(exercise.points)),)))
     yield b.Heading(say("Points"))
@@ -264,19 +259,19 @@ def _mistake(fault: InjectedFault, mistakes: Sequence[Mistake], say: Language) -
         line += ["; ", *say("then"), " "] if place else [": "]
         line += say(
             "{wrong} instead of {right}",
-            wrong=b.Math(f"{_entry(fault, mistake)} = {_figure(mistake.wrong)}"),
+            wrong=b.Math(_entry(fault, mistake) + t.EQUALS + _figure(mistake.wrong)),
             right=b.Math(_figure(mistake.right)),
         )
     return (*line, ".")
 
 
-def _entry(fault: InjectedFault, mistake: Mistake) -> str:
+def _entry(fault: InjectedFault, mistake: Mistake) -> t.Row:
     at = ",".join(map(str, keys(fault.nodes[mistake.part.quantity].shape, mistake.i, mistake.j)))
-    return indexed(f.latex(symbol(mistake.part.quantity)), at)
+    return indexed(f.typeset(symbol(mistake.part.quantity)), at)
 
 
-def _figure(figure: Decimal) -> str:
-    return r"-\infty" if figure.is_infinite() else f"{figure:f}"
+def _figure(figure: Decimal) -> t.Row:
+    return t.MINUS_INFINITY if figure.is_infinite() else t.number(f"{figure:f}")
 
 
 def proved(exercise: Exercise) -> Iterator[b.Block]:

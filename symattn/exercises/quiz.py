@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.escaping import html_text, visible
 from symattn.exercises import questions
 from symattn.exercises.exercise import Exercise, Part
@@ -98,20 +99,20 @@ def title(exercise: Exercise, version: bool) -> str:
 # -- HTML --------------------------------------------------------------------------
 
 
-def letter(quantity: str) -> str:
-    r"""A quantity or gradient as LaTeX.
+def letter(quantity: str) -> t.Row:
+    r"""A quantity or gradient as it is set.
 
-    >>> letter("W_Q"), letter("dL/dQ")
+    >>> t.latex(letter("W_Q")), t.latex(letter("dL/dQ"))
     ('W_{Q}', '\\mathrm{d}Q')
     """
-    return f.latex(symbol(quantity))
+    return f.typeset(symbol(quantity))
 
 
-def matrix(name: str, cells: Sequence[Sequence[str]], labels: Sequence[str] = ()) -> str:
-    """A matrix of cells of HTML between brackets, its name (LaTeX) above it; each
+def matrix(name: t.Row, cells: Sequence[Sequence[str]], labels: Sequence[str] = ()) -> str:
+    """A matrix of cells of HTML between brackets, its name above it; each
     row may have a label. A single cell is a line."""
     if [len(row) for row in cells] == [1]:
-        return f"<p>{math(f'{name} = ')} {cells[0][0]}</p>"
+        return f"<p>{math(name + t.EQUALS)} {cells[0][0]}</p>"
     return table(cells, labels, math(name), _MATRIX)
 
 
@@ -125,7 +126,7 @@ def exact(value: Value | Hidden) -> str:
         isinstance(formula, f.Negated) and isinstance(formula.operand, f.Number)
     ):
         return f.text(formula).replace("-", "&minus;")
-    return math(f.latex(formula))
+    return math(f.typeset(formula))
 
 
 def _heading(text: b.Line) -> str:
@@ -167,7 +168,7 @@ class QuestionText:
     def _steps(self) -> str:
         program = self.case.program
         items = "".join(
-            f"<li>{math(f'{letter(name)} = {self.formula(program.quantities[name])}')}</li>"
+            f"<li>{math(letter(name) + t.EQUALS + self.formula(program.quantities[name]))}</li>"
             for name in program.steps
         )
         return f"{paragraph(self.say('The steps:'))}<ul>{items}</ul>"
@@ -183,8 +184,8 @@ class QuestionText:
             )
         )
 
-    def formula(self, node: Node) -> str:
-        """What a node computes, as LaTeX."""
+    def formula(self, node: Node) -> t.Row:
+        """What a node computes."""
         return f.slashed(formula(node, self._named))
 
     def task(self, place: int, part: Part) -> str:
@@ -192,16 +193,16 @@ class QuestionText:
         name = letter(part.quantity)
         node = self.case.program.named[part.quantity]
         is_step = part.quantity in self.case.program.quantities
-        asked = b.Math(f"{name} = {self.formula(node)}" if is_step else name)
+        asked = b.Math(name + t.EQUALS + self.formula(node) if is_step else name)
         description = questions.part_role(self.exercise, part, self.say)
         points = questions.worth(part, self.say)
         start = b.Strong(f"({questions.letter(place - 1)}) ")
         return paragraph((start, asked, f"{description} ({points})"))
 
-    def result(self, part: Part) -> str:
-        """What stands before the right answers of a part, as LaTeX."""
-        name = letter(part.quantity)
-        return rf"{name} = {self.formula(self.case.program.named[part.quantity])} \approx"
+    def result(self, part: Part) -> t.Row:
+        """What stands before the right answers of a part."""
+        formula = self.formula(self.case.program.named[part.quantity])
+        return letter(part.quantity) + t.EQUALS + formula + t.ABOUT
 
     def labels(self, node: Node) -> tuple[str, ...]:
         """The tokens, if the rows of a node run over them as the output's rows do."""

@@ -194,7 +194,7 @@ def _phrase(recipe: Recipe, edit: Edit) -> tuple[str, Math, str]:
     if edit.kind == "transposed" and term not in edit.node.operands:
         sentence = NOT_TRANSPOSED
     symbol = recipe.names.get(term.serial) or formula(term, recipe.names)
-    return sentence, Math(f.latex(symbol)), f.text(symbol)
+    return sentence, Math(f.typeset(symbol)), f.text(symbol)
 
 
 def mistakes(

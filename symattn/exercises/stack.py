@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from symattn import typesetting as t
 from symattn.errors import Malformed
 from symattn.escaping import html_text
 from symattn.exercises import maxima, quiz
@@ -205,7 +206,7 @@ class _StackQuestion:
 
     def _questiontext(self) -> str:
         given = (
-            rf"\({html_text(quiz.letter(name))} = {{@sa_shown({_variable(node)})@}}\)"
+            rf"\({html_text(t.latex(quiz.letter(name)))} = {{@sa_shown({_variable(node)})@}}\)"
             for name, node in self.text.given()
         )
         blocks = self.text.opening(" &ensp; ".join(given))
@@ -228,7 +229,7 @@ class _StackQuestion:
 
     def _generalfeedback(self) -> str:
         answers = (
-            rf"<p>\({html_text(self.text.result(part))} {{@ta_{k}@}}\)</p>"
+            rf"<p>\({html_text(t.latex(self.text.result(part)))} {{@ta_{k}@}}\)</p>"
             for k, part in self.chain.parts.items()
         )
         return "\n".join([mathjax.paragraph(self.say("The correct answers:")), *answers])

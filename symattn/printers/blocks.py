@@ -2,7 +2,7 @@
 
 A sheet is a sequence of blocks; printers such as
 :mod:`symattn.printers.latex` turn them into a document. Mathematics is carried
-as LaTeX, the one notation that every printer knows.
+as rows of :mod:`symattn.typesetting`, which every printer walks.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symattn.languages.language import ENGLISH, Language
+from symattn.typesetting import Row
 
 
 @dataclass(frozen=True)
 class Math:
     """Mathematics inside a line of text."""
 
-    latex: str
+    formula: Row
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,19 @@ class Paragraph:
     text: Line
 
 
+#: A line of equations: its left side, its relation and its right side.
+Equation = tuple[Row, Row, Row]
+
+
 @dataclass(frozen=True)
 class Equations:
     """Displayed lines ``left &= right``, aligned at the relation.
 
-    Each line is (left, relation, right); an empty left continues the line
-    above. In several ``columns`` short ones stand side by side, row by row.
+    An empty left continues the line above. In several ``columns`` short ones
+    stand side by side, row by row.
     """
 
-    lines: tuple[tuple[str, str, str], ...]
+    lines: tuple[Equation, ...]
     columns: int = 1
 
 
@@ -94,8 +99,8 @@ class Matrix:
     """A matrix of cells with what stands before it (``S =``), and labels;
     without cells only what stands before. Where there are ``hints`` each cell has one."""
 
-    before: str
-    cells: tuple[tuple[str, ...], ...]
+    before: Row
+    cells: tuple[tuple[Row, ...], ...]
     row_labels: tuple[str, ...] = ()
     hints: tuple[tuple[Hint, ...], ...] = ()
 
@@ -128,7 +133,7 @@ class HeatMap:
 
     title: Line
     shades: tuple[tuple[float, ...], ...]
-    figures: tuple[tuple[str, ...], ...]
+    figures: tuple[tuple[Row, ...], ...]
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     hints: tuple[tuple[Hint, ...], ...] = ()

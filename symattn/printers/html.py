@@ -8,13 +8,13 @@ run anything, whatever a walkthrough says.
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from symattn import typesetting as t
 from symattn.escaping import html_attribute, html_text
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
@@ -51,7 +51,8 @@ def style() -> str:
 def document(sheet: b.Sheet) -> str:
     """The HTML page of a sheet.
 
-    >>> page = document(b.Sheet("x", "A < B", ("by hand",), (b.Paragraph((b.Math("A"),)),)))
+    >>> words = b.Paragraph((b.Math(t.letters("A")),))
+    >>> page = document(b.Sheet("x", "A < B", ("by hand",), (words,)))
     >>> "<h1>A &lt; B</h1>" in page, "<p><math><mi>A</mi></math></p>" in page
     (True, True)
     """
@@ -167,7 +168,7 @@ class _Hints:
         self.names: dict[b.Hint, str] = {}
 
     def cells(
-        self, hints: tuple[tuple[b.Hint, ...], ...], cells: tuple[tuple[str, ...], ...]
+        self, hints: tuple[tuple[b.Hint, ...], ...], cells: tuple[tuple[t.Row, ...], ...]
     ) -> Iterable[Iterable[str]]:
         """For each cell the attributes that join it with its hint."""
         return (map(self._cell, row) for row in hints) if hints else ([""] * len(x) for x in cells)
@@ -195,7 +196,7 @@ class _Hints:
 def _told(hint: b.Hint) -> str:
     """The lines of a hint one below the other: a page has hundreds, and a table in each
     would be a tenth of it."""
-    return "".join(mathml(" ".join(filter(None, parts))) for parts in hint.lines)
+    return "".join(mathml(t.row(*parts)) for parts in hint.lines)
 
 
 def line(pieces: b.Line) -> str:
@@ -203,8 +204,8 @@ def line(pieces: b.Line) -> str:
     parts = []
     for piece in pieces:
         match piece:
-            case b.Math(latex):
-                parts.append(mathml(latex))
+            case b.Math(formula):
+                parts.append(mathml(formula))
             case b.Code(text):
                 parts.append(f"<code>{html_text(text)}</code>")
             case b.Strong(text):
@@ -248,11 +249,11 @@ def _block(block: b.Block, hints: _Hints) -> str:
             return f"<pre>{chr(10).join(map(html_text, lines))}</pre>"
 
 
-def _equations(lines: tuple[tuple[str, str, str], ...], columns: int) -> str:
+def _equations(lines: tuple[b.Equation, ...], columns: int) -> str:
     return f'<div class="display">{_lines(lines, columns)}</div>'
 
 
-def _lines(lines: tuple[tuple[str, str, str], ...], columns: int = 1) -> str:
+def _lines(lines: tuple[b.Equation, ...], columns: int = 1) -> str:
     """Equations aligned at their relations; what continues a line is set in."""
     cells = [_equation(*line) for line in lines]
     rows = [
@@ -262,7 +263,7 @@ def _lines(lines: tuple[tuple[str, str, str], ...], columns: int = 1) -> str:
     return f'<math display="block">{table(rows, "equations")}</math>'
 
 
-def _equation(left: str, relation: str, right: str) -> list[str]:
+def _equation(left: t.Row, relation: t.Row, right: t.Row) -> list[str]:
     indent = "" if relation else '<mspace width="1em"/>'
     return [elements(left), elements(relation), indent + elements(right)]
 
@@ -275,7 +276,7 @@ def _matrix(matrix: b.Matrix, hints: _Hints) -> str:
     if not matrix.cells:
         return mathml(matrix.before, display=True)
     count = len(matrix.cells)
-    tall = any(r"\frac" in cell for row in matrix.cells for cell in row)
+    tall = t.has(matrix.cells, t.Fraction, t.Strut)
     rows = ""
     labels = matrix.row_labels or ("",) * count
     cells = hints.cells(matrix.hints, matrix.cells)
@@ -295,13 +296,16 @@ def _matrix(matrix: b.Matrix, hints: _Hints) -> str:
     return f'<div class="matrix">{before}<table{kind}>{rows}</table></div>'
 
 
-def _figure(latex: str, tall: bool = False) -> str:
+def _figure(formula: t.Row, tall: bool = False) -> str:
     """A cell's mathematics; ``tall`` where fractions stand in it as in a display."""
-    if not latex or re.fullmatch(r"[\d.]+", latex):
-        # Digits alone are the same without an element.
-        return latex
+    match formula.nodes:
+        case ():
+            return ""
+        case (t.Digits(text),):
+            # Digits alone are the same without an element.
+            return text
     style = ' displaystyle="true"' if tall else ""
-    return f"<math{style}>{elements(latex)}</math>"
+    return f"<math{style}>{elements(formula)}</math>"
 
 
 # -- tables and heat maps --------------------------------------------------------
@@ -351,7 +355,7 @@ def _heat_map(heat: b.HeatMap, hints: _Hints) -> str:
     )
 
 
-def _cell(shade: float, figure: str, attribute: str) -> str:
+def _cell(shade: float, figure: t.Row, attribute: str) -> str:
     percent = round(100 * min(max(shade, 0.0), 1.0))
     dark = ' class="dark"' if percent >= _DARK else ""
-    return f'<td{dark} style="--shade: {percent}"{attribute}>{_figure(figure.strip("$"))}</td>'
+    return f'<td{dark} style="--shade: {percent}"{attribute}>{_figure(figure)}</td>'

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 
+from symattn import typesetting as t
+from symattn.escaping import latex as escape
 from symattn.printers import blocks as b
 from symattn.printers.layout import (
     EM,
@@ -25,7 +27,7 @@ from symattn.printers.layout import (
     unbreakable,
     width,
 )
-from symattn.printers.letters import engine_for, escape
+from symattn.printers.letters import engine_for
 
 _SHARED = r"""
 \usepackage[textwidth=166mm,hcentering,top=17mm,bottom=20mm,footskip=9mm]{geometry}
@@ -150,18 +152,19 @@ def _joined(blocks: tuple[b.Block, ...]) -> str:
     return text
 
 
-def _fit(latex: str, room: float) -> str:
+def _fit(formula: t.Row, room: float) -> str:
     """Mathematics that nothing breaks, made small if it is wider than ``room`` em."""
-    return latex if width(latex) <= room else rf"\fit{{{10 * room:.0f}pt}}{{{latex}}}"
+    latex = t.latex(formula)
+    return latex if width(formula) <= room else rf"\fit{{{10 * room:.0f}pt}}{{{latex}}}"
 
 
 def _line(line: b.Line, room: float = TEXT) -> str:
     parts = []
     for piece in line:
         match piece:
-            case b.Math(latex):
-                breaks = unbreakable(latex) <= room
-                parts.append(f"${latex if breaks else _fit(latex, room)}$")
+            case b.Math(formula):
+                breaks = unbreakable(formula) <= room
+                parts.append(f"${t.latex(formula) if breaks else _fit(formula, room)}$")
             case b.Code(text):
                 parts.append(_typed(text))
             case b.Strong(text):
@@ -210,25 +213,26 @@ def _block(block: b.Block) -> str:
             return rf"\begin{{quote}}{inner}\end{{quote}}"
 
 
-def _equations(lines: tuple[tuple[str, str, str], ...]) -> str:
+def _equations(lines: tuple[b.Equation, ...]) -> str:
     return f"\\begin{{align*}}\n{_aligned(lines)}\n\\end{{align*}}"
 
 
-def _aligned(lines: tuple[tuple[str, str, str], ...]) -> str:
+def _aligned(lines: tuple[b.Equation, ...]) -> str:
     text = ""
     for place, (left, relation, right) in enumerate(lines):
         indent = "" if relation else r"\quad "
-        room = max(TEXT - width(left) - width(indent) - 1.5, 8.0)
+        room = max(TEXT - width(left) - bool(indent) - 1.5, 8.0)
         if place:
             # No page ends inside of an equation.
             text += " \\\\\n" if left else " \\\\*\n"
-        text += rf"{left} &{relation or '{}'} {indent}{_fit(right, room)}".strip()
+        sign = t.latex(relation) or "{}"
+        text += rf"{t.latex(left)} &{sign} {indent}{_fit(right, room)}".strip()
     return text
 
 
-def _in_columns(lines: tuple[tuple[str, str, str], ...], columns: int) -> str:
+def _in_columns(lines: tuple[b.Equation, ...], columns: int) -> str:
     """Short equations side by side, aligned in each column."""
-    cells = [f"{left} &{relation} {right}" for left, relation, right in lines]
+    cells = ["{} &{} {}".format(*map(t.latex, line)) for line in lines]
     rows = [r" &\quad ".join(cells[k : k + columns]) for k in range(0, len(cells), columns)]
     body = " \\\\\n".join(rows)
     return f"\\begin{{alignat*}}{{{columns}}}\n{body}\n\\end{{alignat*}}"
@@ -266,10 +270,12 @@ def _label(text: str) -> str:
 
 
 def _matrix(matrix: b.Matrix) -> str:
+    before = t.latex(matrix.before)
     if not matrix.cells:
-        return matrix.before
-    tall = any(r"\frac" in cell for row in matrix.cells for cell in row)
-    table = [[_tall(cell) if tall else cell for cell in row] for row in matrix.cells]
+        return before
+    tall = t.has(matrix.cells, t.Fraction, t.Strut)
+    style = _tall if tall else t.latex
+    table = [list(map(style, row)) for row in matrix.cells]
     cells = " \\\\\n".join(" & ".join(row) for row in table)
     # Fractions and sums are centred; figures and short entries line up right.
     spec = ("c" if tall else "r") * len(matrix.cells[0])
@@ -277,18 +283,18 @@ def _matrix(matrix: b.Matrix) -> str:
         rf"\left[\begin{{array}}{{@{{\,}}{spec}@{{\,}}}}" + f"\n{cells}\n" + r"\end{array}\right]"
     )
     if not matrix.row_labels:
-        return f"{matrix.before} {inner}"
+        return f"{before} {inner}"
     side = " \\\\\n".join(
         rf"\textit{{\small {_label(label)}}}" + (r"\vphantom{" + "".join(row) + "}" if tall else "")
         for label, row in zip(matrix.row_labels, table, strict=True)
     )
     labels = r"\begin{array}{r@{}}" + f"\n{side}\n" + r"\end{array}"
-    return f"{matrix.before} {labels}{inner}"
+    return f"{before} {labels}{inner}"
 
 
-def _tall(cell: str) -> str:
+def _tall(cell: t.Row) -> str:
     """An entry of a matrix with fractions, with air above and below."""
-    return rf"\air{{{cell}}}".replace(r"\frac", r"\dfrac")
+    return rf"\air{{{t.latex(cell)}}}".replace(r"\frac", r"\dfrac")
 
 
 def _marked(marked: b.Marked) -> str:
@@ -346,11 +352,11 @@ def _row_start(row: str) -> str:
 
 def _air(row: tuple[b.Line, ...]) -> str:
     """Room below a row: displayed mathematics needs some, fractions and sums more."""
-    formulas = " ".join(piece.latex for cell in row for piece in cell if isinstance(piece, b.Math))
-    tall = r"\frac" in formulas or r"\sum" in formulas
-    if r"\displaystyle" in formulas:
-        return rf"\addlinespace[{7 if tall else 5}pt]"
-    return r"\addlinespace[3pt]" if r"\sum" in formulas else ""
+    formulas = tuple(piece.formula for cell in row for piece in cell if isinstance(piece, b.Math))
+    is_sum = t.has(formulas, t.Limits("∑"))
+    if any(isinstance(x, t.Styled) and x.display for x in t.nodes(formulas)):
+        return rf"\addlinespace[{7 if is_sum or t.has(formulas, t.Fraction) else 5}pt]"
+    return r"\addlinespace[3pt]" if is_sum else ""
 
 
 def _heat_maps(items: tuple[b.HeatMap, ...]) -> str:
@@ -375,7 +381,7 @@ def _heat_map(heat: b.HeatMap) -> str:
         for j, (shade, figure) in enumerate(zip(shades, figures, strict=True)):
             percent = round(100 * min(max(shade, 0.0), 1.0))
             ink = "white" if percent > 55 else "black"
-            content = rf"\fit{{{cell - 1:g}mm}}{{{figure.strip('$')}}}" if figure else ""
+            content = rf"\fit{{{cell - 1:g}mm}}{{{t.latex(figure)}}}" if figure else ""
             lines.append(
                 rf"\fill[heat!{percent}!white,draw=white,line width=.6pt] ({j},{-i}) "
                 rf"rectangle ({j + 1},{-i - 1});"

@@ -1,19 +1,20 @@
 r"""How wide mathematics gets, and where it may break.
 
-TeX does not break displayed formulas. Widths are estimated from the LaTeX
-text, in em of the main font, rather too large than too small; a sum that does
-not fit is broken before its signs.
+TeX does not break displayed formulas. Widths are estimated in em of the main
+font, rather too large than too small; a sum that does not fit is broken before
+its signs.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.printers import blocks as b
 
 #: Width of the text on a sheet (A4, 10 pt), in em.
@@ -23,30 +24,14 @@ LINE = 45.5
 #: An em in mm.
 EM = 3.515
 
-_GROUP = re.compile(r"\\[A-Za-z]+|\\.|[{}^_]|\s+|.", re.DOTALL)
-_ALIGNED = re.compile(r"(?:\\displaystyle )?\\begin\{aligned\}\[t\](.*)\\end\{aligned\}")
-_RELATIONS = frozenset("=+-<>") | {r"\approx", r"\odot", r"\leq", r"\times", r"\to"}
-_RELATIONS |= {r"\le", r"\ne", r"\circ"}
-_NOTHING = frozenset(
-    {r"\struck", r"\correct", r"\cause", r"\footnotesize", r"\texttt"}
-    | {r"\mathrm", r"\mathit", r"\operatorname", r"\displaystyle", r"\text"}
-    | {r"\mathbf", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr", r"\limits"}
-)
-_WIDE = {
-    r"\cdot": 0.8,
-    r"\exp": 1.8,
-    r"\log": 1.6,
-    r"\left": 0.3,
-    r"\right": 0.3,
-    r"\sum": 1.5,
-    r"\lim": 1.6,
-    r"\quad": 1.0,
-    r"\qquad": 2.0,
-    r"\,": 0.2,
-    r"\!": -0.2,
-    r"\;": 0.3,
-}
-
+#: Signs that TeX keeps room around.
+_APART = frozenset("=+−<>≈⊙≤≥≠×∘→")
+#: Signs before which lines may end, of a sum and of a paragraph.
+_TERMS, _BREAKS = frozenset("+−"), frozenset("+−=⊙⋅≈")
+_WIDE = {"exp": 1.8, "log": 1.6, "sin": 0.55, "cos": 0.55, "∑": 1.5, "lim": 1.6, "⋅": 0.8}
+_SPACES = {3: 0.2, 5: 0.3, 4: 0.55, -3: -0.2, 18: 1.0, 36: 2.0}
+#: What is high is given some air.
+_STRUTS = {"fraction": 1.4, "bar": 1.52}
 #: Capitals that are wider than figures and small letters.
 _CAPITALS = {
     **dict.fromkeys("ABCDGHKNOQRUX", 0.8),
@@ -57,190 +42,181 @@ _CAPITALS = {
 
 
 @lru_cache(maxsize=1 << 14)
-def width(latex: str) -> float:
+def width(row: t.Row) -> float:
     r"""Estimated width in em of displayed mathematics.
 
-    >>> round(width(r"\frac{e}{1 + \sqrt{e} + e}"), 1)
+    >>> form = f.Quotient(f.E, f.Sum((f.Number("1"), f.Root(f.E), f.E)))
+    >>> round(width(f.typeset(form)), 1)
     5.4
     """
-    if rows := aligned_rows(latex):
-        return max(width(row.replace("&", " ")) for row in rows)
-    return _measure(_GROUP.findall(latex), 0)[0]
+    return round(_reach(row, 0.0), 6)
 
 
-def aligned(rows: Sequence[str]) -> str:
-    r"""Rows of one formula under one another, aligned where each has its ``&``.
-
-    >>> aligned(["a &= b", r"&\quad + c"])
-    '\\begin{aligned}[t]a &= b \\\\ &\\quad + c\\end{aligned}'
-    """
-    return r"\begin{aligned}[t]" + r" \\ ".join(rows) + r"\end{aligned}"
-
-
-def aligned_rows(latex: str) -> list[str]:
-    """The rows of what :func:`aligned` made, nothing of other mathematics."""
-    match = _ALIGNED.fullmatch(latex)
-    return match[1].split(r" \\ ") if match else []
-
-
-def _measure(tokens: list[str], place: int) -> tuple[float, int]:
-    """Width of a group from ``place`` to its closing brace, and where it ends."""
-    total = 0.0
-    while place < len(tokens):
-        token = tokens[place]
-        place += 1
-        if token == "}":
-            break
-        if token == "{":
-            inner, place = _measure(tokens, place)
-            total += inner
-        elif token in ("^", "_"):
-            inner, place = _argument(tokens, place)
-            total += 0.75 * inner
-        elif token == r"\frac":
-            above, place = _argument(tokens, place)
-            below, place = _argument(tokens, place)
-            total += max(above, below) + 0.3
-        elif token == r"\sqrt":
-            inner, place = _argument(tokens, place)
-            total += inner + 0.85
-        elif token in _RELATIONS:
+def _reach(row: t.Row, total: float) -> float:
+    """How far a row reaches that begins at ``total``."""
+    for node in row.nodes:
+        if isinstance(node, t.Sign) and node.text in _APART:
             # A sign at the start is no operation: it stands close.
             total += 1.3 if total else 0.8
-        elif token in _WIDE:
-            total += _WIDE[token]
-        elif token in _NOTHING or token.isspace():
-            continue
         else:
-            total += _letter(token)
-    return total, place
+            total += _node_width(node)
+    return total
 
 
-def _letter(token: str) -> float:
-    """Width of a letter or a sign, in em."""
-    if token in "()[],.:;|!":
-        return 0.42
-    return _CAPITALS.get(token, 0.55)
+def _node_width(node: t.Node) -> float:
+    match node:
+        case t.Name(text) | t.Limits(text) | t.Sign(text) if text in _WIDE:
+            return _WIDE[text]
+        case t.Space(room):
+            return _SPACES[room]
+        case t.Fraction(above, below):
+            return max(width(above), width(below)) + 0.3
+        case t.Radical(inner):
+            return width(inner) + 0.85
+        case t.Indexed(base, below, above):
+            return _node_width(base) + 0.75 * (width(below) + width(above))
+        case t.Fenced(opening, inner, closing):
+            return _reach(inner, 0.3 + _letters(opening or ".")) + 0.3 + _letters(closing or ".")
+        case t.Group(inner) | t.Marking(_, inner) | t.Styled(_, inner):
+            return width(inner)
+        case t.Lines("aligned", rows):
+            return max(width(t.row(*cells)) for cells in rows)
+        case t.Lines(_, rows):
+            count = len(rows[0])
+            return count - 1 + sum(max(map(width, cells)) for cells in zip(*rows, strict=True))
+        case t.Strut(height):
+            return _STRUTS[height]
+    return _letters(node.text)
 
 
-def _argument(tokens: list[str], place: int) -> tuple[float, int]:
-    while place < len(tokens) and tokens[place].isspace():
-        place += 1
-    if place < len(tokens) and tokens[place] == "{":
-        return _measure(tokens, place + 1)
-    return (0.55, place + 1)
+def _letters(text: str) -> float:
+    """Width of letters and signs, in em."""
+    return sum(
+        0.42 if c in "()[],.:;|!" else _CAPITALS.get(c, 0.55) for c in text if not c.isspace()
+    )
 
 
-def broken(formula: f.Formula, room: float) -> list[str]:
+def aligned(rows: Iterable[tuple[t.Row, t.Row]]) -> t.Row:
+    """Rows of one formula under one another, aligned where their second half begins."""
+    return t.row(t.Lines("aligned", tuple(rows)))
+
+
+def broken(formula: f.Formula, room: float) -> list[t.Row]:
     """The formula as lines that fit into ``room`` em where it can be broken.
 
-    >>> broken(f.Sum((f.Symbol("a"), f.Negated(f.Symbol("b")))), 2.0)
+    >>> [t.latex(x) for x in broken(f.Sum((f.Symbol("a"), f.Negated(f.Symbol("b")))), 2.0)]
     ['a', '- b']
     """
-    whole = f.latex(formula)
+    whole = f.typeset(formula)
     if width(whole) <= room:
         return [whole]
     match formula:
         case f.Sum(terms):
             return _filled(terms, room)
         case f.Negated(operand):
-            return _around("-", _operand(operand, room - 1.3), "")
+            return _around(t.sign("−", True), _operand(operand, room - 1.3), t.Row())
         case f.Quotient(numerator, denominator):
             return _fraction(numerator, denominator, room)
         case f.Product(factors, sign):
             wide = [k for k, x in enumerate(factors) if isinstance(x, f.Sum | f.Quotient)]
             if wide:
-                chosen = max(wide, key=lambda k: width(f.latex(factors[k])))
+                chosen = max(wide, key=lambda k: width(f.typeset(factors[k])))
                 marked = (*factors[:chosen], _GAP, *factors[chosen + 1 :])
-                head, tail = f.latex(f.Product(marked, sign)).split(_GAP.latex)
+                nodes = f.typeset(f.Product(marked, sign)).nodes
+                place = nodes.index(_GAP_NODE)
+                head, tail = t.Row(nodes[:place]), t.Row(nodes[place + 1 :])
                 rest = room - width(head) - width(tail)
                 return _around(head, _operand(factors[chosen], rest), tail)
     return [whole]
 
 
 #: Stands in a product for the factor that is broken.
-_GAP = f.Symbol("", "\x00")
+_GAP_NODE = t.Letter("")
+_GAP = f.Symbol("", t.row(_GAP_NODE))
+_OPENING, _CLOSING = t.row(t.Big("(", True)), t.row(t.Big(")", False))
 
 
-def _around(head: str, lines: list[str], tail: str) -> list[str]:
+def _around(head: t.Row, lines: list[t.Row], tail: t.Row) -> list[t.Row]:
     lines[0] = head + lines[0]
     lines[-1] += tail
     return lines
 
 
-def _operand(formula: f.Formula, room: float) -> list[str]:
+def _operand(formula: f.Formula, room: float) -> list[t.Row]:
     """A formula beside a sign or a factor: a sum goes into brackets."""
     if not isinstance(formula, f.Sum | f.Negated):
         return broken(formula, room)
-    whole = rf"\left({f.latex(formula)}\right)"
+    whole = t.fenced(f.typeset(formula))
     if width(whole) <= room:
         return [whole]
-    return _around(r"\Bigl(", broken(formula, room - 1.0), r"\Bigr)")
+    return _around(_OPENING, broken(formula, room - 1.0), _CLOSING)
 
 
-def broken_text(latex: str, room: float) -> list[str]:
-    """LaTeX of a sum as lines that fit, broken before signs outside of groups, and
+def broken_row(row: t.Row, room: float) -> list[t.Row]:
+    """A sum as lines that fit, broken before signs outside of groups, and
     inside of brackets only where they are too wide alone.
 
-    >>> broken_text("a + b - c", 2.0)
-    ['a', '+ b', '- c']
+    >>> [t.latex(line) for line in broken_row(t.letters("a") + t.sign("+") + t.letters("b"), 2.0)]
+    ['a', '+ b']
     """
-    if width(latex) <= room:
-        return [latex]
+    if width(row) <= room:
+        return [row]
     pieces = [
         inner
-        for piece in _pieces(latex, r" [+-] ", r"[(\[]", r"[)\]]")
-        for inner in (_pieces(piece, r" [+-] ") if width(piece) > room else [piece])
+        for piece in _pieces(row, _TERMS, in_brackets=False)
+        for inner in (_pieces(piece, _TERMS) if width(piece) > room else [piece])
     ]
     return _shelved(pieces, room)
 
 
-def unbreakable(latex: str) -> float:
+def unbreakable(row: t.Row) -> float:
     """Width in em of the widest part that TeX does not break inside a paragraph.
 
-    >>> unbreakable("aaaa + bb") == width("aaaa")
+    >>> unbreakable(t.letters("aaaa") + t.sign("+") + t.letters("bb")) == width(t.letters("aaaa"))
     True
     """
-    if aligned_rows(latex):
-        return width(latex)
-    return max(map(width, _pieces(latex, r" [+\-=] | \\(?:odot|cdot|approx) ")))
+    while len(row.nodes) == 1 and isinstance(row.nodes[0], t.Styled):
+        row = row.nodes[0].inner
+    return max(map(width, _pieces(row, _BREAKS)))
 
 
-def _pieces(latex: str, signs: str, opening: str = "{", closing: str = "}") -> list[str]:
-    """LaTeX cut before the signs outside of groups, and of brackets if they are named."""
-    pieces, depth = [""], 0
-    for token in re.split(rf"(\\left\W|\\right\W|[{{}}]|{opening}|{closing}|{signs})", latex):
-        depth += token == "{" or token.startswith(r"\left") or bool(re.fullmatch(opening, token))
-        depth -= token == "}" or token.startswith(r"\right") or bool(re.fullmatch(closing, token))
-        if re.fullmatch(signs, token) and not depth:
-            pieces.append(token.lstrip())
-        else:
-            pieces[-1] += token
-    return pieces
+def _pieces(row: t.Row, signs: frozenset[str], in_brackets: bool = True) -> list[t.Row]:
+    """A row cut before the signs that have a left operand, or only those outside of brackets."""
+    pieces: list[list[t.Node]] = [[]]
+    depth = 0
+    for node in row.nodes:
+        if isinstance(node, t.Sign):
+            depth += (node.role == "opening") - (node.role == "closing")
+            is_apart = in_brackets or not depth
+            if node.text in signs and not node.prefix and is_apart and pieces[-1]:
+                pieces.append([])
+        pieces[-1].append(node)
+    return [t.Row(tuple(piece)) for piece in pieces]
 
 
-def _fraction(numerator: f.Formula, denominator: f.Formula, room: float) -> list[str]:
+def _fraction(numerator: f.Formula, denominator: f.Formula, room: float) -> list[t.Row]:
     """A wide fraction as a narrow one times the broken sum of its numerator."""
     factors = numerator.factors if isinstance(numerator, f.Product) else (numerator,)
     chosen = next((factor for factor in factors if isinstance(factor, f.Sum)), None)
     if chosen is None:
-        return [f.latex(f.Quotient(numerator, denominator))]
+        return [f.typeset(f.Quotient(numerator, denominator))]
     front = tuple(factor for factor in factors if factor is not chosen)
     above = f.Product(front) if len(front) > 1 else front[0] if front else f.Number("1")
-    head = f.latex(f.Quotient(above, denominator))
-    return _around(rf"{head}\Bigl(", _filled(chosen.terms, room - width(head) - 1.0), r"\Bigr)")
+    head = f.typeset(f.Quotient(above, denominator))
+    lines = _filled(chosen.terms, room - width(head) - 1.0)
+    return _around(head + _OPENING, lines, _CLOSING)
 
 
-def _filled(terms: tuple[f.Formula, ...], room: float) -> list[str]:
+def _filled(terms: tuple[f.Formula, ...], room: float) -> list[t.Row]:
     """Terms of a sum, as many on a line as fit."""
-    pieces: list[str] = []
+    pieces: list[t.Row] = []
     for place, term in enumerate(_flat(terms)):
         negative = isinstance(term, f.Negated)
         inner = term.operand if isinstance(term, f.Negated) else term
         # Breaking inside a term only where the term alone is too wide.
         lines = (_operand if negative else broken)(inner, room - 1.5)
-        sign = "-" if negative else "+" if place else ""
-        lines[0] = f"{sign} {lines[0]}".strip()
+        sign = t.sign("−") if negative else t.sign("+") if place else t.Row()
+        lines[0] = sign + lines[0]
         pieces += lines
     return _shelved(pieces, room)
 
@@ -253,15 +229,15 @@ def _flat(terms: tuple[f.Formula, ...]) -> Iterator[f.Formula]:
             yield term
 
 
-def _shelved(pieces: list[str], room: float) -> list[str]:
+def _shelved(pieces: list[t.Row], room: float) -> list[t.Row]:
     """Pieces put side by side, as many on a line as fit."""
-    result = [pieces[0]]
+    lines = [pieces[0]]
     for piece in pieces[1:]:
-        if width(result[-1]) + width(piece) + 0.5 <= room:
-            result[-1] += f" {piece}"
+        if width(lines[-1]) + width(piece) + 0.5 <= room:
+            lines[-1] += piece
         else:
-            result.append(piece)
-    return result
+            lines.append(piece)
+    return lines
 
 
 # -- matrices and tables ----------------------------------------------------------
@@ -388,13 +364,18 @@ def cut(matrix: b.Matrix, room: float = TEXT) -> list[b.Matrix]:
 
 
 def _columns(matrix: b.Matrix, start: int, stop: int) -> b.Matrix:
-    match = re.fullmatch(r"(.*?) ?(=|\\approx)(.*)", matrix.before)
-    name, relation, factor = match.groups() if match else (matrix.before, "", "")
-    # What follows ``\approx`` has its name on the matrix before.
-    name = f"({name})" if name else "{}"
-    which = str(start) if stop == start + 1 else rf"{start}\text{{--}}{stop - 1}"
+    nodes = matrix.before.nodes
+    place = next((k for k, x in enumerate(nodes) if x in _EQUALITIES), len(nodes))
+    name, rest = t.Row(nodes[:place]), t.Row(nodes[place:])
+    # What follows an approximate sign has its name on the matrix before.
+    name = f.bracketed(name) if name else t.row(t.Group(name))
+    last = t.row(t.Text("–"), t.Digits(str(stop - 1))) if stop > start + 1 else t.Row()
+    which = t.letters("⋅,") + t.THIN + t.number(str(start)) + last
     cells = tuple(row[start:stop] for row in matrix.cells)
-    return b.Matrix(rf"{name}_{{\cdot,\,{which}}} {relation}{factor}", cells, matrix.row_labels)
+    return b.Matrix(t.index(name, which) + rest, cells, matrix.row_labels)
+
+
+_EQUALITIES = (t.EQUALS + t.ABOUT).nodes
 
 
 class Column(NamedTuple):

@@ -9,15 +9,16 @@ left out; heat maps are tables, which have them.
 
 from __future__ import annotations
 
+from symattn import typesetting as t
 from symattn.escaping import markdown, markdown_code, markdown_start, visible
 from symattn.printers import blocks as b
-from symattn.printers import notation as n
 from symattn.printers.layout import columns
 
 _SIGNS = {
     "−": "-", "∗": r"\ast ", "⋅": r"\cdot ", "⊙": r"\odot ", "∘": r"\circ ", "×": r"\times ",
     "<": r"\lt ", ">": r"\gt ", "≈": r"\approx ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ",
     "→": r"\to ", "|": r"\vert ", "⋯": r"\cdots ", "{": r"\lbrace ", "}": r"\rbrace ",
+    "⌊": r"\lfloor ", "⌋": r"\rfloor ", "%": r"\bmod ",
     "∑": r"\sum ", "∂": r"\partial ", "∞": r"\infty ", "⊤": r"\top ",
 }  # fmt: skip
 #: What Markdown or mathematics would take for its own inside a name: shown as a blank.
@@ -27,7 +28,8 @@ _LIVE = str.maketrans(dict.fromkeys("\\{}$%#&~^_*`|<>", " "))
 def document(sheet: b.Sheet) -> str:
     """The Markdown document of a sheet.
 
-    >>> print(document(b.Sheet("x", "A < B", (), (b.Paragraph(("so ", b.Math("A_{0}"))),))))
+    >>> line = ("so ", b.Math(t.index(t.letters("A"), t.number("0"))))
+    >>> print(document(b.Sheet("x", "A < B", (), (b.Paragraph(line),))))
     # A \\< B
     <BLANKLINE>
     so $A_ {0}$
@@ -74,8 +76,8 @@ def _line(line: b.Line, start: bool = False) -> str:
     written = ""
     for piece in line:
         match piece:
-            case b.Math(latex):
-                more = _inline(n.read(latex))
+            case b.Math(formula):
+                more = _inline(formula)
             case b.Code(text):
                 more = markdown_code(text)
             case b.Strong(text):
@@ -102,91 +104,88 @@ def _text(text: str, start: bool) -> str:
 # -- mathematics ----------------------------------------------------------------
 
 
-def _inline(row: n.Row) -> str:
+def _inline(row: t.Row) -> str:
     """Mathematics in a line; figures that are struck and those beside them as text."""
     parts: list[str] = []
-    pending: list[n.Node] = []
-    for node in (*row, None):
-        if not isinstance(node, n.Marked | n.Cause | None):
+    pending: list[t.Node] = []
+    for node in (*row.nodes, None):
+        if not isinstance(node, t.Marking | t.CauseMark | None):
             pending.append(node)
             continue
-        if not all(isinstance(piece, n.Space) for piece in pending):
-            parts.append(f"${_row(tuple(pending)).strip()}$")
+        if not all(isinstance(piece, t.Space) for piece in pending):
+            parts.append(f"${_row(t.Row(tuple(pending))).strip()}$")
         pending = []
         match node:
-            case n.Marked(look, inner_row):
+            case t.Marking(look, inner_row):
                 mark = "~~" if look == "struck" else "**"
                 parts.append(f"{mark}{_figure(inner_row)}{mark}")
-            case n.Cause(text):
+            case t.CauseMark(text):
                 parts.append(f"({markdown(text)})")
     return " ".join(parts)
 
 
-def _figure(row: n.Row) -> str:
+def _figure(row: t.Row) -> str:
     """A figure as text, other mathematics in dollars."""
-    if all(isinstance(node, n.Number | n.Sign) for node in row):
-        return "".join(node.text for node in row if isinstance(node, n.Number | n.Sign))
-    return f"${_row(row)}$"
+    figure = t.plain_figure(row)
+    return f"${_row(row)}$" if figure is None else figure
 
 
 def _display(latex: str) -> str:
     return f"$$\n{latex}\n$$"
 
 
-def _equation(left: str, relation: str, right: str) -> str:
+def _equation(left: t.Row, relation: t.Row, right: t.Row) -> str:
     """One line, aligned at its relation; what continues a line is set in."""
-    sign = _latex(relation) if relation else r"{} \quad "
-    return f"{_latex(left)} & {sign}{_latex(right)}"
+    sign = _row(relation) if relation else r"{} \quad "
+    return f"{_row(left)} & {sign}{_row(right)}"
 
 
-def _latex(latex: str) -> str:
-    return _row(n.read(latex))
+def _row(row: t.Row) -> str:
+    return "".join(map(_node, row.nodes))
 
 
-def _row(row: n.Row) -> str:
-    return "".join(map(_node, row))
-
-
-def _node(node: n.Node) -> str:
+def _node(node: t.Node) -> str:
     match node:
-        case n.Number(text) | n.Letter(text):
+        case t.Digits(text) | t.Letter(text):
             return _SIGNS.get(text, text)
-        case n.Name(text):
+        case t.Name(text):
             return rf"\mathrm{{{text.translate(_LIVE)}}}"
-        case n.Word(text):
+        case t.Word(text):
             return rf"\mathit{{{text.translate(_LIVE)}}}"
-        case n.Text(text) if text and not text.strip("_"):
+        case t.Text(text) if text and not text.strip("_"):
             # A line to write on.
             return r"\underline{\qquad}"
-        case n.Text(text) | n.Cause(text):
+        case t.Text(text) | t.CauseMark(text):
             return rf"\text{{{text.translate(_LIVE)}}}"
-        case n.Sign(text):
+        case t.Sign(text):
             return _SIGNS.get(text, text)
-        case n.Limits(text):
+        case t.Limits(text):
             return _SIGNS.get(text) or rf"\mathop{{\mathrm{{{text.translate(_LIVE)}}}}}"
-        case n.Space(width):
+        case t.Space(width):
             return r"\quad " if width >= 18 else r"\enspace " if width > 3 else r"\thinspace "
-        case n.Group(parts):
-            return f"{{{_row(parts)}}}"
-        case n.Fraction(above, below):
+        case t.Strut():
+            return ""
+        case t.Group(inner):
+            return f"{{{_row(inner)}}}" if len(inner.nodes) > 1 else _row(inner)
+        case t.Fraction(above, below):
             return rf"\frac{{{_row(above)}}}{{{_row(below)}}}"
-        case n.Root(inner):
+        case t.Radical(inner):
             return rf"\sqrt{{{_row(inner)}}}"
-        case n.Indexed(base, below, above):
+        case t.Indexed(base, below, above):
             indices = f"_ {{{_row(below)}}}" if below else ""
             indices += f"^{{{_row(above)}}}" if above else ""
             return f"{_node(base).strip()}{indices}"
-        case n.Fenced(opening, inner, closing):
+        case t.Fenced(opening, inner, closing):
             left, right = (_SIGNS.get(fence, fence) or "." for fence in (opening, closing))
             return rf"\left{left} {_row(inner)} \right{right}"
-        case n.Big(text, opening):
+        case t.Big(text, opening):
             side = "l" if opening else "r"
             return rf"\Big{side}{_SIGNS.get(text, text)}"
-        case n.Marked(_, inner):
+        case t.Marking(_, inner):
             return rf"\mathbf{{{_row(inner)}}}"
-        case n.Styled(display, inner):
+        case t.Styled(display, inner):
             return (r"\displaystyle " if display else r"\textstyle ") + _row(inner)
-        case n.Lines(kind, rows):
+        case t.Lines(kind, rows):
             return _lines(
                 "aligned" if kind == "aligned" else "matrix",
                 [" & ".join(map(_row, row)) for row in rows],
@@ -198,10 +197,10 @@ def _lines(kind: str, rows: list[str]) -> str:
 
 
 def _matrix(matrix: b.Matrix) -> str:
-    before = _latex(matrix.before)
+    before = _row(matrix.before)
     if not matrix.cells:
         return before
-    return f"{before} {_lines('bmatrix', [' & '.join(map(_latex, row)) for row in matrix.cells])}"
+    return f"{before} {_lines('bmatrix', [' & '.join(map(_row, row)) for row in matrix.cells])}"
 
 
 # -- tables ---------------------------------------------------------------------
@@ -224,7 +223,7 @@ def _cells(row: tuple[b.Line, ...], count: int) -> list[str]:
 def _heat_map(heat: b.HeatMap) -> str:
     header = ["", *map(markdown, heat.columns)]
     rows = [
-        [f"**{markdown(label)}**", *(_inline(n.read(figure.strip("$"))) for figure in figures)]
+        [f"**{markdown(label)}**", *map(_inline, figures)]
         for label, figures in zip(heat.rows, heat.figures, strict=True)
     ]
     title = f"{_line(heat.title)}\n\n" if heat.title else ""
@@ -233,12 +232,12 @@ def _heat_map(heat: b.HeatMap) -> str:
 
 def _marked(marked: b.Marked) -> str:
     """Figures in a table, where they are many, and what is said of them below."""
-    before = _inline(n.read(marked.matrix.before))
+    before = _inline(marked.matrix.before)
     lead = f"*{markdown(marked.where)}* {before}".strip()
     parts = [lead]
     if marked.matrix.cells:
         count = len(marked.matrix.cells[0])
-        rows = [[_inline(n.read(cell)) for cell in row] for row in marked.matrix.cells]
+        rows = [list(map(_inline, row)) for row in marked.matrix.cells]
         parts.append(_table([""] * count, rows, ["r"] * count))
     parts.append("\n".join(f"- {_line(note, start=True)}" for note in marked.notes))
     return "\n\n".join(filter(None, parts))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
+from symattn import typesetting as t
 from symattn.escaping import html_text
 from symattn.printers import blocks as b
 from symattn.printers.layout import columns
@@ -40,13 +41,13 @@ def words(text: str) -> str:
     return html_text(text).translate(_LIVE)
 
 
-def math(latex: str) -> str:
+def math(formula: t.Row) -> str:
     r"""A formula inside a line.
 
-    >>> print(math("a < b"))
+    >>> print(math(t.letters("a") + t.sign("<") + t.letters("b")))
     \(a &lt; b\)
     """
-    return rf"\({html_text(latex)}\)"
+    return rf"\({html_text(t.latex(formula))}\)"
 
 
 def line(pieces: b.Line) -> str:
@@ -58,8 +59,8 @@ def _piece(piece: str | b.Math | b.Code | b.Strong | b.Link | b.Target) -> str:
     match piece:
         case str():
             return words(piece)
-        case b.Math(latex):
-            return math(latex)
+        case b.Math(formula):
+            return math(formula)
         case b.Code(text):
             return f"<code>{words(text)}</code>"
         case b.Strong(text):
@@ -128,17 +129,17 @@ def _display(latex: str) -> str:
     return rf"<div>\[{html_text(latex)}\]</div>"
 
 
-def _equations(lines: Sequence[tuple[str, str, str]], columns: int) -> str:
-    cells = [rf"{left} &{relation} {right}" for left, relation, right in lines]
+def _equations(lines: Sequence[b.Equation], columns: int) -> str:
+    cells = ["{} &{} {}".format(*map(t.latex, line)) for line in lines]
     rows = (" & ".join(cells[k : k + columns]) for k in range(0, len(cells), columns))
     return _display(r"\begin{aligned} " + r" \\ ".join(rows) + r" \end{aligned}")
 
 
 def _matrix(matrix: b.Matrix) -> str:
+    before = t.latex(matrix.before)
     if not matrix.cells:
-        return matrix.before
-    rows = r" \\ ".join(" & ".join(row) for row in matrix.cells)
-    return rf"{matrix.before} \begin{{bmatrix}} {rows} \end{{bmatrix}}"
+        return before
+    return f"{before} {t.latex(t.matrix(matrix.cells))}"
 
 
 def _table(table: b.Table) -> str:
@@ -166,7 +167,7 @@ def _heat_map(heat: b.HeatMap) -> str:
     for label, shades, figures in zip(heat.rows, heat.shades, heat.figures, strict=True):
         cells = "".join(
             f'<td style="{inside}; background: rgba({_HEAT}, {shade:.2f})">'
-            + (math(figure.strip("$")) if figure else "")
+            + (math(figure) if figure else "")
             + "</td>"
             for shade, figure in zip(shades, figures, strict=True)
         )

@@ -6,13 +6,11 @@ classes, which the style of :mod:`symattn.printers.html` draws.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from symattn import typesetting as t
 from symattn.escaping import html_text
-from symattn.printers import notation as n
 
 #: What a sign is told of the air around it, and of growing.
-_LOOKS: dict[n.Role, str] = {
+_LOOKS: dict[t.Role, str] = {
     "close by": ' stretchy="false" lspace="0" rspace="0"',
     "opening": ' stretchy="false"',
     "closing": ' stretchy="false"',
@@ -23,24 +21,23 @@ _ROLES = {"struck": ' role="deletion"', "correct": ' role="insertion"'}
 _TALL = ("<mfrac", "<msqrt", "<munder", "<mover", "<mtable", "minsize")
 
 
-def mathml(latex: str, display: bool = False) -> str:
+def mathml(formula: t.Row, display: bool = False) -> str:
     r"""A formula as a ``math`` element, in a line or as a display.
 
-    >>> mathml(r"\frac{1}{2}")
+    >>> mathml(t.fraction(t.number("1"), t.number("2")))
     '<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>'
     """
     block = ' display="block"' if display else ""
-    return f"<math{block}>{elements(latex)}</math>"
+    return f"<math{block}>{elements(formula)}</math>"
 
 
-@lru_cache(maxsize=1 << 14)
-def elements(latex: str) -> str:
-    r"""The elements of a formula, side by side. Raises :class:`symattn.printers.notation.Unknown`.
+def elements(formula: t.Row) -> str:
+    r"""The elements of a formula, side by side.
 
-    >>> elements("-x_{0}")
-    '<mo form="prefix">−</mo><msub><mi>x</mi><mn>0</mn></msub>'
+    >>> elements(t.number("-3"))
+    '<mo form="prefix">−</mo><mn>3</mn>'
     """
-    return _row(n.read(latex))
+    return "".join(map(_node, t.signed(formula)))
 
 
 def table(rows: list[list[str]], kind: str) -> str:
@@ -56,52 +53,50 @@ def table(rows: list[list[str]], kind: str) -> str:
     return f'<mtable class="{kind}"{style}>{body}</mtable>'
 
 
-def _row(row: n.Row) -> str:
-    return "".join(map(_node, row))
-
-
-def _one(row: n.Row) -> str:
+def _one(row: t.Row) -> str:
     """What stands side by side as one element."""
-    return _node(row[0]) if len(row) == 1 else f"<mrow>{_row(row)}</mrow>"
+    return elements(row) if len(row.nodes) == 1 else f"<mrow>{elements(row)}</mrow>"
 
 
-def _node(node: n.Node) -> str:
+def _node(node: t.Node) -> str:
     match node:
-        case n.Number(text):
+        case t.Digits(text):
             return f"<mn>{text}</mn>"
-        case n.Letter(text):
+        case t.Letter(text):
             return f"<mi>{text}</mi>"
-        case n.Name(text):
+        case t.Name(text):
             # One letter alone would be slanted.
             variant = ' mathvariant="normal"' if len(text) == 1 else ""
             return f"<mi{variant}>{html_text(text)}</mi>"
-        case n.Word(text):
+        case t.Word(text):
             return f'<mi class="word">{html_text(text)}</mi>'
-        case n.Text(text):
+        case t.Text(text):
             return f"<mtext>{html_text(text)}</mtext>"
-        case n.Cause(text):
+        case t.CauseMark(text):
             return f'<mtext class="cause">{html_text(text)}</mtext>'
-        case n.Sign(text, role, prefix):
-            form = ' form="prefix"' if prefix else ""
+        case t.Sign(text, role, prefix):
+            form = ' form="prefix"' if prefix and text in "+−" else ""
             looks = _LOOKS.get(role, "")
             if text == "/":
                 # It never grows.
                 looks = looks.replace(' stretchy="false"', "")
             return f"<mo{form}{looks}>{html_text(text)}</mo>"
-        case n.Limits(text):
+        case t.Limits(text):
             return _limits(text)
-        case n.Space(width):
+        case t.Space(width):
             return f'<mspace width="{width / 18:.2g}em"/>'
-        case n.Group(parts):
-            return f"<mrow>{_row(parts)}</mrow>"
-        case n.Fraction(above, below):
+        case t.Group(inner):
+            return _one(inner)
+        case t.Strut():
+            return ""
+        case t.Fraction(above, below):
             return f"<mfrac>{_one(above)}{_one(below)}</mfrac>"
-        case n.Root(inner):
+        case t.Radical(inner):
             return f"<msqrt>{_one(inner)}</msqrt>"
-        case n.Indexed():
+        case t.Indexed():
             return _indexed(node)
-        case n.Fenced(opening, inner, closing):
-            inside = _row(inner)
+        case t.Fenced(opening, inner, closing):
+            inside = elements(inner)
             # Beside what may grow browsers keep room for its largest size.
             grows = "" if any(tag in inside for tag in _TALL) else ' stretchy="false"'
             fences = [
@@ -109,14 +104,14 @@ def _node(node: n.Node) -> str:
                 for fence, form in ((opening, "prefix"), (closing, "postfix"))
             ]
             return f"<mrow>{fences[0]}{inside}{fences[1]}</mrow>"
-        case n.Big(text):
+        case t.Big(text):
             return f'<mo minsize="1.8em">{html_text(text)}</mo>'
-        case n.Marked(look, inner):
-            return f'<mrow class="{look}"{_ROLES.get(look, "")}>{_row(inner)}</mrow>'
-        case n.Styled(display, inner):
-            return f'<mstyle displaystyle="{str(display).lower()}">{_row(inner)}</mstyle>'
-        case n.Lines(kind, rows):
-            return table([list(map(_row, row)) for row in rows], kind)
+        case t.Marking(look, inner):
+            return f'<mrow class="{look}"{_ROLES.get(look, "")}>{elements(inner)}</mrow>'
+        case t.Styled(display, inner):
+            return f'<mstyle displaystyle="{str(display).lower()}">{elements(inner)}</mstyle>'
+        case t.Lines(kind, rows):
+            return table([list(map(elements, row)) for row in rows], kind)
 
 
 def _limits(text: str) -> str:
@@ -127,8 +122,8 @@ def _limits(text: str) -> str:
     return f'<mo movablelimits="true"{left} rspace="0.17em">{html_text(text)}</mo>'
 
 
-def _indexed(node: n.Indexed) -> str:
-    under, over = ("under", "over") if isinstance(node.base, n.Limits) else ("sub", "sup")
+def _indexed(node: t.Indexed) -> str:
+    under, over = ("under", "over") if isinstance(node.base, t.Limits) else ("sub", "sup")
     name = f"m{under if node.below else ''}{over if node.above else ''}"
     indices = "".join(_one(index) for index in (node.below, node.above) if index)
     return f"<{name}>{_node(node.base)}{indices}</{name}>"

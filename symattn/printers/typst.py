@@ -12,9 +12,9 @@ import re
 from itertools import zip_longest
 from pathlib import Path
 
+from symattn import typesetting as t
 from symattn.escaping import is_hidden
 from symattn.printers import blocks as b
-from symattn.printers import notation as n
 from symattn.printers.engine import TYPST_DOCUMENT
 from symattn.printers.layout import (
     EM,
@@ -41,7 +41,8 @@ _PAPERS = {"a4": ("a4", 22), "letter": ("us-letter", 24.95)}
 def document(sheet: b.Sheet) -> str:
     """The Typst document of a sheet.
 
-    >>> page = document(b.Sheet("x", "A < B", (), (b.Paragraph((b.Math("A"), " is")),)))
+    >>> line = (b.Math(t.letters("A")), " is")
+    >>> page = document(b.Sheet("x", "A < B", (), (b.Paragraph(line),)))
     >>> page.splitlines()[-1]
     '$A$#(" is")'
     """
@@ -107,8 +108,8 @@ def _inline(line: b.Line, room: float = TEXT) -> str:
     parts = []
     for piece in line:
         match piece:
-            case b.Math(latex):
-                parts.append(_inner(latex, room))
+            case b.Math(formula):
+                parts.append(_inner(formula, room))
             case b.Code(text):
                 parts.append(_text(text, "raw"))
             case b.Link(text) | b.Target(text):
@@ -120,21 +121,19 @@ def _inline(line: b.Line, room: float = TEXT) -> str:
     return "".join(parts)
 
 
-def _inner(latex: str, room: float) -> str:
+def _inner(formula: t.Row, room: float) -> str:
     """Mathematics inside a line."""
-    if unbreakable(latex) > room:
-        return _fit(latex, room)
-    if latex.startswith(_DISPLAY) and width_of(latex) <= room:
-        # In a box of its own it doesn't reach into the lines around it.
-        return f"#box($ {_formula(latex.removeprefix(_DISPLAY))} $)"
-    return _math(latex)
+    if unbreakable(formula) > room:
+        return _fit(formula, room)
+    match formula.nodes:
+        case (t.Styled(True, inner),) if width_of(formula) <= room:
+            # In a box of its own it doesn't reach into the lines around it.
+            return f"#box($ {_row(inner)} $)"
+    return _math(formula)
 
 
-_DISPLAY = r"\displaystyle "
-
-
-def _fit(latex: str, room: float) -> str:
-    return f"#fit({room * EM:.0f}mm, {_math(latex)})"
+def _fit(formula: t.Row, room: float) -> str:
+    return f"#fit({room * EM:.0f}mm, {_math(formula)})"
 
 
 #: Height of a page that nothing is lost of where what belongs together moves on, in mm.
@@ -188,23 +187,23 @@ def _display(item: Display) -> str:
             return _heat_map(item)
 
 
-def _equations(lines: tuple[tuple[str, str, str], ...], count: int) -> str:
+def _equations(lines: tuple[b.Equation, ...], count: int) -> str:
     return f"#equations($ {_aligned(lines, count)} $)"
 
 
-def _aligned(lines: tuple[tuple[str, str, str], ...], count: int) -> str:
+def _aligned(lines: tuple[b.Equation, ...], count: int) -> str:
     """Equations aligned at their relations, in several columns; what continues a line is set in."""
     cells = [_equation(*line) for line in lines]
     rows = [" & #h(1em) ".join(cells[k : k + count]) for k in range(0, len(cells), count)]
     return " \\\n".join(rows)
 
 
-def _equation(left: str, relation: str, right: str) -> str:
+def _equation(left: t.Row, relation: t.Row, right: t.Row) -> str:
     if not relation:
-        return f"{_formula(left)} & #h(1em) {_continued(n.read(right))}"
+        return f"{_row(left)} & #h(1em) {_continued(right)}"
     room = max(TEXT - width_of(left) - 1.5, 8.0)
-    formula = _formula(right) if width_of(right) <= room else _fit(right, room)
-    return f"{_formula(left)} & {_formula(relation)} {formula}"
+    formula = _row(right) if width_of(right) <= room else _fit(right, room)
+    return f"{_row(left)} & {_row(relation)} {formula}"
 
 
 # -- mathematics ----------------------------------------------------------------
@@ -213,23 +212,20 @@ def _equation(left: str, relation: str, right: str) -> str:
 _BRACKETS = '"["'
 
 
-def _math(latex: str) -> str:
-    return f"${_formula(latex)}$"
+def _math(formula: t.Row) -> str:
+    return f"${_row(formula)}$"
 
 
-def _formula(latex: str) -> str:
+def _row(row: t.Row) -> str:
     r"""A formula in Typst's notation.
 
-    >>> print(_formula(r"\frac{1}{x_{0}} + \mathrm{d}Q"))
-    frac(1, attach(x, b: 0)) +"d"Q
+    >>> print(_row(t.fraction(t.number("1"), t.letters("x"))))
+    frac(1, x)
     """
-    return _row(n.read(latex))
-
-
-def _row(row: n.Row) -> str:
     written, close = "", True
-    for node in row:
-        piece = _node(node)
+    for node in t.signed(row):
+        if not (piece := _node(node)):
+            continue
         # Beside text a blank would be seen.
         text = piece.startswith(('"', "#"))
         written += piece if close or text else f" {piece}"
@@ -237,80 +233,84 @@ def _row(row: n.Row) -> str:
     return written
 
 
-def _body(row: n.Row) -> str:
+def _body(row: t.Row) -> str:
     """What a function of Typst is given, which isn't nothing."""
     return _row(row) or '""'
 
 
-def _continued(row: n.Row) -> str:
+def _continued(row: t.Row) -> str:
     """The rest of a sum on a new line: its sign has an operand above."""
-    if row and isinstance(row[0], n.Sign) and row[0].prefix:
-        return f'class("binary", {row[0].text}) {_row(row[1:])}'
+    match tuple(t.signed(row)):
+        case (t.Sign(text, prefix=True), *rest):
+            return f'class("binary", {text}) {_row(t.Row(tuple(rest)))}'
     return _row(row)
 
 
-def _node(node: n.Node) -> str:
+def _node(node: t.Node) -> str:
     match node:
-        case n.Number(text) | n.Letter(text):
+        case t.Digits(text) | t.Letter(text):
             return text
-        case n.Name(text) | n.Text(text):
+        case t.Name(text) | t.Text(text):
             return _string(text)
-        case n.Word(text):
+        case t.Word(text):
             return f"#word({_string(text)})"
-        case n.Cause(text):
+        case t.CauseMark(text):
             return f"#cause({_string(text)})"
-        case n.Sign():
+        case t.Sign():
             return _sign(node)
-        case n.Limits(text):
+        case t.Limits(text):
             return text if text == "∑" else f"op({_string(text)}, limits: #true)"
-        case n.Space(width):
+        case t.Space(width):
             return f"#h({width / 18:.3g}em)"
-        case n.Group(parts):
-            return _row(parts)
-        case n.Fraction(above, below):
+        case t.Group(inner):
+            return _row(inner)
+        case t.Strut():
+            return ""
+        case t.Fraction(above, below):
             return f"frac({_body(above)}, {_body(below)})"
-        case n.Root(inner):
+        case t.Radical(inner):
             return f"sqrt({_body(inner)})"
-        case n.Indexed(base, below, above):
+        case t.Indexed(base, below, above):
             indices = f", b: {_row(below)}" if below else ""
             indices += f", t: {_row(above)}" if above else ""
-            return f"attach({_body((base,))}{indices})"
-        case n.Fenced(opening, inner, closing):
+            return f"attach({_body(t.row(base))}{indices})"
+        case t.Fenced(opening, inner, closing):
             return f"lr({_escaped(opening)} {_row(inner)} {_escaped(closing)})"
-        case n.Big(text):
+        case t.Big(text):
             return f"lr(size: #1.8em, {_escaped(text)})"
-        case n.Marked("bold", inner):
+        case t.Marking("bold", inner):
             return f"upright(bold({_body(inner)}))"
-        case n.Marked("correct", inner):
+        case t.Marking("correct", inner):
             return f"#correct({_figure(inner)})"
-        case n.Marked(look, inner):
+        case t.Marking(look, inner):
             return f"{look}({_body(inner)})"
-        case n.Styled(display, inner):
+        case t.Styled(display, inner):
             return f"{'display' if display else 'inline'}({_body(inner)})"
-        case n.Lines("cases", rows):
+        case t.Lines("cases", rows):
             return _mat("#none", "left", [list(map(_row, row)) for row in rows], ".3em")
-        case n.Lines("matrix", rows):
+        case t.Lines("matrix", rows):
             return _mat("#none", "center", [list(map(_row, row)) for row in rows], ".6em")
-        case n.Lines(_, rows):
+        case t.Lines(_, rows):
             lines = " \\ ".join(
                 " & ".join([_row(row[0]), *map(_continued, row[1:])]) for row in rows
             )
             return f"#lines($ {lines} $)"
 
 
-def _figure(row: n.Row) -> str:
+def _figure(row: t.Row) -> str:
     """A figure as text, which is copied as such; else bold mathematics."""
-    if all(isinstance(node, n.Number | n.Sign) for node in row):
-        return _string("".join(node.text for node in row if isinstance(node, n.Number | n.Sign)))
+    if (figure := t.plain_figure(row)) is not None:
+        return _string(figure)
     return f"$upright(bold({_row(row)}))$"
 
 
-def _sign(sign: n.Sign) -> str:
+def _sign(sign: t.Sign) -> str:
     if sign.role == "close by":
         return f'class("normal", {_escaped(sign.text)})'
     if sign.role in ("separator", "opening", "closing"):
         return _escaped(sign.text)
-    return f'class("unary", {sign.text})' if sign.prefix else sign.text
+    is_open = sign.prefix and sign.text in "+−"
+    return f'class("unary", {sign.text})' if is_open else sign.text
 
 
 def _escaped(text: str) -> str:
@@ -326,14 +326,14 @@ def _mat(delimiter: str, align: str, rows: list[list[str]], gap: str) -> str:
 
 def _matrix(matrix: b.Matrix) -> str:
     """A matrix with its name and its labels."""
-    before = _formula(matrix.before)
+    before = _row(matrix.before)
     if not matrix.cells:
         return f"$ {before} $"
-    tall = any(r"\frac" in cell for row in matrix.cells for cell in row)
+    tall = t.has(matrix.cells, t.Fraction, t.Strut)
     # Fractions and sums are centred; figures and short entries line up right.
     align, gap = ("center", ".45em") if tall else ("right", ".3em")
     style = "display({})" if tall else "{}"
-    cells = [[style.format(_formula(cell)) for cell in row] for row in matrix.cells]
+    cells = [[style.format(_row(cell)) for cell in row] for row in matrix.cells]
     labels = [
         [f"#label({_string(shortened(label))})" + (f"#strut(${' '.join(row)}$)" if tall else "")]
         for label, row in zip(matrix.row_labels, cells, strict=bool(matrix.row_labels))
@@ -407,7 +407,7 @@ def _labels(labels: tuple[str, ...], apart: int, style: str) -> list[str]:
     ]
 
 
-def _shade(shade: float, figure: str, cell: float) -> str:
+def _shade(shade: float, figure: t.Row, cell: float) -> str:
     percent = round(100 * min(max(shade, 0.0), 1.0))
-    content = f"fit({cell - 1:g}mm, {_math(figure.strip('$'))})" if figure else "[]"
+    content = f"fit({cell - 1:g}mm, {_math(figure)})" if figure else "[]"
     return f"shade({percent}%, {content})"

@@ -7,6 +7,7 @@ from typing import TypeVar, get_args
 
 from symattn import formulas as f
 from symattn import syntax
+from symattn import typesetting as t
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import Value
 from symattn.programs.nodes import Arithmetic, Node, Written, ancestors, arguments
@@ -35,16 +36,25 @@ def names(program: Program) -> dict[int, f.Formula]:
 def gradient_symbol(name: str) -> f.Symbol:
     r"""``dL/dQ``, typeset short as ``\mathrm{d}Q``.
 
-    >>> gradient_symbol("Q")
-    Symbol(text='dL/dQ', latex='\\mathrm{d}Q')
+    >>> f.latex(gradient_symbol("Q"))
+    '\\mathrm{d}Q'
     """
-    return f.Symbol(syntax.gradient_name(name), rf"\mathrm{{d}}{f.name_latex(name)}")
+    return f.Symbol(syntax.gradient_name(name), differential(f.typeset_name(name)))
+
+
+def differential(of: t.Row) -> t.Row:
+    r"""A name with an upright d before it.
+
+    >>> t.latex(differential(f.typeset_name("Q")))
+    '\\mathrm{d}Q'
+    """
+    return t.row(t.Name("d"), of)
 
 
 def symbol(name: str) -> f.Symbol:
     """What a quantity or a gradient is shown as, by its name.
 
-    >>> symbol("W_Q").text, symbol("dL/dW_Q").latex
+    >>> symbol("W_Q").text, f.latex(symbol("dL/dW_Q"))
     ('W_Q', '\\\\mathrm{d}W_{Q}')
     """
     match syntax.parse(name):
@@ -145,9 +155,8 @@ def _call(written: Written, x: list[f.Formula]) -> f.Formula:
         case "**":
             return f.Power(x[0], x[1])
         case "grad":
-            (of, by) = (f.latex(operand) for operand in x)
-            partial = rf"\frac{{\partial {of}}}{{\partial {by}}}"
-            return f.Symbol(f"grad({f.text(x[0])}, {f.text(x[1])})", partial)
+            of, by = (t.PARTIAL + f.typeset(operand) for operand in x)
+            return f.Symbol(f"grad({f.text(x[0])}, {f.text(x[1])})", t.fraction(of, by))
         case ">" | ">=" | "<" | "<=" | "==" | "!=":
             return f.Indicator(x[0], written.function, x[1])
     options = ((name, _option(value)) for name, value in written.options)
@@ -160,13 +169,13 @@ def _option(value: str) -> f.Formula:
     """A number, or a word."""
     digits = value.removeprefix("-")
     if not digits.isdigit():
-        return f.Symbol(value, rf"\mathrm{{{value}}}")
+        return f.Symbol(value, t.row(t.Name(value)))
     return f.Negated(f.Number(digits)) if value != digits else f.Number(digits)
 
 
 #: So many rows and columns of an array are shown in a formula, and what stands for more.
 _SHOWN = 6
-_DOTS = f.Symbol("...", r"\cdots")
+_DOTS = f.Symbol("...", t.DOTS)
 
 
 def _short(items: list[T], dots: T) -> list[T]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.numbers.values import Value, compare
 from symattn.printers import blocks as b
-from symattn.programs.display import gradient_symbol
+from symattn.programs.display import differential, gradient_symbol
 from symattn.programs.functions import FUNCTIONS
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.sheets import definitions
@@ -25,18 +26,18 @@ def backward(
     """The upstream gradient, the softmax Jacobians and every gradient asked for, with
     remarks behind the work on it."""
     output = steps.case.output
-    shown_output = f.name_latex(output)
+    shown_output = f.typeset_name(output)
     say = steps.say
     yield b.Heading(say("Backward"))
     upstream = steps.program.gradients[output]
-    short, whole = b.Math(r"\mathrm{d}X"), b.Math(r"\partial L/\partial X")
+    short, whole = map(b.Math, BY_X)
     intro = [*say("Write {short} for {whole}.", short=short, whole=whole), " "]
     if steps.case.raw_upstream is None:
         is_document = bool(steps.case.source) or any(not x.holds for x in steps.case.claims)
         if is_document and not steps.case.states_loss:
             intro += [*say("The document has no loss."), " "]
         if steps.program.quantities[output].shape:
-            whole = b.Math(_sum_of_outputs(steps.program.quantities[output], shown_output))
+            whole = b.Math(sum_of_outputs(steps.program.quantities[output], shown_output))
             intro += say(
                 "Differentiate the sum of all outputs, {loss}: every entry of the upstream "
                 "gradient is 1.",
@@ -53,7 +54,7 @@ def backward(
     yield from _kinks(steps)
     yield from _places(steps)
     if upstream.shape or steps.case.raw_upstream is not None:
-        yield b.Matrices(tuple(steps.whole(upstream, rf"\mathrm{{d}}{shown_output}", exact=True)))
+        yield b.Matrices(tuple(steps.whole(upstream, differential(shown_output), exact=True)))
     if steps.settings.commands:
         rules = "symattn derive attention-gradients softmax-backward masking"
         yield b.Paragraph(
@@ -67,7 +68,7 @@ def backward(
         node = steps.program.gradients[name]
         if node.serial in seen:
             # What flows on as it came is one node, with the name of the later step.
-            same = f"{f.latex(gradient_symbol(name))} = {steps.name(node)}"
+            same = f.typeset(gradient_symbol(name)) + t.EQUALS + steps.name(node)
             yield b.Heading((b.Math(same),), 2)
             yield b.Paragraph(steps.say("Here {equation}, entry for entry.", equation=b.Math(same)))
             continue
@@ -112,15 +113,24 @@ def _places(steps: Steps) -> Iterator[b.Block]:
         yield b.Paragraph(
             steps.say(
                 "{scatter} has {matrix} where it was taken from, and 0 elsewhere.",
-                scatter=b.Math(f.latex(f.Function("scatter", (f.Symbol("X"),)))),
-                matrix=b.Math("X"),
+                scatter=b.Math(f.typeset(f.Function("scatter", (f.Symbol("X"),)))),
+                matrix=b.Math(t.letters("X")),
             )
         )
 
 
-def _sum_of_outputs(node: Node, name: str) -> str:
+#: ``dX``, and what is short for.
+BY_X = (
+    differential(t.letters("X")),
+    t.row(t.PARTIAL, t.letters("L/"), t.PARTIAL, t.letters("X")),
+)
+
+
+def sum_of_outputs(node: Node, name: t.Row) -> t.Row:
+    """``L = sum of all entries`` of a quantity."""
     keys = ("", "i", "i,j")[len(node.shape)]
-    return rf"L = \sum_{{{keys}}} {indexed(name, keys)}" if keys else f"L = {name}"
+    total = t.row(t.Indexed(t.Limits("∑"), t.letters(keys), t.Row())) if keys else t.Row()
+    return t.letters("L") + t.EQUALS + total + indexed(name, keys)
 
 
 def _stages(steps: Steps) -> list[str]:
@@ -145,7 +155,7 @@ def _weights(steps: Steps, name: str) -> Node | None:
 def _gradient_work(steps: Steps, node: Node, weights: Node | None) -> Iterator[b.Block]:
     name = b.Math(steps.name(node))
     if (equal := _equal_operand(steps, node)) is not None:
-        same = b.Math(f"{steps.name(node)} = {steps.name(equal)}")
+        same = b.Math(steps.name(node) + t.EQUALS + steps.name(equal))
         yield b.Paragraph(steps.say("Here {equation}, entry for entry.", equation=same))
     elif _is_zero(steps, node):
         row = steps.shown.telling_row(node if weights is None else weights)
@@ -186,13 +196,13 @@ def _moves_nothing(steps: Steps, weights: Node) -> bool:
 
 def _likewise(steps: Steps, node: Node, zero: set[int]) -> Iterator[b.Block]:
     """What is 0 because a gradient is: said in one sentence, and added to ``zero``."""
-    formulas: list[str] = []
+    formulas: list[t.Row] = []
     for name in _stages(steps):
         later = steps.program.gradients[name]
         flows = {x.serial for x in ancestors([later]) if x.serial in zero}
         if later.serial not in zero and flows and _is_zero(steps, later):
             zero.add(later.serial)
-            formulas.append(f"{steps.formula(steps.name(later), later)} = 0")
+            formulas.append(steps.formula(steps.name(later), later) + t.EQUALS + t.number("0"))
     if formulas:
         pieces = [piece for x in formulas for piece in (b.Math(x), ", ")][:-1]
         yield b.Paragraph(

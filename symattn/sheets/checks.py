@@ -47,7 +47,7 @@ def _table(verification: Verification, say: Language) -> b.Table:
     half = (len(verification.checks) + 1) // 2
     cells: list[tuple[b.Line, ...]] = [
         (
-            (b.Math(f.latex(symbol(check.quantity))),),
+            (b.Math(f.typeset(symbol(check.quantity))),),
             *((text,) for text in check.texts),
             (verdict(check.verdict, say),),
         )

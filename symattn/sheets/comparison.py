@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.numbers.reading import Hidden
 from symattn.numbers.values import compare
 from symattn.printers import blocks as b
-from symattn.printers.letters import escape
-from symattn.sheets.presentation import Presentation, indexed
+from symattn.sheets.presentation import Presentation, grouped
 from symattn.sheets.steps import Steps
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
@@ -38,7 +38,7 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
         ours, was = steps.solution[name], base[name]
         same = ours.equals(was)
         if same is Verdict.HOLDS:
-            rows.append(((b.Math(f.name_latex(name)),), say("equal, exactly")))
+            rows.append(((b.Math(f.typeset_name(name)),), say("equal, exactly")))
             continue
         changed.append(name)
         count = sum(
@@ -50,12 +50,12 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
         )
         entries = len(ours.rows) * len(ours.rows[0])
         differ = say("{count} of {entries} entries differ", count=str(count), entries=str(entries))
-        rows.append(((b.Math(f.name_latex(name)),), differ))
+        rows.append(((b.Math(f.typeset_name(name)),), differ))
     yield b.Table((say("quantity"), say("compared with the base case")), tuple(rows), "ll")
     for name in changed:
         node, old = steps.program.quantities[name], base.program.quantities[name]
         if node.op == "softmax" and old.op == "softmax":
-            symbol = b.Math(f.name_latex(name))
+            symbol = b.Math(f.typeset_name(name))
             then, now = say("{name}, base case", name=symbol), say("{name}, here", name=symbol)
             yield b.HeatMaps(
                 (
@@ -66,16 +66,16 @@ def comparison(steps: Steps) -> Iterator[b.Block]:
     if steps.case.output in changed:
         node = steps.program.quantities[steps.case.output]
         old = base.program.quantities[steps.case.output]
-        name = f.name_latex(steps.case.output)
+        output = f.typeset_name(steps.case.output)
         before = tuple(
-            tuple(f.latex(other.decimal(old, i, j)) for j in range(old.grid[1]))
+            tuple(f.typeset(other.decimal(old, i, j)) for j in range(old.grid[1]))
             for i in range(steps.rows_shown(old))
         )
         sides = say.text("base"), say.text("here")
-        there, here = (indexed(name, rf"\text{{{escape(side)}}}") for side in sides)
+        there, here = (t.index(grouped(output), t.row(t.Text(side))) for side in sides)
         yield b.Matrices(
             (
-                b.Matrix(rf"{there} \approx", before),
+                b.Matrix(there + t.ABOUT, before),
                 *steps.whole(node, here, exact=False),
             )
         )

@@ -1,59 +1,240 @@
-r"""The definition of an operation, in the letters of a walkthrough.
+"""The definition of an operation, in the letters of a walkthrough.
 
-The formulas are latexify's reading of the functions that the cross-check runs
-(:mod:`symattn.crosscheck.definitions`); here their letters are replaced by the
-quantities' names and their sizes by numbers, and nothing else.
+What is typeset is the source of the functions that the cross-check runs
+(:mod:`symattn.crosscheck.definitions`), with the quantities' names for their letters and
+numbers for their sizes: a reader of a sheet sees the code that was checked.
 """
 
 from __future__ import annotations
 
-import re
+import ast
+import inspect
 from collections.abc import Mapping
+from functools import cache
 
 from symattn import formulas as f
-from symattn.crosscheck.definitions import formula as definition_formula
+from symattn import typesetting as t
+from symattn.crosscheck import definitions
 from symattn.programs.nodes import Node, ancestors
 from symattn.programs.program import Program
 from symattn.sheets.presentation import grouped
 
 Named = Mapping[int, f.Formula]
 
-_LETTER = re.compile(r"(?<![A-Za-z\\])([A-Z])_\{")
-_SIZE = re.compile(r"\^\{([a-z]) - 1\}")
-_DERIVATIVE = re.compile(r"\\frac\{\\partial L\}\{\\partial ([A-Z])_\{([^}]*)\}\}")
-_SUMMAND = re.compile(
-    r"\\mathopen\{\}\\left\(\{((?:[^+\-]|\{[^{}]*\})*?)\}\\mathclose\{\}\\right\)"
-)
+#: What the functions of the definitions are called in formulas.
+_CALLED = {"greatest": "max", "least": "min", "sign_of": "sign", "ln": "log"}
+#: Functions whose argument needs no brackets.
+_UNARY = frozenset({"exp", "log", "sin", "cos", "tanh"})
+#: How tightly operators bind; a call takes its argument more tightly than a minus.
+_LEVELS: Mapping[type[ast.AST], int] = {
+    ast.Compare: 1, ast.Add: 2, ast.Sub: 2, ast.Mult: 3, ast.Div: 3, ast.FloorDiv: 3, ast.Mod: 3,
+    ast.USub: 4, ast.Call: 5, ast.Pow: 6,
+}  # fmt: skip
+_ATOM = 7
+_RELATIONS: Mapping[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+_ZERO, _ONE = t.number("0"), t.number("1")
 
 
-def in_sizes(formula: str, sizes: Mapping[str, int]) -> str:
-    r"""A definition with the ends of its sums as numbers, and these without needless brackets.
+def equation(
+    name: str,
+    letters: Mapping[str, t.Row],
+    sizes: Mapping[str, int],
+    entries: Mapping[str, t.Row] | None = None,
+) -> t.Row:
+    r"""The definition ``name`` as an equation: its letters replaced by others, its sizes by
+    numbers, and what is in ``entries`` with its indices by a name.
 
-    >>> in_sizes(r"\sum_{k = 0}^{m - 1} A_{k}", {"m": 3})
-    '\\sum_{k = 0}^{2} A_{k}'
+    >>> names = {letter: f.typeset_name(name) for letter, name in ("SS", "QX", "KX")}
+    >>> t.latex(equation("score", names, {"d": 4}))
+    'S_{i,j} = \\sum_{c = 0}^{3} X_{i,c}X_{j,c}'
     """
-    text = _SIZE.sub(lambda m: f"^{{{sizes[m[1]] - 1}}}" if m[1] in sizes else m[0], formula)
-    return _SUMMAND.sub(r"\1", text)
+    writer = _Writer(letters, sizes, entries or {})
+    return writer.defined(name) + t.EQUALS + writer.row(_source(name))
 
 
-def in_letters(name: str, letters: Mapping[str, str], sizes: Mapping[str, int]) -> str:
-    r"""The definition ``name`` with its letters and sizes replaced.
+@cache
+def _source(name: str) -> ast.expr:
+    """What a definition returns."""
+    (function,) = ast.parse(inspect.getsource(definitions.definition(name))).body
+    assert isinstance(function, ast.FunctionDef)
+    returned = function.body[-1]
+    assert isinstance(returned, ast.Return)
+    assert returned.value is not None
+    return returned.value
 
-    >>> in_letters("score", {"S": "S", "Q": "X", "K": "X"}, {"d": 4})
-    'S_{i, j} = \\sum_{c = 0}^{3} X_{i, c} X_{j, c}'
+
+def parameter(name: str) -> t.Row:
+    """What a parameter of a definition is called in formulas.
+
+    >>> parameter("mu").nodes
+    (Letter(text='μ'),)
     """
-    text = in_sizes(definition_formula(name), sizes)
-    text = _DERIVATIVE.sub(lambda m: f"D_{m[1]}_{{{m[2]}}}", text)
-    # Two passes, so that a new name is not taken for a letter.
-    text = re.sub(r"D_([A-Z])_\{", lambda m: f"\x00d{m[1]}\x01_{{", text)
-    text = _LETTER.sub(lambda m: f"\x00{m[1]}\x01_{{", text)
-    text = text.replace(r"\sqrt{ d }", "\\sqrt{\x00w\x01}")
-    text = re.sub("\x00(d?[A-Z])\x01", lambda m: grouped(letters.get(m[1], m[1])), text)
-    text = text.replace("\x00w\x01", letters.get("d", "d"))
-    return text.replace(r"\exp ", r"\exp\, ")
+    return t.row(t.Letter({**t.GREEK, "inf": "∞"}.get(name, name)))
 
 
-def of_step(node: Node, named: Named, row_sum: str = "Z_{i}") -> list[str]:
+class _Writer:
+    """One walk over the source of a definition."""
+
+    def __init__(
+        self, letters: Mapping[str, t.Row], sizes: Mapping[str, int], entries: Mapping[str, t.Row]
+    ) -> None:
+        self.letters, self.sizes, self.entries = letters, sizes, entries
+
+    def defined(self, name: str) -> t.Row:
+        """The entry that a definition gives, or the derivative by one."""
+        if name == definitions.JACOBIAN:
+            rows = self.entry("A", t.letters("i,j")), self.entry("S", t.letters("i,k"))
+            return t.fraction(*(t.PARTIAL + entry for entry in rows))
+        at = t.letters(",".join(definitions.indices(name)))
+        if name in definitions.RULES:
+            return self.entry(definitions.RULES[name][0], at)
+        operand = definitions.differentiated(name)
+        if f"d{operand}" in self.letters:
+            return self.entry(f"d{operand}", at)
+        return t.fraction(t.PARTIAL + t.letters("L"), t.PARTIAL + self.entry(operand, at))
+
+    def entry(self, name: str, at: t.Row) -> t.Row:
+        """A name with indices; a number has none."""
+        if name in self.entries:
+            return self.entries[name]
+        called = self.called(name)
+        return called if not at or _is_number(called) else t.index(grouped(called), at)
+
+    def called(self, name: str) -> t.Row:
+        """A letter, or what is put in for it."""
+        if name in self.letters:
+            return self.letters[name]
+        return t.number(str(self.sizes[name])) if name in self.sizes else parameter(name)
+
+    def row(self, tree: ast.expr) -> t.Row:
+        """An expression as it is set."""
+        match tree:
+            case ast.Constant(value):
+                return t.number(str(value))
+            case ast.Name(name):
+                return self.entry(name, t.Row())
+            case ast.Subscript():
+                return self.subscript(tree)
+            case ast.UnaryOp(ast.USub(), operand):
+                return t.sign("−", True) + self.operand(operand, _LEVELS[ast.USub])
+            case ast.BinOp():
+                return self.binary(tree)
+            case ast.Compare(left, relations, others):
+                chain = self.row(left)
+                for relation, other in zip(relations, others, strict=True):
+                    chain += t.sign(_RELATIONS[type(relation)]) + self.row(other)
+                return chain
+            case ast.IfExp():
+                return t.row(t.Fenced("{", t.row(t.Lines("cases", tuple(self.cases(tree)))), ""))
+            case ast.Call(ast.Name(name), arguments):
+                return self.call(_CALLED.get(name, name), arguments)
+        raise AssertionError(ast.dump(tree))
+
+    def operand(self, tree: ast.expr, level: int, force: bool = False) -> t.Row:
+        """An operand, in brackets where it binds less tightly, or by ``force`` no more so."""
+        row, own = self.row(tree), _level(tree)
+        return t.fenced(row, tight=True) if own < level or (force and own == level) else row
+
+    def subscript(self, tree: ast.expr) -> t.Row:
+        """``A[i][j]`` as a name with its indices."""
+        at: list[t.Row] = []
+        while isinstance(tree, ast.Subscript):
+            at.insert(0, self.row(tree.slice))
+            tree = tree.value
+        assert isinstance(tree, ast.Name)
+        return self.entry(tree.id, t.joined(at, t.COMMA))
+
+    def binary(self, tree: ast.BinOp) -> t.Row:
+        level = _level(tree)
+        match tree.op:
+            case ast.Div():
+                return t.fraction(self.row(tree.left), self.row(tree.right))
+            case ast.FloorDiv():
+                below = t.fraction(self.row(tree.left), self.row(tree.right))
+                return t.fenced(below, "⌊⌋")
+            case ast.Pow():
+                return t.index(self.operand(tree.left, level, True), above=self.row(tree.right))
+        is_sum = isinstance(tree.op, ast.Add)
+        left = self.operand(tree.left, level)
+        right = self.operand(tree.right, level, not is_sum and not isinstance(tree.op, ast.Mult))
+        match tree.op:
+            case ast.Mod():
+                return left + t.sign("%") + right
+            case ast.Mult():
+                # What a left-out option multiplies by, or adds, is nothing to read.
+                return left if right == _ONE else left + _between(tree, left, right) + right
+        return left if right == _ZERO else left + t.sign("+" if is_sum else "−") + right
+
+    def cases(self, tree: ast.expr) -> list[tuple[t.Row, t.Row]]:
+        """The values of a choice, each with its condition."""
+        if not isinstance(tree, ast.IfExp):
+            return [(self.row(tree) + t.COMMA, t.row(t.Name("otherwise")))]
+        condition = t.row(t.Name("if"), t.Space(4), self.row(tree.test))
+        return [(self.row(tree.body) + t.COMMA, condition), *self.cases(tree.orelse)]
+
+    def call(self, name: str, arguments: list[ast.expr]) -> t.Row:
+        match name, arguments:
+            case "sum", [ast.GeneratorExp(body, generators)]:
+                # A sum or a choice inside of a sum needs brackets.
+                is_loose = (
+                    isinstance(body, ast.IfExp | ast.UnaryOp) or _level(body) == _LEVELS[ast.Add]
+                )
+                inside = self.row(body)
+                summed = t.fenced(inside, tight=True) if is_loose else inside
+                return t.row(*map(self.total, generators), summed)
+            case "sqrt", [argument]:
+                return t.row(t.Radical(self.row(argument)))
+            case "abs" | "magnitude", [argument]:
+                return t.fenced(self.row(argument), "||", tight=True)
+        if name in _UNARY:
+            (argument,) = arguments
+            is_power = isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Pow)
+            if _level(argument) >= _LEVELS[ast.Call] and not is_power:
+                return t.row(t.Name(name, True), t.THIN, self.row(argument))
+        inside = t.joined(map(self.row, arguments), t.COMMA)
+        return t.row(t.Name(name, True), t.fenced(inside, tight=True))
+
+    def total(self, generator: ast.comprehension) -> t.Row:
+        """The sign of a sum with its limits."""
+        assert isinstance(generator.iter, ast.Call)
+        *starts, stop = generator.iter.args
+        first = self.row(starts[0]) if starts else _ZERO
+        match stop:
+            case ast.BinOp(left, ast.Add(), ast.Constant(1)):
+                last = self.row(left)
+            case ast.Name(name) if name in self.sizes:
+                last = t.number(str(self.sizes[name] - 1))
+            case _:
+                last = self.row(stop) + t.sign("−") + _ONE
+        below = self.row(generator.target) + t.EQUALS + first
+        return t.row(t.Indexed(t.Limits("∑"), below, last))
+
+
+def _level(tree: ast.expr) -> int:
+    """How tightly an expression binds."""
+    operator = tree.op if isinstance(tree, ast.BinOp | ast.UnaryOp) else tree
+    return _LEVELS.get(type(operator), _ATOM)
+
+
+def _is_number(row: t.Row) -> bool:
+    return t.begins(row, t.Digits, t.Sign)
+
+
+def _between(tree: ast.BinOp, left: t.Row, right: t.Row) -> t.Row:
+    """What stands between two factors: a dot where they could be read as something else."""
+    last, first = left.nodes[-1], right.nodes[0]
+    if isinstance(first, t.Digits) or first == t.MINUS_INFINITY.nodes[0]:
+        return t.DOT
+    if isinstance(last, t.Digits) or (isinstance(last, t.Fenced) and last.tight):
+        return t.DOT if isinstance(tree.left, ast.Call) else t.Row()
+    is_tight = isinstance(first, t.Fenced) and first.tight
+    is_call = isinstance(tree.left, ast.Call) or isinstance(tree.right, ast.Call)
+    return t.DOT if is_call or is_tight else t.Row()
+
+
+def of_step(node: Node, named: Named, row_sum: t.Row) -> list[t.Row]:
     """The definitions that a step uses, as equations; none for a step that
     is put together from several operations. ``row_sum`` is what the sum over
     row i of a softmax is called."""
@@ -62,30 +243,30 @@ def of_step(node: Node, named: Named, row_sum: str = "Z_{i}") -> list[str]:
         case "matmul", (x, y) if _is_named(x, named) and _turned(y, named):
             (key,) = y.operands
             letters = {"S": result, "Q": _name(x, named), "K": _name(key, named)}
-            return [in_letters("score", letters, {"d": x.grid[1]})]
+            return [equation("score", letters, {"d": x.grid[1]})]
         case "matmul", (x, y) if _is_named(x, named) and _is_named(y, named):
             letters = {"C": result, "A": _name(x, named), "B": _name(y, named)}
-            return [in_letters("product", letters, {"d": x.grid[1]})]
+            return [equation("product", letters, {"d": x.grid[1]})]
         case "divide", (x, y) if _is_named(x, named) and y.op == "sqrt" and not y.shape:
             width = _name(y.operands[0], named)
-            return [in_letters("scaled_score", {"T": result, "S": _name(x, named), "d": width}, {})]
+            return [equation("scaled_score", {"T": result, "S": _name(x, named), "d": width}, {})]
         case "softmax", (x,) if _is_named(x, named):
             letters = {"S": _name(x, named), "A": result}
             sizes = {"m": x.grid[1]}
-            equations = [in_letters(name, letters, sizes) for name in ("normaliser", "softmax")]
-            return [equation.replace("Z_{i}", row_sum) for equation in equations]
+            sums = {"Z": row_sum}
+            return [equation(name, letters, sizes, sums) for name in ("normaliser", "softmax")]
         case "hide", (x, keep) if _is_named(x, named):
             letters = {"T": result, "S": _name(x, named)}
             if keep.op == "triangle":
-                return [in_letters("causal", letters, {})]
+                return [equation("causal", letters, {})]
             if _is_named(keep, named):
-                return [in_letters("mask", {**letters, "M": _name(keep, named)}, {})]
+                return [equation("mask", {**letters, "M": _name(keep, named)}, {})]
         case "add" | "subtract" | "multiply" | "divide", (x, y) if (
             x.shape == y.shape == node.shape and _is_named(x, named) and _is_named(y, named)
         ):
             kind = {"add": "addition", "subtract": "subtraction", "multiply": "times"}
             letters = {"C": result, "A": _name(x, named), "B": _name(y, named)}
-            return [in_letters(kind.get(node.op, "quotient"), letters, {})]
+            return [equation(kind.get(node.op, "quotient"), letters, {})]
     return []
 
 
@@ -102,7 +283,7 @@ def use(program: Program, name: str, named: Named) -> tuple[Node, int] | None:
     return users[0] if len(users) == 1 else None
 
 
-def of_gradient(program: Program, name: str, named: Named) -> list[str]:
+def of_gradient(program: Program, name: str, named: Named) -> list[t.Row]:
     """The definitions of the flow into a quantity that is used once, by a step itself."""
     node = program.quantities[name]
     if (used := use(program, name, named)) is None:
@@ -119,47 +300,49 @@ def of_gradient(program: Program, name: str, named: Named) -> list[str]:
     match user.op, user.operands:
         case "softmax", _:
             letters = {"dS": target, "A": _name(user, named), "G": flow}
-            return [in_letters("softmax_gradient", letters, {"m": user.grid[1]})]
+            return [equation("softmax_gradient", letters, {"m": user.grid[1]})]
         case "divide", (_, y) if place == 0 and y.op == "sqrt" and not y.shape:
             width = _name(y.operands[0], named)
-            return [in_letters("scaled_score_gradient", {"dS": target, "G": flow, "d": width}, {})]
+            return [equation("scaled_score_gradient", {"dS": target, "G": flow, "d": width}, {})]
         case "hide", (_, keep) if place == 0 and keep.op == "triangle":
-            return [in_letters("causal_gradient", {"dS": target, "G": flow}, {})]
+            return [equation("causal_gradient", {"dS": target, "G": flow}, {})]
         case "matmul", (x, y) if (
             place == 0 and y.op == "transpose" and _is_named(y.operands[0], named)
         ):
             letters = {"dQ": target, "G": flow, "K": _name(y.operands[0], named)}
-            return [in_letters("score_query_gradient", letters, {"m": user.grid[1]})]
+            return [equation("score_query_gradient", letters, {"m": user.grid[1]})]
         case "matmul", (x, _) if turned and _is_named(x, named):
             letters = {"dK": target, "G": flow, "Q": _name(x, named)}
-            return [in_letters("score_key_gradient", letters, {"n": user.grid[0]})]
+            return [equation("score_key_gradient", letters, {"n": user.grid[0]})]
         case "matmul", (x, y) if place == 0 and _is_named(y, named):
             letters = {"dA": target, "G": flow, "B": _name(y, named)}
-            return [in_letters("product_left_gradient", letters, {"m": user.grid[1]})]
+            return [equation("product_left_gradient", letters, {"m": user.grid[1]})]
         case "matmul", (x, _) if place == 1 and _is_named(x, named):
             letters = {"dB": target, "G": flow, "A": _name(x, named)}
-            return [in_letters("product_right_gradient", letters, {"n": user.grid[0]})]
+            return [equation("product_right_gradient", letters, {"n": user.grid[0]})]
     return []
 
 
-def jacobian(node: Node, named: Named) -> str:
+def jacobian(node: Node, named: Named) -> t.Row:
     """The definition of an entry of the softmax Jacobian."""
-    weights, scores = _name(node, named), _name(node.operands[0], named)
-    text = definition_formula("softmax_jacobian")
-    text = text.replace("S_{i, k}", f"{grouped(scores)}_{{i, k}}")
-    text = re.sub(r"A_\{", lambda _: f"{grouped(weights)}_{{", text)
-    return _SUMMAND.sub(r"\1", text)
+    letters = {"A": _name(node, named), "S": _name(node.operands[0], named)}
+    return equation(definitions.JACOBIAN, letters, {})
 
 
-def by_jacobian(target: str, flow: str, weights: str, keys: int) -> str:
+def by_jacobian(target: t.Row, flow: t.Row, weights: t.Row, keys: int) -> t.Row:
     """How the row formula of a softmax comes from its Jacobian ``J_i``."""
-    target, flow, weights = map(grouped, (target, flow, weights))
-    over = rf"\sum_{{k = 0}}^{{{keys - 1}}}"
-    return (
-        rf"{target}_{{i, j}} = {over} (J_{{i}})_{{j, k}}\,{flow}_{{i, k}}"
-        rf" = {weights}_{{i, j}}\,{flow}_{{i, j}}"
-        rf" - {weights}_{{i, j}} {over} {weights}_{{i, k}}\,{flow}_{{i, k}}"
-    )
+
+    def entry(name: t.Row, at: str) -> t.Row:
+        return t.index(grouped(name), t.letters(at))
+
+    over = t.row(t.Indexed(t.Limits("∑"), t.letters("k=0"), t.number(str(keys - 1))))
+    own, other = entry(weights, "i,j"), entry(weights, "i,k")
+    return t.row(
+        entry(target, "i,j"), t.EQUALS,
+        over, entry(t.index(t.letters("J"), t.letters("i")), "j,k"), t.THIN, entry(flow, "i,k"),
+        t.EQUALS, own, t.THIN, entry(flow, "i,j"),
+        t.sign("−"), own, over, other, t.THIN, entry(flow, "i,k"),
+    )  # fmt: skip
 
 
 def _is_named(node: Node, named: Named) -> bool:
@@ -175,9 +358,9 @@ def _turned(node: Node, named: Named) -> bool:
     return node.op == "transpose" and _is_named(node.operands[0], named)
 
 
-def _name(node: Node, named: Named) -> str:
-    return f.latex(named[node.serial]) if node.serial in named else r"\cdot"
+def _name(node: Node, named: Named) -> t.Row:
+    return f.typeset(named[node.serial]) if node.serial in named else t.letters("⋅")
 
 
-def _short(named: Named, gradient: Node) -> str:
-    return f.latex(named[gradient.serial])
+def _short(named: Named, gradient: Node) -> t.Row:
+    return f.typeset(named[gradient.serial])

@@ -8,31 +8,39 @@ from contextlib import suppress
 from itertools import zip_longest
 from math import ceil
 
+from symattn import typesetting as t
 from symattn.calculus.derivation import PLAIN, Derivation, Line
 from symattn.calculus.library import draft_of
-from symattn.calculus.printing import Shapes, condition, latex, pieces, sides
+from symattn.calculus.printing import Shapes, condition, pieces, sides, typeset
 from symattn.errors import Malformed
 from symattn.printers import blocks as b
-from symattn.printers.layout import TEXT, aligned, broken_text, width
+from symattn.printers.layout import TEXT, aligned, broken_row, width
 from symattn.spelling import whole
 
-#: What is said of a sign where it stands in a line: what to look for, the sign, what it means.
-_SIGNS = (
-    ("delta(", r"\delta_{ij}", "1 where i and j are the same, else 0"),
-    ("step(", r"[j \le i]", "1 where the comparison holds, else 0"),
-    ("sum(", r"\textstyle\sum_j", "runs over the whole range of its index"),
-    ("mean(", r"\operatorname{mean}_j", "the sum over j divided by their number"),
-    ("diff(", r"\partial y / \partial x", "derivative; in an array, in each of its entries"),
-    ("diag(", r"\operatorname{diag}", "the matrix with these entries on its diagonal"),
-    (".T", r"A^\top", "transpose; a vector is a column"),
-    ("ones(", r"\mathbf{1}_{n}", "the column of n ones"),
-    ("zeros(", r"\mathbf{0}_{n}", "the column of n zeros"),
-    ("eye(", "I_{n}", "the unit matrix"),
-    ("rowsum(", r"\operatorname{rowsum}", "the column of row sums; beside a matrix it "
+#: How many axes the arrays have in what is said of signs.
+_EXAMPLES: Shapes = {"A": 2}
+_BY_J = t.letters("j")
+_SUM = t.row(t.Styled(False, t.row(t.Indexed(t.Limits("∑"), _BY_J, t.Row()))))
+_MEAN = t.index(t.row(t.Name("mean", True)), _BY_J)
+_DERIVATIVE = t.row(t.PARTIAL, t.letters("y/"), t.PARTIAL, t.letters("x"))
+#: What is said of a sign where it stands in a line: what to look for, the sign itself or a
+#: line with it, what it means.
+_SIGNS: tuple[tuple[str, str | t.Row, str], ...] = (
+    ("delta(", "delta(i, j)", "1 where i and j are the same, else 0"),
+    ("step(", "step(j <= i)", "1 where the comparison holds, else 0"),
+    ("sum(", _SUM, "runs over the whole range of its index"),
+    ("mean(", _MEAN, "the sum over j divided by their number"),
+    ("diff(", _DERIVATIVE, "derivative; in an array, in each of its entries"),
+    ("diag(", t.row(t.Name("diag", True)), "the matrix with these entries on its diagonal"),
+    (".T", "A.T", "transpose; a vector is a column"),
+    ("ones(", "ones(n)", "the column of n ones"),
+    ("zeros(", "zeros(n)", "the column of n zeros"),
+    ("eye(", "eye(n)", "the unit matrix"),
+    ("rowsum(", t.row(t.Name("rowsum", True)), "the column of row sums; beside a matrix it "
      "stands in each of its columns"),
-    ("softmax(", r"\operatorname{softmax}", "taken row by row"),
-    ("expect(", r"\operatorname{E}[x]", "expected value"),
-    ("operations(", r"\operatorname{ops}", "number of operations for all entries"),
+    ("softmax(", t.row(t.Name("softmax", True)), "taken row by row"),
+    ("expect(", "expect(x)", "expected value"),
+    ("operations(", t.row(t.Name("ops", True)), "number of operations for all entries"),
 )  # fmt: skip
 #: At most so many short equations stand side by side.
 _BESIDE = 4
@@ -45,8 +53,6 @@ _SHAPE = 20
 #: An em in mm; room in em that stays free beside a line.
 _EM, _SPARE = 3.515, 2.0
 _REFERENCE = re.compile(r"(?<=\bsee )[a-z]+(?:-[a-z]+)+\b")
-
-Equation = tuple[str, str, str]
 
 
 def sheet(derivation: Derivation) -> b.Sheet:
@@ -94,23 +100,30 @@ def _signs(derivation: Derivation) -> Iterator[b.Block]:
     """The shapes of all arrays beside what the signs mean."""
     draft, shapes = derivation.draft, derivation.draft.shapes
     arrays = [*draft.ground.given, *(item.array for item in draft.definitions)]
-    named: dict[str, list[str]] = {}
+    named: dict[t.Row, list[t.Row]] = {}
     for array in arrays:
-        shape = r" \times ".join(latex(str(axis), {}) for axis in array.axes)
-        named.setdefault(shape, []).append(latex(array.name, shapes))
+        shape = t.joined((typeset(str(axis), {}) for axis in array.axes), t.TIMES)
+        named.setdefault(shape, []).append(typeset(array.name, shapes))
     left: list[tuple[b.Line, ...]] = []
     for shape, names in named.items():
         kind: b.Line = (b.Math(shape),) if shape else (_plural("number", names),)
-        if shape and r"\times" not in shape:
+        if shape and not t.has(shape, *t.TIMES.nodes):
             kind = (*kind, " entries")
         left.append((_listed(names), kind))
     lines = [item.text for item in derivation.lines if item.read]
     text = " ".join([*lines, *(item.text for item in draft.definitions)])
     right: list[tuple[b.Line, ...]] = [
-        ((b.Math(sign),), _prose(words, shapes)) for word, sign, words in _SIGNS if word in text
+        (
+            (b.Math(sign if isinstance(sign, t.Row) else typeset(sign, _EXAMPLES)),),
+            _prose(words, shapes),
+        )
+        for word, sign, words in _SIGNS
+        if word in text
     ]
-    if any(r"\circ" in latex(item, shapes) for item in lines):
-        right.append(((b.Math(r"A \circ B"),), ("the product entry by entry",)))
+    entrywise = t.sign("∘")
+    if any(t.has(typeset(item, shapes), *entrywise.nodes) for item in lines):
+        product = t.letters("A") + entrywise + t.letters("B")
+        right.append(((b.Math(product),), ("the product entry by entry",)))
     rows = [(*item, *other) for item, other in zip_longest(left, right, fillvalue=((), ()))]
     if rows:
         header: tuple[b.Line, ...] = (("array",), ("shape",), ("sign",), ("meaning",))
@@ -123,7 +136,7 @@ def _plural(word: str, things: Sequence[object]) -> str:
     return word if len(things) == 1 else f"{word}s"
 
 
-def _listed(formulas: Sequence[str]) -> b.Line:
+def _listed(formulas: Sequence[t.Row]) -> b.Line:
     """Formulas with commas between them."""
     pieces: list[str | b.Math | b.Code | b.Strong] = []
     for formula in formulas:
@@ -135,11 +148,11 @@ def _listed(formulas: Sequence[str]) -> b.Line:
 
 
 def _beside(lines: Sequence[str], shapes: Shapes) -> Iterator[b.Equations]:
-    """Equations in their order, short ones side by side as many as fit."""
+    """b.Equations in their order, short ones side by side as many as fit."""
     rows = [_rows(line, shapes, TEXT) for line in lines]
     short = [row[0] for row in rows if len(row) == 1]
     columns = next((k for k in range(_BESIDE, 1, -1) if _together(short, k) <= TEXT + 1), 1)
-    run: list[Equation] = []
+    run: list[b.Equation] = []
     for row in [*rows, ()]:
         if len(row) == 1 and columns > 1:
             run += row
@@ -151,7 +164,7 @@ def _beside(lines: Sequence[str], shapes: Shapes) -> Iterator[b.Equations]:
             yield b.Equations(tuple(row))
 
 
-def _together(equations: Sequence[Equation], columns: int) -> float:
+def _together(equations: Sequence[b.Equation], columns: int) -> float:
     """How wide equations get in so many columns, in em."""
     return (
         sum(
@@ -166,24 +179,24 @@ def _together(equations: Sequence[Equation], columns: int) -> float:
     )
 
 
-def _rows(line: str, shapes: Shapes, room: float) -> list[Equation]:
+def _rows(line: str, shapes: Shapes, room: float) -> list[b.Equation]:
     """A line on as many rows as it needs; the left side has rows of its own if it is long."""
     if "==" not in line:
-        return [("", "", latex(line, shapes))]
+        return [(t.Row(), t.Row(), typeset(line, shapes))]
     left, *others = sides(line, shapes)
-    rows: list[Equation] = []
+    rows: list[b.Equation] = []
     for right in others:
-        beside = broken_text(right, room - width(left) - 2)
-        below = broken_text(right, room - 4)
-        own = broken_text(left, room) if left else []
+        beside = broken_row(right, room - width(left) - 2)
+        below = broken_row(right, room - 4)
+        own = broken_row(left, room) if left else []
         fits = all(width(left) + 2 + width(part) <= room for part in beside)
         shorter = len(beside) > 1 and len(own) + len(below) <= len(beside)
         if width(left) > room / 3 and (shorter or not fits):
-            rows += [("", "", piece) for piece in own]
-            left, beside = "", below
-        rows.append((left, "=", beside[0]))
-        rows += [("", "", piece) for piece in beside[1:]]
-        left = ""
+            rows += [(t.Row(), t.Row(), piece) for piece in own]
+            left, beside = t.Row(), below
+        rows.append((left, t.EQUALS, beside[0]))
+        rows += [(t.Row(), t.Row(), piece) for piece in beside[1:]]
+        left = t.Row()
     return rows
 
 
@@ -193,18 +206,23 @@ def _cell(line: Line, shapes: Shapes, room: float) -> b.Line:
         return (b.Code(line.text),)
     rows = _rows(line.text, shapes, room)
     if len(rows) == 1:
-        return (b.Math(rf"\displaystyle {' '.join(filter(None, rows[0]))}"),)
+        return (_displayed(t.row(*rows[0])),)
     lines = []
     own = not rows[0][1]
     for place, (left, relation, right) in enumerate(rows):
         if own:
             # Below a long left side everything is set in.
-            indent = (r"\quad " if relation else r"\qquad ") if place else ""
-            # In braces an operator at the start has no space before it.
-            lines.append(f"&{indent}{relation} {right}" if place else f"&{{{right}}}")
+            indent = t.row(t.Space(18 if relation else 36))
+            # As a group an operator at the start has no space before it.
+            after = indent + relation + right if place else t.row(t.Group(right))
+            lines.append((t.Row(), after))
         else:
-            lines.append(f"{left} &{relation} {right}" if relation else rf"&\quad {right}")
-    return (b.Math(rf"\displaystyle {aligned(lines)}"),)
+            lines.append((left, relation + right if relation else t.QUAD + right))
+    return (_displayed(aligned(lines)),)
+
+
+def _displayed(formula: t.Row) -> b.Math:
+    return b.Math(t.row(t.Styled(True, formula)))
 
 
 # -- the proof -----------------------------------------------------------------
@@ -234,7 +252,7 @@ def _proof(derivation: Derivation) -> b.Table:
 def _letters(piece: str | b.Math | b.Code | b.Strong | b.Link | b.Target) -> str:
     """As many letters as a piece of a line is wide."""
     if isinstance(piece, b.Math):
-        return "x" * round(2 * width(piece.latex))
+        return "x" * round(2 * width(piece.formula))
     return piece if isinstance(piece, str) else piece.text
 
 
@@ -245,11 +263,12 @@ def _height(proof: b.Table) -> float:
     for row in proof.rows:
         words = "".join(map(_letters, row[-1]))
         reason = 4.3 * (1 + len(words) // (0.5 * int(column)))
-        formulas = "".join(
-            piece.latex for piece in row[min(1, len(row) - 1)] if isinstance(piece, b.Math)
+        formulas = tuple(
+            piece.formula for piece in row[min(1, len(row) - 1)] if isinstance(piece, b.Math)
         )
-        tall = any(piece in formulas for piece in (r"\frac", r"\sum", r"\lim"))
-        total += max(reason, (9.0 if tall else 5.0) * (1 + formulas.count(r"\\"))) + 2.3
+        tall = t.has(formulas, t.Fraction, t.Limits("∑"), t.Limits("lim"))
+        more = sum(len(x.rows) - 1 for x in t.nodes(formulas) if isinstance(x, t.Lines))
+        total += max(reason, (9.0 if tall else 5.0) * (1 + more)) + 2.3
     return total
 
 
@@ -266,9 +285,9 @@ def _reason(line: Line, derivation: Derivation) -> b.Line:
     if counterexample := line.counterexample:
         at = {**counterexample.sizes, **counterexample.indices, **counterexample.values}
         for place, (name, value) in enumerate(at.items()):
-            formula = b.Math(f"{latex(name, shapes)} = {value}")
+            formula = b.Math(typeset(name, shapes) + t.EQUALS + _value(value))
             reason = (*reason, ", " if place else " At ", formula)
-        left, right = b.Math(counterexample.left), b.Math(counterexample.right)
+        left, right = (b.Math(_value(x)) for x in (counterexample.left, counterexample.right))
         reason = (*reason, ": " if at else " ", left, " is not ", right, ".")
     else:
         reason = (*reason, *_sentence(line.why, shapes))
@@ -283,7 +302,7 @@ def _sentence(words: str, shapes: Shapes) -> b.Line:
     opened = f" {words[0].upper()}{message[1:]}"
     if "==" in line:
         with suppress(Malformed):
-            return (f"{opened}: ", b.Math(latex(line, shapes)), ".")
+            return (f"{opened}: ", b.Math(typeset(line, shapes)), ".")
     return (f" {words[0].upper()}{words[1:]}.",)
 
 
@@ -292,9 +311,9 @@ def _links(line: Line, derivation: Derivation) -> b.Line:
     shapes = derivation.draft.shapes
     named = [reason for reason in line.said.by or () if reason != PLAIN]
     numbers = [number for reason in named if (number := whole(reason)) is not None]
-    assumed = [latex(reason, shapes) for reason in named if reason in derivation.draft.hypotheses]
+    assumed = [typeset(reason, shapes) for reason in named if reason in derivation.draft.hypotheses]
     keys = [reason.array.name for reason in derivation.draft.definitions]
-    defined = [latex(reason, shapes) for reason in named if reason in keys]
+    defined = [typeset(reason, shapes) for reason in named if reason in keys]
     others = [reason for reason in named if draft_of(reason) and reason not in line.said.because]
     parts: list[b.Line] = []
     if defined:
@@ -356,6 +375,11 @@ def _checks(derivation: Derivation) -> Iterator[b.Block]:
     )
 
 
+def _value(value: object) -> t.Row:
+    """A number of a counterexample."""
+    return t.letters(str(value).replace(" ", ""))
+
+
 def _place(number: int) -> str:
     """What links call a line."""
     return f"line-{number}"
@@ -383,7 +407,7 @@ def _ranges(numbers: list[int]) -> b.Line:
 def _prose(words: str, shapes: Shapes) -> b.Line:
     """Words with the formulas in them as mathematics, derivations by their titles."""
     named = _REFERENCE.sub(_title, words)
-    return tuple(b.Math(formula) if formula else plain for plain, formula in pieces(named, shapes))
+    return tuple(x if isinstance(x, str) else b.Math(x) for x in pieces(named, shapes) if x)
 
 
 def _title(match: re.Match[str]) -> str:

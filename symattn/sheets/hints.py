@@ -4,6 +4,7 @@ more of its digits."""
 from __future__ import annotations
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.printers import blocks as b
 from symattn.printers.layout import broken, width
 from symattn.programs.nodes import Node
@@ -35,30 +36,33 @@ def hint(presentation: Presentation, node: Node, i: int, j: int) -> b.Hint:
     >>> from symattn.solution.solution import solve
     >>> solution = solve("cat-sat-mat")
     >>> weights = solution.program.quantities["A"]
-    >>> hint(Presentation(solution, 4), weights, 0, 1).lines
-    (('A_{0,1}', '=', '\\\\frac{1}{Z_{0}}'), ('', '\\\\approx', '0.186323723226'))
+    >>> for line in hint(Presentation(solution, 4), weights, 0, 1).lines:
+    ...     print(*map(t.latex, line))
+    A_{0,1} = \\frac{1}{Z_{0}}
+     \\approx 0.186323723226
     """
-    rows: list[tuple[str, str]] = []
+    rows: list[tuple[t.Row, t.Row]] = []
     if node.op != "given" and not presentation.quantity(node).is_hidden(i, j):
-        rows.append(("=", _short(presentation.substituted(node, i, j))))
+        rows.append((t.EQUALS, _short(presentation.substituted(node, i, j))))
     exact = (
         None
         if presentation.large and not presentation.is_plain(node)
         else presentation.exact(node, i, j)
     )
-    if exact is not None and width(closed := f.latex(exact)) <= _CLOSED:
-        rows.append(("=", closed))
+    if exact is not None and width(closed := f.typeset(exact)) <= _CLOSED:
+        rows.append((t.EQUALS, closed))
     digits = presentation.approximate(node, i, j, max(PLACES, presentation.places))
     if digits is not None:
-        rows.append((r"\approx", _short(digits)))
-    name = f.latex(presentation.entry_name(node, i, j))
-    return b.Equations(tuple((name if row is rows[0] else "", *row) for row in dict.fromkeys(rows)))
+        rows.append((t.ABOUT, _short(digits)))
+    name = f.typeset(presentation.entry_name(node, i, j))
+    lines = ((name if row is rows[0] else t.Row(), *row) for row in dict.fromkeys(rows))
+    return b.Equations(tuple(lines))
 
 
-def _short(formula: f.Formula) -> str:
+def _short(formula: f.Formula) -> t.Row:
     """A formula on one line; of a longer sum the beginning."""
     if isinstance(formula, f.Sum):
         # No more stand on the line than that, and all of a long one take long to be set.
         formula = f.Sum(formula.terms[:_TERMS])
     first, *more = broken(formula, _ROOM)
-    return rf"{first} + \cdots" if more else first
+    return t.row(first, t.sign("+"), t.DOTS) if more else first

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.numbers.values import ONE, ZERO, Value
 from symattn.printers import blocks as b
 from symattn.printers.layout import APART, TEXT, broken, display_width, matrix_width, width
@@ -27,16 +28,27 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
             continue
         if name not in steps.program.gradients:
             continue
-        weights = f.name_latex(name)
+        weights = f.typeset_name(name)
         row = indexed(weights, "i")
+        jacobian = _named("i")
         yield b.Heading(say("The softmax Jacobian of {weights}",
                             weights=b.Math(weights)), 2)  # fmt: skip
         sentence: b.Line = say(
             "A row of weights depends only on its own row of scores: {entry}, that is, "
             "{matrix}. Each row and each column of {jacobian} sums to 0.",
-            entry=b.Math(rf"\displaystyle {definitions.jacobian(node, steps.named)}"),
-            matrix=b.Math(rf"J_i = \operatorname{{diag}}({row}) - {row}^{{\top}} {row}"),
-            jacobian=b.Math("J_i"),
+            entry=b.Math(t.row(t.Styled(True, definitions.jacobian(node, steps.named)))),
+            matrix=b.Math(
+                t.row(
+                    jacobian,
+                    t.EQUALS,
+                    t.Name("diag", True),
+                    f.bracketed(row),
+                    t.sign("−"),
+                    t.index(row, above=f.TOP),
+                    row,
+                )
+            ),
+            jacobian=b.Math(jacobian),
         )
         if steps.settings.commands:
             command = b.Code("symattn derive softmax-jacobian")
@@ -57,6 +69,11 @@ def jacobians(steps: Steps) -> Iterator[b.Block]:
         yield b.Matrices(tuple(items))
 
 
+def _named(row: str) -> t.Row:
+    """The name of the Jacobian of a row."""
+    return t.index(t.letters("J"), t.letters(row))
+
+
 def _table(steps: Steps, node: Node, i: int) -> list[list[Value]]:
     """The Jacobian of row i."""
     weights = [steps.shown.quantity(node).entry(i, k) for k in range(node.grid[1])]
@@ -70,9 +87,9 @@ def _table(steps: Steps, node: Node, i: int) -> list[list[Value]]:
 def _rounded(steps: Steps, node: Node, i: int) -> b.Matrix:
     """``J_0 ~ [...]``."""
     table = _table(steps, node, i)
-    cells = tuple(tuple(f.latex(steps.shown.rounded(v)) for v in line) for line in table)
+    cells = tuple(tuple(f.typeset(steps.shown.rounded(v)) for v in line) for line in table)
     exact = all(v.rational() == 0 for line in table for v in line)
-    return b.Matrix(f"J_{{{i}}} =" if exact else rf"J_{{{i}}} \approx", cells)
+    return b.Matrix(_named(str(i)) + (t.EQUALS if exact else t.ABOUT), cells)
 
 
 def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
@@ -82,29 +99,28 @@ def _jacobian(steps: Steps, node: Node, i: int) -> list[b.Matrix]:
     if exact is None:
         return [rounded]
     factor, cells = exact
-    closed = b.Matrix(f"J_{{{i}}} = {factor}".strip(), cells)
+    closed = b.Matrix(_named(str(i)) + t.EQUALS + factor, cells)
     if cells == rounded.cells:
         return [closed]
     if matrix_width(closed) > TEXT:
         return [rounded]
-    return [closed, b.Matrix(r"\approx", rounded.cells)]
+    return [closed, b.Matrix(t.ABOUT, rounded.cells)]
 
 
-def _exact(steps: Steps, node: Node, i: int) -> tuple[str, tuple[tuple[str, ...], ...]] | None:
+def _exact(steps: Steps, node: Node, i: int) -> tuple[t.Row, tuple[tuple[t.Row, ...], ...]] | None:
     """The common factor of the Jacobian of a row, and its entries without it."""
     table = _table(steps, node, i)
     row = steps.shown.normalisers[node.serial][i]
-    factor = ""
+    factor = t.Row()
     if row.count > 1:
         # All entries share the square of what the row is divided by.
         below, divisor = steps.shown.divisor(row, i)
         table = [[value * below * below for value in line] for line in table]
-        square = f.Power(divisor, f.Number("2"))
-        factor = rf"\frac{{1}}{{{f.latex(square)}}}"
+        factor = f.typeset(f.Quotient(f.Number("1"), f.Power(divisor, f.Number("2"))))
     closed = [[steps.shown.value(v, i) for v in line] for line in table]
     if any(v is None for line in closed for v in line):
         return None
-    return factor, tuple(tuple(f.latex(v) for v in line if v) for line in closed)
+    return factor, tuple(tuple(f.typeset(v) for v in line if v) for line in closed)
 
 
 def use(steps: Steps, weights: Node, node: Node) -> Iterator[b.Block]:
@@ -128,30 +144,34 @@ def _product(steps: Steps, weights: Node, node: Node, flow: Node, i: int) -> b.B
     """The Jacobian times the row that flows in, as matrices where those fit on a line."""
     target, above = steps.name(node), steps.name(flow)
     columns = range(weights.grid[1])
-    head = rf"{grouped(target)}_{{{i}}}^{{\top}} = J_{{{i}}}\,{grouped(above)}_{{{i}}}^{{\top}}"
+    place = t.number(str(i))
+    left, right = (t.index(grouped(name), place, f.TOP) for name in (target, above))
+    head = t.row(left, t.EQUALS, _named(str(i)), t.THIN, right)
     exact = _exact(steps, weights, i)
     forms = [[steps.shown.short_form(x, i, j) for j in columns] for x in (flow, node)]
     if exact is not None and all(form is not None for row in forms for form in row):
         factor, cells = exact
         items = [
-            b.Matrix(f"{head} = {factor}".strip(), cells),
-            *(b.Matrix(before, tuple((f.latex(x),) for x in row if x is not None))
-              for before, row in zip(("", "="), forms, strict=True)),
+            b.Matrix(head + t.EQUALS + factor, cells),
+            *(b.Matrix(before, tuple((f.typeset(x),) for x in row if x is not None))
+              for before, row in zip((t.Row(), t.EQUALS), forms, strict=True)),
         ]  # fmt: skip
         if sum(display_width(item) + APART for item in items) <= TEXT + APART:
             return b.Matrices(tuple(items))
-    near = [[f.latex(steps.shown.decimal(x, i, j)) for j in columns] for x in (flow, node)]
+    near = [[f.typeset(steps.shown.decimal(x, i, j)) for j in columns] for x in (flow, node)]
     items = [
-        b.Matrix(rf"{head} \approx", _rounded(steps, weights, i).cells),
+        b.Matrix(head + t.ABOUT, _rounded(steps, weights, i).cells),
         *(b.Matrix(before, tuple((cell,) for cell in row))
-          for before, row in zip(("", r"\approx"), near, strict=True)),
+          for before, row in zip((t.Row(), t.ABOUT), near, strict=True)),
     ]  # fmt: skip
     if sum(display_width(item) + APART for item in items) <= TEXT + APART:
         return b.Matrices(tuple(items))
-    name = f.latex(steps.shown.entry_name(node, i, 0))
+    name = f.typeset(steps.shown.entry_name(node, i, 0))
     room = TEXT - width(name) - 3
     terms = [
-        f.Product((f.Symbol("", rf"(J_{{{i}}})_{{0,{k}}}"), steps.shown.entry_name(flow, i, k)))
+        f.Product(
+            (f.Symbol("", indexed(_named(str(i)), f"0,{k}")), steps.shown.entry_name(flow, i, k))
+        )
         for k in columns
     ]
     stages = [broken(f.Sum(tuple(terms)), room), broken(steps.shown.decimal(node, i, 0), room)]

@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from flint import fmpq
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.errors import Malformed, Undecided
 from symattn.limits import QUICK
 from symattn.numbers import rounding
@@ -68,10 +69,10 @@ MAX_ENTRIES, FIRST_ROWS = 256, 4
 _MANY_ENTRIES = 1 << 12
 
 #: What stands for a number that is too large, or too little known, for digits.
-UNWRITTEN = f.Symbol("(no digits)", r"\text{(no digits)}")
+UNWRITTEN = f.Symbol("(no digits)", t.row(t.Text("(no digits)")))
 
 #: What the sum of a row of exponentials is called: the first that is free.
-_ROW_SUMS = ("Z", "N", "R", r"\mathcal{Z}")
+_ROW_SUMS = ("Z", "N", "R", "𝒵")
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Presentation:
         self.large = any(rows * columns > LARGE for rows, columns in grids)
         self._worked = Entrywise(FormulaScalars(self._constant), solution.keeps)
         self._terse = Entrywise(TerseScalars(self._constant), solution.keeps)
-        self._marks: dict[int, str] = {}
+        self._marks: dict[int, t.Row] = {}
         self._letter = self._free_letter()
         self.normalisers = self._find_normalisers()
         self._common: dict[Normaliser, Named] = {}
@@ -131,8 +132,9 @@ class Presentation:
         softmaxes = [node for node in steps if node.op == "softmax"]
         self._softmaxes = {node.serial: node for node in softmaxes}
         for place, node in enumerate(softmaxes, 1):
-            named = self.named.get(node.serial, f.Symbol("", f"({place})"))
-            self._marks[node.serial] = "" if len(softmaxes) == 1 else f"{f.latex(named)},"
+            named = self.named.get(node.serial, f.Symbol("", t.letters(f"({place})")))
+            is_alone = len(softmaxes) == 1
+            self._marks[node.serial] = t.Row() if is_alone else f.typeset(named) + t.COMMA
         return {
             node.serial: tuple(self._row(node, i) for i in range(node.grid[0]))
             for node in softmaxes
@@ -141,13 +143,14 @@ class Presentation:
     def row_label(self, node: Node, i: str) -> f.Symbol:
         """What the sum over row i of a softmax is called: ``Z_i``, with
         several softmaxes ``Z_{A,i}``."""
-        keys = f"{self._marks[node.serial]}{i}"
-        return f.Symbol(f"{self._letter}[{keys}]", f"{self._letter}_{{{keys}}}")
+        keys = self._marks[node.serial] + t.letters(i)
+        named = t.index(t.letters(self._letter), keys)
+        return f.Symbol(f"{self._letter}[{t.latex(keys).replace(' ', '')}]", named)
 
     def _free_letter(self) -> str:
         """A letter for row sums that no quantity and no symbol has."""
         names = (*self.solution.program.quantities, *self.solution.case.symbols)
-        taken = {f.name_latex(name).partition("_")[0] for name in names}
+        taken = {f.name_parts(name)[0] for name in names}
         return next((x for x in _ROW_SUMS if x not in taken), _ROW_SUMS[-1])
 
     def _row(self, node: Node, i: int) -> RowNormaliser:
@@ -203,7 +206,7 @@ class Presentation:
     def short_form(self, node: Node, i: int, j: int) -> f.Formula | None:
         """The closed form of an entry where it is short enough to say something."""
         closed = self.exact(node, i, j)
-        return closed if closed is not None and width(f.latex(closed)) <= SHORT_FORM else None
+        return closed if closed is not None and width(f.typeset(closed)) <= SHORT_FORM else None
 
     def short_forms(self, node: Node, i: int, j: int) -> Iterator[f.Formula]:
         """The closed form where it is short, of a weight also without the name
@@ -215,7 +218,7 @@ class Presentation:
         value = self.quantity(node).entry(i, j)
         if node.op == "softmax" and isinstance(value, Value) and value.rational() is None:
             itself = value.formula()
-            if itself != closed and width(f.latex(itself)) <= NARROW:
+            if itself != closed and width(f.typeset(itself)) <= NARROW:
                 yield itself
 
     def _closed_form(self, value: Value, names: Names) -> f.Formula:
@@ -381,7 +384,7 @@ class Presentation:
         if closed is None:
             return self.entry_name(node, i, j)
         plain = closed.operand if isinstance(closed, f.Negated) else closed
-        short = isinstance(plain, f.Number) or width(f.latex(closed)) <= LETTER
+        short = isinstance(plain, f.Number) or width(f.typeset(closed)) <= LETTER
         if not (self._is_named(node) or node.written) or short:
             return closed
         return self.entry_name(node, i, j)
@@ -395,25 +398,30 @@ class Presentation:
         name = self.named.get(node.serial)
         if name is None:
             formula = step_formula(node, self.named)
-            name = f.Symbol(f"({f.text(formula)})", f"({f.latex(formula)})")
+            name = f.Symbol(f"({f.text(formula)})", f.bracketed(f.typeset(formula)))
         if not node.shape:
             return name
         at = [str(key) for key in keys(node.shape, i, j)]
-        return f.Symbol(f"{f.text(name)}[{', '.join(at)}]", indexed(f.latex(name), ",".join(at)))
+        text = f"{f.text(name)}[{', '.join(at)}]"
+        return f.Symbol(text, indexed(f.typeset(name), ",".join(at)))
 
 
-def indexed(name: str, keys: str) -> str:
-    r"""A name in LaTeX with indices, bracketed where it has a subscript of its own.
+def indexed(name: t.Row, keys: str) -> t.Row:
+    r"""A name with indices, bracketed where it has a subscript of its own.
 
-    >>> indexed("S", "i,j"), indexed("W_{Q}", "0,1")
-    ('S_{i,j}', '(W_{Q})_{0,1}')
+    >>> names = map(f.typeset_name, ("S", "W_Q"))
+    >>> [t.latex(indexed(name, "0,1")) for name in names]
+    ['S_{0,1}', '(W_{Q})_{0,1}']
     """
-    return f"{grouped(name)}_{{{keys}}}" if keys else name
+    return t.index(grouped(name), t.letters(keys)) if keys else name
 
 
-def grouped(name: str) -> str:
-    """A name in LaTeX as one thing that takes an index."""
-    return name if len(name) == 1 else f"({name})" if "_" in name else f"{{{name}}}"
+def grouped(name: t.Row) -> t.Row:
+    """A name as one thing that takes an index."""
+    if t.has_index(name):
+        return f.bracketed(name)
+    is_letter = len(name.nodes) == 1 and isinstance(name.nodes[0], t.Letter)
+    return name if is_letter else t.row(t.Group(name))
 
 
 def _as_named(row: RowNormaliser) -> tuple[Normaliser, Named] | None:
@@ -436,8 +444,8 @@ def _are_longer_by_name(rows: tuple[RowNormaliser, ...]) -> bool:
             return False
         below = row.value.inverse()
         for power in powers if len(powers) > 1 else ():
-            named += width(f.latex(f.Quotient(power.formula(), row.label))) + _LOOK_UP
-            itself += width(f.latex((power * below).formula()))
+            named += width(f.typeset(f.Quotient(power.formula(), row.label))) + _LOOK_UP
+            itself += width(f.typeset((power * below).formula()))
     return named > itself
 
 

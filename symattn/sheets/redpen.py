@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.auditing import coverage
 from symattn.auditing.audit import Audit
 from symattn.auditing.figures import Figure, Statement
@@ -22,7 +23,6 @@ from symattn.auditing.reports import (
 from symattn.cases.settings import settings
 from symattn.languages.language import Language
 from symattn.printers import blocks as b
-from symattn.printers.letters import escape
 from symattn.programs.display import arithmetic, formula, names, symbol
 from symattn.shapes import keys
 from symattn.sheets.checks import verdict
@@ -89,7 +89,7 @@ def _causes(audit: Audit, say: Language) -> Iterator[b.Block]:
         yield b.Heading(say("Causes"))
         for number, slip in enumerate(audit.causes, 1):
             sentence = f" {say.again(slip.sentence)} {say.again(just_as_well(slip))}".rstrip()
-            yield b.Paragraph((b.Math(rf"\cause{{{number}}}"), sentence))
+            yield b.Paragraph((b.Math(t.row(t.CauseMark(str(number)))), sentence))
 
 
 def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
@@ -109,18 +109,16 @@ def _marked(audit: Audit, say: Language) -> Iterator[b.Block]:
         )
         if any(figure.coarse for figure in figures):
             notes[say("coarse: a whole number for a quantity that is not whole")] = None
-        before = f"{_expression(audit, figures[0])} ="
-        if figures[0].at:
-            matrix = b.Matrix(before, cells)
-        else:
-            matrix = b.Matrix(f"{before} {cells[0][0]}", ())
+        before = f.typeset(_expression(audit, figures[0])) + t.EQUALS
+        is_array = bool(figures[0].at)
+        matrix = b.Matrix(before, cells) if is_array else b.Matrix(before + cells[0][0], ())
         yield b.Marked(_where(audit, figures[0], say), matrix, tuple(notes))
 
 
-def _pointed(audit: Audit, figure: Figure) -> str:
+def _pointed(audit: Audit, figure: Figure) -> t.Row:
     """A figure as it is marked, with the number of its cause."""
     number = cause_number(audit, figure)
-    return struck(figure) + (rf"\,\cause{{{number}}}" if number else "")
+    return struck(figure) + (t.row(t.THIN, t.CauseMark(str(number))) if number else t.Row())
 
 
 def _note(audit: Audit, figure: Figure, say: Language) -> str:
@@ -205,24 +203,22 @@ def differences(audit: Audit, say: Language) -> Iterator[b.Block]:
             yield b.Paragraph((f"{_where(audit, statement, say)}: ", *sentence))
 
 
-def struck(figure: Figure) -> str:
-    r"""A figure in LaTeX; a wrong one struck through with the right one beside,
+def struck(figure: Figure) -> t.Row:
+    """A figure; a wrong one struck through with the right one beside,
     which a coarse one has as well."""
-    printed = _number(figure.text)
+    printed = t.figure(figure.text)
     if figure.coarse and figure.correct:
-        return rf"{printed}\;\correct{{{_number(figure.correct)}}}"
+        return printed + correct(figure.correct)
     if figure.verdict is Verdict.HOLDS:
         return printed
     if figure.verdict is Verdict.UNDECIDED:
-        return rf"{printed}\,(?)"
-    return rf"\struck{{{printed}}}\;\correct{{{_number(figure.correct)}}}"
+        return t.row(printed, t.THIN, f.bracketed(t.row(t.Text("?"))))
+    return t.row(t.Marking("struck", printed), correct(figure.correct))
 
 
-def _number(text: str) -> str:
-    if text in ("-inf", "−inf"):
-        return r"-\infty"
-    plain = text.replace("−", "-")
-    return plain if set(plain) <= set("0123456789.-+") else rf"\text{{{escape(text)}}}"
+def correct(text: str) -> t.Row:
+    """The right figure behind a wrong one."""
+    return t.row(t.THICK, t.Marking("correct", t.figure(text)))
 
 
 def label(audit: Audit, figure: Figure) -> b.Math | b.Code:
@@ -230,14 +226,14 @@ def label(audit: Audit, figure: Figure) -> b.Math | b.Code:
     if figure.term.op == "entry":
         name, i, j = figure.term.parts
         place = keys(audit.case.program.named[name].shape, i, j)
-        return b.Math(indexed(f.latex(symbol(name)), ",".join(map(str, place))))
+        return b.Math(indexed(f.typeset(symbol(name)), ",".join(map(str, place))))
     return b.Code(figure.label)
 
 
-def _expression(audit: Audit, figure: Figure) -> str:
+def _expression(audit: Audit, figure: Figure) -> f.Formula:
     if figure.claim.is_arithmetic:
-        return f.latex(arithmetic(figure.claim.tree))
+        return arithmetic(figure.claim.tree)
     program = audit.case.program
     if figure.claim.of in program.named:
-        return f.latex(symbol(figure.claim.of))
-    return f.latex(formula(figure.node, names(program)))
+        return symbol(figure.claim.of)
+    return formula(figure.node, names(program))

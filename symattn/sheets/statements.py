@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.auditing.statements import Decider
 from symattn.cases.claims import Claim
 from symattn.cases.statements import Comparison
@@ -14,8 +15,6 @@ from symattn.programs.display import formula
 from symattn.programs.nodes import Node
 from symattn.sheets.steps import Steps
 from symattn.verdicts import Verdict
-
-_RELATIONS = {"==": "=", "!=": r"\ne", "<=": r"\le", ">=": r"\ge"}
 
 
 def statements(steps: Steps) -> Iterator[b.Block]:
@@ -55,7 +54,7 @@ def _tells(claim: Claim) -> bool:
     )
 
 
-def _lines(steps: Steps, comparison: Comparison) -> Iterator[tuple[str, str, str]]:
+def _lines(steps: Steps, comparison: Comparison) -> Iterator[b.Equation]:
     """``a <= b < c`` as two lines, the second without its left side."""
     named = dict(steps.named)
     for decided in comparison.decided:
@@ -64,5 +63,4 @@ def _lines(steps: Steps, comparison: Comparison) -> Iterator[tuple[str, str, str
     operands = [node for node in comparison.operands if isinstance(node, Node)]
     sides = [f.slashed(named.get(node.serial) or formula(node, named)) for node in operands]
     for k, relation in enumerate(comparison.relations):
-        left = sides[0] if k == 0 else ""
-        yield left, _RELATIONS.get(relation, relation), sides[k + 1]
+        yield sides[0] if k == 0 else t.Row(), t.sign(relation), sides[k + 1]

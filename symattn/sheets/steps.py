@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.cases.settings import Settings
 from symattn.numbers.balls import FIRST
 from symattn.printers import blocks as b
@@ -57,7 +58,7 @@ class Steps:
         parts: list[str | b.Math] = [""]
         for piece in pieces:
             if piece in known and _is_telling(piece):
-                parts += [b.Math(f.name_latex(piece)), ""]
+                parts += [b.Math(f.typeset_name(piece)), ""]
             else:
                 parts[-1] = f"{parts[-1]}{piece}"
         return tuple(piece for piece in parts if piece)
@@ -75,19 +76,28 @@ class Steps:
             row=name,
         )
 
-    def formula(self, name: str, node: Node) -> str:
-        """``name = what the node computes``, or the name alone where that
-        could not be read."""
-        equation = f"{name} = {f.slashed(step_formula(node, self.named))}"
-        return equation if unbreakable(equation) <= 1.5 * TEXT else name
+    def computed(self, name: t.Row, node: Node) -> t.Row:
+        """What a node computes; nothing where that could not be read behind its name."""
+        formula = f.slashed(step_formula(node, self.named))
+        return formula if unbreakable(name + t.EQUALS + formula) <= 1.5 * TEXT else t.Row()
 
-    def definitions(self, equations: list[str]) -> Iterator[b.Block]:
+    def formula(self, name: t.Row, node: Node) -> t.Row:
+        """``name = what the node computes``, or the name alone."""
+        formula = self.computed(name, node)
+        return name + t.EQUALS + formula if formula else name
+
+    def row_sum(self, node: Node) -> t.Row:
+        """What the sum over row i of a softmax is called; nothing for another step."""
+        return f.typeset(self.shown.row_label(node, "i")) if node.op == "softmax" else t.Row()
+
+    def definitions(self, equations: Sequence[t.Row]) -> Iterator[b.Block]:
         """The definitions that a step uses, entry by entry."""
         if equations:
             text: list[str | b.Math] = []
             for equation in equations:
-                tall = r"\displaystyle " if r"\frac" in equation else ""
-                text += [b.Math(tall + equation), ", \N{EM SPACE}"]
+                if t.has(equation, t.Fraction):
+                    equation = t.row(t.Styled(True, equation))
+                text += [b.Math(equation), ", \N{EM SPACE}"]
             yield b.Paragraph(self.say("Entry by entry: {formulas}.", formulas=tuple(text[:-1])))
 
     def work(self, node: Node) -> Iterator[b.Block]:
@@ -127,14 +137,12 @@ class Steps:
         for i in self.rows_worked(node):
             yield b.Equations(tuple(self.worked(node, [(i, j) for j in range(min(columns, most))])))
 
-    def worked(
-        self, node: Node, places: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[str, str, str]]:
+    def worked(self, node: Node, places: Sequence[tuple[int, int]]) -> Iterator[b.Equation]:
         """``S_00 = 1*1 + 0*0 = 1`` for every place: name, substitution, closed form where
         all have a short one, decimals; entries that are worked alike in one."""
         closed = not self.large or node.serial in self._forward or self.shown.is_plain(node)
         closed = closed and all(self.shown.short_form(node, i, j) is not None for i, j in places)
-        alike: dict[tuple[bool, tuple[tuple[str, ...], ...]], list[str]] = {}
+        alike: dict[tuple[bool, tuple[tuple[t.Row, ...], ...]], list[t.Row]] = {}
         for i, j in places:
             decimal: f.Formula | None = self.shown.decimal(node, i, j)
             stages = [self.shown.substituted(node, i, j)]
@@ -146,11 +154,11 @@ class Steps:
             written = [tuple(elided(broken(stage, _ROOM))) for stage in dict.fromkeys(stages)]
             if decimal is not None:
                 written.append(tuple(broken(decimal, _ROOM)))
-            name = f.latex(self.shown.entry_name(node, i, j))
+            name = f.typeset(self.shown.entry_name(node, i, j))
             alike.setdefault((decimal is not None, tuple(written)), []).append(name)
         for (approximate, pieces), names in alike.items():
             room = TEXT - width(names[0]) - 3
-            together = " = ".join(names)
+            together = t.joined(names, t.EQUALS)
             if width(together) + sum(width(stage[0]) for stage in pieces) <= room:
                 names = [together]
             for name in names:
@@ -215,16 +223,16 @@ class Steps:
     def _is_nothing(self, node: Node, i: int, j: int) -> bool:
         return self.shown.decimal(node, i, j) == f.Number("0")
 
-    def _result(self, node: Node, i: int, j: int) -> Iterator[tuple[str, str, str]]:
-        name = f.latex(self.shown.entry_name(node, i, j))
+    def _result(self, node: Node, i: int, j: int) -> Iterator[b.Equation]:
+        name = f.typeset(self.shown.entry_name(node, i, j))
         exact = self.shown.exact(node, i, j)
         if is_short(exact) and exact is not None:
-            yield name, "=", f.latex(exact)
+            yield name, t.EQUALS, f.typeset(exact)
             return
         room = TEXT - width(name) - 3
         yield from chained(name, [broken(self.shown.decimal(node, i, j), room)], True, room)
 
-    def whole(self, node: Node, name: str, exact: bool) -> list[b.Matrix]:
+    def whole(self, node: Node, name: t.Row, exact: bool) -> list[b.Matrix]:
         """The matrix of a quantity, of a large one its first rows; ``exact``
         where all entries have closed forms."""
         columns = node.grid[1]
@@ -232,17 +240,17 @@ class Steps:
         places = [[(i, j) for j in range(columns)] for i in range(count)]
         closed = [[self.shown.exact(node, i, j) for i, j in row] if exact else [] for row in places]
         if exact := exact and all(entry is not None for row in closed for entry in row):
-            cells = tuple(tuple(f.latex(entry) for entry in row if entry) for row in closed)
+            cells = tuple(tuple(f.typeset(entry) for entry in row if entry) for row in closed)
         else:
             cells = tuple(
-                tuple(f.latex(self.shown.decimal(node, i, j)) for i, j in row) for row in places
+                tuple(f.typeset(self.shown.decimal(node, i, j)) for i, j in row) for row in places
             )
         if count < node.grid[0]:
-            name = rf"({name})_{{0\text{{--}}{count - 1},\,\cdot}}"
+            name = first_rows(name, count)
         labels = self.tokens(node, 0)[:count]
-        relation = "=" if exact else r"\approx"
+        relation = t.EQUALS if exact else t.ABOUT
         notes = hints(self.shown, node, count)
-        return [b.Matrix(f"{name} {relation}", cells, labels if exact else (), notes)]
+        return [b.Matrix(name + relation, cells, labels if exact else (), notes)]
 
     def tokens(self, node: Node, axis: int) -> tuple[str, ...]:
         """The tokens, if that axis runs over them as the output's rows do."""
@@ -253,11 +261,9 @@ class Steps:
         rows, columns = node.grid
         return rows if rows * columns <= MAX_ENTRIES else min(rows, FIRST_ROWS)
 
-    def name(self, node: Node) -> str:
-        """What a node is called, in LaTeX: by its name, or else by its formula."""
-        if node.serial in self.named:
-            return f.latex(self.named[node.serial])
-        return f.latex(step_formula(node, self.named))
+    def name(self, node: Node) -> t.Row:
+        """What a node is called: by its name, or else by its formula."""
+        return f.typeset(self.named.get(node.serial) or step_formula(node, self.named))
 
     def heat_map(
         self, presentation: Presentation, node: Node, title: b.Line, like: Node | None = None
@@ -271,12 +277,11 @@ class Steps:
         )
         figures = tuple(
             tuple(
-                f.latex(presentation.decimal(node, i, j)) if columns <= FIGURES else ""
+                f.typeset(presentation.decimal(node, i, j)) if columns <= FIGURES else t.Row()
                 for j in range(columns)
             )
             for i in range(min(rows, SHADES))
         )
-        figures = tuple(tuple(f"${cell}$" if cell else "" for cell in row) for row in figures)
         sides = [
             self.tokens(like or node, axis) or tuple(map(str, range(count)))
             for axis, count in enumerate((rows, columns))
@@ -296,38 +301,44 @@ def _is_telling(name: str) -> bool:
     return bool(re.search(r"[_\d]", name))
 
 
-def elided(lines: list[str]) -> list[str]:
+def elided(lines: list[t.Row]) -> list[t.Row]:
     """A sum on very many lines by its beginning and its end."""
     if len(lines) <= _MOST_LINES:
         return lines
-    return [*lines[: _MOST_LINES - 2], r"+ \cdots", lines[-1]]
+    return [*lines[: _MOST_LINES - 2], t.sign("+") + t.DOTS, lines[-1]]
 
 
 def chained(
-    name: str, stages: list[list[str]], approximate: bool, room: float
-) -> Iterator[tuple[str, str, str]]:
+    name: t.Row, stages: list[list[t.Row]], approximate: bool, room: float
+) -> Iterator[b.Equation]:
     """``name = stage = stage ~ stage``, on as few lines as fit."""
-    left, line, used = name, "", 0.0
-    relation = "="
+    left, line, used = name, t.Row(), 0.0
+    relation = t.EQUALS
     for place, stage in enumerate(stages):
-        sign = r"\approx" if approximate and place == len(stages) - 1 else "="
+        sign = t.ABOUT if approximate and place == len(stages) - 1 else t.EQUALS
         if place == 0:
             relation, line = sign, stage[0]
         elif len(stage) == 1 and used + width(stage[0]) + 2.5 <= room:
-            line += f" {sign} {stage[0]}"
+            line += sign + stage[0]
         else:
             yield left, relation, line
-            left, relation, line = "", sign, stage[0]
+            left, relation, line = t.Row(), sign, stage[0]
         for rest in stage[1:]:
             yield left, relation, line
-            left, relation, line = "", "", rest
+            left, relation, line = t.Row(), t.Row(), rest
         used = width(line)
     yield left, relation, line
 
 
-def is_decimal(latex: str) -> bool:
+def first_rows(name: t.Row, count: int) -> t.Row:
+    """The name of the first rows of a quantity."""
+    rows = t.number("0") + t.row(t.Text("–")) + t.number(str(count - 1))
+    return t.index(f.bracketed(name), t.row(rows, t.COMMA, t.THIN, t.letters("⋅")))
+
+
+def is_decimal(entry: t.Row) -> bool:
     """Whether an entry is shown by digits alone, or as masked."""
-    return bool(re.fullmatch(r"-?(?:[\d.]+|\\infty)", latex))
+    return entry == t.MINUS_INFINITY or t.plain_figure(entry) is not None
 
 
 def is_short(formula: f.Formula | None) -> bool:

@@ -64,8 +64,8 @@ def _softmax(solution: Solution, say: Language) -> b.Line:
         return ()
     sentence: b.Line = say(
         "The exponentials of a softmax are {powers}, and their row sums {sums}.",
-        powers=b.Math(POWERS),
-        sums=b.Math(SUMS),
+        powers=b.Math(f.typeset_name(POWERS)),
+        sums=b.Math(f.typeset_name(SUMS)),
     )
     return (" ", *sentence)
 
@@ -88,7 +88,7 @@ def _gradient(solution: Solution, name: str, say: Language) -> b.Line:
         every = say("all {count} entries", count=str(entries))
     return say(
         "{gradient}: SymPy's formula{way}{put}; it equals the closed form in {every}.",
-        gradient=b.Math(f.latex(symbol(name))),
+        gradient=b.Math(f.typeset(symbol(name))),
         way=way,
         put=put,
         every=every,
@@ -99,4 +99,4 @@ def listed(names: Iterable[str]) -> Iterator[str | b.Math]:
     """The names as mathematics, with commas between them."""
     for place, name in enumerate(names):
         yield from (", ",) if place else ()
-        yield b.Math(f.latex(symbol(name)))
+        yield b.Math(f.typeset(symbol(name)))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Unpack
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.auditing.audit import audit
 from symattn.cases.case import Case
 from symattn.cases.settings import Changes, settings
@@ -21,6 +22,7 @@ from symattn.languages.language import Language
 from symattn.limits import COLUMNS
 from symattn.printers import blocks as b
 from symattn.printers.layout import cut
+from symattn.programs.display import differential
 from symattn.programs.display import formula as step_formula
 from symattn.programs.nodes import Node, ancestors, arguments
 from symattn.sheets import definitions
@@ -131,11 +133,11 @@ def _opening(steps: Steps) -> Iterator[b.Block]:
         "{places} decimal places ({rounding}), or to significant digits where that would show "
         "nothing. Rows and columns are counted from 0. A factor with a long closed form "
         "appears by name, such as {entry}; its value is given where it is worked out.",
-        equal=b.Math("="),
-        approximate=b.Math(r"\approx"),
+        equal=b.Math(t.EQUALS),
+        approximate=b.Math(t.ABOUT),
         places=str(steps.places),
         rounding=_rounding(steps),
-        entry=b.Math("A_{0,1}"),
+        entry=b.Math(t.index(t.letters("A"), t.letters("0,1"))),
     )
     if steps.large:
         sentence += (" ", *say(
@@ -182,7 +184,7 @@ def given(steps: Steps) -> Iterator[b.Block]:
     items: list[b.Matrix] = []
     for name in matrices:
         node = steps.program.quantities[name]
-        items += steps.whole(node, f.name_latex(name), exact=True)
+        items += steps.whole(node, f.typeset_name(name), exact=True)
     if items:
         yield b.Matrices(tuple(items))
     if scalars:
@@ -190,9 +192,9 @@ def given(steps: Steps) -> Iterator[b.Block]:
         for name in scalars:
             node = steps.program.quantities[name]
             exact = steps.shown.exact(node, 0, 0)
-            relation = r"\approx" if exact is None else "="
-            value = f.latex(exact or steps.shown.decimal(node, 0, 0))
-            text += [b.Math(f"{f.name_latex(name)} {relation} {value}"), ", "]
+            relation = t.ABOUT if exact is None else t.EQUALS
+            value = f.typeset(exact or steps.shown.decimal(node, 0, 0))
+            text += [b.Math(f.typeset_name(name) + relation + value), ", "]
         yield b.Paragraph((*text[:-1], "."))
 
 
@@ -211,12 +213,11 @@ def _forward(steps: Steps, remarks: Mapping[str, Sequence[b.Block]]) -> Iterator
         yield from renamed(steps, copies)
         copies = []
         named = role(node, say)
-        formula = steps.formula(f.name_latex(name), node)
+        formula = steps.formula(f.typeset_name(name), node)
         yield b.Heading((b.Math(formula), f" \N{EN DASH} {named}" if named else ""), 2)
-        if formula == f.name_latex(name):
+        if formula == f.typeset_name(name):
             yield b.Paragraph(say("Computed as {step}.", step=b.Code(steps.case.steps[name])))
-        row_sum = f.latex(steps.shown.row_label(node, "i")) if node.op == "softmax" else ""
-        equations = definitions.of_step(node, steps.named, row_sum)
+        equations = definitions.of_step(node, steps.named, steps.row_sum(node))
         if node.written:
             equations = of_call(name, steps.case.steps[name], steps.program.shapes())
         yield from steps.definitions(equations)
@@ -238,7 +239,7 @@ def _later(steps: Steps, node: Node) -> Iterator[b.Block]:
     taken = [x.written.operands for x in parts if x.written and x.written.function == "grad"]
     names = {of.serial: steps.named[of.serial] for loss, of in taken if loss is output}
     if names:
-        gradients = ", ".join(rf"\mathrm{{d}}{f.latex(name)}" for name in names.values())
+        gradients = t.joined((differential(f.typeset(name)) for name in names.values()), t.COMMA)
         sentence = steps.say(
             "Worked out in the backward pass: {gradient}.", gradient=b.Math(gradients)
         )
@@ -247,12 +248,12 @@ def _later(steps: Steps, node: Node) -> Iterator[b.Block]:
 
 def renamed(steps: Steps, names: Sequence[str]) -> Iterator[b.Block]:
     """``Q = K = V = X``: steps that only rename."""
-    sources: dict[str, list[str]] = {}
+    sources: dict[t.Row, list[t.Row]] = {}
     for name in names:
-        source = f.latex(step_formula(steps.program.quantities[name], steps.named))
-        sources.setdefault(source, []).append(f.name_latex(name))
+        source = f.typeset(step_formula(steps.program.quantities[name], steps.named))
+        sources.setdefault(source, []).append(f.typeset_name(name))
     for source, aliases in sources.items():
-        chain = " = ".join([*aliases, source])
+        chain = t.joined([*aliases, source], t.EQUALS)
         yield b.Paragraph(
             steps.say(
                 "Nothing to compute in {chain}: the same matrix under another name.",

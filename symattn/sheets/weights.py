@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.numbers.values import compare
 from symattn.printers import blocks as b
 from symattn.printers.layout import TEXT, broken, matrix_width, width
 from symattn.programs.nodes import Node, ancestors
 from symattn.sheets.presentation import RowNormaliser
-from symattn.sheets.steps import FIGURES, SHADES, Steps, chained, elided
+from symattn.sheets.steps import FIGURES, SHADES, Steps, chained, elided, first_rows
 from symattn.verdicts import Verdict
+
+_NOTHING = t.number("0")
 
 
 def row_sums(steps: Steps, node: Node) -> Iterator[b.Block]:
@@ -31,7 +34,7 @@ def row_sums(steps: Steps, node: Node) -> Iterator[b.Block]:
     )
     for i, row in enumerate(rows[:count]):
         if (k := _equal_before(rows, i)) is not None:
-            equal = b.Math(f"{f.latex(row.label)} = {f.latex(rows[k].label)}")
+            equal = b.Math(f.typeset(row.label) + t.EQUALS + f.typeset(rows[k].label))
             if _same_terms(steps, node, i, k):
                 yield b.Paragraph(
                     say("{equal}: both rows hold the same exponentials.", equal=equal)
@@ -46,7 +49,7 @@ def _introduction(steps: Steps, node: Node) -> b.Line:
     quantity = steps.shown.quantity(scores)
     rows, columns = scores.grid
     hidden = any(quantity.is_hidden(i, j) for i in range(rows) for j in range(columns))
-    masked = r"\exp\left(-\infty\right) = 0"
+    masked = f.typeset(f.Function("exp", (f.MINUS_INFINITY,))) + t.EQUALS + _NOTHING
     return (
         *steps.say("Take the exponential of every score and sum each row."),
         *((" ", *steps.say("A masked score contributes nothing: {zero}.", zero=b.Math(masked)))
@@ -57,47 +60,48 @@ def _introduction(steps: Steps, node: Node) -> b.Line:
 def _exponentials(steps: Steps, node: Node, count: int) -> list[b.Matrix]:
     """The matrix of exponentials, in closed form where that is short, and rounded."""
     scores = node.operands[0]
-    name = f.latex(f.Function("exp", (f.Symbol("", steps.name(scores)),)))
+    name = f.typeset(f.Function("exp", (f.Symbol("", steps.name(scores)),)))
     if count < node.grid[0]:
-        name = rf"({name})_{{0\text{{--}}{count - 1},\,\cdot}}"
+        name = first_rows(name, count)
     rows = [row.powers for row in steps.shown.normalisers[node.serial][:count]]
     rounded = tuple(
-        tuple("0" if power is None else f.latex(steps.shown.rounded(power)) for power in row)
+        tuple(_NOTHING if power is None else f.typeset(steps.shown.rounded(power)) for power in row)
         for row in rows
     )
-    near = b.Matrix(rf"{name} \approx", rounded)
+    near = b.Matrix(name + t.ABOUT, rounded)
     if not all(power is None or power.is_closed for row in rows for power in row):
         return [near]
     cells = tuple(
-        tuple("0" if power is None else f.latex(power.formula()) for power in row) for row in rows
+        tuple(_NOTHING if power is None else f.typeset(power.formula()) for power in row)
+        for row in rows
     )
-    exact = b.Matrix(f"{name} =", cells, steps.tokens(scores, 0)[:count])
-    return [exact, b.Matrix(r"\approx", rounded)] if matrix_width(exact) <= TEXT else [near]
+    exact = b.Matrix(name + t.EQUALS, cells, steps.tokens(scores, 0)[:count])
+    return [exact, b.Matrix(t.ABOUT, rounded)] if matrix_width(exact) <= TEXT else [near]
 
 
-def _row_sum(steps: Steps, node: Node, i: int) -> Iterator[tuple[str, str, str]]:
+def _row_sum(steps: Steps, node: Node, i: int) -> Iterator[b.Equation]:
     """``Z_0 = 1 + e = 2 + 1.7183``, as far as it is not that of a row above."""
     rows = steps.shown.normalisers[node.serial]
     row = rows[i]
     terms = steps.shown.row_terms(node, i)
     added = f.Sum(terms) if len(terms) > 1 else terms[0]
-    name = f.latex(row.label)
+    name = f.typeset(row.label)
     room = TEXT - width(name) - 3
     stages = [elided(broken(added, room))]
     if (k := _equal_before(rows, i)) is not None:
-        yield from chained(name, [*stages, [f.latex(rows[k].label)]], False, room)
+        yield from chained(name, [*stages, [f.typeset(rows[k].label)]], False, room)
         return
     exact = steps.shown.value(row.value) if row.value.rational() else None
     if exact is not None:
-        if f.latex(exact) != f.latex(added):
-            stages.append([f.latex(exact)])
+        if f.typeset(exact) != f.typeset(added):
+            stages.append([f.typeset(exact)])
     elif 0 < row.count < len(terms):
         simplified = row.value.formula()
-        if f.latex(simplified) != f.latex(added):
+        if f.typeset(simplified) != f.typeset(added):
             stages.append(broken(simplified, room))
     approximate = exact is None
     if approximate:
-        stages.append([f.latex(steps.shown.rounded(row.value))])
+        stages.append([f.typeset(steps.shown.rounded(row.value))])
     yield from chained(name, stages, approximate, room)
 
 

@@ -333,14 +333,14 @@ class Quantity:
 
     def latex(self, names: Names | None = None) -> str:
         """The closed forms as a LaTeX matrix."""
-        cells = [
-            [
-                r"-\infty" if isinstance(value, Hidden) else f.latex(value.formula(names))
+        cells = tuple(
+            tuple(
+                f.MINUS_INFINITY if isinstance(value, Hidden) else value.formula(names)
                 for value in row
-            ]
+            )
             for row in self.rows
-        ]
-        return f.latex_matrix(cells) if self.shape else cells[0][0]
+        )
+        return f.latex(f.Matrix(cells) if self.shape else cells[0][0])
 
     def _repr_latex_(self) -> str | None:
         rows, columns = self.grid

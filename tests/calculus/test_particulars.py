@@ -7,13 +7,14 @@ from random import Random
 import pytest
 
 from symattn import syntax
+from symattn import typesetting as t
 from symattn.calculus import draft, reading
 from symattn.calculus.atoms import Undecided
 from symattn.calculus.derivation import derived
 from symattn.calculus.mending import exchanged
 from symattn.calculus.normal import Normal
 from symattn.calculus.points import draw
-from symattn.calculus.printing import latex, text
+from symattn.calculus.printing import text, typeset
 from symattn.calculus.refuting import _drawn
 from symattn.numbers.balls import precision
 
@@ -183,7 +184,7 @@ def test_numbers_bound_by_equations_are_of_middling_size() -> None:
 def test_differentials_of_greek_letters() -> None:
     """``dalpha`` is a d before an alpha; ``delta`` and ``d`` are what they are called."""
     assert text("dalpha == 1", {}) == "dα = 1"
-    assert latex("dalpha == 1", {}) == r"d\alpha = 1"
+    assert t.latex(typeset("dalpha == 1", {})) == r"d\alpha = 1"
     assert text("d == 1", {}) == "d = 1"
 
 
@@ -196,10 +197,10 @@ def test_comparisons_are_written_from_the_smaller_side() -> None:
         ("step(i > j)", "[j < i]"),
     ):
         assert text(line, {}) == shown
-        assert latex(line, {}) == shown.replace("≤", r"\le")
+        assert t.latex(typeset(line, {})) == shown.replace("≤", r"\le")
 
 
 def test_what_has_an_exponent_is_transposed_in_braces() -> None:
     """LaTeX takes no second exponent beside the first."""
-    assert latex("W_Q.T", {"W_Q": 2}) == r"{W^{Q}}^\top"
+    assert t.latex(typeset("W_Q.T", {"W_Q": 2})) == r"{W^{Q}}^{\top}"
     assert text("W_Q.T", {"W_Q": 2}) == "W^Qᵀ"

@@ -415,7 +415,7 @@ def test_loads_neither_sympy_nor_flint():
         "import sys, symattn.crosscheck.recomputation as r\n"
         "r.recompute({'x': [1, 2]}, {'A': 'softmax(x)'}, r.Loss('A'))\n"
         "print(*(m for m in sys.modules if m.startswith('symattn.') or m.split('.')[0] in "
-        "('sympy', 'flint', 'latexify', 'mpmath', 'symengine')))\n"
+        "('sympy', 'flint', 'mpmath', 'symengine')))\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     run = subprocess.run(

@@ -196,9 +196,9 @@ def test_closed_forms_and_single_numbers():
     """Given numbers that are no short decimals are formulas; a single number is a line."""
     case = library.load("cat-sat-mat")
     _, shown = element(exercise(with_numbers(case, {**case.raw, "d_k": "sqrt(2)"})))
-    assert r"<p>\(d_{k} = \) \(\sqrt{2}\)</p>" in shown
+    assert r"<p>\(d_{k} =\) \(\sqrt{2}\)</p>" in shown
     _, shown = element(exercise(with_numbers(case, {**case.raw, "d_k": "0.25"})))
-    assert r"<p>\(d_{k} = \) 0.25</p>" in shown
+    assert r"<p>\(d_{k} =\) 0.25</p>" in shown
 
 
 # -- common mistakes ------------------------------------------------------------------------

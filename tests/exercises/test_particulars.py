@@ -14,6 +14,8 @@ from symattn.exercises.questions import part_role
 from symattn.exercises.variants import _are_telling
 from symattn.languages.language import ENGLISH
 
+from ..notation import read
+
 CASE = exercise(library.load("cat-sat-mat"), "backward")
 
 
@@ -61,10 +63,10 @@ def test_a_part_is_told_by_its_role_in_the_walkthrough() -> None:
 
 def test_a_single_blank_is_a_line_of_its_own() -> None:
     """A number needs no brackets: its paragraph ends behind its blank."""
-    shown = quiz.matrix("t", [["{1:NUMERICAL:=2:0}"]])
+    shown = quiz.matrix(read("t"), [["{1:NUMERICAL:=2:0}"]])
     assert shown.startswith("<p>")
     assert shown.endswith(" {1:NUMERICAL:=2:0}</p>")
-    assert "<table" in quiz.matrix("t", [["a", "b"]])
+    assert "<table" in quiz.matrix(read("t"), [["a", "b"]])
 
 
 def test_the_gradient_that_flows_in_is_given_where_gradients_are_asked_for() -> None:

@@ -1,6 +1,9 @@
 """Questions and solutions as sheets: blanks where figures are asked for, figures where they
 are worked, mistakes behind the step in which they are made."""
 
+# Blocks are read here with LaTeX for their formulas.
+# mypy: disable-error-code="comparison-overlap,operator"
+
 from __future__ import annotations
 
 import re
@@ -10,15 +13,21 @@ import pytest
 
 from symattn.cases import library
 from symattn.cases.case import make
+from symattn.exercises import questions
 from symattn.exercises.exercise import LEVELS, Exercise, exercise
-from symattn.exercises.questions import BLANK, letter, question, solution
+from symattn.exercises.questions import letter, question, solution
 from symattn.exercises.slips import catalogue, mistakes
 from symattn.exercises.variants import variants
 from symattn.printers import blocks as b
 from symattn.printers import html, latex, markdown
 from symattn.shapes import grid
 
+from ..notation import in_latex
+
 CASES = ("cat-sat-mat", "please-study-man", "length-4-causal", "cat-sat-mat-padding")
+
+#: A blank for a figure.
+BLANK = in_latex(questions.BLANK)
 
 
 def made(name: str, level: str) -> Exercise:
@@ -29,8 +38,11 @@ def made(name: str, level: str) -> Exercise:
 def words(sheet: b.Sheet) -> str:
     """All text of the paragraphs and headings, formulas as they are written."""
     lines = [x.text for x in sheet.blocks if isinstance(x, b.Paragraph | b.Heading)]
-    pieces = [x if isinstance(x, str) else getattr(x, "text", "") or getattr(x, "latex", "")
-              for line in lines for x in (*line, "\n")]  # fmt: skip
+    pieces = [
+        x if isinstance(x, str) else in_latex(x.formula) if isinstance(x, b.Math) else x.text
+        for line in lines
+        for x in (*line, "\n")
+    ]
     return "".join(pieces)
 
 
@@ -39,7 +51,7 @@ def words(sheet: b.Sheet) -> str:
 def test_blanks_have_the_shapes(name: str, level: str) -> None:
     """Every part has its letter, its points, and as many blanks as it has figures."""
     one = made(name, level)
-    sheet = question(one)
+    sheet = in_latex(question(one))
     blanks = [
         matrix
         for block in sheet.blocks
@@ -98,7 +110,7 @@ def test_the_solution_has_every_answer_and_mistake(name: str, level: str) -> Non
 
 def test_a_known_question() -> None:
     """Version 0 is the case as it is, with its own numbers, in a heading's words."""
-    sheet = question(exercise(library.load("cat-sat-mat")))
+    sheet = in_latex(question(exercise(library.load("cat-sat-mat"))))
     said = words(sheet)
     assert "Points: ______ of 8" in said
     assert r"(a) S – scores, 3 \times 3 (2 points)" in said
@@ -128,7 +140,7 @@ def test_proofs() -> None:
     proofs = [block for block in solved.blocks if isinstance(block, b.Heading)]
     assert [x for x in proofs if x.text == ("Proof",)]
     assert not [x for x in asked.blocks if isinstance(x, b.Heading) and x.text == ("Proof",)]
-    assert BLANK not in str(asked.blocks)
+    assert BLANK not in str(in_latex(asked.blocks))
 
 
 def test_hostile_titles() -> None:
@@ -162,7 +174,7 @@ def test_scalars_and_vectors() -> None:
         "v", {"x": [1, 2], "d": 2}, {"t": "x / sqrt(d)", "a": "softmax(t)", "s": "total(t)"}
     )
     one = exercise(case, places=2)
-    sheet = question(one)
+    sheet = in_latex(question(one))
     blanks = [x for x in sheet.blocks if isinstance(x, b.Matrices)][-3:]
     assert [len(x.items[0].cells) for x in blanks] == [1, 1, 0]
     assert BLANK in blanks[2].items[0].before

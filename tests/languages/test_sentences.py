@@ -22,6 +22,7 @@ from symattn.printers import blocks as b
 from symattn.sheets import redpen, walkthrough
 from symattn.solution.solution import Solution, solve
 
+from ..notation import in_latex
 from .catalogue import said
 
 #: Cases that are compared with others, masked, audited with causes, and with symbols.
@@ -119,7 +120,7 @@ def words(item: object) -> Iterator[str]:
             for one in items:
                 yield from words(one)
         case b.Matrix(before, _, labels):
-            yield from (re.sub(r"\\text\{(.*?)\}|.", r"\1", before), *labels)
+            yield from (re.sub(r"\\text\{(.*?)\}|.", r"\1", in_latex(before)), *labels)
         case b.HeatMap(title):
             yield from ("".join(line_words(title)), *item.rows, *item.columns)
         case b.Picture(svg):

@@ -18,13 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.auditing.audit import audit
 from symattn.calculus.library import THEORY
 from symattn.cases import library
 from symattn.printers import blocks as b
 from symattn.printers.html import document
-from symattn.printers.mathml import elements, mathml
-from symattn.printers.notation import Unknown
+from symattn.printers.mathml import mathml
 from symattn.sheets import derivation, redpen, walkthrough
 from symattn.solution.solution import solve
 
@@ -99,6 +99,8 @@ def strings(block: Any) -> Iterator[str]:
     """All that blocks say, as text or LaTeX."""
     if isinstance(block, str):
         yield block
+    elif isinstance(block, t.Row):
+        yield t.latex(block)
     elif isinstance(block, tuple):
         for one in block:
             yield from strings(one)
@@ -123,19 +125,15 @@ def hinted(block: Any) -> Iterator[b.Hint]:
         yield from hinted(block.matrix)
 
 
-def formulas(block: Any) -> Iterator[str]:
-    """The LaTeX in blocks."""
+def formulas(block: Any) -> Iterator[t.Row]:
+    """The formulas in blocks."""
     match block:
-        case b.Math(latex):
-            yield latex
+        case t.Row():
+            yield block
         case b.Matrix(before, cells):
-            yield before
-            yield from strings(cells)
-        case b.Equations(lines):
-            yield from strings(lines)
+            yield from formulas((before, cells))
         case b.HeatMap(title, _, figures):
-            yield from formulas(title)
-            yield from (figure.strip("$") for figure in strings(figures))
+            yield from formulas((title, figures))
         case tuple():
             for one in block:
                 yield from formulas(one)
@@ -212,7 +210,8 @@ SIGNS = {"−": "-", "⋅": r"\cdot", "⊙": r"\odot", "∘": r"\circ", "≈": r
     "∞": r"\infty", "⊤": r"\top", "∂": r"\partial", "×": r"\times", "→": r"\to", "≤": r"\le",
     "≠": r"\ne", "π": r"\pi", "δ": r"\delta", "λ": r"\lambda", "μ": r"\mu", "ε": r"\varepsilon",
     "θ": r"\theta", "γ": r"\gamma", "β": r"\beta", "ρ": r"\rho", "ϕ": r"\phi",
-    "σ": r"\sigma", "τ": r"\tau", "Σ": r"\Sigma"}  # fmt: skip
+    "σ": r"\sigma", "τ": r"\tau", "Σ": r"\Sigma",
+    "⌊": r"\lfloor", "⌋": r"\rfloor"}  # fmt: skip
 FUNCTIONS = {"exp", "log"}
 #: What has no letter of its own: air, groups, looks.
 UNSEEN = re.compile(
@@ -264,10 +263,10 @@ def latex(element: ElementTree.Element) -> str:
     return SIGNS.get(text, text)
 
 
-def same(formula: str) -> bool:
+def same(formula: t.Row) -> bool:
     """Whether a formula, if the tests' reader knows it, is the same in MathML."""
     try:
-        tree = read(formula)
+        tree = read(t.latex(formula))
     except Unreadable:
         return False
     assert read(latex(ElementTree.fromstring(mathml(formula)))) == tree
@@ -279,10 +278,8 @@ def test_every_sign_is_there(kind: str, name: str) -> None:
     """Each formula has its letters, numbers and signs, in their order."""
     commands = {command: sign for sign, command in SIGNS.items()}
     for formula in set(formulas(blocks(kind, name).blocks)):
-        # MathML names what stands below first.
-        seen = re.sub(r"(\^\{\\?\w+\})(_\{\w+\})", r"\2\1", formula)
-        seen = re.sub(r"\\(begin|end)\{bmatrix\}", lambda m: "[]"[m[1] == "end"], seen)
-        seen = UNSEEN.sub(" ", seen).replace("--", "–")
+        seen = re.sub(r"\\(begin|end)\{bmatrix\}", lambda m: "[]"[m[1] == "end"], t.latex(formula))
+        seen = UNSEEN.sub(" ", seen).replace("--", "–").replace(r"\%", "%")
         wanted = re.sub(r"\\[a-z]+|\\_|-", lambda m: commands.get(m[0], m[0].lstrip("\\")), seen)
         found = "".join(ElementTree.fromstring(mathml(formula)).itertext())
         assert re.sub(r"[\s{}]", "", found) == re.sub(r"\s", "", wanted), formula
@@ -292,10 +289,10 @@ def test_every_sign_is_there(kind: str, name: str) -> None:
 def test_mathematics_is_the_same(kind: str, name: str) -> None:
     """Formulas have the same structure in MathML as in LaTeX."""
     found = set(formulas(blocks(kind, name).blocks))
-    assert sum(map(same, sorted(found))) >= len(found) / 3
+    assert sum(map(same, found)) >= len(found) / 3
 
 
-letters = st.sampled_from([f.E, f.Symbol("x"), f.Symbol("W_Q"), f.Symbol("pi", r"\pi")])
+letters = st.sampled_from([f.E, f.Symbol("x"), f.Symbol("W_Q"), f.Symbol("pi")])
 numbers = st.decimals(0, 99, places=1).map(f.decimal) | st.integers(0, 99).map(
     lambda n: f.Number(str(n))
 )
@@ -315,18 +312,7 @@ def larger(parts: st.SearchStrategy[f.Formula]) -> st.SearchStrategy[f.Formula]:
 @given(st.recursive(letters | numbers, larger, max_leaves=12))
 def test_any_formula(formula: f.Formula) -> None:
     """Whatever a formula is made of, MathML groups it as LaTeX does."""
-    assert same(f.latex(formula))
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [r"\input{x}", r"x & y", "{x", "x}", r"\left( x", r"\frac{1}", r"\begin{tabular}x\end{tabular}",
-     "x_", "#", "%", "$x$", "~"],
-)  # fmt: skip
-def test_unknown_latex_is_refused(wrong: str) -> None:
-    """What has no element never gets onto a page."""
-    with pytest.raises(Unknown):
-        elements(wrong)
+    assert same(f.typeset(formula))
 
 
 # -- text ---------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from symattn.printers.layout import LINE, TEXT, matrix_width
 from symattn.sheets import derivation, redpen, walkthrough
 from symattn.solution.solution import solve
 
+from ..notation import equations, heat_map, in_latex, math, matrix
 from ..sheets import typeset, walkthroughs
 from ..sheets.pages import of
 from ..sheets.truth import BUNDLED
@@ -57,14 +59,16 @@ def made(which: str, folder: Path) -> tuple[b.Sheet, str]:
                 solve(folder / f"{name}.toml"), detail="full", audience="author"
             )
     text = document(sheet)
-    return sheet, text.partition("\\begin{document}\n")[2].removesuffix("\\end{document}\n")
+    return in_latex(sheet), text.partition("\\begin{document}\n")[2].removesuffix(
+        "\\end{document}\n"
+    )
 
 
 def line(text: b.Line | str) -> str:
     """A line as it should be seen."""
     text = (text,) if isinstance(text, str) else text
     shown = [
-        f"${p.latex}$" if isinstance(p, b.Math) else p if isinstance(p, str) else p.text
+        f"${p.formula}$" if isinstance(p, b.Math) else p if isinstance(p, str) else p.text
         for p in text
     ]
     return "".join(c if c.isprintable() else " " for c in "".join(shown))
@@ -150,10 +154,15 @@ def test_matrices(which: str, folder: Path) -> None:
 
 
 def block_of(piece: typeset.Matrix) -> b.Matrix:
-    return b.Matrix(piece.before, tuple(map(tuple, piece.cells)), tuple(piece.labels))
+    return matrix(piece.before, tuple(map(tuple, piece.cells)), tuple(piece.labels))
 
 
-def check_pieces(item: b.Matrix, pieces: Iterator[typeset.Matrix], room: float) -> Iterator[str]:
+def of_latex(item: Any) -> b.Matrix:
+    """A matrix of LaTeX as one of formulas."""
+    return matrix(item.before, item.cells, item.row_labels)
+
+
+def check_pieces(item: Any, pieces: Iterator[typeset.Matrix], room: float) -> Iterator[str]:
     """The next pieces are the matrix: whole where it fits, else in as few as do; gives what
     stands before each."""
     piece = next(pieces)
@@ -162,9 +171,9 @@ def check_pieces(item: b.Matrix, pieces: Iterator[typeset.Matrix], room: float) 
     whole = [list(row) for row in item.cells]
     if piece.before == item.before:
         assert (piece.cells, piece.labels) == (whole, labels)
-        assert not whole or matrix_width(item) <= room or len(whole[0]) == 1
+        assert not whole or matrix_width(of_latex(item)) <= room or len(whole[0]) == 1
         return
-    assert matrix_width(item) > room
+    assert matrix_width(of_latex(item)) > room
     found = re.fullmatch(r"(.*?) ?((?:=|\\approx).*)", item.before)
     name, sign = found.groups() if found else (item.before, "")
     name = f"({name})" if name else "{}"
@@ -175,15 +184,14 @@ def check_pieces(item: b.Matrix, pieces: Iterator[typeset.Matrix], room: float) 
         assert piece.before == rf"{name}_{{\cdot,\,{which}}} {sign}"
         assert piece.cells == [row[start:stop] for row in whole]
         assert piece.labels == labels
-        cut = b.Matrix(
-            piece.before, tuple(tuple(row[start:stop]) for row in item.cells), item.row_labels
-        )
+        cells = tuple(tuple(row[start:stop]) for row in item.cells)
+        cut = matrix(piece.before, cells, item.row_labels)
         assert matrix_width(cut) <= room or stop == start + 1
         if stop == columns:
             return
         more = rf"{name}_{{\cdot,\,{start}\text{{--}}{stop}}} {sign}"
         wider = tuple(tuple(row[start : stop + 1]) for row in item.cells)
-        assert matrix_width(b.Matrix(more, wider, item.row_labels)) > room
+        assert matrix_width(matrix(more, wider, item.row_labels)) > room
         start, piece = stop, next(pieces)
         yield piece.before
 
@@ -225,12 +233,12 @@ def test_heat_maps(which: str, folder: Path) -> None:
         check_heat(item, next(maps))
 
 
-def check_heat(item: b.HeatMap, heat: typeset.Heat) -> None:
+def check_heat(item: Any, heat: typeset.Heat) -> None:
     for i, row in enumerate(item.shades):
         for j, shade in enumerate(row):
             assert heat.shades.pop((i, j)) == round(100 * shade)
             assert heat.inks[i, j] == ("white" if round(100 * shade) > 55 else "black")
-            assert heat.figures[i, j] == item.figures[i][j].strip("$")
+            assert heat.figures[i, j] == item.figures[i][j]
     assert not heat.shades
     labels = [x if len(x) <= 16 else f"{x[:15]}…" for x in item.rows]
     assert list(heat.rows.items()) == list(enumerate(labels))[:: 1 if heat.size[0] >= 5 else 2]
@@ -270,18 +278,18 @@ def test_how_matrices_are_set(which: str, folder: Path) -> None:
 def test_labels_are_as_high_as_their_rows() -> None:
     """Beside a row of fractions stands what is as high as that row."""
     row = (r"\frac{1}{2}", "x")
-    item = b.Matrix("A =", (row, ("0", r"\frac{e}{2}")), ("a", "a label of some length"))
+    item = matrix("A =", (row, ("0", r"\frac{e}{2}")), ("a", "a label of some length"))
     shown = body_of(b.Matrices((item,)))
     assert r"\textit{\small a}\vphantom{\air{\dfrac{1}{2}}\air{x}} \\" in shown
     assert r"\textit{\small a label of some\dots{}}\vphantom{\air{0}\air{\dfrac{e}{2}}}" in shown
-    flat = body_of(b.Matrices((b.Matrix("A =", (("1",),), ("a",)),)))
+    flat = body_of(b.Matrices((matrix("A =", (("1",),), ("a",)),)))
     assert "vphantom" not in flat
 
 
 def test_displays_close_to_their_text() -> None:
     """A display is part of the paragraph above; below a heading the empty line is taken back."""
-    shown = b.Equations((("a", "=", "b"),))
-    matrices = b.Matrices((b.Matrix("A =", (("1",),)),))
+    shown = equations((("a", "=", "b"),))
+    matrices = b.Matrices((matrix("A =", (("1",),)),))
     text = b.Paragraph(("text",))
     assert body_of(text, shown).startswith("text\n\\begin{align*}")
     assert body_of(text, matrices).startswith("text\n\\[")
@@ -297,33 +305,33 @@ def test_what_is_too_wide_is_made_small() -> None:
     """An equation, a line of text and a cell that nothing breaks are fitted to their room."""
     wide = "x" * 100
     room = round(10 * (TEXT - 0.55 - 1.5))
-    assert rf"a &= \fit{{{room}pt}}{{{wide}}}" in body_of(b.Equations((("a", "=", wide),)))
-    indented = body_of(b.Equations((("a", "=", "b"), ("", "", wide))))
+    assert rf"a &= \fit{{{room}pt}}{{{wide}}}" in body_of(equations((("a", "=", wide),)))
+    indented = body_of(equations((("a", "=", "b"), ("", "", wide))))
     assert rf"&{{}} \quad \fit{{{10 * (TEXT - 1 - 1.5):.0f}pt}}{{{wide}}}" in indented
-    narrow = body_of(b.Equations((("a" * 80, "=", wide),)))
+    narrow = body_of(equations((("a" * 80, "=", wide),)))
     assert r"\fit{80pt}" in narrow
-    text = body_of(b.Paragraph((b.Math(wide),)))
+    text = body_of(b.Paragraph((math(wide),)))
     assert text == rf"$\fit{{440pt}}{{{wide}}}$"
     breaking = " + ".join(["x" * 20] * 10)
-    assert body_of(b.Paragraph((b.Math(breaking),))) == f"${breaking}$"
-    cells = (((b.Math(wide),), ("b",)),)
+    assert body_of(b.Paragraph((math(breaking),))) == f"${breaking}$"
+    cells = (((math(wide),), ("b",)),)
     assert rf"$\fit{{440pt}}{{{wide}}}$ & b" in body_of(b.Table((("a",), ("b",)), cells, "ll"))
-    four = (((b.Math("x" * 50),), (), (), ()),)
+    four = (((math("x" * 50),), (), (), ()),)
     assert r"\fit{220pt}" in body_of(b.Table((("a",),) * 4, four, "llll"))
-    one = b.Matrix("A =", ((wide,),))
+    one = matrix("A =", ((wide,),))
     assert r"\fit{440pt}{A = \left[" in body_of(b.Matrices((one,)))
 
 
 def test_tables_give_displayed_mathematics_air() -> None:
     """Below a row with a displayed formula there is a gap, below others none."""
-    rows = (((b.Math(r"\displaystyle x"),),), (("plain",),))
+    rows = (((math(r"\displaystyle x"),),), (("plain",),))
     shown = body_of(b.Table((("head",),), rows, "l"))
     assert "$\\displaystyle x$ \\\\\\addlinespace[5pt]\nplain \\\\\n" in shown
 
 
 def test_titles_in_a_table() -> None:
     """A row of one cell spans the table, and no page ends below it."""
-    rows = ((("A part",),), (("1",), (b.Math("x"),)))
+    rows = ((("A part",),), (("1",), (math("x"),)))
     shown = body_of(b.Table(((), ("line",)), rows, "rP{94mm}"))
     assert r"\multicolumn{2}{@{\hspace{6mm}}P{150mm}@{}}{\boldmath\textbf{A part}} \\*" in shown
 
@@ -331,7 +339,7 @@ def test_titles_in_a_table() -> None:
 def test_columns_have_room_by_their_width() -> None:
     """What is wider than its column is made small, and no more than that."""
     wide = "x" * 50
-    cells = (((b.Math(wide),), (b.Math(wide),)),)
+    cells = (((math(wide),), (math(wide),)),)
     shown = body_of(b.Table((("a",), ("b",)), cells, "P{94mm}P{52mm}"))
     assert rf"$\fit{{267pt}}{{{wide}}}$ & $\fit{{148pt}}{{{wide}}}$" in shown
 
@@ -346,7 +354,7 @@ def test_a_heading_keeps_what_follows() -> None:
 def test_equations_side_by_side() -> None:
     """In columns, each aligned at its relation, row by row."""
     lines = (("a", "=", "b"), ("c", "=", "d"), ("e", "=", "f"))
-    shown = body_of(b.Equations(lines, 2))
+    shown = body_of(equations(lines, 2))
     inner = "a &= b &\\quad c &= d \\\\\ne &= f"
     assert shown.endswith(f"\\begin{{alignat*}}{{2}}\n{inner}\n\\end{{alignat*}}")
     assert [x[:3] for x in typeset.equations(shown)[0]] == list(lines)
@@ -354,8 +362,8 @@ def test_equations_side_by_side() -> None:
 
 def heat(rows: int, columns: int, label: str = "k", title: b.Line = ()) -> b.HeatMap:
     shades = tuple(tuple((i + j) % 10 / 9 for j in range(columns)) for i in range(rows))
-    figures = tuple(tuple("$0.5$" for _ in range(columns)) for _ in range(rows))
-    return b.HeatMap(title, shades, figures, tuple(map(str, range(rows))), (label,) * columns)
+    figures = tuple(tuple("0.5" for _ in range(columns)) for _ in range(rows))
+    return heat_map(title, shades, figures, tuple(map(str, range(rows))), (label,) * columns)
 
 
 @pytest.mark.parametrize(
@@ -387,7 +395,7 @@ def test_cells_of_heat_maps(columns: int, size: tuple[float, float]) -> None:
 
 def test_shades_at_the_ends() -> None:
     """A shade outside of 0 to 1, such as one that rounding made, is the end."""
-    item = b.HeatMap((), ((-0.1, 0.004, 0.55, 0.555, 1.2),), (("",) * 5,), ("r",), tuple("abcde"))
+    item = heat_map((), ((-0.1, 0.004, 0.55, 0.555, 1.2),), (("",) * 5,), ("r",), tuple("abcde"))
     ((read,),) = typeset.heat_maps(body_of(b.HeatMaps((item,))))
     assert read.shades == {(0, 0): 0, (0, 1): 0, (0, 2): 55, (0, 3): 56, (0, 4): 100}
     assert [*read.inks.values()] == ["black"] * 3 + ["white"] * 2
@@ -412,7 +420,7 @@ def test_heat_maps_side_by_side() -> None:
 def test_marked_figures_beside_their_notes() -> None:
     """Where, figures and notes; what is too wide is in pieces, one below the other."""
     cells = (tuple(rf"\struck{{0.{k}{k}}}\;\correct{{0.{k}}}" for k in range(8)),)
-    marked = b.Marked("step 1 & 2", b.Matrix("A =", cells), (("first",), ("second",)))
+    marked = b.Marked("step 1 & 2", matrix("A =", cells), (("first",), ("second",)))
     shown = body_of(marked)
     assert r"{\small\itshape step 1 \& 2}" in shown
     assert r"\small\color{pen}first\par second\end{minipage}" in shown
@@ -420,8 +428,8 @@ def test_marked_figures_beside_their_notes() -> None:
     assert len(pieces) > 1
     assert "$\n\\par\n$" in shown
     found = iter(map(typeset.matrix, pieces))
-    assert len(list(check_pieces(marked.matrix, found, 0.68 * TEXT))) == len(pieces)
-    single = body_of(b.Marked("here", b.Matrix(r"u = \struck{1}\;\correct{2}", ()), ()))
+    assert len(list(check_pieces(in_latex(marked.matrix), found, 0.68 * TEXT))) == len(pieces)
+    single = body_of(b.Marked("here", matrix(r"u = \struck{1}\;\correct{2}", ()), ()))
     assert r"$\displaystyle u = \struck{1}\;\correct{2}$" in single
 
 

@@ -11,11 +11,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.cases.case import make
+from symattn.escaping import latex as escape
 from symattn.printers.layout import broken, unbreakable, width
-from symattn.printers.letters import engine_for, escape
+from symattn.printers.letters import engine_for
 from symattn.sheets.presentation import Presentation, rational_formula
 from symattn.solution.solution import Solution
+
+from ..notation import read
 
 NUMBERS = st.integers(1, 999).map(lambda n: f.Number(str(n)))
 
@@ -118,7 +122,7 @@ def test_broken_lines_mean_the_same(formula: f.Formula, room: float) -> None:
     except ZeroDivisionError:
         assume(False)
     lines = broken(formula, room)
-    reader = Reader(" ".join(lines))
+    reader = Reader(" ".join(map(t.latex, lines)))
     assert reader.sum() == right
     assert reader.place == len(reader.tokens)
 
@@ -131,8 +135,9 @@ def test_sums_fit(terms: list[f.Number], room: float) -> None:
 
 def test_what_breaks_by_itself() -> None:
     """TeX breaks a paragraph's mathematics at signs outside of groups only."""
-    assert unbreakable("aa + bbbb = c") == width("+ bbbb")
-    assert unbreakable(r"\left(aa + bbb\right)") == width(r"\left(aa + bbb\right)")
+    assert unbreakable(read("aa + bbbb = c")) == width(read("+ bbbb"))
+    whole = read(r"\left(aa + bbb\right)")
+    assert unbreakable(whole) == width(whole)
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=40))

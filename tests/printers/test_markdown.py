@@ -10,6 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from symattn import typesetting as t
 from symattn.auditing.audit import audit
 from symattn.printers import blocks as b
 from symattn.printers.markdown import document
@@ -93,7 +94,7 @@ def without_labels(block: b.Block) -> object:
 def test_struck_figures(kind: str, name: str) -> None:
     """As many figures are struck and stressed as in the blocks."""
     sheet = blocks(kind, name)
-    written = " ".join(formulas(sheet.blocks))
+    written = " ".join(map(t.latex, formulas(sheet.blocks)))
     found = tokens(document(sheet))
     struck = sum(token.type == "s_open" for token in found)
     assert struck == len(re.findall(r"\\struck", written))
@@ -106,7 +107,7 @@ def test_mathematics_is_the_same() -> None:
         for formula in formulas(blocks(kind, name).blocks):
             try:
                 # Where Markdown is read first, an underscore that is a letter is left out.
-                tree = read(formula.replace(r"\_", ""))
+                tree = read(t.latex(formula).replace(r"\_", ""))
             except Unreadable:
                 continue
             (shown,) = mathematics(

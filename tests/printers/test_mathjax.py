@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symattn import typesetting as t
 from symattn.cases import library
 from symattn.printers import blocks as b
-from symattn.printers.mathjax import math, paragraph, printed, words
+from symattn.printers import mathjax
+from symattn.printers.mathjax import paragraph, printed, words
 from symattn.sheets.walkthrough import sheet
 
 from ..hostile import TEXT, steering
+from ..notation import equations, heat_map, math, matrix, read
 from ..strategies import many
 
 
@@ -42,7 +45,9 @@ def test_sheets(name):
         for text in (element.text or "", element.tail or "")
         for found in re.findall(r"\\\((.*?)\\\)", text)
     }
-    wanted = {x.latex for line in lines_of(blocks) for x in line if isinstance(x, b.Math)}
+    wanted = {
+        t.latex(x.formula) for line in lines_of(blocks) for x in line if isinstance(x, b.Math)
+    }
     assert wanted
     assert wanted <= formulas
 
@@ -58,16 +63,16 @@ def test_words_are_words(text):
 
 def test_blocks():
     """Each kind of block by what it is on a platform."""
-    line = ("a ", b.Math("x"), b.Code(" c "), b.Strong("s"), b.Link("l", "p"), b.Target("t", "p"))
-    heat = b.HeatMap(("A",), ((0.5,),), (("$0.5$",),), ("r",), ("c",))
+    line = ("a ", math("x"), b.Code(" c "), b.Strong("s"), b.Link("l", "p"), b.Target("t", "p"))
+    heat = heat_map(("A",), ((0.5,),), (("0.5",),), ("r",), ("c",))
     blocks: list[b.Block] = [
         b.Heading(line),
-        b.Equations((("a", "=", "b"), ("", "=", "c")), columns=2),
-        b.Matrices((b.Matrix("A =", (("1", "2"), ("3", "4"))), b.Matrix("d = 4", ()))),
+        equations((("a", "=", "b"), ("", "=", "c")), columns=2),
+        b.Matrices((matrix("A =", (("1", "2"), ("3", "4"))), matrix("d = 4", ()))),
         b.Table((("k",), ("v",)), ((("title",),), (("1",), line)), "l@{}r"),
         b.HeatMaps((heat,)),
         b.Listing(("symattn list",)),
-        b.Marked("3.1", b.Matrix("A =", (("1",),)), (("wrong",),)),
+        b.Marked("3.1", matrix("A =", (("1",),)), (("wrong",),)),
     ]
     shown = printed(blocks)
     ET.fromstring(f"<div>{shown}</div>")
@@ -78,7 +83,7 @@ def test_blocks():
     assert "rgba(43, 108, 176, 0.50)" in shown
     assert "<pre>symattn list</pre>" in shown
     assert "<p>3.1</p>" in shown
-    assert math("a < b") == r"\(a &lt; b\)"
+    assert mathjax.math(read("a < b")) == r"\(a &lt; b\)"
 
 
 def test_hostile_text():

@@ -7,14 +7,14 @@ from base64 import b64decode
 
 import pytest
 
+from symattn.escaping import latex as escape
 from symattn.languages.language import ENGLISH
 from symattn.printers import blocks as b
 from symattn.printers import html, latex, markdown, notebook, typst
-from symattn.printers import notation as n
 from symattn.printers.index import index
-from symattn.printers.letters import escape
 from symattn.printers.mathml import mathml
 
+from ..notation import equations, heat_map, math, matrix, read
 from .test_html import Reader
 
 
@@ -32,8 +32,8 @@ def test_nothing_stands_on_a_page_beside_what_the_sheet_says() -> None:
     """Text begins and ends where its element does."""
     blocks = (
         b.Heading(("Head",), 1),
-        b.Paragraph(("So ", b.Math("x_1"), " holds.")),
-        b.Matrices((b.Matrix("A =", (("1", r"\frac{1}{2}"), ("y", "3"))),)),
+        b.Paragraph(("So ", math("x_1"), " holds.")),
+        b.Matrices((matrix("A =", (("1", r"\frac{1}{2}"), ("y", "3"))),)),
     )
     assert body(html.document(sheet(*blocks))) == "TitlesubtitleHeadSox1holds.A=112y3"
 
@@ -54,7 +54,7 @@ def test_headings_are_named_by_their_sections() -> None:
 
 def test_what_stands_before_a_matrix_is_displayed() -> None:
     """A sum there has its limits below and above it."""
-    page = html.document(sheet(b.Matrices((b.Matrix(r"\sum_{i} A =", (("1", "2"),)),))))
+    page = html.document(sheet(b.Matrices((matrix(r"\sum_{i} A =", (("1", "2"),)),))))
     before = page[page.index('<div class="matrix">') :].partition("<table")[0]
     assert '<math display="block">' in before
 
@@ -68,12 +68,12 @@ def test_pages_bring_fonts_that_browsers_read() -> None:
 
 def test_fractions_in_a_heat_map_are_small() -> None:
     """Its cells are as high as a figure; those of a matrix make room for a display."""
-    heat = b.HeatMap((), ((0.5,),), ((r"$\frac{1}{2}$",),), ("q",), ("k",))
+    heat = heat_map((), ((0.5,),), ((r"\frac{1}{2}",),), ("q",), ("k",))
     page = html.document(sheet(b.HeatMaps((heat,))))
     assert "<mfrac>" in page
     assert "displaystyle" not in page[page.index("<main>") :]
-    matrix = b.Matrices((b.Matrix("", ((r"\frac{1}{2}",),)),))
-    assert '<math displaystyle="true"><mfrac>' in html.document(sheet(matrix))
+    matrices = b.Matrices((matrix("", ((r"\frac{1}{2}",),)),))
+    assert '<math displaystyle="true"><mfrac>' in html.document(sheet(matrices))
 
 
 def test_a_note_stands_below_a_table_where_there_is_one() -> None:
@@ -89,16 +89,16 @@ def test_a_note_stands_below_a_table_where_there_is_one() -> None:
 @pytest.mark.parametrize(
     ("formula", "air"),
     [
-        (r"\displaystyle \sum_{i} x_i", r"\addlinespace[7pt]"),
+        (r"\displaystyle \sum_{i} x_{i}", r"\addlinespace[7pt]"),
         (r"\displaystyle \frac{1}{2}", r"\addlinespace[7pt]"),
         (r"\displaystyle x", r"\addlinespace[5pt]"),
-        (r"\sum_{i} x_i", r"\addlinespace[3pt]"),
+        (r"\sum_{i} x_{i}", r"\addlinespace[3pt]"),
         ("x", ""),
     ],
 )
 def test_rows_of_tables_have_air_for_their_formulas(formula, air) -> None:
     """The taller a formula is, the more; and rules stand right above and below the head."""
-    table = b.Table((("a",), ("b",)), ((("1",), (b.Math(formula),)),), "ll")
+    table = b.Table((("a",), ("b",)), ((("1",), (math(formula),)),), "ll")
     shown = latex.document(sheet(table)).partition(r"\begin{longtable}")[2]
     rules = [r"\toprule", r"\textbf{a} & \textbf{b} \\", r"\midrule", r"\endhead"]
     assert shown.split("\n")[1:6] == [*rules, rf"1 & ${formula}$ \\{air}"]
@@ -118,10 +118,10 @@ def test_typography_is_that_of_the_fonts(text, shown) -> None:
 
 def test_equations_beside_others_are_those_that_stand_alone() -> None:
     """Nothing is added to them where they share a line."""
-    equations = b.Equations((("x", "=", "1"), ("", "=", "y")))
-    alone = typst.document(sheet(equations)).partition("#equations($ ")[2].partition(" $")[0]
-    matrices = b.Matrices((b.Matrix("A =", (("1",),)),))
-    beside = typst.document(sheet(b.Beside((equations, matrices))))
+    shown = equations((("x", "=", "1"), ("", "=", "y")))
+    alone = typst.document(sheet(shown)).partition("#equations($ ")[2].partition(" $")[0]
+    matrices = b.Matrices((matrix("A =", (("1",),)),))
+    beside = typst.document(sheet(b.Beside((shown, matrices))))
     assert alone
     assert f"#shelf($ {alone} $," in beside
 
@@ -130,7 +130,7 @@ def test_equations_beside_others_are_those_that_stand_alone() -> None:
 
 
 def paragraph(formula: str) -> str:
-    return markdown.document(sheet(b.Paragraph((b.Math(formula),)))).strip().split("\n")[-1]
+    return markdown.document(sheet(b.Paragraph((math(formula),)))).strip().split("\n")[-1]
 
 
 def test_what_is_wrong_is_struck_and_what_is_right_is_bold() -> None:
@@ -154,18 +154,9 @@ def test_a_listing_ends_where_it_ends(line, fence) -> None:
     assert f"\n{fence}sh\n{line}\n{fence}\n\nAfter." in shown
 
 
-# -- notation ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["aligned}[t]", "array}{ll}", "bmatrix}"])
-def test_rows_end_where_they_are_said_to(name) -> None:
-    """Of lines, cases and matrices alike."""
-    (node,) = n.read(rf"\begin{{{name} 1 & 2 \\ 3 & 4 \\ 5 & 6 \end{{{name.partition('}')[0]}}}")
-    lines = node.inner[0] if isinstance(node, n.Fenced) else node
-    assert isinstance(lines, n.Lines)
-    assert [len(row) for row in lines.rows] == [2, 2, 2]
+# -- formulas ---------------------------------------------------------------------------------
 
 
 def test_a_star_is_an_operator_of_its_own() -> None:
     """It is no dot, and stands between what it is put between."""
-    assert "<mo>∗</mo>" in mathml("x * y")
+    assert "<mo>∗</mo>" in mathml(read("x * y"))

@@ -31,6 +31,7 @@ from symattn.verdicts import Verdict
 from symattn.verification import verify
 
 from ..machines import as_float, by_name, rows_of
+from ..notation import in_latex
 
 GIVEN = {
     "P": [["1/2", 2, "7/4"], ["3/2", "5/4", 3]],
@@ -228,7 +229,7 @@ def test_each_part_computes_the_same(step):
                 assert ball.overlaps(exactly.value(term, 0).value), (name, i, j, term.key)
                 assert not worked or formulas.latex(presentation.substituted(node, i, j))
             assert formulas.text(formula(node, names(program)))
-    shown = str(sheet(solution, detail="full").blocks)
+    shown = str(in_latex(sheet(solution, detail="full").blocks))
     differentiated = [program.gradients[name] for name in solution.case.wrt if name != "y"]
     for node in (*program.quantities.values(), *differentiated):
         assert repr(formulas.latex(names(program)[node.serial]))[1:-1] in shown

@@ -4,6 +4,9 @@ The reader walks the blocks of a sheet as they stand, with nothing but the
 mathematics on them and what is :mod:`true <.truth>` of the walkthrough.
 """
 
+# Blocks are read here with LaTeX for their formulas.
+# mypy: disable-error-code="arg-type,assignment,attr-defined,comparison-overlap,index"
+
 from __future__ import annotations
 
 import re
@@ -17,19 +20,20 @@ import numpy as np
 
 from symattn.printers import blocks as b
 
+from ..notation import in_latex
 from .mathematics import Tree, Unreadable, decimals, is_name, read, relations, spelled, value
 from .truth import DIGITS, Softmax, Truth, latex_name, shown
 
 T = TypeVar("T")
 
 #: Mathematics in the text that explains notation and states nothing.
-NOTATION = {"=", r"\approx", r"A_{0,1}", r"\mathrm{d}X", r"\partial L/\partial X", "J_i"}
+NOTATION = {"=", r"\approx", r"A_{0,1}", r"\mathrm{d}X", r"\partial L/\partial X", "J_{i}"}
 
 _CASES = re.compile(
-    r"\\left\\\{ \\begin\{array\}\{ll\} (.*), & \\mathrm\{if\} \\ (.*) \\\\ "
+    r"\\left\\\{ \\begin\{array\}\{ll\} (.*), & \\mathrm\{if\}\\ (.*) \\\\ "
     r"(.*), & \\mathrm\{otherwise\} \\end\{array\} \\right\."
 )
-_JACOBIAN = re.compile(r"\\frac\{\\partial (.*)_\{i, j\}\}\{\\partial (.*)_\{i, k\}\}")
+_JACOBIAN = re.compile(r"\\frac\{\\partial ?(.*)_\{i,j\}\}\{\\partial ?(.*)_\{i,k\}\}")
 _PART = re.compile(r"\((.*)\)_\{(\d+)\\text\{--\}(\d+),\\,\\cdot\}")
 _PRODUCT = re.compile(r"(.*)_\{(\d+)\}\^\{\\top\} = (J_\{\2\})\\,(.*?)_\{\2\}\^")
 _SIDE = re.compile(r"(.*)_\{\\text\{(base|here)\}\}")
@@ -85,10 +89,10 @@ class Page:
         self._softmax: Softmax | None = None
         self._rows = 0
         with mpmath.workdps(DIGITS):
-            for block in sheet.blocks:
+            for block in in_latex(sheet).blocks:
                 self._block(block)
 
-    def _block(self, block: b.Block) -> None:
+    def _block(self, block: Any) -> None:
         match block:
             case b.Heading(text):
                 self.headings.append(plain(text))
@@ -156,8 +160,8 @@ class Page:
 
     # -- text ---------------------------------------------------------------------
 
-    def _heading(self, text: b.Line) -> None:
-        names = [piece.latex for piece in text if isinstance(piece, b.Math)]
+    def _heading(self, text: Any) -> None:
+        names = [piece.formula for piece in text if isinstance(piece, b.Math)]
         self._formula = None
         for latex in names:
             self._attempt(self._statement, latex)
@@ -190,25 +194,25 @@ class Page:
             self._same(text, wanted, first[1])
             self.counts["statements"] += 1
 
-    def _paragraph(self, text: b.Line) -> None:
+    def _paragraph(self, text: Any) -> None:
         if "SymPy" in plain(text):
             # Names of stages, which need be no quantities.
             self.derived.append(plain(text))
             return
         for piece in text:
-            if not isinstance(piece, b.Math) or piece.latex in NOTATION:
+            if not isinstance(piece, b.Math) or piece.formula in NOTATION:
                 continue
-            latex = piece.latex.removeprefix(r"\displaystyle ")
+            latex = piece.formula.removeprefix(r"\displaystyle ")
             if text[0] == "Entry by entry: ":
                 self._attempt(self._definition, latex)
             elif text[0] == "For any entry of any row: ":
                 self._chained_definition(latex)
             elif (found := _JACOBIAN.match(latex)) is not None:
                 self._jacobian_rule(latex, *found.groups())
-            elif latex.startswith("J_i"):
+            elif latex.startswith("J_{i}"):
                 assert self._softmax is not None
                 row = rf"{grouped(latex_name(self._softmax.step))}_{{i}}"
-                assert latex == rf"J_i = \operatorname{{diag}}({row}) - {row}^{{\top}} {row}"
+                assert latex == rf"J_{{i}} = \operatorname{{diag}}({row}) - {row}^{{\top}}{row}"
             elif latex.startswith("L ="):
                 self._loss(latex)
             else:
@@ -221,14 +225,14 @@ class Page:
                 self._zero(name)
                 for flow in rest[:1]:
                     assert isinstance(flow, b.Math)
-                    self._level(flow.latex)
+                    self._level(flow.formula)
             case (str(words),) if words.startswith("There is no short closed form"):
                 self.unclosed.add(self.headings[-1].partition(" = ")[0])
             case ("Since ", b.Math(), " is 0, so is every entry of these: ", *formulas):
                 for formula in formulas:
                     if isinstance(formula, b.Math):
-                        self._zero(formula.latex.partition(" = ")[0])
-                        self.nothing.add(formula.latex.partition(" = ")[0])
+                        self._zero(formula.formula.partition(" = ")[0])
+                        self.nothing.add(formula.formula.partition(" = ")[0])
             case ("All other entries of ", b.Math(name), " are 0."):
                 wanted = self._worlds(read(name))
                 for place in places_of(wanted[0]) - self.chained[name]:
@@ -405,7 +409,7 @@ class Page:
 
     # -- matrices -------------------------------------------------------------------------
 
-    def _matrices(self, items: Sequence[b.Matrix]) -> None:
+    def _matrices(self, items: Sequence[Any]) -> None:
         product = _PRODUCT.match(items[0].before)
         if product is not None:
             self._product(items, *product.groups())
@@ -428,9 +432,7 @@ class Page:
             key = self.headings[-1].partition(" = ")[0]
         return self.labelled(key, 0)
 
-    def _cells(
-        self, item: b.Matrix, sign: str, factor: str | None, wanted: list[Any], key: str
-    ) -> None:
+    def _cells(self, item: Any, sign: str, factor: str | None, wanted: list[Any], key: str) -> None:
         for i, row in enumerate(item.cells):
             assert len(row) == len(wanted[0][i])
             for j, cell in enumerate(row):
@@ -446,7 +448,7 @@ class Page:
                     self.near[key].add((self._rows + i, j))
 
     def _product(
-        self, items: Sequence[b.Matrix], target: str, row: str, jacobian: str, flow: str
+        self, items: Sequence[Any], target: str, row: str, jacobian: str, flow: str
     ) -> None:
         """``dT_2^T = J_2 dA_2^T = 1/Z^2 [...] [...] = [...]``, row 2 of each as a column."""
         i = int(row)
@@ -492,13 +494,13 @@ class Page:
             return first, [x[first : last + 1] for x in whole], found[1]
         return 0, [np.atleast_2d(x) for x in self._worlds(read(name))], name
 
-    def _heat_map(self, item: b.HeatMap) -> None:
+    def _heat_map(self, item: Any) -> None:
         """Shades are the weights, figures the rounded weights."""
         source, name = self.truth, self.headings[-1].partition(" =")[0]
         if item.title:
             shown, whose = item.title
             assert isinstance(shown, b.Math)
-            name = shown.latex
+            name = shown.formula
             assert whose in (", base case", ", here")
             if whose == ", base case":
                 assert source.base is not None
@@ -511,8 +513,7 @@ class Page:
                 if wanted.shape[1] > 8:
                     assert figure == ""
                     continue
-                assert figure[0] == figure[-1] == "$"
-                self._approximate(figure[1:-1], self._known(wanted[i, j]), name)
+                self._approximate(figure, self._known(wanted[i, j]), name)
                 if source is self.truth:
                     self.near[name].add((i, j))
         for axis, (labels, length) in enumerate(
@@ -536,9 +537,9 @@ def places_of(array: Any) -> set[tuple[int, int]]:
     return set(product(range(rows), range(columns)))
 
 
-def of(sheet: b.Sheet, kind: type[T]) -> list[T]:
+def of(sheet: b.Sheet, kind: type[T]) -> list[Any]:
     """The blocks of one kind, those that stand beside others too."""
-    return [block for block in flat(sheet) if isinstance(block, kind)]
+    return [in_latex(block) for block in flat(sheet) if isinstance(block, kind)]
 
 
 def flat(sheet: b.Sheet) -> Iterator[b.Block]:
@@ -586,12 +587,12 @@ def chains(lines: Sequence[tuple[str, str, str]]) -> Iterator[str]:
     yield held
 
 
-def plain(line: b.Line) -> str:
+def plain(line: Any) -> str:
     """A line of text without markup."""
     return "".join(
         piece
         if isinstance(piece, str)
-        else piece.latex
+        else in_latex(piece.formula)
         if isinstance(piece, b.Math)
         else piece.text
         for piece in line

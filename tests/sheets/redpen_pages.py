@@ -14,6 +14,7 @@ import numpy as np
 
 from symattn.printers import blocks as b
 
+from ..notation import in_latex
 from .mathematics import read, value
 from .pages import agree, plain
 from .truth import DIGITS, Truth, exactly, rounded
@@ -49,7 +50,7 @@ def printed(raw: Any) -> str:
     return str(raw)
 
 
-def in_latex(text: str) -> str:
+def written(text: str) -> str:
     return r"-\infty" if text == "-inf" else text
 
 
@@ -82,7 +83,7 @@ class RedPen:
     """A red-pen sheet, read."""
 
     def __init__(self, sheet: b.Sheet, truth: Truth) -> None:
-        self.sheet = sheet
+        self.sheet = sheet = in_latex(sheet)
         self.truth = truth
         self.marked = [block for block in sheet.blocks if isinstance(block, b.Marked)]
         tables = [block for block in sheet.blocks if isinstance(block, b.Table)]
@@ -104,7 +105,7 @@ class RedPen:
             return value(read(latex), self.truth.find)
 
 
-def cells(block: b.Marked) -> tuple[str, list[list[str]]]:
+def cells(block: Any) -> tuple[str, list[list[str]]]:
     """The expression of marked figures, and the figures, without what points to a cause."""
     name, _, figure = block.matrix.before.partition(" =")
     if block.matrix.cells:
@@ -113,7 +114,7 @@ def cells(block: b.Marked) -> tuple[str, list[list[str]]]:
     return name, [[_POINTER.sub("", figure.strip())]]
 
 
-def pointers(block: b.Marked) -> list[int | None]:
+def pointers(block: Any) -> list[int | None]:
     """The number of the cause that each struck figure points to, None where it points to none."""
     figures = [cell for row in block.matrix.cells for cell in row] or [block.matrix.before]
     found = [(_POINTER.search(figure), r"\struck" in figure) for figure in figures]
@@ -137,13 +138,13 @@ def check_rows(truth: Truth, rows: Iterator[tuple[b.Line, ...]]) -> int:
     checked = 0
     for where, (quantity,), (figure,), (why,), *_ in rows:
         assert isinstance(figure, b.Math)
-        struck, correct = pieces(figure.latex)
+        struck, correct = pieces(in_latex(figure.formula))
         assert any(
-            c.where == plain(where) and struck in map(in_latex, c.texts.flat) for c in claimed
+            c.where == plain(where) and struck in map(written, c.texts.flat) for c in claimed
         )
         if isinstance(quantity, b.Math):
             with mpmath.workdps(DIGITS):
-                found = value(read(quantity.latex), truth.find)
+                found = value(read(in_latex(quantity.formula)), truth.find)
         else:
             assert isinstance(quantity, b.Code)
             found = truth.evaluated(quantity.text).item()

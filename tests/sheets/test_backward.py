@@ -10,6 +10,7 @@ from symattn.printers import blocks as b
 from symattn.sheets import walkthrough
 from symattn.solution.solution import Solution
 
+from ..notation import in_latex
 from .pages import of
 
 SQUARE = [[1, "1/2"], [0, 2]]
@@ -24,7 +25,7 @@ def plain(line: b.Line) -> str:
     return "".join(
         piece
         if isinstance(piece, str)
-        else piece.latex
+        else in_latex(piece.formula)
         if isinstance(piece, b.Math)
         else piece.text
         for piece in line
@@ -58,7 +59,7 @@ def test_no_definition_of_what_is_turned_first() -> None:
     assert defined({"Y": "X.T @ W"}, {"X": SQUARE, "W": SQUARE}) == set()
     given = dict.fromkeys("QKW", SQUARE)
     made = sheet(given, {"T": "K.T", "S": "Q @ T", "Y": "S @ W"})
-    assert r"{\mathrm{d}T}_{k, j} = \sum_{i = 0}^{1} Q_{i, k} {\mathrm{d}S}_{i, j}" in "".join(
+    assert r"{\mathrm{d}T}_{k,j} = \sum_{i = 0}^{1} Q_{i,k}{\mathrm{d}S}_{i,j}" in "".join(
         definitions(made)
     )
 

@@ -21,6 +21,8 @@ from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 from symattn.verification import verify
 
+from ..notation import matrix
+
 needs_tex = pytest.mark.needs("pdflatex")
 needs_lua = pytest.mark.needs("lualatex")
 
@@ -172,7 +174,7 @@ def test_pieces_of_a_matrix_have_its_name() -> None:
     """The columns that a piece has are those of what stands before the sign; a factor stays
     with the entries, and so does a sign without a name."""
     row = tuple(r"-e^{2} + e^{3}" for _ in range(8))
-    items = (b.Matrix(r"J_{0} = \frac{1}{Z_{0}^{2}}", (row,)), b.Matrix(r"\approx", (row * 2,)))
+    items = (matrix(r"J_{0} = \frac{1}{Z_{0}^{2}}", (row,)), matrix(r"\approx", (row * 2,)))
     tex = document(b.Sheet("made", "Made", ("by hand",), (b.Matrices(items),)))
     assert r"(J_{0})_{\cdot,\,0\text{--}5} = \frac{1}{Z_{0}^{2}} \left[" in tex
     assert r"{}_{\cdot,\,0\text{--}" in tex

@@ -114,7 +114,7 @@ def test_what_a_derivation_shows_stands_above_it() -> None:
         assert [x.columns > 1 for x in before if isinstance(x, b.Equations)] == are_beside
     document = {**tables, "lines": [{"line": "t * t"}], "conclusions": ["t * t"]}
     made = derivation.sheet(derived("no equation", document))
-    assert of(made, b.Equations)[0].lines == (("", "", r"t\, t"),)
+    assert of(made, b.Equations)[0].lines == (("", "", r"t\,t"),)
 
 
 def test_the_sign_of_an_expected_value_is_explained() -> None:

@@ -1,5 +1,8 @@
 """A red pen strikes all that is wrong and nothing that is right, and says what is right."""
 
+# Blocks are read here with LaTeX for their formulas.
+# mypy: disable-error-code="comparison-overlap"
+
 from __future__ import annotations
 
 import re
@@ -18,6 +21,7 @@ from symattn.sheets import redpen, walkthrough
 from symattn.solution.solution import solve
 from symattn.verdicts import Verdict
 
+from ..notation import in_latex, math, matrix
 from . import mathematics
 from .pages import paragraphs, plain
 from .redpen_pages import RedPen, cells, check_rows, claims, mark, pointers, same
@@ -73,7 +77,7 @@ def test_figures_point_to_their_cause(name: str) -> None:
     texts = [x.text for x in pen(name).sheet.blocks if isinstance(x, b.Paragraph)]
     said = [text for text in texts if isinstance(text[0], b.Math)]
     assert said == [
-        (b.Math(rf"\cause{{{number}}}"), f" {slip.sentence}")
+        (in_latex(math(rf"\cause{{{number}}}")), f" {slip.sentence}")
         for number, slip in enumerate(audit.causes, 1)
     ]
     assert ("Causes" in pen(name).headings) == bool(audit.causes)
@@ -105,7 +109,7 @@ def test_what_can_not_be_told_apart(tmp_path: Path) -> None:
         ],
     )  # fmt: skip
     made = redpen.sheet(symattn.audit(case))
-    (cause,) = (x for x in made.blocks if isinstance(x, b.Paragraph) and len(x.text) == 2)
+    (cause,) = (x for x in in_latex(made).blocks if isinstance(x, b.Paragraph) and len(x.text) == 2)
     said, rival = str(cause.text[1]).split(" Equally likely: ")
     slips = [
         "T with the division by sqrt(d_k) twice",
@@ -115,7 +119,7 @@ def test_what_can_not_be_told_apart(tmp_path: Path) -> None:
     assert [sum(slip in text for slip in slips) for text in (said, rival)] == [1, 1]
     assert all(slip in said + rival for slip in slips)
     assert rival.endswith(". No figure distinguishes them.")
-    blocks = [x for x in made.blocks if isinstance(x, b.Marked)]
+    blocks = [x for x in in_latex(made).blocks if isinstance(x, b.Marked)]
     assert [pointers(block) for block in blocks] == [[None, None], [1] * 9]
 
 
@@ -135,7 +139,9 @@ def test_a_coarse_figure_is_not_struck() -> None:
         "few", {"v": ["1.3", "0.255", 2]}, {"y": "v"},
         claims=[{"of": "v", "printed": [1, "0.225", 2]}, {"of": "v[0]", "printed": 1}],
     )  # fmt: skip
-    (block,) = (x for x in redpen.sheet(symattn.audit(case)).blocks if isinstance(x, b.Marked))
+    (block,) = (
+        x for x in in_latex(redpen.sheet(symattn.audit(case))).blocks if isinstance(x, b.Marked)
+    )
     assert cells(block)[1] == [
         [r"1\;\correct{1.300}", r"\struck{0.225}\;\correct{0.255}", "2"]
     ]  # fmt: skip
@@ -156,7 +162,9 @@ def test_a_coarse_figure_is_not_struck() -> None:
 def test_arithmetic_stands_as_printed(chain, value) -> None:
     """It reads as what it comes to, and every number has the digits that it is written with."""
     case = symattn.case("few", {"x": 1}, {"y": "x"}, claims=[{"as_printed": chain, "printed": 77}])
-    (block,) = (x for x in redpen.sheet(symattn.audit(case)).blocks if isinstance(x, b.Marked))
+    (block,) = (
+        x for x in in_latex(redpen.sheet(symattn.audit(case))).blocks if isinstance(x, b.Marked)
+    )
     shown, _ = cells(block)
     nothing: dict[str, int] = {}
     found = mathematics.value(mathematics.read(shown), nothing.__getitem__)
@@ -315,13 +323,15 @@ def test_figures_keep_their_form(
     tmp_path: Path, of: str, text: str, marks: list[list[str]]
 ) -> None:
     """A figure stands as it is printed, what corrects it in the same form."""
-    (block,) = (x for x in audited(tmp_path, (of, text)).blocks if isinstance(x, b.Marked))
+    (block,) = (
+        x for x in in_latex(audited(tmp_path, (of, text))).blocks if isinstance(x, b.Marked)
+    )
     assert cells(block)[1] == marks
 
 
 def labels(sheet: b.Sheet) -> list[object]:
     """What the roots are figures of."""
-    (table,) = (x for x in sheet.blocks if isinstance(x, b.Table))
+    (table,) = (x for x in in_latex(sheet).blocks if isinstance(x, b.Table))
     return [quantity for _, (quantity,), *_ in table.rows]
 
 
@@ -330,9 +340,9 @@ def test_what_figures_are_of(tmp_path: Path) -> None:
     claimed = [("X[:, 0]", "[2, 3]"), ("s", "[0.4, 0.8]"), ("u", "3"), ("X[0] * 2", "[2, 5]")]
     # First what no cause was found for.
     assert labels(audited(tmp_path, *claimed)) == [
-        b.Math("u"),
-        b.Math("X_{0,0}"),
-        b.Math("s_{1}"),
+        in_latex(math("u")),
+        in_latex(math("X_{0,0}")),
+        in_latex(math("s_{1}")),
         b.Code("(X[0] * 2)[1]"),
     ]
 
@@ -341,14 +351,14 @@ def test_what_is_undecided(tmp_path: Path) -> None:
     """A figure that can't be decided is marked as such: nothing is struck, no cause is named."""
     made = audited(tmp_path, ("t", "3.5"), ("u", "-1.5"), head='tolerance = "0.5"\n')
     assert paragraphs(made)[0] == "2 figures: 1 holds, 0 refuted, 1 undecided, 0 roots."
-    (block,) = (x for x in made.blocks if isinstance(x, b.Marked))
-    assert block == b.Marked("at 0", b.Matrix(r"t = 3.5\,(?)", ()), ())
+    (block,) = (x for x in in_latex(made).blocks if isinstance(x, b.Marked))
+    assert block == in_latex(b.Marked("at 0", matrix(r"t = 3.5\,(?)", ()), ()))
 
 
 def test_a_declared_rounding(tmp_path: Path) -> None:
     """A document that cuts its figures off is held to that."""
     made = audited(tmp_path, ("u", "-1.3"), ("u", "-1.2"), head='rounding = "down"\n')
-    (block,) = (x for x in made.blocks if isinstance(x, b.Marked))
+    (block,) = (x for x in in_latex(made).blocks if isinstance(x, b.Marked))
     assert block.matrix.before == r"u = \struck{-1.3}\;\correct{-1.2}"
 
 

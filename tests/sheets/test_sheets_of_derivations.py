@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
+from symattn import typesetting as t
 from symattn.calculus.library import THEORY, derive
-from symattn.calculus.printing import condition, latex, pieces, sides
+from symattn.calculus.printing import condition, pieces, sides, typeset
 from symattn.printers import blocks as b
-from symattn.printers.layout import TEXT, aligned_rows, width
+from symattn.printers.layout import TEXT, width
 from symattn.sheets import derivation
 
+from ..notation import in_latex, read
 from .pages import of, paragraphs, plain
 
 NAMES = sorted(THEORY)
+
+
+def latex(line: str, shapes: dict[str, int]) -> str:
+    """A line in LaTeX."""
+    return t.latex(typeset(line, shapes))
+
+
 REFERENCE = re.compile(r"see ([a-z]+(?:-[a-z]+)+)\b")
+
+
+def aligned_rows(text: str) -> list[str]:
+    """The rows of an equation on several lines."""
+    whole = re.fullmatch(r"\\displaystyle \\begin\{aligned\}\[t\](.*)\\end\{aligned\}", text)
+    return whole[1].split(r" \\ ") if whole else []
 
 
 def words(text: str, shapes: dict[str, int]) -> str:
     """Prose with its formulas as mathematics, other derivations by their titles."""
     titled = REFERENCE.sub(lambda name: f"see “{THEORY[name[1]].draft.title}”", text)
-    return "".join(name or word for word, name in pieces(titled, shapes))
+    return "".join(map(in_latex, pieces(titled, shapes)))
 
 
-def proof(made: b.Sheet) -> b.Table:
+def proof(made: b.Sheet) -> Any:
     """The table of the lines."""
     (table,) = [table for table in of(made, b.Table) if plain(table.header[1]) == "line"]
     return table
@@ -47,13 +63,13 @@ def test_every_line_is_there(name: str) -> None:
     for row, line in zip(rows, theory.lines, strict=True):
         number, equation, reason = map(plain, row)
         assert number == str(line.number)
-        shown = equation.removeprefix(r"\displaystyle ")
-        whole = " ".join(aligned_rows(shown) or [shown])
+        whole = re.sub(r"\\(begin|end)\{aligned\}(\[t\])?|\\displaystyle |\\\\", "", equation)
         whole = re.sub(r"[&{}\s]|\\quad|\\qquad", "", whole)
-        assert whole == re.sub(r"[{}\s]|\\quad", "", " = ".join(sides(line.text, shapes)))
+        written = " = ".join(map(t.latex, sides(line.text, shapes)))
+        assert whole == re.sub(r"[{}\s]|\\quad|\\displaystyle ", "", written)
         assert reason.startswith(words(line.said.because, shapes))
         for where in line.where:
-            shown = condition(where, shapes)
+            shown = t.latex(condition(where, shapes))
             assert shown in reason or any(shown in one for one in paragraphs(made))
     titles = [plain(row[0]) for row in table.rows if len(row) == 1]
     assert titles == [words(part, shapes) for part in theory.parts if part]
@@ -98,7 +114,7 @@ def test_every_array_has_its_shape(name: str) -> None:
     shown = " ".join(f"{left} {right}" for left, _, right in displayed)
     for definition in theory.draft.definitions:
         assert latex(definition.key, shapes) in shown
-    assert all(width(left) + width(right) <= TEXT + 4 for left, _, right in displayed)
+    assert all(width(read(left)) + width(read(right)) <= TEXT + 4 for left, _, right in displayed)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -145,7 +161,7 @@ def test_what_would_hold_is_mathematics() -> None:
     _, ((_, _, reason),) = own(text)
     assert reason.endswith(
         r"It would hold with a sum over l: "
-        r"dS_{ij} = A_{ij}\, \left( dA_{ij} - \sum_{l} A_{il}\, dA_{il} \right)."
+        r"dS_{ij} = A_{ij}\,\left(dA_{ij} - \sum_{l} A_{il}\,dA_{il}\right)."
     )
 
 
@@ -155,7 +171,7 @@ def test_conditions_of_many_lines_stand_once() -> None:
     made, rows = own(f'{HEAD}{lines}[[lines]]\nline = "log(t * t) == log(t * t)"\n')
     assert all("Where" not in row[2] for row in rows[:3])
     assert r"Lines 1 to 3 hold where t \ne 0." in paragraphs(made)
-    assert r"Where t\, t > 0." in rows[3][2]
+    assert r"Where t\,t > 0." in rows[3][2]
 
 
 def test_long_lines_are_aligned() -> None:
@@ -166,14 +182,14 @@ def test_long_lines_are_aligned() -> None:
         f'[[lines]]\nline = "0 * x[1] == {terms} - ({terms})"\n'
         f'[[lines]]\nline = "{terms} == {terms}"\n'
     )
-    first = aligned_rows(rows[0][1].removeprefix(r"\displaystyle "))
+    first = aligned_rows(rows[0][1])
     assert len(first) > 2
-    assert first[0].startswith(r"0\, x_{1} &= ")
+    assert first[0].startswith(r"0\,x_{1} &= ")
     assert all(row.startswith(r"&\quad + ") or row.startswith(r"&\quad - ") for row in first[1:])
-    second = aligned_rows(rows[1][1].removeprefix(r"\displaystyle "))
+    second = aligned_rows(rows[1][1])
     (place,) = [k for k, row in enumerate(second) if "=" in row]
     assert place > 1
     assert second[place].startswith(r"&\quad = ")
     assert all(row.startswith(r"&\qquad ") for row in second[1:place] + second[place + 1 :])
     room = 94 / 3.5
-    assert all(width(row.replace("&", " ")) <= room for row in first + second)
+    assert all(width(read(row.replace("&", " "))) <= room for row in first + second)

@@ -1,5 +1,8 @@
 """What holds, on the sheet of a walkthrough of one's own."""
 
+# Blocks are read here with LaTeX for their formulas.
+# mypy: disable-error-code="attr-defined,comparison-overlap"
+
 from __future__ import annotations
 
 import pytest
@@ -9,6 +12,8 @@ from symattn.printers import blocks as b
 from symattn.printers import latex, markdown
 from symattn.sheets.walkthrough import sheet
 from symattn.solution.solution import solve
+
+from ..notation import in_latex
 
 GIVEN = {"W_1": [[0, 2], [1, 3]]}
 STEPS = {"A": "softmax(W_1)", "L": "total(A[:, 0:1] * W_1[:, 1:2])"}
@@ -43,7 +48,7 @@ def section(made: b.Sheet) -> list[b.Block]:
 )
 def test_statements_that_hold_are_shown(text, shown):
     """Each in words and as a formula, by the names of the sheet."""
-    said, *equations = section(sheet(case(text)))[1:]
+    said, *equations = section(in_latex(sheet(case(text))))[1:]
     assert isinstance(said, b.Paragraph)
     assert said.text == ("claim 0", ":")
     (lines,) = (one.lines for one in equations if isinstance(one, b.Equations))
@@ -52,7 +57,7 @@ def test_statements_that_hold_are_shown(text, shown):
 
 def test_chains_and_conjunctions_have_lines():
     """``a < b <= c`` goes on without its left side."""
-    (_, _, found) = section(sheet(case("0 < A[0, 0] <= 1/2 and A[0, 0] < A[0, 1]")))
+    (_, _, found) = section(in_latex(sheet(case("0 < A[0, 0] <= 1/2 and A[0, 0] < A[0, 1]"))))
     assert isinstance(found, b.Equations)
     half = r"1 / 2"
     assert [(left, sign) for left, sign, _ in found.lines] == [
@@ -64,7 +69,7 @@ def test_chains_and_conjunctions_have_lines():
 def test_what_is_too_long_stands_as_it_is_written():
     """A line runs over no margin."""
     text = f"total(concat({', '.join(['A'] * 40)})) == 80"
-    (_, found) = section(sheet(case(text)))
+    (_, found) = section(in_latex(sheet(case(text))))
     assert isinstance(found, b.Paragraph)
     assert b.Code(text) in found.text
 

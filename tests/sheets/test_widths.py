@@ -11,14 +11,16 @@ from pathlib import Path
 import pytest
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.printers.layout import (
     aligned,
-    aligned_rows,
     broken,
-    broken_text,
+    broken_row,
     unbreakable,
     width,
 )
+
+from ..notation import read
 
 needs_tex = pytest.mark.needs("pdflatex")
 
@@ -36,9 +38,9 @@ FORMULAS: Mapping[str, tuple[float, float]] = {
     r"1 \approx 2 \leq 3 \to 4 \times 5": (0.85, 1.05),
     r"\frac{123456789012}{3}": (1.05, 1.25),
     r"\frac{3}{123456789012}": (1.05, 1.25),
-    r"\frac12 + \frac34 + \frac56 + \frac78": (0.95, 1.15),
+    r"\frac{1}{2} + \frac{3}{4} + \frac{5}{6} + \frac{7}{8}": (0.95, 1.15),
     r"\sqrt{123456789012}": (1.0, 1.2),
-    r"\sqrt2\,\sqrt3\,\sqrt5\,\sqrt6": (0.9, 1.2),
+    r"\sqrt{2}\,\sqrt{3}\,\sqrt{5}\,\sqrt{6}": (0.9, 1.2),
     r"1^{123456789012345678}": (1.0, 1.15),
     r"1_{123456789012345678}": (1.0, 1.15),
     r"e^{-1}e^{-2}e^{-3}e^{-4}e^{-5}": (0.95, 1.4),
@@ -75,27 +77,33 @@ def test_widths_are_those_of_tex(tmp_path: Path) -> None:
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
     true = [float(points) / 10 for points in re.findall(r"^width ([\d.]+)pt", said, re.MULTILINE)]
     wrong = {
-        latex: round(width(latex) / found, 3)
+        latex: round(width(read(latex)) / found, 3)
         for (latex, (least, most)), found in zip(FORMULAS.items(), true, strict=True)
-        if not least <= width(latex) / found <= most
+        if not least <= width(read(latex)) / found <= most
     }
     assert wrong == {}
 
 
 def test_a_sign_at_the_start_stands_close() -> None:
     """A minus before a number is no operation between two."""
-    assert width("-1") < width("1-")
-    assert width("1-1") == width("1") + width("1") + width("1-") - width("1")
+    assert width(read("-1")) < width(read("1-"))
+    assert width(read("1-1")) == pytest.approx(width(read("1")) + width(read("1-")))
 
 
 def test_nothing_has_no_width() -> None:
     """Commands for looks, and braces, take no room."""
-    assert width("") == width(r"\displaystyle") == width("{}") == width(r"\struck{}") == 0
-    assert width(r"\struck{0.5}\correct{0.25}") == pytest.approx(width("0.50.25"))
+    assert (
+        width(read(""))
+        == width(read(r"\displaystyle"))
+        == width(read("{}"))
+        == width(read(r"\struck{}"))
+        == 0
+    )
+    assert width(read(r"\struck{0.5}\correct{0.25}")) == pytest.approx(width(read("0.50.25")))
 
 
 def term(k: int) -> f.Formula:
-    return f.Symbol("", f"a_{{{k}}}")
+    return f.Symbol("", read(f"a_{{{k}}}"))
 
 
 SUM = f.Sum(tuple(f.Negated(term(k)) if k % 3 == 1 else term(k) for k in range(12)))
@@ -106,7 +114,7 @@ def lines(formula: f.Formula, room: float = ROOM) -> list[str]:
     """The lines of a broken formula: as many terms on each as fit."""
     found = broken(formula, room)
     assert all(width(line) <= room for line in found), found
-    return found
+    return list(map(t.latex, found))
 
 
 def test_sums_fill_their_lines() -> None:
@@ -116,7 +124,7 @@ def test_sums_fill_their_lines() -> None:
     for line, following in pairwise(found):
         assert following[0] in "+-"
         piece = re.split(r"(?<!^) (?=[+-] )", following)[0]
-        assert width(line) + width(piece) + 0.5 > ROOM
+        assert width(read(line)) + width(read(piece)) + 0.5 > ROOM
 
 
 @pytest.mark.parametrize(
@@ -155,7 +163,7 @@ def test_the_widest_factor_is_broken() -> None:
     found = lines(f.Product((short, SUM)), 16.0)
     assert found[0].startswith(r"\left(a_{1} + a_{2}\right)\,\Bigl(")
     whole = f.Product((term(1), short))
-    assert broken(whole, width(f.latex(whole))) == [f.latex(whole)]
+    assert broken(whole, width(f.typeset(whole))) == [f.typeset(whole)]
     within = f.Sum((term(0),) * 4 + (f.Negated(short),))
     assert r"- \left(a_{1} + a_{2}\right)" in " ".join(lines(within))
 
@@ -164,39 +172,38 @@ def test_what_has_no_place_to_break() -> None:
     """A product of names, a fraction without a sum, a root stay on one line."""
     wide = f.Product((f.Number("2"), term(1), term(2), term(3)))
     for formula in (wide, f.Quotient(wide, wide), f.Root(SUM), f.Power(f.E, SUM)):
-        assert broken(formula, 1.0) == [f.latex(formula)]
-    assert broken(f.Negated(wide), 1.0) == [f"-{f.latex(wide)}"]
+        assert broken(formula, 1.0) == [f.typeset(formula)]
+    assert broken(f.Negated(wide), 1.0) == [f.typeset(f.Negated(wide))]
 
 
 def test_text_breaks_outside_of_groups() -> None:
     """LaTeX is cut before signs that no bracket, brace or fraction holds."""
-    latex = r"\frac{a + b}{c} + \left( d - e \right) f - g_{h + i} + j"
-    assert broken_text(latex, 1.0) == [
-        r"\frac{a + b}{c}",
-        r"+ \left( d - e \right) f",
-        "- g_{h + i}",
-        "+ j",
-    ]
-    assert broken_text(latex, width(latex)) == [latex]
+    row = read(r"\frac{a + b}{c} + \left(d - e\right)f - g_{h + i} + j")
+    lines = [r"\frac{a + b}{c}", r"+ \left(d - e\right)f", "- g_{h+i}", "+ j"]
+    assert list(map(t.latex, broken_row(row, 1.0))) == lines
+    assert broken_row(row, width(row)) == [row]
 
 
 @pytest.mark.parametrize("sign", ["+", "-", "=", r"\odot", r"\cdot", r"\approx"])
 def test_where_paragraphs_break(sign: str) -> None:
     """TeX breaks mathematics in text before or after these signs, but not inside groups."""
-    assert unbreakable(f"aaaa {sign} bb") < width(f"aaaa {sign} bb")
-    assert unbreakable(f"x_{{aaaa {sign} bb}}") == width(f"x_{{aaaa {sign} bb}}")
+    open_, within = read(f"aaaa {sign} bb"), read(f"x_{{aaaa {sign} bb}}")
+    assert unbreakable(open_) < width(open_)
+    assert unbreakable(within) == width(within)
 
 
 def test_text_breaks_inside_brackets_only_where_they_are_too_wide() -> None:
     """A bracket stays whole where it fits on a line."""
-    assert broken_text("aaaa + (bb - cc) + dd", 5.5) == ["aaaa", "+ (bb - cc)", "+ dd"]
-    assert broken_text("aaaa + (bbbb - cccc) + dd", 4.0) == ["aaaa", "+ (bbbb", "- cccc)", "+ dd"]
+    for text, room, lines in (
+        ("aaaa + (bb - cc) + dd", 5.5, ["aaaa", "+ (bb - cc)", "+ dd"]),
+        ("aaaa + (bbbb - cccc) + dd", 4.0, ["aaaa", "+ (bbbb", "- cccc)", "+ dd"]),
+    ):
+        assert list(map(t.latex, broken_row(read(text), room))) == lines
 
 
 def test_aligned_rows() -> None:
     """As wide as the widest row; a paragraph does not break them."""
-    rows = ["a &= b", r"&\quad + cccc"]
+    rows = [(read("a"), read("= b")), (read(""), read(r"\quad + cccc"))]
     made = aligned(rows)
-    assert aligned_rows(made) == aligned_rows(rf"\displaystyle {made}") == rows
-    assert width(made) == unbreakable(made) == max(width(row.replace("&", " ")) for row in rows)
-    assert aligned_rows(r"a \\ b") == []
+    assert t.latex(made) == r"\begin{aligned}[t]a &= b \\ &\quad+cccc\end{aligned}"
+    assert width(made) == unbreakable(made) == max(width(t.row(*row)) for row in rows)

@@ -9,6 +9,8 @@ from symattn.printers import blocks as b
 from symattn.sheets.walkthrough import sheet
 from symattn.solution.solution import Solution, solve
 
+from ..notation import in_latex
+
 
 @pytest.fixture(scope="module")
 def blocks() -> tuple[b.Block, ...]:
@@ -66,20 +68,20 @@ def test_the_definition_of_scaled_scores_is_printed() -> None:
     """As the cross-check runs it, in the letters of the walkthrough."""
     made = sheet(solve("cat-sat-mat"))
     shown = [
-        piece.latex
+        in_latex(piece.formula)
         for block in made.blocks
         if isinstance(block, b.Paragraph)
         for piece in block.text
         if isinstance(piece, b.Math)
     ]
-    assert any(r"T_{i, j} = \frac{S_{i, j}}{\sqrt{d_{k}}}" in latex for latex in shown)
+    assert any(r"T_{i,j} = \frac{S_{i,j}}{\sqrt{d_{k}}}" in latex for latex in shown)
 
 
 def test_numbers_of_six_places_are_decimals_and_longer_ones_fractions() -> None:
     """At the sheet's four places, what is exact in six is still shown as given."""
     case = make("places", {"X": ["0.123456", "0.1234567"]}, {"Y": "2 * X"})
     (given, *_) = (block for block in sheet(Solution(case)).blocks if isinstance(block, b.Matrices))
-    assert given.items[0].cells == (("0.123456", r"\frac{1234567}{10000000}"),)
+    assert in_latex(given.items[0].cells) == (("0.123456", r"\frac{1234567}{10000000}"),)
 
 
 def test_names_in_prose_are_mathematics() -> None:
@@ -93,7 +95,7 @@ def test_names_in_prose_are_mathematics() -> None:
         note=note,
     )
     (text, *_) = (x.text for x in sheet(Solution(case)).blocks if isinstance(x, b.Paragraph))
-    math = [piece.latex for piece in text if isinstance(piece, b.Math)]
+    math = [in_latex(piece.formula) for piece in text if isinstance(piece, b.Math)]
     assert math == ["W_{Q}", "d_{k}", "d_{k}", "g_{1}"]
     assert "".join(x for x in text if isinstance(x, str)).startswith(
         " and , not W_O or W_Q.toml; A token of sqrt(), the mean of "

@@ -1,7 +1,7 @@
 r"""The definitions of the operations and of their gradients, entry by entry.
 
 Each function gives one entry of a result, the way a textbook writes it. The
-recomputation runs these very functions, and :func:`formula` typesets them, so a
+recomputation runs these very functions, and sheets typeset their source, so a
 reader of a sheet sees the code that was checked. Whence the style: one ``return``
 with nothing but scalar arithmetic, :mod:`symattn.crosscheck.functions`, choices
 and ``sum``.
@@ -19,7 +19,6 @@ Tests hold each against NumPy, each gradient against differences too.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import ModuleType
@@ -38,7 +37,6 @@ from symattn.crosscheck.definitions import (
     weights,
 )
 from symattn.crosscheck.definitions.kinds import Rules, Scalar
-from symattn.spelling import GREEK
 
 #: The families of operations, in the order in which :func:`names` lists them.
 FAMILIES: tuple[ModuleType, ...] = (
@@ -49,12 +47,7 @@ RULES: Rules = {name: rule for family in FAMILIES for name, rule in family.RULES
 
 #: What indices are called.
 INDICES = ("i", "j", "k", "c")
-_JACOBIAN = "softmax_jacobian"
-#: What the functions of the definitions are called in formulas.
-_CALLED = {
-    "inf": "infty", "greatest": "max", "least": "min", "magnitude": "abs", "sign_of": "sign",
-    "ln": "log",
-}  # fmt: skip
+JACOBIAN = "softmax_jacobian"
 
 
 @cache
@@ -97,7 +90,7 @@ def names() -> tuple[str, ...]:
     >>> names()[0], names()[-1]
     ('product', 'squared_error_target_gradient')
     """
-    return (*RULES, _JACOBIAN, *_gradients())
+    return (*RULES, JACOBIAN, *_gradients())
 
 
 def gradients() -> tuple[str, ...]:
@@ -120,45 +113,20 @@ def definition(name: str) -> Callable[..., Scalar]:
     return function
 
 
-def letter(name: str) -> str:
-    r"""A parameter in LaTeX.
+def indices(name: str) -> tuple[str, ...]:
+    """The indices at which a definition gives an entry.
 
-    >>> letter("mu"), letter("v")
-    ('\\mu', 'v')
+    >>> indices("softmax"), indices("product_left_gradient")
+    (('i', 'j'), ('i', 'k'))
     """
-    return f"\\{name}" if name in GREEK else name
-
-
-def _defined(name: str) -> str:
-    """What a definition defines, in LaTeX."""
-    if name == _JACOBIAN:
-        return r"\frac{\partial A_{i, j}}{\partial S_{i, k}}"
-    result = RULES[name][0] if name in RULES else letter(_gradients()[name][1])
     kinds = parameters(name).items()
-    indices = ", ".join(key for key, kind in kinds if kind == "int" and key in INDICES)
-    entry = f"{result}_{{{indices}}}" if indices else result
-    return entry if name in RULES else rf"\frac{{\partial L}}{{\partial {entry}}}"
+    return tuple(key for key, kind in kinds if kind == "int" and key in INDICES)
 
 
-@cache
-def formula(name: str) -> str:
-    r"""The definition ``name`` as an equation in LaTeX's mathematics.
+def differentiated(gradient: str) -> str:
+    """The operand that a gradient is by.
 
-    The right-hand side is latexify's reading of the function that is run; in
-    gradients, ``G`` is the gradient by the operation's result. Needs a Python
-    below 3.14, as latexify does, and the source file.
-
-    >>> formula("softmax")
-    'A_{i, j} = \\frac{\\exp S_{i, j}}{Z_{i}}'
+    >>> differentiated("product_left_gradient")
+    'A'
     """
-    import latexify  # only sheets need it, and it is slow to load
-
-    with warnings.catch_warnings():
-        # latexify 0.4.4 still names nodes that newer Pythons call deprecated.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        right = latexify.get_latex(
-            definition(name), identifiers=_CALLED, use_math_symbols=True, use_signature=False
-        )
-    for operator in ("max", "min"):
-        right = right.replace(rf"\mathrm{{{operator}}}", rf"\{operator}")
-    return f"{_defined(name)} = {right}"
+    return _gradients()[gradient][1]

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import groupby
 
 from symattn import formulas as f
+from symattn import typesetting as t
 from symattn.auditing.figures import Slip
 from symattn.errors import short
 from symattn.escaping import visible
@@ -17,7 +18,6 @@ from symattn.exercises.marking.judging import JudgedScript, Mark
 from symattn.exercises.marking.points import DEFAULT, Scheme, most, points_text
 from symattn.languages.language import ENGLISH, Language
 from symattn.printers import blocks as b
-from symattn.printers.letters import escape
 from symattn.programs.display import symbol
 
 #: Letters of an answer that are shown.
@@ -49,10 +49,10 @@ class Feedback:
         for part, marks in self.judged.parts:
             if all(mark.outcome == "right" for mark in marks):
                 continue
-            name = f.latex(symbol(part.quantity))
-            blocks.append(b.Heading(self._head(part, marks, b.Math(name))))
+            quantity = f.typeset(symbol(part.quantity))
+            blocks.append(b.Heading(self._head(part, marks, b.Math(quantity))))
             cells = tuple(tuple(map(self._struck, row)) for row in _rows(marks))
-            blocks.append(b.Matrices((b.Matrix(f"{name} =", cells),)))
+            blocks.append(b.Matrices((b.Matrix(quantity + t.EQUALS, cells),)))
             blocks += map(b.Paragraph, self._notes(part, marks))
         return b.Sheet(name, self.exercise.title, (self._who(),), tuple(blocks), say=self.say)
 
@@ -158,7 +158,7 @@ class Feedback:
             points = self.scheme.of_part(part, marks)
             of = say("{right} of {count}", right=str(right), count=str(len(marks)))
             full = say("{points} of {most}", points=points_text(points), most=str(part.points))
-            rows.append(((b.Math(f.latex(symbol(part.quantity))),), of, full))
+            rows.append(((b.Math(f.typeset(symbol(part.quantity))),), of, full))
         header = (say("question"), say("right answers"), say("points"))
         return b.Table(header, tuple(rows), "lrr")
 
@@ -218,18 +218,21 @@ class Feedback:
         written = short(mark.text, _LETTERS) or "_"
         return written if mark.outcome == "right" else f"{written} [{self._right(mark)}]"
 
-    def _struck(self, mark: Mark) -> str:
-        r"""An answer in LaTeX, with the right one beside it where it is another; what is wrong
+    def _struck(self, mark: Mark) -> t.Row:
+        """An answer, with the right one beside it where it is another; what is wrong
         in itself is struck through."""
-        right = rf"\correct{{{_number(self._right(mark))}}}"
+        right = t.row(t.Marking("correct", t.figure(self._right(mark))))
+        answer = t.figure(mark.text)
+        if t.plain_figure(answer) is None:
+            answer = t.figure(short(mark.text, _LETTERS))
         match mark.outcome:
             case "right":
-                return _number(mark.text)
+                return answer
             case "blank":
                 return right
             case "early" | "follows":
-                return rf"{_number(mark.text)}\;{right}"
-        return rf"\struck{{{_number(mark.text)}}}\;{right}"
+                return answer + t.THICK + right
+        return t.row(t.Marking("struck", answer), t.THICK, right)
 
 
 def _rows(marks: Sequence[Mark]) -> Iterator[Iterator[Mark]]:
@@ -238,14 +241,6 @@ def _rows(marks: Sequence[Mark]) -> Iterator[Iterator[Mark]]:
 
 def _plain(line: b.Line) -> str:
     return "".join(
-        x if isinstance(x, str) else x.latex if isinstance(x, b.Math) else x.text for x in line
+        x if isinstance(x, str) else t.latex(x.formula) if isinstance(x, b.Math) else x.text
+        for x in line
     )
-
-
-def _number(text: str) -> str:
-    if text in ("-inf", "−inf", "-∞", "−∞"):
-        return r"-\infty"
-    plain = text.replace("−", "-")
-    if plain and set(plain) <= set("0123456789.-+"):
-        return plain
-    return rf"\text{{{escape(short(text, _LETTERS))}}}"

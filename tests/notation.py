@@ -1,21 +1,19 @@
-r"""The mathematics of blocks, read into a tree.
+r"""LaTeX of formulas read into rows, and blocks with their formulas as LaTeX.
 
-Blocks carry LaTeX, of few words: those that :mod:`symattn.formulas`, the
-printer of derivations, the definitions of the cross-check and the red pen
-write. It is read here, once for all printers that are not TeX; a word that
-isn't known is a fault of the program (:class:`Unknown`), so that no LaTeX ever
-stands on a page.
+It shares nothing with what sets formulas: what is read of the LaTeX of a row is the row again.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
-from typing import Literal, NoReturn
+from typing import Any, NoReturn
 
-from symattn.printers.letters import unescape
+from symattn import typesetting as t
+from symattn.escaping import _LATEX, TYPOGRAPHY
+from symattn.printers import blocks as b
 from symattn.spelling import GREEK
 
 
@@ -23,158 +21,8 @@ class Unknown(ValueError):
     """LaTeX that no block is meant to carry."""
 
 
-@dataclass(frozen=True)
-class Number:
-    """A number, as it is written."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Letter:
-    """One letter that names something, slanted where its alphabet is."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Name:
-    """A name in upright letters: of a function, or of an operation."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Word:
-    """A name in slanted letters."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Text:
-    """Words between formulas, or a sign that means nothing to mathematics."""
-
-    text: str
-
-
-#: What a sign does, which says how much air is around it.
-Role = Literal["operator", "relation", "close by", "separator", "opening", "closing", "dots"]
-
-
-@dataclass(frozen=True)
-class Sign:
-    """An operator, relation, bracket or separator; ``prefix``: it has no left operand."""
-
-    text: str
-    role: Role
-    prefix: bool = False
-
-
-@dataclass(frozen=True)
-class Limits:
-    """A sign whose indices stand below and above it in a display: a sum, a limit."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Space:
-    """Air, in eighteenths of an em."""
-
-    width: int
-
-
-@dataclass(frozen=True)
-class Group:
-    """What stands together as one, as in braces."""
-
-    parts: Row
-
-
-@dataclass(frozen=True)
-class Fraction:
-    """One row above another."""
-
-    above: Row
-    below: Row
-
-
-@dataclass(frozen=True)
-class Root:
-    """A square root."""
-
-    inner: Row
-
-
-@dataclass(frozen=True)
-class Indexed:
-    """A base with what stands below and above it, of which one may be empty."""
-
-    base: Node
-    below: Row
-    above: Row
-
-
-@dataclass(frozen=True)
-class Fenced:
-    """Brackets that grow with what they hold; an empty one isn't seen."""
-
-    opening: str
-    inner: Row
-    closing: str
-
-
-@dataclass(frozen=True)
-class Big:
-    """A large bracket whose partner is on another line."""
-
-    text: str
-    opening: bool
-
-
-@dataclass(frozen=True)
-class Marked:
-    """What only a stroke, a weight or a colour tells apart."""
-
-    look: Literal["struck", "correct", "bold"]
-    inner: Row
-
-
-@dataclass(frozen=True)
-class Cause:
-    """The number of a cause, in a circle."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Styled:
-    """What follows in a row, set as in a display or as in a line of text."""
-
-    display: bool
-    inner: Row
-
-
-@dataclass(frozen=True)
-class Lines:
-    """Rows of cells: ``aligned`` at every second one, the ``cases`` of a value, or a
-    ``matrix`` without its brackets."""
-
-    kind: Literal["aligned", "cases", "matrix"]
-    rows: tuple[tuple[Row, ...], ...]
-
-
-Node = (
-    Number | Letter | Name | Word | Text | Sign | Limits | Space | Group | Fraction | Root
-    | Indexed | Fenced | Big | Marked | Cause | Styled | Lines
-)  # fmt: skip
-#: What stands side by side.
-Row = tuple[Node, ...]
-
 _TOKEN = re.compile(r"\\operatorname\*|\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 
-#: TeX has two forms of some letters; those named plainly are the straight ones.
 _GREEK = {**GREEK, "phi": "ϕ", "epsilon": "ϵ", "varphi": "φ", "varepsilon": "ε"}
 _LETTERS = {
     **{rf"\{name}": letter for name, letter in _GREEK.items()},
@@ -187,7 +35,7 @@ _RELATIONS = {
     "=": "=", "<": "<", ">": ">", r"\approx": "≈", r"\le": "≤", r"\leq": "≤", r"\ge": "≥",
     r"\geq": "≥", r"\ne": "≠", r"\neq": "≠", r"\to": "→",
 }  # fmt: skip
-_ROLES: tuple[tuple[dict[str, str], Role], ...] = (
+_ROLES: tuple[tuple[dict[str, str], t.Role], ...] = (
     (_OPERATORS, "operator"),
     (_RELATIONS, "relation"),
     ({sign: sign for sign in "/:|!"}, "close by"),
@@ -206,13 +54,21 @@ _LIMITS = {r"\sum": "∑", r"\lim": "lim"}
 _MARKS = "\\{}$&#%~"
 
 
-@lru_cache(maxsize=1 << 14)
-def read(latex: str) -> Row:
-    r"""A formula as what stands side by side in it. Raises :class:`Unknown`.
+_WRITTEN = {
+    **{shown.removesuffix("{}"): c for c, shown in (_LATEX | TYPOGRAPHY).items()},
+    r"\allowbreak": "", "{}": "", "'": "'",
+}  # fmt: skip
+_PIECE = re.compile(r"---|--|``|''|(?:\\[A-Za-z]+|\\.)|\{\}|.", re.DOTALL)
 
-    >>> read("-x")
-    (Sign(text='−', role='operator', prefix=True), Letter(text='x'))
-    """
+
+def unescape(latex: str) -> str:
+    """The text that was escaped for LaTeX, curly apostrophes as straight ones."""
+    return "".join(_WRITTEN.get(piece, piece) for piece in _PIECE.findall(latex))
+
+
+@lru_cache(maxsize=1 << 14)
+def read(latex: str) -> t.Row:
+    r"""A formula as what stands side by side in it. Raises :class:`Unknown`."""
     reader = _Reader(latex)
     row = reader.row()
     if reader.peek():
@@ -241,37 +97,37 @@ class _Reader:
         self.place += 1
         return token
 
-    def row(self, ends: tuple[str, ...] = ()) -> Row:
+    def row(self, ends: tuple[str, ...] = ()) -> t.Row:
         """What stands side by side, up to one of the tokens that end it."""
-        nodes: list[Node] = []
+        nodes: list[t.Node] = []
         while (token := self.peek()) and token not in ends:
             if token.isspace():
                 self.place += 1
             elif token in (r"\displaystyle", r"\textstyle"):
                 self.place += 1
-                nodes.append(Styled(token == r"\displaystyle", self.row(ends)))
+                nodes.append(t.Styled(token == r"\displaystyle", self.row(ends)))
             elif token in "_^":
-                nodes.append(self.indexed(nodes.pop() if nodes else Group(())))
+                nodes.append(self.indexed(nodes.pop() if nodes else t.Group(t.Row())))
             elif (node := self.node(nodes)) is not None:
                 nodes.append(node)
-        return tuple(nodes)
+        return t.Row(tuple(nodes))
 
-    def indexed(self, base: Node) -> Indexed:
+    def indexed(self, base: t.Node) -> t.Indexed:
         """A base with what stands below and above it."""
-        indices: dict[str, Row] = {"_": (), "^": ()}
+        indices: dict[str, t.Row] = {"_": t.Row(), "^": t.Row()}
         while self.peek() in ("_", "^"):
             place = self.take()
             indices[place] = self.argument()
-        return Indexed(base, indices["_"], indices["^"])
+        return t.Indexed(base, indices["_"], indices["^"])
 
-    def argument(self) -> Row:
+    def argument(self) -> t.Row:
         """What stands in braces, or a single sign."""
         while self.peek().isspace():
             self.place += 1
         if self.peek() != "{":
             if (node := self.node([])) is None:
                 self.fail()
-            return (node,)
+            return t.Row((node,))
         self.place += 1
         row = self.row(("}",))
         self.take("}")
@@ -286,67 +142,67 @@ class _Reader:
             depth += (token == "{") - (token == "}")
         return "".join(self.tokens[start : self.place - 1])
 
-    def node(self, before: list[Node]) -> Node | None:
+    def node(self, before: list[t.Node]) -> t.Node | None:
         """The next node, after others; nothing where the token has none."""
         if self.peek() == "{":
             inner = self.argument()
-            return inner[0] if len(inner) == 1 else Group(inner) if inner else None
+            return t.Group(inner) if inner else None
         token = self.take()
         if token[0].isdigit():
-            return Number(token)
+            return t.Digits(token)
         if token in _SIGNS:
             text, role = _SIGNS[token]
-            return Sign(text, role, token in "+-" and not _is_operand(before))
+            return t.Sign(text, role, token in "+-" and not _is_operand(before))
         if token in _LETTERS:
-            return Letter(_LETTERS[token])
+            return t.Letter(_LETTERS[token])
         if token in _SPACES:
-            return Space(_SPACES[token])
+            return t.Space(_SPACES[token])
         if token in _LIMITS:
-            return Limits(_LIMITS[token])
+            return t.Limits(_LIMITS[token])
         if token in _NAMES:
-            return Name(token[1:])
+            return t.Name(token[1:], True)
         if token in (r"\vphantom", r"\mathopen", r"\mathclose"):
             # Brackets and bars grow, and stand close, by themselves.
             self.raw()
             return None
         if token.isalpha():
-            return Letter(token)
+            return t.Letter(token)
         if len(token) == 1 and token not in _MARKS:
-            return Text(token)
+            return t.Text(token)
         return self.command(token)
 
-    def command(self, token: str) -> Node:
+    def command(self, token: str) -> t.Node:
         """A word of LaTeX with what belongs to it."""
         match token:
             case r"\frac":
-                return Fraction(self.argument(), self.argument())
+                return t.Fraction(self.argument(), self.argument())
             case r"\sqrt":
-                return Root(self.argument())
+                return t.Radical(self.argument())
             case r"\left":
                 opening, inner = self.fence(), self.row((r"\right",))
                 self.take(r"\right")
-                return Fenced(opening, inner, self.fence())
+                return t.Fenced(opening, inner, self.fence())
             case r"\Bigl" | r"\Bigr":
-                return Big(self.take(), token == r"\Bigl")
+                return t.Big(self.take(), token == r"\Bigl")
             case r"\mathrm" | r"\operatorname":
-                return Name(unescape(self.raw()))
+                return t.Name(unescape(self.raw()), token == r"\operatorname")
             case r"\operatorname*":
-                return Limits(unescape(self.raw()))
+                return t.Limits(unescape(self.raw()))
             case r"\mathit":
-                return Word(unescape(self.raw()))
+                return t.Word(unescape(self.raw()))
             case r"\mathcal":
                 # The script letters of Unicode that have no older place: Z is one.
-                return Letter(chr(0x1D49C + ord(self.raw()) - ord("A")))
+                return t.Letter(chr(0x1D49C + ord(self.raw()) - ord("A")))
             case r"\text":
-                return Text(unescape(self.raw()))
+                return t.Text(unescape(self.raw()))
             case r"\cause":
-                return Cause(self.raw())
+                return t.CauseMark(self.raw())
             case r"\struck":
-                return Marked("struck", self.argument())
+                return t.Marking("struck", self.argument())
             case r"\correct":
-                return Marked("correct", self.argument())
+                return t.Marking("correct", self.argument())
             case r"\mathbf":
-                return Marked("bold", self.argument())
+                return t.Marking("bold", self.argument())
             case r"\begin":
                 return self.lines()
         self.place -= 1
@@ -357,7 +213,7 @@ class _Reader:
         fence = self.take()
         return "" if fence == "." else fence.removeprefix("\\")
 
-    def lines(self) -> Node:
+    def lines(self) -> t.Node:
         """Rows under one another: ``aligned``, the cases of an ``array``, or a matrix."""
         name = self.raw()
         if name == "aligned":
@@ -367,7 +223,7 @@ class _Reader:
             self.raw()
         elif name != "bmatrix":
             self.fail()
-        rows: list[list[Row]] = [[]]
+        rows: list[list[t.Row]] = [[]]
         while True:
             rows[-1].append(self.row(("&", r"\\", r"\end")))
             if (end := self.take()) == r"\end":
@@ -377,20 +233,55 @@ class _Reader:
         self.raw()
         grid = tuple(map(tuple, rows))
         if name == "bmatrix":
-            return Fenced("[", (Lines("matrix", grid),), "]")
-        return Lines("cases" if name == "array" else "aligned", grid)
+            return t.Fenced("[", t.row(t.Lines("matrix", grid)), "]")
+        return t.Lines("cases" if name == "array" else "aligned", grid)
 
 
-def _is_operand(nodes: Sequence[Node]) -> bool:
+def _is_operand(nodes: Sequence[t.Node]) -> bool:
     """Whether a sign after these stands between operands."""
-    last = next((node for node in reversed(nodes) if not isinstance(node, Space)), None)
+    last = next((node for node in reversed(nodes) if not isinstance(node, t.Space)), None)
     match last:
-        case None | Limits():
+        case None | t.Limits():
             return False
-        case Sign(_, role):
+        case t.Sign(_, role):
             return role in ("closing", "dots")
-        case Big(_, opening):
+        case t.Big(_, opening):
             return not opening
-        case Group(parts):
-            return _is_operand(parts)
+        case t.Group(parts):
+            return _is_operand(parts.nodes)
     return True
+
+
+def in_latex(tree: Any) -> Any:
+    """Blocks, or anything made of tuples and dataclasses, with LaTeX for every row."""
+    if isinstance(tree, t.Row):
+        return t.latex(tree)
+    if isinstance(tree, tuple):
+        return tuple(map(in_latex, tree))
+    if is_dataclass(tree) and not isinstance(tree, type):
+        changed = {field.name: in_latex(getattr(tree, field.name)) for field in fields(tree)}
+        return replace(tree, **changed)
+    return tree
+
+
+# -- blocks of LaTeX ----------------------------------------------------------------
+
+
+def math(latex: str) -> b.Math:
+    """Mathematics inside a line."""
+    return b.Math(read(latex))
+
+
+def equations(lines: Any, columns: int = 1) -> b.Equations:
+    """Displayed lines."""
+    return b.Equations(tuple(tuple(map(read, line)) for line in lines), columns)  # type: ignore[misc]
+
+
+def matrix(before: str, cells: Any, labels: tuple[str, ...] = ()) -> b.Matrix:
+    """A matrix with what stands before it."""
+    return b.Matrix(read(before), tuple(tuple(map(read, row)) for row in cells), labels)
+
+
+def heat_map(title: b.Line, shades: Any, figures: Any, *labels: Any) -> b.HeatMap:
+    """A heat map with figures in it."""
+    return b.HeatMap(title, shades, tuple(tuple(map(read, row)) for row in figures), *labels)
